@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nainjaune_env.analysis.feature_loops import sharing
+from nainjaune_env.analysis.loops import sharing
 from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.kernel import Kernel

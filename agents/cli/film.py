@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.speech import LANGUAGES
-from nainjaune_env.render.film import LONGEST
-from nainjaune_env.render.raster import LEAST_SCALE, MOST_SCALE
+from nainjaune_env.render.film import MAX_SECONDS
+from nainjaune_env.render.raster import MAX_SCALE, MIN_SCALE
 
 from .arguments import add_seed_argument, integer, number
 from .progress import progress_bar
@@ -55,13 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ply", type=integer(0), metavar="N", help="show the picture after N plies; 0: the deal (default: all plies)"
     )
-    parser.add_argument(
-        "--scale", type=number(LEAST_SCALE, MOST_SCALE), help="scale of a .gif (default: 0.6) or .png (default: 1)"
-    )
-    parser.add_argument("--seconds", type=number(0.01, LONGEST), help="seconds per picture of a film (default: 0.8)")
+    parser.add_argument("--scale", type=number(MIN_SCALE, MAX_SCALE), help="scale of a .gif (default: 0.6) or .png (default: 1)")
+    parser.add_argument("--seconds", type=number(0.01, MAX_SECONDS), help="seconds per picture of a film (default: 0.8)")
     parser.add_argument(
         "--hold",
-        type=number(0.01, LONGEST),
+        type=number(0.01, MAX_SECONDS),
         metavar="SECONDS",
         help="time that the last picture of a film is shown (default: 4.0)",
     )

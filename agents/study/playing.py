@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.analysis.features import Trace, features_of, trace_plies
-from nainjaune_env.analysis.replayed import LoggedPlies
+from nainjaune_env.analysis.stats import LoggedPlies
 from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup

@@ -74,9 +74,8 @@ def row_dtype(columns: Sequence[Column | Text]) -> np.dtype[Any]:
 
     Booleans are ``uint8``, as numba has no arrays of booleans within records.
     """
-    kept = [column for column in columns if isinstance(column, Column)]
-    kinds = ["uint8" if column.dtype == "bool" else column.dtype for column in kept]
-    fields = [(c.name, kind, (len(c.parts),)) if c.parts else (c.name, kind) for c, kind in zip(kept, kinds, strict=True)]
+    numeric = [column for column in columns if isinstance(column, Column)]
+    fields = [(c.name, "uint8" if c.dtype == "bool" else c.dtype, (len(c.parts),) if c.parts else ()) for c in numeric]
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.analysis.feature_hook import SET, Column, FeatureHooks, row_dtype
-from nainjaune_env.analysis.replayed import LoggedPlies, replay_decisions
-from nainjaune_env.analysis.stats import measures_of
-from nainjaune_env.compiler.jit import instantiate
+from nainjaune_env.analysis.stats import LoggedPlies, loops_of, measures_of, replay_decisions
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Episode
@@ -76,11 +73,6 @@ def features_of(game: GameSpec) -> FeatureHooks:
     return game.features
 
 
-def _loops_of(game: GameSpec) -> ModuleType:
-    parts = {"game": game.kernel, "measures": measures_of(game), "features": features_of(game)}
-    return instantiate("nainjaune_env.analysis.feature_loops", game.name, **parts)
-
-
 def trace(
     setup: Setup,
     openings: NDArray[Any],
@@ -96,7 +88,7 @@ def trace(
     and ``keep`` are those of :func:`trace_plies`. Raises :class:`RecordError` for wrong shapes, and if actions are illegal or do
     not finish their episode.
     """
-    features_of(setup.game)  # its error comes first
+    features_of(setup.game)  # a game without columns is refused before its actions
     plies = replay_decisions(setup, openings, actions, episode=episode)
     shape = np.shape(actions)
     if keep is not None and (keep.shape != shape or keep.dtype != np.bool_):
@@ -117,11 +109,12 @@ def trace_plies(
     With ``every_ply`` forced plies have rows too. ``keep (D, T)``: for each decision, whether to keep its table if there was a
     choice (None: none).
     """
-    code, rules, n, count = _loops_of(setup.game), setup.kernel_rules, setup.players, len(openings)
-    scratch = np.zeros(2, openings.dtype)
+    hooks, loops = features_of(setup.game), loops_of(setup.game)
+    rules, n, count = setup.kernel_rules, setup.players, len(openings)
+    tables = np.zeros(2, openings.dtype)
     rows, rounds = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    code.count_rows(openings, rules, int(every_ply), *plies, scratch, rows, rounds)
-    hooks, total, seats = features_of(setup.game), rows.sum(), rounds.sum() * n
+    loops.count_rows(openings, rules, int(every_ply), *plies, tables, rows, rounds)
+    total, seats = rows.sum(), rounds.sum() * n
     wanted = np.zeros((plies.actions.shape[1], count), np.bool_) if keep is None else np.ascontiguousarray(keep)
     most = int(wanted.sum())
     traced = Trace(
@@ -136,8 +129,8 @@ def trace_plies(
         np.zeros(most, openings.dtype),
         np.zeros(most, np.int64),
     )
-    number = code.write_rows(
-        openings, rules, int(every_ply), *plies, scratch,
+    number = loops.write_rows(
+        openings, rules, int(every_ply), *plies, tables,
         traced.decisions, traced.positions, traced.choices, traced.seats, traced.dealt, traced.tallies,
         wanted, traced.kept, traced.kept_row, np.zeros(n, np.int32),
     )  # fmt: skip
@@ -150,5 +143,5 @@ def choices_at(setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], act
     They are records of ``row_dtype(FeatureHooks.ACTION)``, ``(N,)``. If tables are redacted, hidden columns have no meaning.
     """
     rows = np.zeros(len(owner), row_dtype(features_of(setup.game).ACTION))
-    _loops_of(setup.game).describe(tables, setup.kernel_rules, owner, actions, rows)
+    loops_of(setup.game).describe(tables, setup.kernel_rules, owner, actions, rows)
     return rows

@@ -1,18 +1,20 @@
-"""Statistics of finished rounds (``GameSpec.measures``)."""
+"""Statistics of finished rounds (``GameSpec.measures``), and episodes played again from their decisions."""
 
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.analysis.replayed import replay_decisions
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.compiler.jit import instantiate
+from nainjaune_env.core.bits import are_legal
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.validation import as_array
+from nainjaune_env.engine.batch import Batch, Episode
 
 
 def measures_of(game: GameSpec) -> Measures:
@@ -22,8 +24,58 @@ def measures_of(game: GameSpec) -> Measures:
     return game.measures
 
 
-def _loop_of(game: GameSpec) -> ModuleType:
-    return instantiate("nainjaune_env.analysis.stat_loops", game.name, game=game.kernel, measures=measures_of(game))
+def loops_of(game: GameSpec) -> ModuleType:
+    """Returns ``analysis.loops`` for ``game``; raises :class:`RecordError` if it has no statistics."""
+    parts = {"game": game.kernel, "measures": measures_of(game), "features": game.features}
+    return instantiate("nainjaune_env.analysis.loops", game.name, **parts)
+
+
+class LoggedPlies(NamedTuple):
+    """The plies of T finished episodes, forced ones too."""
+
+    actions: NDArray[np.int8]
+    """``(T, P)``; values behind the last ply have no meaning."""
+    counts: NDArray[np.int64]
+    """The number of plies of each, ``(T,)``."""
+
+
+def replay_decisions(
+    setup: Setup, openings: NDArray[Any], actions: ArrayLike, *, episode: Episode = "round", called: str = "Episode"
+) -> LoggedPlies:
+    """Plays T episodes that begin with ``openings (T,)``, tables before the first ply, by the decisions ``actions (P, T)``.
+
+    Values after the end of an episode are ignored. Raises :class:`RecordError` for another shape, and if actions are illegal or
+    do not finish their episode, which is ``called`` so.
+    """
+    decisions = _checked_decisions(actions, len(openings))
+    if not len(openings):
+        return LoggedPlies(np.zeros((0, 0), np.int8), np.zeros(0, np.int64))
+    batch = Batch(setup, len(openings), episode=episode, autoreset=False, observe=False, log=True, deal=False)
+    assert batch.log is not None
+    batch.set_tables(None, openings, trusted=True)
+    for row in decisions:
+        if batch.done.all():
+            break
+        _check(~batch.done & ~are_legal(batch.legal, row), called, decisions)
+        batch.step(row)
+    _check(~batch.done, called, decisions)
+    return LoggedPlies(batch.log.action, batch.log.count)
+
+
+def _checked_decisions(actions: ArrayLike, count: int) -> NDArray[np.int8]:
+    expected = f"Expected a row of whole numbers a step, shape (P, {count}), not"
+    given = as_array(expected, actions, RecordError)
+    if given.ndim != 2 or given.shape[1] != count or given.dtype.kind not in "iu":
+        raise RecordError(f"{expected} {given.dtype} {given.shape}.")
+    if given.dtype != np.int8:
+        given = np.clip(given, -1, GameSpec.MAX_ACTIONS).astype(np.int8)  # values out of range stay illegal
+    return np.ascontiguousarray(given)
+
+
+def _check(wrong: NDArray[np.bool_], called: str, decisions: NDArray[np.int8]) -> None:
+    if wrong.any():
+        number, most = int(np.argmax(wrong)), len(decisions)
+        raise RecordError(f"{called} {number} is not finished by its actions, at most {most}, or one of them is illegal.")
 
 
 def tally(
@@ -36,7 +88,7 @@ def tally(
     ignored. The tally of seat s in round t is added to row ``rows[t, s]`` of ``rows (T, n)``, or to none if that is negative.
     Raises :class:`RecordError` for wrong shapes or indices, and if actions are illegal or do not finish their round.
     """
-    dtype, n = measures_of(setup.game).TALLY, setup.players
+    loops, n = loops_of(setup.game), setup.players
     deal = np.arange(len(deals)) if which is None else np.ascontiguousarray(which, np.int64)
     where = np.ascontiguousarray(rows, np.int64)
     if where.shape != (len(deal), n):
@@ -47,9 +99,9 @@ def tally(
         raise RecordError(f"Deals are 0 to {len(deals) - 1}; got {deal.min()} to {deal.max()}.")
     openings = deals[deal]
     plies = replay_decisions(setup, openings, actions, called="Round")
-    tallies = np.zeros(n, dtype)
+    tallies = np.zeros(n, measures_of(setup.game).TALLY)
     numbers = tallies.view(np.int64).reshape(n, -1)
     sums = np.zeros((count, numbers.shape[1]), np.int64)
-    scratch = np.zeros(2, deals.dtype)
-    _loop_of(setup.game).count_rounds(openings, setup.kernel_rules, *plies, where, scratch, tallies, numbers, sums)
+    tables = np.zeros(2, deals.dtype)
+    loops.count_rounds(openings, setup.kernel_rules, *plies, where, tables, tallies, numbers, sums)
     return sums

@@ -1,4 +1,4 @@
-"""Writes a film of a game: an animated GIF that loops."""
+"""Films of a game: animated GIFs that loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nainjaune_env.render.raster import check_scale, font_files, pixels
 
 COLOURS = 128
 """Size of the palette. All pictures share it, so that each one stores only what has changed."""
-LONGEST = 655.35
+MAX_SECONDS = 655.35
 """Most seconds per picture: a GIF has 16 bits for hundredths of a second."""
 SAMPLES = 6
 """Number of pictures that the palette is made from, evenly spread."""
@@ -30,15 +30,15 @@ def write_gif(
     last_seconds: float = 4.0,
     progress: Callable[[int], object] | None = None,
 ) -> None:
-    """Write ``pictures``, SVG documents of one size, as a GIF to ``path``; after an error there is no partial file.
+    """Writes ``pictures``, SVG documents of one size, as a GIF to ``path``; after an error there is no partial file.
 
     Each picture is shown for ``seconds``, the last for ``last_seconds``; ``scale`` multiplies their size. ``progress(1)`` is
     called after each picture. Raises :class:`RulesError` without pictures or for a time or scale out of range, and
     :class:`~nainjaune_env.core.errors.MissingLibraryError` where a library of the extra ``render`` is missing.
     """
-    if not pictures or not (0 < seconds <= LONGEST and 0 < last_seconds <= LONGEST):
+    if not pictures or not (0 < seconds <= MAX_SECONDS and 0 < last_seconds <= MAX_SECONDS):
         given = f"{len(pictures)} pictures, {seconds!r} and {last_seconds!r} seconds"
-        raise RulesError(f"A film needs pictures, and times above 0 and up to {LONGEST:g} seconds, not {given}.")
+        raise RulesError(f"A film needs pictures, and times above 0 and up to {MAX_SECONDS:g} seconds, not {given}.")
     check_scale(scale)
     font_files()
     from PIL import Image
@@ -51,16 +51,16 @@ def write_gif(
             if progress is not None:
                 progress(1)
 
-    drawn = frames()
-    first = next(drawn)
+    rest = frames()
+    first = next(rest)
     # a GIF counts in hundredths of a second
     times = [10 * max(round(100 * time), 2) for time in (*itertools.repeat(seconds, len(pictures) - 1), last_seconds)]
     with replacing(path) as partial, partial.open("wb") as file:
-        first.save(file, format="GIF", save_all=True, append_images=drawn, duration=times, loop=0, optimize=True)
+        first.save(file, format="GIF", save_all=True, append_images=rest, duration=times, loop=0, optimize=True)
 
 
 def _palette(pictures: Sequence[str], scale: float) -> Any:
-    """Return an image with the palette for all ``pictures``."""
+    """Returns an image with the palette for all ``pictures``."""
     from PIL import Image
 
     chosen = sorted({round(k * (len(pictures) - 1) / (SAMPLES - 1)) for k in range(SAMPLES)})

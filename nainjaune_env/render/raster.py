@@ -16,7 +16,7 @@ from nainjaune_env.core.validation import finite
 
 EXTRA = "render"
 """The pip extra that installs the libraries of this package."""
-LEAST_SCALE, MOST_SCALE = 0.02, 8.0
+MIN_SCALE, MAX_SCALE = 0.02, 8.0
 """Bounds of the scale: the renderer ends the process where a picture has no pixel, or more than memory holds."""
 PIXEL_LIBRARIES = ("resvg_py", "PIL", "matplotlib")
 """The libraries that draw pixels; matplotlib for its fonts."""
@@ -24,7 +24,7 @@ FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSerif-Bold.ttf")
 
 
 def pixels(svg: str, scale: float = 1.0) -> NDArray[np.uint8]:
-    """Return the picture as ``(height, width, 3) uint8``, at ``scale`` times the size of ``svg``.
+    """Returns the picture as ``(height, width, 3) uint8``, at ``scale`` times the size of ``svg``.
 
     Raises :class:`RulesError` for a scale out of range, and :class:`MissingLibraryError` where a library of the extra
     ``render`` is missing.
@@ -40,13 +40,13 @@ def pixels(svg: str, scale: float = 1.0) -> NDArray[np.uint8]:
 
 
 def check_scale(scale: float) -> None:
-    """Raise :class:`RulesError` unless ``scale`` is from ``LEAST_SCALE`` to ``MOST_SCALE``."""
-    if (number := finite(scale)) is None or not LEAST_SCALE <= number <= MOST_SCALE:
-        raise RulesError(f"A picture's scale is a number from {LEAST_SCALE:g} to {MOST_SCALE:g}, not {quoted(scale)}.")
+    """Raises :class:`RulesError` unless ``scale`` is from ``MIN_SCALE`` to ``MAX_SCALE``."""
+    if (number := finite(scale)) is None or not MIN_SCALE <= number <= MAX_SCALE:
+        raise RulesError(f"A picture's scale is a number from {MIN_SCALE:g} to {MAX_SCALE:g}, not {quoted(scale)}.")
 
 
 def write_png(svg: str, path: Path, scale: float = 1.0) -> None:
-    """Write the picture as a PNG to ``path``; after an error there is no partial file. Otherwise as :func:`pixels`."""
+    """Writes the picture as a PNG to ``path``; after an error there is no partial file. Otherwise as :func:`pixels`."""
     image = pixels(svg, scale)
     from PIL import Image
 
@@ -56,25 +56,25 @@ def write_png(svg: str, path: Path, scale: float = 1.0) -> None:
 
 @functools.cache
 def font_files() -> list[str]:
-    """Return the paths of ``FONTS``, without importing matplotlib.
+    """Returns the paths of ``FONTS``, without importing matplotlib.
 
     Raises :class:`MissingLibraryError` where a library of the extra ``render`` is missing.
     """
     for library in PIXEL_LIBRARIES:
         require(library, "Drawing pixels")
-    found = importlib.util.find_spec("matplotlib")
-    assert found is not None
-    assert found.origin is not None
-    folder = Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+    matplotlib = importlib.util.find_spec("matplotlib")
+    assert matplotlib is not None
+    assert matplotlib.origin is not None
+    folder = Path(matplotlib.origin).parent / "mpl-data" / "fonts" / "ttf"
     return [str(folder / name) for name in FONTS]
 
 
 def require(library: str, what: str) -> None:
-    """Raise :class:`MissingLibraryError` where ``library``, which ``what`` needs, is not installed."""
+    """Raises :class:`MissingLibraryError` where ``library``, which ``what`` needs, is not installed."""
     if not is_installed(library):
         raise MissingLibraryError(what, library, EXTRA)
 
 
 def is_installed(library: str) -> bool:
-    """Return whether ``library`` can be imported, without importing it."""
+    """Returns whether ``library`` can be imported, without importing it."""
     return importlib.util.find_spec(library) is not None

@@ -1,4 +1,4 @@
-"""``Renderer``: renders a table of any game in one of the render modes that Gymnasium and PettingZoo name."""
+"""Renders a table of any game in one of the render modes that Gymnasium and PettingZoo name."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ MODES = ("human", "ansi", "rgb_array", "svg")
 
 
 def render_modes(game: GameSpec) -> tuple[str, ...]:
-    """Return the modes in which ``game`` can be rendered."""
-    able = {"ansi": game.render_text is not None}
-    return tuple(mode for mode in MODES if able.get(mode, game.pictures is not None))
+    """Returns the modes in which ``game`` can be rendered."""
+    return tuple(mode for mode in MODES if (game.render_text if mode == "ansi" else game.pictures) is not None)
 
 
 def installed_modes(game: GameSpec) -> tuple[str, ...]:
-    """Return the modes of :func:`render_modes` whose libraries are installed."""
+    """Returns the modes of :func:`render_modes` whose libraries are installed."""
     libraries = {"rgb_array": PIXEL_LIBRARIES, "human": (*PIXEL_LIBRARIES, WINDOW_LIBRARY)}
     return tuple(mode for mode in render_modes(game) if all(map(is_installed, libraries.get(mode, ()))))
 
@@ -86,7 +85,7 @@ class Renderer:
         self._shown = ""
 
     def render(self, table: Any, history: Mapping[str, Any]) -> str | NDArray[np.uint8] | None:
-        """Render the table (one record); the class says what each mode returns.
+        """Renders the table (one record); the class says what each mode returns.
 
         ``history`` is how the table reached its state, a ``core.spec.History``. Raises :class:`RulesError` without a mode.
         """
@@ -104,25 +103,25 @@ class Renderer:
         return None
 
     def check_mode(self) -> None:
-        """Raise :class:`RulesError` where there is no mode."""
+        """Raises :class:`RulesError` where there is no mode."""
         if self.mode is None:
             modes = ", ".join(render_modes(self.setup.game))
             raise RulesError(f"Nothing is rendered without a render_mode; choose from {modes}.")
 
     def text(self, table: Any, history: Mapping[str, Any], seat: int | None = None) -> str:
-        """Return the table as text as ``seat`` sees it, in any mode. Raises :class:`RulesError` where the game has no text."""
+        """Returns the table as text as ``seat`` sees it, in any mode. Raises :class:`RulesError` where the game has no text."""
         if self.setup.game.render_text is None:
             raise RulesError(f"The game {self.setup.game.name!r} has no picture.")
         return self.setup.game.render_text(self.setup, table, seat, language=self.language, color=self.color, **history)
 
     def svg(self, table: Any, history: Mapping[str, Any], seat: int | None = None) -> str:
-        """Return the table as SVG as ``seat`` sees it, in any mode. Raises :class:`RulesError` where the game has no picture."""
+        """Returns the table as SVG as ``seat`` sees it, in any mode. Raises :class:`RulesError` where the game has no picture."""
         if self.setup.game.pictures is None:
             raise RulesError(f"The game {self.setup.game.name!r} has no picture.")
         return self.setup.game.pictures.svg(self.setup, table, seat, language=self.language, names=self.names, **history)
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Closes the window, if there is one."""
         if self._window is not None:
             self._window.close()
             self._shown = ""

@@ -52,18 +52,18 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def number(value: Number) -> str:
-    """Format a number with at most two decimals: ``3``, ``0.25``, never ``-0``."""
+    """Returns a number with at most two decimals: ``3``, ``0.25``, never ``-0``."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 
 def allowed(content: str) -> str:
-    r"""Return ``content`` with every character that XML forbids as Python writes it, such as ``\x1b``."""
-    return _FORBIDDEN.sub(lambda found: repr(found[0])[1:-1], content)
+    r"""Returns ``content`` with every character that XML forbids as Python writes it, such as ``\x1b``."""
+    return _FORBIDDEN.sub(lambda match: repr(match[0])[1:-1], content)
 
 
 def element(name: str, attributes: dict[str, Style], *children: str) -> str:
-    """Return ``<name key="value">children</name>``. ``stroke_width`` becomes ``stroke-width``; None is left out."""
+    """Returns ``<name key="value">children</name>``. ``stroke_width`` becomes ``stroke-width``; None is left out."""
     given = [(key.replace("_", "-"), value) for key, value in attributes.items() if value is not None]
     written = "".join(
         [f" {key}={_quoted(value)}" if isinstance(value, str) else f' {key}="{number(value)}"' for key, value in given]
@@ -79,7 +79,7 @@ def _quoted(value: str) -> str:
 
 @functools.cache
 def artwork(file: Path, layer: str | None = None) -> str:
-    """Return the elements of an SVG file, for use in a picture; with ``layer`` only those in the group with this id.
+    """Returns the elements of an SVG file, for use in a picture; with ``layer`` only those in the group with this id.
 
     A file stands alone too: its root has a viewBox. Its comments and white space are left out.
     """
@@ -94,44 +94,34 @@ def _copied(node: ElementTree.Element) -> str:
 
 
 def document(width: int, height: int, title: str, children: Iterable[str], definitions: Iterable[str] = ()) -> str:
-    """Return a complete document; ``title`` is its text alternative."""
-    frame: dict[str, Style] = {
-        "xmlns": "http://www.w3.org/2000/svg",
-        "viewBox": f"0 0 {width} {height}",
-        "width": width,
-        "height": height,
-    }
+    """Returns a complete document; ``title`` is its text alternative."""
+    frame: dict[str, Style] = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {width} {height}"}
     parts = [f"<title>{escape(allowed(title))}</title>", element("defs", {}, *definitions), *children]
-    return element("svg", {**frame, "role": "img"}, *parts) + "\n"
+    return element("svg", {**frame, "width": width, "height": height, "role": "img"}, *parts) + "\n"
 
 
 def rect(x: Number, y: Number, width: Number, height: Number, *, rx: Number = 0, **style: Style) -> str:
-    """Return a rectangle with its upper left corner at ``x``, ``y``."""
+    """Returns a rectangle with its upper left corner at ``x``, ``y``."""
     return element("rect", {"x": x, "y": y, "width": width, "height": height, "rx": rx or None, **style})
 
 
 def circle(x: Number, y: Number, radius: Number, **style: Style) -> str:
-    """Return a circle around ``x``, ``y``."""
+    """Returns a circle around ``x``, ``y``."""
     return element("circle", {"cx": x, "cy": y, "r": radius, **style})
 
 
-def ellipse(x: Number, y: Number, rx: Number, ry: Number, **style: Style) -> str:
-    """Return an ellipse around ``x``, ``y``."""
-    return element("ellipse", {"cx": x, "cy": y, "rx": rx, "ry": ry, **style})
-
-
 def path(d: str, **style: Style) -> str:
-    """Return a path with the SVG commands ``d``."""
+    """Returns a path with the SVG commands ``d``."""
     return element("path", {"d": d, **style})
 
 
 def group(children: Iterable[str], **style: Style) -> str:
-    """Return a group of elements that share a style."""
+    """Returns a group of elements that share a style."""
     return element("g", style, *children)
 
 
 def at(x: Number, y: Number, children: Iterable[str], *, scale: Number = 1, turn: Number = 0, **style: Style) -> str:
-    """Return elements with their origin at ``x``, ``y``, scaled by ``scale`` and rotated clockwise by ``turn`` degrees."""
+    """Returns elements with their origin at ``x``, ``y``, scaled by ``scale`` and rotated clockwise by ``turn`` degrees."""
     steps = [f"translate({number(x)} {number(y)})"]
     steps += [f"rotate({number(turn)})"] if turn else []
     steps += [f"scale({scale:.4g})"] if scale != 1 else []
@@ -139,60 +129,60 @@ def at(x: Number, y: Number, children: Iterable[str], *, scale: Number = 1, turn
 
 
 def use(name: str) -> str:
-    """Return a reference to the definition with the id ``name``."""
+    """Returns a reference to the definition with the id ``name``."""
     return element("use", {"href": f"#{name}"})
 
 
 def text_width(text: str, size: Number) -> float:
-    """Return the width of ``text`` in bold, an upper bound where it is plain."""
+    """Returns the width of ``text`` in bold, an upper bound where it is plain."""
     return sum(WIDTHS.get(character, 1000) for character in text) * size / 1000
 
 
 def fit(text: str, width: Number, size: Number) -> str:
-    """Return ``text``, cut short with a ``…`` where it is wider than ``width``. Takes as long as what is kept."""
-    total, kept = 0, 0
+    """Returns ``text``, cut short with a ``…`` if it is wider than ``width``; reads no more of it than fits."""
+    total, end = 0, 0
     for k, character in enumerate(text):
         total += WIDTHS.get(character, 1000)
         if total * size / 1000 > width:
-            return text[:kept].rstrip() + "…"
+            return text[:end].rstrip() + "…"
         if not character.isspace() and (total + _ELLIPSIS_WIDTH) * size / 1000 <= width:
-            kept = k + 1
+            end = k + 1
     return text
 
 
 def short_names(names: Sequence[str] | None) -> list[str] | None:
-    """Return ``names`` for a sentence in a picture: long ones are cut short."""
+    """Returns ``names`` for a sentence in a picture: long ones are cut short."""
     return None if names is None else [fit(name, NAME_WIDTH, 18) for name in names]
 
 
 def text(x: Number, y: Number, content: str, size: Number, *, anchor: str = "start", bold: bool = False, **style: Style) -> str:
-    """Return a line of text whose baseline has its start, ``middle`` or ``end`` (``anchor``) at ``x``, ``y``."""
+    """Returns a line of text whose baseline has its start, ``middle`` or ``end`` (``anchor``) at ``x``, ``y``."""
     face = {"font_family": SANS, "font_size": size, "font_weight": "bold" if bold else None}
     place = {"x": x, "y": y, "text_anchor": anchor if anchor != "start" else None}
     return element("text", {**place, **face, **style}, escape(allowed(content)))
 
 
 def badge(x: Number, y: Number, seat: int, radius: Number = 13) -> str:
-    """Return a disc around ``x``, ``y`` with the seat's number and colour."""
+    """Returns a disc around ``x``, ``y`` with the seat's number and colour."""
     ink = "#ffffff" if seat in _DARK_SEATS else "#111111"
     disc = circle(x, y, radius, fill=SEAT_COLOURS[seat], stroke="#ffffff", stroke_width=radius / 8)
     return disc + text(x, y + radius * 0.42, str(seat), radius * 1.15, anchor="middle", bold=True, fill=ink)
 
 
 def crown(x: Number, y: Number, scale: Number) -> str:
-    """Return a golden crown around ``x``, ``y``, about 28 wide at scale 1."""
+    """Returns a golden crown around ``x``, ``y``, about 28 wide at scale 1."""
     outline = "M-12 8L-14 -7L-6.5 0L0 -10L6.5 0L14 -7L12 8Z"
     return at(x, y, [path(outline, fill=GOLD, stroke="#7d5a00", stroke_width=1.2, stroke_linejoin="round")], scale=scale)
 
 
 def plate(x: Number, y: Number, width: Number, height: Number, *, fill: str, edge: str, turn: bool = False) -> str:
-    """Return the ground of a panel; with ``turn``, that of the seat to act, it has a bright edge."""
+    """Returns the ground of a panel; with ``turn``, that of the seat to act, it has a bright edge."""
     colour, stroke = (GLOW, 4.0) if turn else (edge, 1.5)
     return rect(x, y, width, height, rx=14, fill=fill, stroke=colour, stroke_width=stroke)
 
 
 def pill(x: Number, y: Number, content: str, *, width: Number, fill: str, edge: str) -> str:
-    """Return a line of bright text in a rounded box, centred at ``x``, its top at ``y``, no wider than ``width``."""
+    """Returns a line of bright text in a rounded box, centred at ``x``, its top at ``y``, no wider than ``width``."""
     size = 18
     words = fit(content, width - 2.4 * size, size)
     wide, high = text_width(words, size) + 2.4 * size, 1.9 * size
@@ -204,7 +194,7 @@ BUBBLE_SIZE, BUBBLE_HEIGHT = 16, 34
 
 
 def bubble(x: Number, y: Number, content: str, *, tail: Number, below: bool, width: Number) -> str:
-    """Return a speech bubble at most ``width`` wide with its upper left corner at ``x``, ``y``.
+    """Returns a speech bubble at most ``width`` wide with its upper left corner at ``x``, ``y``.
 
     Its tail at ``x + tail`` points down with ``below``, else up.
     """
@@ -220,9 +210,9 @@ def bubble(x: Number, y: Number, content: str, *, tail: Number, below: bool, wid
 
 
 def spread(count: int, width: Number, item: Number, gap: Number) -> tuple[float, float]:
-    """Centre ``count`` items, each ``item`` wide and ``gap`` apart, in a row of ``width``; they overlap where they do not fit.
+    """Returns the left edge of the first of ``count`` items centred in a row of ``width``, and the step from one to the next.
 
-    Returns the left edge of the first one, and the step from one to the next.
+    Each is ``item`` wide, with ``gap`` between them; they overlap where they do not fit.
     """
     if count == 0:
         return 0.0, 0.0

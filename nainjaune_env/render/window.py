@@ -40,7 +40,7 @@ class Window:
         return {**self.__dict__, "_pygame": None}
 
     def show(self, image: NDArray[np.uint8]) -> None:
-        """Show ``image`` ``(height, width, 3) uint8``, after the last one has been shown for ``1 / fps`` seconds.
+        """Shows ``image`` ``(height, width, 3) uint8``, after the last one has been shown for ``1 / fps`` seconds.
 
         Raises :class:`RulesError` where no window can be opened.
         """
@@ -58,7 +58,7 @@ class Window:
         self._next = time.monotonic() + self.pause
 
     def close(self) -> None:
-        """Close the window, if it is open; the next picture opens another."""
+        """Closes the window, if it is open; the next picture opens another."""
         if self._pygame is not None:
             self._pygame.display.quit()
             self._pygame = None
@@ -77,7 +77,7 @@ class Window:
         self._pygame = pygame
 
     def _handle_events(self) -> None:
-        """Handle the window's events; without that the desktop reports it as not responding."""
+        """Handles the window's events; without that the desktop reports it as not responding."""
         if self._pygame is not None and any(event.type == self._pygame.QUIT for event in self._pygame.event.get()):
             self.close()
             self.shut = True

@@ -16,7 +16,7 @@ import numpy as np
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.games.batasaurus.records.setup_table import setup_table
+from nainjaune_env.games.batasaurus.records.replay import setup_table
 
 from .batasaurus import MEMORISE, Knobs, Trick, TwinGame
 from .mismatch import Mismatch, first_difference

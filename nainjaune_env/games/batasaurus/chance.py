@@ -1,6 +1,6 @@
 """Chance before a game: the first leader (B3.3), and under ``memory = glimpse`` where everyone's cards lie (B1.1).
 
-This module implements the protocol ``nainjaune_env.core.spec.Chance``.
+The game's ``nainjaune_env.core.spec.Chance``.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ from nainjaune_env.games.batasaurus.kernel import must_remember, open_game, reda
 from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import TABLE
 
-__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample"]
-
 
 def extent(setup: Setup) -> Extent:
     """Returns the bounds: one ply a card and a memorising step, and no pile larger than all cards."""
     rules = rules_of(setup)
     cards = setup.players * rules.dinosaurs
-    looks = setup.players if must_remember(rules) else 0
-    return Extent(plies=cards + looks, draws=1 + (cards if looks else 0), least=0, most=cards)
+    if must_remember(rules):
+        return Extent(plies=cards + setup.players, draws=1 + cards, least=0, most=cards)
+    return Extent(plies=cards, draws=1, least=0, most=cards)
 
 
 def outcomes(setup: Setup, drawn: Sequence[int], before: Sequence[int] = ()) -> list[int]:
     """Returns what the next draw can be: the first leader, then where slots are shuffled the value in each, seat by seat."""
     if not drawn:
         return list(range(setup.players))
-    dinosaurs, dealt = rules_of(setup).dinosaurs, drawn[1:]
     if len(drawn) == extent(setup).draws:
         return []
-    seats_own = dealt[len(dealt) - len(dealt) % dinosaurs :]
-    return [value for value in range(1, dinosaurs + 1) if value not in seats_own]
+    dinosaurs = rules_of(setup).dinosaurs
+    of_seat = drawn[len(drawn) - (len(drawn) - 1) % dinosaurs :]
+    return [value for value in range(1, dinosaurs + 1) if value not in of_seat]
 
 
 def opening(setup: Setup, drawn: Sequence[int]) -> Any:
@@ -53,8 +52,9 @@ def opening(setup: Setup, drawn: Sequence[int]) -> Any:
 
 def draws(setup: Setup, table: Any) -> list[int]:
     """Returns the draws that ``table`` began with."""
-    dealt = table.layout[: setup.players, : rules_of(setup).dinosaurs] if extent(setup).draws > 1 else table.layout[:0]
-    return [int(table.first), *map(int, dealt.flat)]
+    rules = rules_of(setup)
+    dealt = table.layout[: setup.players, : rules.dinosaurs].flat if must_remember(rules) else ()
+    return [int(table.first), *map(int, dealt)]
 
 
 def name(setup: Setup, drawn: Sequence[int], outcome: int) -> str:
@@ -67,18 +67,18 @@ def name(setup: Setup, drawn: Sequence[int], outcome: int) -> str:
 
 def openings(setup: Setup) -> Iterator[tuple[tuple[int, ...], int]]:
     """Yields every deal once, with multiplicity 1: no two layouts are alike to a seat that must remember them."""
-    values = range(1, rules_of(setup).dinosaurs + 1)
-
-    def layouts(seats: int) -> Iterator[tuple[int, ...]]:
-        if not seats:
-            yield ()
-            return
-        for row in itertools.permutations(values):
-            yield from ((*row, *others) for others in layouts(seats - 1))
-
+    rules = rules_of(setup)
     for leader in range(setup.players):
-        for dealt in layouts(setup.players if extent(setup).draws > 1 else 0):
-            yield (leader, *dealt), 1
+        for layouts in _layouts(rules.dinosaurs, setup.players if must_remember(rules) else 0):
+            yield (leader, *layouts), 1
+
+
+def _layouts(dinosaurs: int, seats: int) -> Iterator[tuple[int, ...]]:
+    if not seats:
+        yield ()
+        return
+    for row in itertools.permutations(range(1, dinosaurs + 1)):
+        yield from ((*row, *others) for others in _layouts(dinosaurs, seats - 1))
 
 
 def canonical(setup: Setup, drawn: Sequence[int]) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ def canonical(setup: Setup, drawn: Sequence[int]) -> tuple[int, ...]:
 def describe(setup: Setup, drawn: Sequence[int]) -> str:
     """Returns the first leader, and the layouts seat by seat where they were dealt."""
     leads, dinosaurs = name(setup, [], drawn[0]), rules_of(setup).dinosaurs
-    rows = [" ".join(map(str, drawn[at : at + dinosaurs])) for at in range(1, len(drawn), dinosaurs)]
+    rows = [" ".join(map(str, drawn[start : start + dinosaurs])) for start in range(1, len(drawn), dinosaurs)]
     return f"{leads}: {' | '.join(rows)}" if rows else leads
 
 
@@ -113,9 +113,8 @@ def resample(
     face_down = {who: number for number, (who, _) in enumerate(plies) if table.hidden[who]}  # the last ply of each
     actions = []
     for number, (who, action) in enumerate(plies):
-        if who == seat or action == MEMORISE:
-            actions.append(action)
-            continue
-        value = rows[0].hidden[who] if face_down.get(who) == number else opening.layout[who][action]
-        actions.append(int(np.flatnonzero(layout[who] == value)[0]))
+        if who != seat and action != MEMORISE:
+            value = rows[0].hidden[who] if face_down.get(who) == number else opening.layout[who][action]
+            action = int(np.flatnonzero(layout[who] == value)[0])
+        actions.append(action)
     return draws(setup, rows[0]), actions

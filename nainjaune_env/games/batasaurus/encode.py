@@ -48,7 +48,7 @@ def layout(players: int) -> Layout:
 
 @jit
 def encode(table: Table, rules: KernelRules, seat: Any, out: Any) -> Any:
-    """Write what ``seat`` observes into ``out`` (``uint8``, at least ``layout(players).size`` long).
+    """Writes what ``seat`` observes into ``out`` (``uint8``, at least ``layout(players).size`` long).
 
     Returns the number of bytes written. Any seat may be observed at any time.
     """

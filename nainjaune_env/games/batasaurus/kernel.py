@@ -23,13 +23,13 @@ from nainjaune_env.games.batasaurus.state import MAX_SEATS, ONE, SEAT_BITS, SLOT
 
 @jit
 def start(table: Table, rules: KernelRules) -> None:
-    """Draw the first leader of a new game (B3.3)."""
+    """Draws the first leader of a new game (B3.3)."""
     table.first = below(table, rules.players)
 
 
 @jit
 def deal(table: Table, rules: KernelRules) -> None:
-    """Put every seat's cards into its slots: shuffled where they must be remembered (B1.1), else sorted (B4.1)."""
+    """Puts every seat's cards into its slots: shuffled where they must be remembered (B1.1), else sorted (B4.1)."""
     for seat in range(MAX_SEATS):
         for slot in range(SLOTS):
             table.layout[seat, slot] = slot + 1 if slot < rules.dinosaurs and seat < rules.players else 0
@@ -51,7 +51,7 @@ def must_remember(rules: KernelRules) -> Any:
 
 @jit
 def open_game(table: Table, rules: KernelRules) -> None:
-    """Begin a game with ``layout`` and ``first`` as they are, with the memorising steps if the rules have them (B4.2)."""
+    """Begins a game with ``layout`` and ``first`` as they are, with the memorising steps if the rules have them (B4.2)."""
     for seat in range(MAX_SEATS):
         plays = seat < rules.players
         table.slots[seat] = (ONE << rules.dinosaurs) - 1 if plays else 0
@@ -67,7 +67,7 @@ def open_game(table: Table, rules: KernelRules) -> None:
 
 @inlined
 def open_trick(table: Table, rules: KernelRules, leader: Any) -> None:
-    """Begin an empty trick, which ``leader`` leads (B2.1)."""
+    """Begins an empty trick, which ``leader`` leads (B2.1)."""
     for seat in range(MAX_SEATS):
         table.shown[seat] = 0
     table.at_stake = 0
@@ -112,7 +112,7 @@ def sees_own_cards(table: Table, rules: KernelRules, seat: Any) -> Any:
 
 @inlined
 def step(table: Table, rules: KernelRules, action: Any) -> None:
-    """Make one ply. ``action`` must be legal."""
+    """Makes one ply. ``action`` must be legal."""
     if action == MEMORISE:
         table.seat = next_seat(rules, table.seat)
         if table.seat == table.leader:
@@ -123,7 +123,7 @@ def step(table: Table, rules: KernelRules, action: Any) -> None:
 
 @inlined
 def play(table: Table, rules: KernelRules, slot: Any) -> None:
-    """Play the card in ``slot`` to the trick: face up (B2.1), or face down in a battle (B2.3)."""
+    """Plays the card in ``slot`` to the trick: face up (B2.1), or face down in a battle (B2.3)."""
     seat = table.seat & SEAT_BITS
     value = table.layout[seat, slot]
     table.slots[seat] ^= ONE << slot
@@ -144,7 +144,7 @@ def play(table: Table, rules: KernelRules, slot: Any) -> None:
 
 @inlined
 def show(table: Table, seat: Any, value: Any) -> None:
-    """Turn up a card of ``seat`` with this ``value``."""
+    """Turns up a card of ``seat`` with this ``value``."""
     table.shown[seat] = value
     table.held[seat] ^= value_bit(value)
 
@@ -162,7 +162,7 @@ def tied_for_highest(table: Table, rules: KernelRules, contending: Any) -> Any:
 
 @jit
 def resolve(table: Table, rules: KernelRules) -> None:
-    """End a round of cards: the highest takes the trick (B2.2), several seats tied for the highest battle (B2.3, B2.4)."""
+    """Ends a round of cards: the highest takes the trick (B2.2), several seats tied for the highest battle (B2.3, B2.4)."""
     contending = table.battling if table.battling else (ONE << rules.players) - 1
     for seat in range(rules.players):
         if table.hidden[seat]:
@@ -190,7 +190,7 @@ def resolve(table: Table, rules: KernelRules) -> None:
 
 @inlined
 def open_battle(table: Table, rules: KernelRules, able: Any) -> None:
-    """Begin a battle: the seats ``able`` (bits) commit a card each, in order from the trick's leader (B2.3)."""
+    """Begins a battle: the seats ``able`` (bits) commit a card each, in order from the trick's leader (B2.3)."""
     table.battling = able
     table.phase = Phase.BATTLE
     seat = table.leader
@@ -201,7 +201,7 @@ def open_battle(table: Table, rules: KernelRules, able: Any) -> None:
 
 @inlined
 def end_trick(table: Table, rules: KernelRules, leader: Any) -> None:
-    """Open the next trick, led by ``leader``; the game stops before a trick for which some seat has no card (B3.1)."""
+    """Opens the next trick, led by ``leader``; the game stops before a trick for which some seat has no card (B3.1)."""
     open_trick(table, rules, leader)
     for seat in range(rules.players):
         if table.cards[seat] == 0:
@@ -213,14 +213,14 @@ def end_trick(table: Table, rules: KernelRules, leader: Any) -> None:
 
 @inlined
 def payoffs(table: Table, rules: KernelRules, out: Any) -> None:
-    """Write each seat's cards won so far into ``out`` (B3.2)."""
+    """Writes each seat's cards won so far into ``out`` (B3.2)."""
     for seat in range(rules.players):
         out[seat] = table.pile[seat]
 
 
 @jit
 def redact(table: Table, rules: KernelRules, seat: Any) -> None:
-    """Wipe what ``seat`` may not know (B4): where cards lie, which cards lie face down, and the random state.
+    """Wipes what ``seat`` may not know (B4): where cards lie, which cards lie face down, and the random state.
 
     Its own cards stay while it sees them. Where it must remember them, a card that it has committed itself is wiped too.
     """

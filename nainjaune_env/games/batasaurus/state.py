@@ -1,7 +1,7 @@
 """One table of Batasaurus as a record of numbers.
 
-A batch is a 1-D array of these records: cloning a table is copying a row. The fields ``rng``, ``seat`` and
-``stage`` are those that every game has (see ``nainjaune_env.core.spec``); the others belong to this game.
+A batch is a 1-D array of these records: cloning a table is copying a row. Every game has the fields ``rng``, ``seat`` and
+``stage``.
 """
 
 from __future__ import annotations

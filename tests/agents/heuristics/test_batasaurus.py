@@ -24,7 +24,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.records.setup_table import setup_table
+from nainjaune_env.games.batasaurus.records.replay import setup_table
 from nainjaune_env.games.batasaurus.state import Phase
 from tests.support.positions import asked, stirred
 

@@ -12,7 +12,7 @@ import pytest
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC
 from nainjaune_env.games.batasaurus.encode import layout
-from nainjaune_env.games.batasaurus.records.setup_table import setup_table
+from nainjaune_env.games.batasaurus.records.replay import setup_table
 from tests.twin.batasaurus import MEMORISE, Knobs, TwinGame
 
 PHASES = ("memorise", "trick", "battle")

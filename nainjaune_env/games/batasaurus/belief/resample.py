@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.compiler.jit import inlined, jit
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.bits import random_bit
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.kernel import must_remember, sees_own_cards, value_bit
@@ -16,7 +16,7 @@ from nainjaune_env.games.batasaurus.state import ONE
 
 @jit
 def resample(table: Table, rules: KernelRules, seat: Any) -> None:
-    """Fill in what ``kernel.redact`` wiped for ``seat``, uniformly over all that is consistent with the rest of the table.
+    """Fills in what ``kernel.redact`` wiped for ``seat``, uniformly over all that is consistent with the rest of the table.
 
     A card face down has any value not shown yet; the other values not shown lie in slots. What ``seat`` has forgotten is drawn
     as well: its full slots hold the values left to it, in any order (B4.2). Draws from ``table.rng``, which the caller sets.
@@ -31,8 +31,9 @@ def resample(table: Table, rules: KernelRules, seat: Any) -> None:
             table.hidden[other] = random_bit(table, lying) + 1
             lying ^= value_bit(np.int64(table.hidden[other]))
         if not must_remember(rules):
-            lay_sorted(table, rules, other)
             table.slots[other] = lying
+            for slot in range(rules.dinosaurs):  # sorted (B4.1)
+                table.layout[other, slot] = slot + 1
         elif other == seat:
             lay_shuffled(table, rules, other, lying, np.int64(table.slots[other]))
         else:
@@ -42,16 +43,9 @@ def resample(table: Table, rules: KernelRules, seat: Any) -> None:
                     table.slots[other] |= ONE << slot
 
 
-@inlined
-def lay_sorted(table: Table, rules: KernelRules, seat: Any) -> None:
-    """Lay the cards of ``seat`` by value (B4.1)."""
-    for slot in range(rules.dinosaurs):
-        table.layout[seat, slot] = slot + 1
-
-
 @jit
 def lay_shuffled(table: Table, rules: KernelRules, seat: Any, values: Any, slots: Any) -> None:
-    """Lay the set ``values`` of ``seat`` into as many ``slots`` (bits), and its other values into the others, in random order."""
+    """Lays the set ``values`` of ``seat`` into as many ``slots`` (bits), its other values into the others, in random order."""
     rest = ((ONE << rules.dinosaurs) - 1) & ~values
     for slot in range(rules.dinosaurs):
         if slots >> slot & 1:

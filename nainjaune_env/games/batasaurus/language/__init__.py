@@ -1,13 +1,141 @@
-"""The texts of the game in each language. ``speaking`` holds the dialogue with a person at the table."""
+"""The texts of each language as dataclasses, from ``en.toml`` and ``fr.toml``; ``str.format`` fills in what is in braces."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from nainjaune_env.core.texts import read_texts
+from nainjaune_env.core.texts import CommonWords, read_texts
 from nainjaune_env.core.validation import check_name
-from nainjaune_env.games.batasaurus.language.wording import Language
+
+
+@dataclass(frozen=True)
+class Words(CommonWords):
+    """What narrated records, pictures and dialogues share."""
+
+    dinosaurs: tuple[str, ...]
+    """Names by value, from 1, in the usual spelling: the sheets differ from language to language."""
+    card: str
+    """A dinosaur's name with its value."""
+    slots: str
+    sorted: str
+    memorise: str
+    trick: str
+    plays: str
+    commits: str
+    battle: str
+    shows: str
+    drops: str
+    takes: str
+    share: str
+    share_rest: str
+    nobody: str
+    left: str
+    piles: str
+
+    def named(self, value: int) -> str:
+        """Returns a dinosaur with its value: ``T. rex (12)``."""
+        return self.card.format(name=self.dinosaurs[value - 1], value=value)
+
+    def count(self, number: int) -> str:
+        """Returns a number of cards: ``1 card``, ``2 cards``."""
+        return self.counted(number, self.cards)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What only pictures show."""
+
+    trick: str
+    pile: str
+    unshown: str
+    leads: str
+    under: str
+    """Before the values that lie under a seat's last card."""
+    no_card: str
+    memorises: str
+    to_lead: str
+    to_play: str
+    battle: str
+    to_commit: str
+    last: str
+    took: str
+    shared: str
+    nobody: str
+    over: str
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """What only a person at the table reads and types."""
+
+    memorise_words: tuple[str, ...]
+    """What may be typed to end the memorising step; Enter alone does, too."""
+    slot_words: tuple[str, ...]
+    """What may be typed before the number of a slot."""
+    topics: Mapping[str, tuple[str, str]]
+    """By name: the word to type, and what it shows."""
+    rules: tuple[str, ...]
+    memory: Mapping[str, str]
+    """The rule by the value of the knob; likewise below."""
+    exhausted: Mapping[str, str]
+    typing: Mapping[str, str]
+    """How to type a card, by the value of ``memory``."""
+    begun: str
+    look: str
+    """What the memorising step is called where it is offered."""
+    looks: str
+    plays_own: str
+    commits: str
+    commits_own: str
+    commits_known: str
+    slot: str
+    which: str
+    no_slot: str
+    empty_slot: str
+    not_understood: str
+    gone: str
+    many: str
+    look_first: str
+    no_looking: str
+    unshown: str
+
+
+@dataclass(frozen=True)
+class AdviceWords:
+    """What advice says (``research.advice``)."""
+
+    unit: str
+    """What payoffs count."""
+    winning: str
+    """The name of the chance that nobody gets more."""
+    kinds: tuple[str, str, str]
+    """The questions, by kind of decision."""
+    table: str
+    turns: tuple[str, str, str]
+    """What the player does, by kind of decision."""
+    mine: str
+    slot: str
+    shown: str
+    unshown: str
+    piles: str
+    nothing: str
+    memorises: str
+    sources: tuple[str, ...]
+    """By source of cards (``statistics.SOURCES``): the difference that a card makes to it."""
+    best: str
+
+
+@dataclass(frozen=True)
+class Language:
+    """All texts of one language."""
+
+    words: Words
+    labels: Labels
+    phrases: Phrases
+    advice: AdviceWords
+
 
 LANGUAGES: Mapping[str, Language] = read_texts(Language, Path(__file__).parent)
 """The texts by the language's name."""

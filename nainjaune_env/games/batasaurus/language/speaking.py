@@ -1,7 +1,4 @@
-"""The dialogue with a person in one seat: events in words, and typed text as actions.
-
-:class:`Speaker` implements the protocol ``nainjaune_env.core.speech.Speaker``.
-"""
+"""The dialogue with a person in one seat, events in words and typed text as actions: a ``nainjaune_env.core.speech.Speaker``."""
 
 from __future__ import annotations
 
@@ -47,8 +44,7 @@ class Speaker:
         :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
         """
         texts = language_of(language)
-        self.words = texts.words
-        self.phrases = texts.phrases
+        self.words, self.phrases = texts.words, texts.phrases
         self.seat = seat
         self.setup = setup
         self.perfect = not must_remember(rules_of(setup))
@@ -82,29 +78,28 @@ class Speaker:
         return [self.seats.sentence(self.phrases.begun.format(seat=self.seats[int(self.replay.table.leader)]))]
 
     def ply(self, action: int) -> list[Utterance]:
-        """Make the ply ``action``; returns the card as the listener sees it, and how the round of cards and the trick end."""
+        """Makes the ply; returns the card as the listener sees it, and how the round of cards and the trick end."""
         seat, trick = self.replay.seat, self.replay.tricks[-1]
         battle = self.replay.table.phase == Phase.BATTLE
         number = len(trick.rounds) - 1
         self.replay.step(action)
         if action == MEMORISE:
             return [Utterance(seat, self.phrases.looks)]
-        said = [Utterance(seat, self._card(seat, action, trick.rounds[number][-1].value, battle=battle))]
+        text = self._text_of_play(battle=battle, mine=seat == self.seat)
+        card = self.words.named(trick.rounds[number][-1].value)
+        said = [Utterance(seat, text.format(card=card, slot=action))]
         if len(trick.dropped) > number:
             said += [Utterance(None, self.seats.sentence(line)) for line in self.narrator.round_over(trick, number)]
         if trick.gains is not None:
             said.append(Utterance(None, self.seats.sentence(self.narrator.taken(trick))))
         return said
 
-    def _card(self, seat: int, slot: int, value: int, *, battle: bool) -> str:
-        mine, card = seat == self.seat, self.words.named(value)
-        if battle and mine and self.perfect:
-            text = self.phrases.commits_known
-        elif battle:
-            text = self.phrases.commits_own if mine else self.phrases.commits
-        else:
-            text = self.phrases.plays_own if mine else "{card}"
-        return text.format(card=card, slot=slot)
+    def _text_of_play(self, *, battle: bool, mine: bool) -> str:
+        if not battle:
+            return self.phrases.plays_own if mine else "{card}"
+        if not mine:
+            return self.phrases.commits
+        return self.phrases.commits_known if self.perfect else self.phrases.commits_own
 
     def dealt(self) -> None:
         """Raises :class:`IllegalActionError`: a match of this game is one round (B3)."""
@@ -140,10 +135,10 @@ class Speaker:
             return MEMORISE
         if self.replay.memorising:
             raise IllegalActionError(self.phrases.look_first)
-        if found := _SLOT.fullmatch(typed):
-            return self._slot(int(found[1]))
+        if match := _SLOT.fullmatch(typed):
+            return self._slot(int(match[1]))
         if self.perfect:
-            return self._slot_of(_plain(text), text)
+            return self._slot_of(text)
         raise IllegalActionError(self.phrases.not_understood.format(text=text))
 
     def _slot(self, slot: int) -> int:
@@ -154,27 +149,24 @@ class Speaker:
             raise IllegalActionError(self.phrases.empty_slot.format(slot=slot))
         return slot
 
-    def _slot_of(self, plain: str, text: str) -> int:
-        """Returns the slot of the dinosaur whose name, in any language, begins with ``plain``."""
-        dinosaurs = self.replay.rules.dinosaurs
-        values = sorted(
-            {
-                value
-                for language in LANGUAGES.values()
-                for value, name in enumerate(language.words.dinosaurs[:dinosaurs], 1)
-                if _plain(name).startswith(plain)
-            }
-        )
+    def _slot_of(self, text: str) -> int:
+        """Returns the slot of the dinosaur whose name, in any language, begins with ``text``."""
+        typed = _plain(text)
+        values = [
+            value
+            for value in range(1, self.replay.rules.dinosaurs + 1)
+            if any(_plain(language.words.dinosaurs[value - 1]).startswith(typed) for language in LANGUAGES.values())
+        ]
         if not values:
             raise IllegalActionError(self.phrases.not_understood.format(text=text))
-        held = {self._value(slot): slot for slot in self.replay.legal}
-        found = [value for value in values if value in held]
-        if not found:
+        slots = {self._value(slot): slot for slot in self.replay.legal}
+        matches = [value for value in values if value in slots]
+        if not matches:
             raise IllegalActionError(self.phrases.gone.format(card=self.words.named(values[0])))
-        if len(found) > 1:
-            cards = self.words.listed(self.words.named(value) for value in found)
+        if len(matches) > 1:
+            cards = self.words.listed(map(self.words.named, matches))
             raise IllegalActionError(self.phrases.many.format(text=text, cards=cards))
-        return held[found[0]]
+        return slots[matches[0]]
 
     def echo(self, action: int) -> str:
         """Returns the slot, and the dinosaur where the listener sees it."""
@@ -194,10 +186,10 @@ class Speaker:
         name = words.get(topic)
         if name == "piles":
             return [self.narrator.titled(self.words.piles, self.seats.by_seat(self.replay.piles))]
-        return None if name is None else [f"{self.phrases.unshown}{self.words.colon}".rstrip(), *self._unshown()]
+        return None if name is None else self._unshown()
 
     def _unshown(self) -> list[str]:
-        lines = []
+        lines = [f"{self.phrases.unshown}{self.words.colon}".rstrip()]
         for seat, name in enumerate(self.seats.labels):
             values = " ".join(map(str, values_in(self.replay.table.held[seat])))
             lines.append(f"  {self.narrator.titled(name, values or '—')}")
@@ -205,8 +197,8 @@ class Speaker:
 
     def settled(self) -> list[str]:
         """Returns the dinosaurs that were never shown, and the piles."""
-        left = [f"{self.phrases.unshown}{self.words.colon}".rstrip(), *self._unshown()] if any(self.replay.left) else []
-        return [*left, *self.narrator.piles(self.replay.left, self.replay.piles)]
+        unshown = self._unshown() if any(self.replay.left) else []
+        return [*unshown, *self.narrator.piles(self.replay.left, self.replay.piles)]
 
     def amount(self, number: int) -> str:
         """Returns a number of cards: ``1 card``, ``12 cards``."""
@@ -219,6 +211,5 @@ class Speaker:
 
 def _plain(text: str) -> str:
     """Returns ``text`` in lower case without accents or dots: ``t rex`` for ``T. rex``."""
-    return "".join(
-        letter for letter in unicodedata.normalize("NFKD", text.strip().casefold()) if not unicodedata.combining(letter)
-    ).replace(".", "")
+    letters = unicodedata.normalize("NFKD", text.strip().casefold())
+    return "".join(letter for letter in letters if letter != "." and not unicodedata.combining(letter))

@@ -8,10 +8,8 @@ from typing import Any
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.texts import Called, SeatNames
 from nainjaune_env.games.batasaurus.kernel import must_remember
-from nainjaune_env.games.batasaurus.language import language_of
-from nainjaune_env.games.batasaurus.language.wording import Words
-from nainjaune_env.games.batasaurus.records.replay import Trick
-from nainjaune_env.games.batasaurus.records.verify import check_part, replay_record
+from nainjaune_env.games.batasaurus.language import Words, language_of
+from nainjaune_env.games.batasaurus.records.replay import Trick, check_part, replay_record
 from nainjaune_env.games.batasaurus.rules import rules_of
 
 ROW = 6

@@ -1,17 +1,28 @@
-"""A game replayed from its opening table, and its tricks as plain data: the basis of records, narration and pictures."""
+"""A game replayed from its opening table or its record, and its tricks as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from nainjaune_env.core.bits import legal_actions
+from nainjaune_env.core.errors import DealError, RecordError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
+from nainjaune_env.core.validation import MAX_SEED, check_list, check_whole
 from nainjaune_env.engine import replay
+from nainjaune_env.games.batasaurus import chance
 from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.kernel import must_remember
+from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import Phase
+
+RECORD = "The record"
+"""The place that errors name."""
 
 
 class Play(NamedTuple):
@@ -71,29 +82,31 @@ class Replay(replay.Replay):
     @property
     def piles(self) -> list[int]:
         """Cards won, by seat; at the end including those left in front of it (B3.1)."""
-        return [int(cards) for cards in self.table.pile[: self.rules.players]]
+        return list(map(int, self.table.pile[: self.players]))
 
     @property
     def left(self) -> list[int]:
         """Cards in front of each seat. At the end they are counted in its pile as well."""
-        return [int(cards) for cards in self.table.cards[: self.rules.players]]
+        return list(map(int, self.table.cards[: self.players]))
 
     @property
     def legal(self) -> list[int]:
         """The legal actions of the seat to act."""
         return legal_actions(self.legal_bits())
 
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """The end of the game as in a record (B3)."""
+        return {"piles": self.piles, "winners": winners_of(self.piles)}
+
     def step(self, action: int) -> None:
         """Makes one ply; ``action`` must be legal."""
-        if action == MEMORISE:
-            super().step(action)
-            return
-        seat, trick, before = self.seat, self.tricks[-1], self.piles
-        trick.rounds[-1].append(Play(seat, action, int(self.table.layout[seat, action])))
-        number = int(self.table.tricks)
+        trick, piles, number = self.tricks[-1], self.piles, int(self.table.tricks)
+        if action != MEMORISE:
+            trick.rounds[-1].append(Play(self.seat, action, int(self.table.layout[self.seat, action])))
         super().step(action)
         if self.table.tricks != number:
-            self._close(trick, before)
+            self._close(trick, piles)
         elif self.table.phase == Phase.BATTLE and not self.table.hidden.any():  # a battle begins, perhaps after another tie
             battling = int(self.table.battling)
             trick.dropped.append(tuple(seat for seat in trick.tied(-1) if not battling >> seat & 1))
@@ -105,16 +118,17 @@ class Replay(replay.Replay):
             self.step(MEMORISE)
 
     def _close(self, trick: Trick, before: list[int]) -> None:
-        left = self.left if self.round_over else [0] * self.rules.players
+        left = self.left if self.round_over else [0] * self.players
         trick.gains = tuple(now - then - more for now, then, more in zip(self.piles, before, left, strict=True))
-        tied = trick.tied(-1)
-        trick.dropped.append(() if len(tied) == 1 else tuple(seat for seat in tied if trick.takers != (seat,)))
+        trick.dropped.append(tuple(seat for seat in trick.tied(-1) if trick.takers != (seat,)))
         if not self.round_over:
             self.tricks.append(Trick(int(self.table.leader)))
 
 
-def tricks_of(setup: Setup, opening: Any, actions: Sequence[int]) -> list[Trick]:
-    """Returns the tricks that ``actions`` of every ply lead to from the table ``opening``."""
+def tricks_of(setup: Setup, opening: Any = None, actions: Sequence[int] = ()) -> list[Trick]:
+    """Returns the tricks of a ``core.spec.History``: those of ``actions`` from the table ``opening``; none without a history."""
+    if opening is None:
+        return []
     replayed = Replay(setup, opening)
     for _ in replayed.plies(replay.ActionLog(actions)):
         pass
@@ -126,6 +140,54 @@ def winners_of(piles: Sequence[int]) -> list[int]:
     return [seat for seat, cards in enumerate(piles) if cards == max(piles)]
 
 
-def final(replayed: Replay) -> dict[str, Any]:
-    """Returns the end of a game as in a record: ``piles`` and ``winners`` (B3)."""
-    return {"piles": replayed.piles, "winners": winners_of(replayed.piles)}
+def setup_table(setup: Setup, layouts: Sequence[Sequence[int]], *, leader: int, seed: int = 0) -> Any:
+    """Returns a table (one record of ``state.TABLE``) at the start of a game with ``layouts``: per seat, the value in each slot.
+
+    ``seed`` is the state of the generator that later games are dealt from. Raises :class:`DealError` where a layout does not
+    hold each value once, where it is not sorted although ``memory = perfect`` requires it (B4.1), and where a number is not
+    whole or out of range.
+    """
+    rules = rules_of(setup)
+    values = list(range(1, rules.dinosaurs + 1))
+    if len(layouts) != setup.players:
+        raise DealError(f"With {setup.players} players there are {setup.players} layouts, not {len(layouts)}.")
+    checked = [[check_whole(f"Each value in layout {seat}", value) for value in row] for seat, row in enumerate(layouts)]
+    for seat, given in enumerate(checked):
+        if sorted(given) != values:
+            raise DealError(f"A layout holds each of the values 1 to {rules.dinosaurs} once, and seat {seat}'s is {given}.")
+        if not must_remember(rules) and given != values:
+            raise DealError(f"With memory = perfect layouts are sorted (B4.1), and seat {seat}'s is {given}.")
+    leader = check_whole("The leader", leader)
+    if not 0 <= leader < setup.players:
+        raise DealError(f"The leader is a seat from 0 to {setup.players - 1}, not {quoted(leader)}.")
+    table = chance.opening(setup, [leader, *itertools.chain(*checked)])
+    table.rng = np.uint64(check_whole("The seed", seed, 0, MAX_SEED))
+    return table
+
+
+def open_record(setup: Setup, body: Mapping[str, Any]) -> Replay:
+    """Returns a replay at the opening table of a record; raises :class:`RecordError` where ``body`` describes no such table."""
+    rows = check_list(RECORD, "layouts", body["layouts"], list, setup.players)
+    layouts = [check_list(RECORD, f"layouts[{seat}]", row, int, rules_of(setup).dinosaurs) for seat, row in enumerate(rows)]
+    leader = body["leader"]
+    if type(leader) is not int:
+        raise RecordError(f"{RECORD}: expected 'leader' to be a seat from 0 to {setup.players - 1}, not {quoted(leader)}.")
+    try:
+        return Replay(setup, setup_table(setup, layouts, leader=leader))
+    except DealError as error:
+        raise RecordError(f"{RECORD}: {error}") from None
+
+
+def replay_record(setup: Setup, body: Mapping[str, Any]) -> Replay:
+    """Returns a replay at the end of a verified record."""
+    replayed = open_record(setup, body)
+    replayed.memorise()
+    for _, slot in body["moves"]:
+        replayed.step(slot)
+    return replayed
+
+
+def check_part(part: int | None) -> None:
+    """Raises :class:`RecordError` unless ``part`` is None or 1: a game is one round."""
+    if part not in (None, 1):
+        raise RecordError(f"The record has one round, and no round {quoted(part)}.")

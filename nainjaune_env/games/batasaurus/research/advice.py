@@ -1,6 +1,6 @@
-"""Advice: what is forecast, the kinds of decisions, and a position in words.
+"""Advice: what is forecast, the kinds of decisions, and a position in words. Positions are read from records alone.
 
-This module implements the protocol ``nainjaune_env.analysis.advice_hook.AdviceHooks``. Positions are read from records alone.
+The game's ``nainjaune_env.analysis.advice_hook.AdviceHooks``.
 """
 
 from __future__ import annotations
@@ -17,15 +17,10 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import LANGUAGES
-from nainjaune_env.games.batasaurus.records.verify import open_record
+from nainjaune_env.games.batasaurus.records.replay import open_record
 from nainjaune_env.games.batasaurus.rules import KernelRules, rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in
 from nainjaune_env.games.batasaurus.view.text import coloured
-
-__all__ = [
-    "ACCOUNT", "FIELDS", "KINDS", "PROSPECTS", "UNITS",
-    "at_stake", "describe", "kind", "lacks", "named", "paint", "plies", "read", "reason", "write",
-]  # fmt: skip
 
 FIELDS: Mapping[str, str] = {}
 PROSPECTS: tuple[Prospect, ...] = (Prospect(BEST, {name: texts.advice.winning for name, texts in LANGUAGES.items()}),)

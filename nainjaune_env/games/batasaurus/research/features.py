@@ -1,7 +1,7 @@
 """Features for studies: what each seat has shown, what is at stake, and the card that is played.
 
-This module implements the protocol ``nainjaune_env.analysis.feature_hook.FeatureHooks``. The features include which card lies in
-which slot; where cards must be remembered (B4.2), that is hidden from the seat itself.
+The game's ``nainjaune_env.analysis.feature_hook.FeatureHooks``. The features include which card lies in which slot; where
+cards must be remembered (B4.2), that is hidden from the seat itself.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.kernel import value_bit
 from nainjaune_env.games.batasaurus.rules import KernelRules
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, SLOTS, Phase
-
-__all__ = ["ACTION", "COUNTED", "POSITION", "action", "position"]
 
 RIVALS = MAX_SEATS - 1
 NUMBERS = tuple(str(number) for number in range(SLOTS))
@@ -66,7 +64,7 @@ COUNTED: tuple[Column, ...] = (
 
 @jit
 def position(table: Table, rules: KernelRules, seat: Any, row: Any) -> None:
-    """Write the position as ``seat`` stands in it into ``row``."""
+    """Writes the position as ``seat`` stands in it into ``row``."""
     row.phase = table.phase
     row.trick = table.tricks
     row.at_stake = table.at_stake
@@ -101,7 +99,7 @@ def values_in_slots(table: Table, seat: Any) -> Any:
 
 @jit
 def action(table: Table, rules: KernelRules, action: Any, row: Any) -> None:
-    """Write the card that is played, and its place among those in the slots, into ``row``."""
+    """Writes the card that is played, and its place among those in the slots, into ``row``."""
     if action != MEMORISE:
         value = np.int64(table.layout[table.seat, action])
         values = values_in_slots(table, table.seat)

@@ -1,6 +1,6 @@
 """Statistics of play: counts of what each seat did in a game, and the measures computed from them.
 
-This module implements the protocol ``nainjaune_env.analysis.stat_hook.Measures``.
+The game's ``nainjaune_env.analysis.stat_hook.Measures``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.rules import KernelRules
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
-
-__all__ = ["MEASURES", "TALLY", "begin", "counts", "end", "ply"]
 
 TRICKS = tuple(str(number) for number in range(1, SLOTS + 1))
 WON, SHARED, LEFT = range(3)
@@ -51,7 +49,7 @@ MEASURES: tuple[Measure, ...] = (
 
 @jit
 def begin(table: Table, rules: KernelRules, tallies: Any) -> None:
-    """Do nothing: the deal counts nothing."""
+    """Does nothing: the deal counts nothing."""
 
 
 @inlined
@@ -62,7 +60,7 @@ def counts(table: Table, rules: KernelRules, legal_bits: Any, action: Any) -> An
 
 @inlined
 def ply(before: Table, table: Table, rules: KernelRules, legal_bits: Any, action: Any, tallies: Any) -> None:
-    """Count leads, battles and, where a trick ends, who took it."""
+    """Counts leads, battles and, where a trick ends, who took it."""
     mine = tallies[before.seat]
     if before.phase == Phase.BATTLE:
         mine.battled += 1 - mine.battle
@@ -76,7 +74,7 @@ def ply(before: Table, table: Table, rules: KernelRules, legal_bits: Any, action
 
 @jit
 def trick_over(before: Table, table: Table, rules: KernelRules, tallies: Any) -> None:
-    """Count a trick as won by one seat (B2.2, B2.3), shared, or nobody's (B2.4)."""
+    """Counts a trick as won by one seat (B2.2, B2.3), shared, or nobody's (B2.4)."""
     gaining = 0
     for seat in range(rules.players):
         gaining += gain(before, table, seat) > 0
@@ -102,6 +100,6 @@ def gain(before: Table, table: Table, seat: Any) -> Any:
 
 @jit
 def end(table: Table, rules: KernelRules, tallies: Any) -> None:
-    """Count the cards left in front of each seat (B3.1)."""
+    """Counts the cards left in front of each seat (B3.1)."""
     for seat in range(rules.players):
         tallies[seat].cards[LEFT] = table.cards[seat]

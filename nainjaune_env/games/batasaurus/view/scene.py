@@ -12,7 +12,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_viewer
 from nainjaune_env.games.batasaurus import kernel
-from nainjaune_env.games.batasaurus.records.replay import Trick, tricks_of, winners_of
+from nainjaune_env.games.batasaurus.records.replay import Trick, winners_of
 from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in
 
@@ -70,8 +70,18 @@ class Scene:
     winners: tuple[int, ...]
     """The winners (B3.2); empty before the end."""
 
+    @property
+    def laid(self) -> list[int]:
+        """The seats that have shown a card in this trick, from its leader on."""
+        return [seat for seat in seats_from(self.leader, self.players) if self.shown[seat]]
 
-def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequence[Trick] | None = None) -> Scene:
+
+def seats_from(first: int, players: int) -> list[int]:
+    """Returns all seats in the direction of play, ``first`` first."""
+    return [(first + k) % players for k in range(players)]
+
+
+def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequence[Trick] = ()) -> Scene:
     """Returns the table (a record of ``state.TABLE``, redacted or not) as ``seat`` sees it; a spectator (None) sees all.
 
     ``tricks`` are those of the game so far (``records.replay.tricks_of``); without them the last trick is unknown, as a table
@@ -80,13 +90,12 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
     n, rules = setup.players, rules_of(setup)
     seat = check_viewer("The viewer", seat, n)
     over = table.stage != Stage.PLAYING
-    piles = tuple(int(cards) for cards in table.pile[:n])
-    finished = [trick for trick in tricks or () if trick.gains is not None]
-    ongoing = [trick for trick in tricks or () if trick.gains is None]
+    piles = tuple(map(int, table.pile[:n]))
+    finished = [trick for trick in tricks if trick.gains is not None]
+    ongoing = [trick for trick in tricks if trick.gains is None]
     shown = _shown(ongoing[-1], n) if ongoing else tuple((int(value),) if value else () for value in table.shown[:n])
-    ahead = int(table.battling) or int(
-        kernel.tied_for_highest(table, rules, sum(1 << other for other in range(n) if table.shown[other]))
-    )
+    playing = sum(1 << other for other in range(n) if table.shown[other])
+    ahead = int(table.battling) or int(kernel.tied_for_highest(table, rules, playing))
     return Scene(
         preset=setup.preset,
         players=n,
@@ -97,7 +106,7 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
         at_turn=None if over else int(table.seat),
         leader=int(table.leader),
         slots=tuple(_slots(setup, table, other, seat) for other in range(n)),
-        cards=tuple(int(cards) for cards in table.cards[:n]),
+        cards=tuple(map(int, table.cards[:n])),
         piles=piles,
         unshown=tuple(tuple(values_in(held)) for held in table.held[:n]),
         shown=shown,
@@ -107,22 +116,6 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
         last=LastTrick(finished[-1].leader, _shown(finished[-1], n), finished[-1].gains or ()) if finished else None,
         winners=tuple(winners_of(piles)) if over else (),
     )
-
-
-def seen_by(
-    setup: Setup,
-    table: Table,
-    seat: int | None,
-    *,
-    opening: Table = None,
-    actions: Sequence[int] = (),
-) -> Scene:
-    """Returns the scene at ``table``, which ``actions`` led to from ``opening``: a ``core.spec.History``.
-
-    They give the last trick.
-    """
-    tricks = None if opening is None else tricks_of(setup, opening, actions)
-    return scene(setup, table, seat, tricks=tricks)
 
 
 def _sees(setup: Setup, table: Table, owner: int, viewer: int | None) -> bool:

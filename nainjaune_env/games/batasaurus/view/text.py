@@ -6,21 +6,24 @@ The text depends on a :class:`~nainjaune_env.games.batasaurus.view.scene.Scene` 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Sequence
 from typing import Unpack
 
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
-from nainjaune_env.games.batasaurus.language import language_of
-from nainjaune_env.games.batasaurus.language.wording import Language, Words
+from nainjaune_env.games.batasaurus.language import Language, Words, language_of
+from nainjaune_env.games.batasaurus.records.replay import tricks_of
 from nainjaune_env.games.batasaurus.state import Phase
-from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, Values, seen_by
+from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene, seats_from
 
 WIDTH = 72
 PANEL, CARD = 23, 17
 ROW = 4
 """Slots to a row."""
+STUCK = "\N{NO-BREAK SPACE}"
+"""A space at which a line does not break."""
 WEAK, MIDDLE, STRONG, BACK, PLAIN = "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[2m", "\x1b[0m"
 """Colours: of dinosaurs up to 4, up to 8 and above, of the backs of cards, and the end of a colour."""
 SINGLE = ("─", "╭", "╮", "╰", "╯", "│")
@@ -40,19 +43,18 @@ def render_text(
 ) -> str:
     """Returns the table as text as ``seat`` sees it; a spectator (None) sees every card.
 
-    ``you`` is the reader's seat. ``history`` is as in :func:`~.scene.seen_by`. ``color`` adds a terminal's colours. Raises
+    ``you`` is the reader's seat. ``history`` tells the last trick. ``color`` adds a terminal's colours. Raises
     :class:`RulesError` for an unknown language, :class:`DealError` for an unknown seat.
     """
     texts = language_of(language)
-    text = picture(seen_by(setup, table, seat, **history), texts, you)
+    text = picture(scene(setup, table, seat, tricks=tricks_of(setup, **history)), texts, you)
     return coloured(text, texts.words) if color else text
 
 
 def picture(seen: Scene, texts: Language, you: int | None = None) -> str:
     """Returns the scene as text, no line wider than ``WIDTH``."""
     words, labels = texts.words, texts.labels
-    me = seen.viewer or 0
-    others = [(me + k) % seen.players for k in range(1, seen.players)]
+    me, *others = seats_from(seen.viewer or 0, seen.players)
     lines = [f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick}", ""]
     lines += beside([panel(seen, other, texts) for other in others])
     lines += ["", *middle(seen, texts), "", *status_lines(seen, texts, SeatNames(words, seen.players, you=you)), ""]
@@ -65,7 +67,7 @@ def coloured(text: str, words: Words) -> str:
     """Returns ``text`` with the names of dinosaurs coloured by strength, and the backs of cards."""
     paint = {name: (WEAK, MIDDLE, STRONG)[k // 4] for k, name in enumerate(words.dinosaurs)}
     names = "|".join(map(re.escape, words.dinosaurs))
-    return re.sub(f"{names}|░+", lambda found: f"{paint.get(found[0], BACK)}{found[0]}{PLAIN}", text)
+    return re.sub(f"{names}|░+", lambda match: f"{paint.get(match[0], BACK)}{match[0]}{PLAIN}", text)
 
 
 def beside(boxes: Sequence[Sequence[str]]) -> list[str]:
@@ -106,42 +108,31 @@ def face(value: int, words: Words) -> list[str]:
 def middle(seen: Scene, texts: Language) -> list[str]:
     """Returns the trick, from its leader on; a double frame marks the seats ahead (``Scene.ahead``)."""
     words, labels = texts.words, texts.labels
-    around = [(seen.leader + k) % seen.players for k in range(seen.players)]
-    laid = [seat for seat in around if seen.shown[seat]]
-    if not laid:
+    if not seen.laid:
         return [] if seen.at_turn is None else [f"({labels.no_card})".center(WIDTH)]
     boxes = []
-    for seat in laid:
+    for seat in seen.laid:
         shown, hidden = seen.shown[seat], seen.committed[seat]
         rows = face(shown[-1] if hidden is None else FACE_DOWN, words)
         if hidden:
             rows[1] = f" {words.dinosaurs[hidden - 1]} ".center(CARD - 2, "░")
         under = shown if hidden is not None else shown[:-1]
-        below = [words.seat_short.format(seat=seat), *_under(under, labels.under)]
+        values = f"{labels.under} {', '.join(map(str, reversed(under)))}" if under else ""
+        below = [words.seat_short.format(seat=seat), *textwrap.wrap(values, CARD)]
         boxes.append([*box(rows, double=seat in seen.ahead), *(text.center(CARD) for text in below)])
     height = max(map(len, boxes))
     return beside([[*lines, *[" " * CARD] * (height - len(lines))] for lines in boxes])
 
 
-def _under(values: Values, under: str) -> list[str]:
-    return wrapped(f"{under} {', '.join(map(str, reversed(values)))}".split(), CARD) if values else []
-
-
-def wrapped(words: Iterable[str], width: int = WIDTH) -> list[str]:
-    """Returns ``words`` in lines of at most ``width``. A word may contain spaces, at which it is not broken."""
-    lines: list[str] = []
-    for word in words:
-        if lines and len(f"{lines[-1]} {word}") <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
+def wrapped(text: str) -> list[str]:
+    """Returns ``text`` in lines of at most ``WIDTH``."""
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def status_lines(seen: Scene, texts: Language, seats: SeatNames) -> list[str]:
     """Returns the last trick, and :func:`status`."""
     lines = [] if seen.last is None else last_trick(seen.last, texts, seats)
-    lines += [line for text in status(seen, texts, seats) for line in wrapped(text.split(" "))]
+    lines += [line for text in status(seen, texts, seats) for line in wrapped(text)]
     return [line.center(WIDTH) for line in lines]
 
 
@@ -163,19 +154,18 @@ def status(seen: Scene, texts: Language, seats: SeatNames) -> list[str]:
 
 def last_trick(last: LastTrick, texts: Language, seats: SeatNames) -> list[str]:
     """Returns what each seat showed in the last trick, from its leader on, and who took it."""
-    words, labels, n = texts.words, texts.labels, len(last.shown)
+    words, labels = texts.words, texts.labels
     takers = [seat for seat, cards in enumerate(last.gains) if cards]
     taken = labels.nobody
     if takers:
         text = labels.took if len(takers) == 1 else labels.shared
         taken = text.format(seat=seats[takers[0]], seats=seats.listed(takers), cards=words.count(max(last.gains)))
-    names = []
-    for seat in ((last.leader + k) % n for k in range(n)):
-        *before, final = (words.dinosaurs[value - 1] for value in last.shown[seat])
-        played = [*(f"{name}," for name in before), f"{final} ·"]
-        names += [f"{seats.labels[seat]} {played[0]}", *played[1:]]
-    names[-1] = names[-1].removesuffix(" ·")
-    return [*wrapped(f"{labels.last}{words.colon}{taken}".split(" ")), *wrapped(names)]
+    played = []
+    for seat in seats_from(last.leader, len(last.shown)):
+        names = ", ".join(words.dinosaurs[value - 1].replace(" ", STUCK) for value in last.shown[seat])
+        played.append(f"{seats.labels[seat]} ".replace(" ", STUCK) + names)
+    lines = wrapped(f"{STUCK}· ".join(played))
+    return [*wrapped(f"{labels.last}{words.colon}{taken}"), *(line.replace(STUCK, " ") for line in lines)]
 
 
 def own_slots(slots: Sequence[int | None], words: Words) -> list[str]:

@@ -12,7 +12,7 @@ from nainjaune_env.core.speech import Utterance
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.language.speaking import Speaker
-from nainjaune_env.games.batasaurus.records.setup_table import setup_table
+from nainjaune_env.games.batasaurus.records.replay import setup_table
 from nainjaune_env.games.batasaurus.rules import BatasaurusRules
 from nainjaune_env.registry import make_setup
 from tests.support.wordings import french

@@ -11,8 +11,7 @@ from nainjaune_env.core.errors import RecordError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.texts import Called
 from nainjaune_env.games.batasaurus.language import LANGUAGES
-from nainjaune_env.games.batasaurus.records.replay import final
-from nainjaune_env.games.batasaurus.records.verify import open_record, replay_record
+from nainjaune_env.games.batasaurus.records.replay import open_record, replay_record
 from nainjaune_env.records.record import Record, make_record, show_record
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus.records.test_write import on_the_twin
@@ -34,7 +33,7 @@ def record_of(script: str, dinosaurs: int, *, leader: int = 0, layouts: list[lis
         assert replay.seat == seat
         replay.step(moves[-1][1])
     assert replay.round_over
-    return make_record(setup, {**body, "moves": moves, **final(replay)}, agents=["ann", "bob", "cleo"])
+    return make_record(setup, {**body, "moves": moves, **replay.outcome}, agents=["ann", "bob", "cleo"])
 
 
 SHARED = record_of("0:3 1:3 2:1 0:2 1:2 0:1 1:1", 3)

@@ -15,7 +15,7 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.records.setup_table import setup_table
+from nainjaune_env.games.batasaurus.records.replay import setup_table
 from nainjaune_env.games.batasaurus.records.write import transcribe
 from nainjaune_env.records.record import Record, format_record, parse_record, read_records, setup_of, verify_record
 from nainjaune_env.records.recorder import log_of

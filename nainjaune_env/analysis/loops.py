@@ -1,7 +1,4 @@
-"""Compiled loops that replay episodes and write the columns of each decision; ``jit.instantiate`` binds the names below.
-
-They replay episodes from the log of their plies, as ``stat_loops`` does, so that play itself writes nothing.
-"""
+"""Compiled loops that replay episodes from the log of their plies, to count and describe them, so that play itself does not."""
 
 from __future__ import annotations
 
@@ -16,22 +13,57 @@ from nainjaune_env.core.bits import count
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Stage
 
+# bound by ``jit.instantiate``: the kernel of a game, its statistics and its columns (None if it has none)
 game: Kernel
-"""The kernel of a game."""
 measures: Measures
-"""The statistics of the game."""
 features: FeatureHooks
-"""The columns of the game."""
+
+
+@inlined
+def step(tables: Any, rules: Any, legal_bits: Any, action: Any, tallies: Any) -> None:
+    """Makes one ply at ``tables[0]`` and counts it in ``tallies (n,)``; ``tables[1]`` is scratch."""
+    table, before = tables[0], tables[1]
+    if measures.counts(table, rules, legal_bits, action):
+        tables[1] = table
+        game.step(table, rules, action)
+        measures.ply(before, table, rules, legal_bits, action, tallies)
+    else:
+        game.step(table, rules, action)
 
 
 @jit
-def count_rows(
-    openings: Any, rules: Any, every_ply: Any, actions: Any, counts: Any, scratch: Any, rows: Any, rounds: Any
+def count_rounds(
+    openings: Any, rules: Any, actions: Any, counts: Any, rows: Any, tables: Any, tallies: Any, numbers: Any, sums: Any
 ) -> None:
-    """Counts the ``rows (T,)`` and ``rounds (T,)`` of each episode; other arguments are those of :func:`write_rows`."""
-    table = scratch[0]
+    """Replays T finished rounds and adds the tallies of the seats to ``sums (R, C) int64``.
+
+    Round t begins with the table ``openings[t]`` and has ``counts[t]`` plies in ``actions (T, P) int8``. The tally of its seat s
+    is added to ``sums[rows[t, s]]``, or to none if ``rows[t, s]`` is negative. ``tables (2,)`` are scratch, ``tallies (n,)`` a
+    tally for each seat, and ``numbers (n, C) int64`` a view of them.
+    """
+    table = tables[0]
     for t in range(openings.size):
-        scratch[0] = openings[t]
+        tables[0] = openings[t]
+        for seat in range(rules.players):
+            for column in range(numbers.shape[1]):
+                numbers[seat, column] = 0
+        measures.begin(table, rules, tallies)
+        for ply in range(counts[t]):
+            step(tables, rules, game.legal(table, rules), np.int64(actions[t, ply]), tallies)
+        measures.end(table, rules, tallies)
+        for seat in range(rules.players):
+            row = rows[t, seat]
+            if row >= 0:
+                for column in range(numbers.shape[1]):
+                    sums[row, column] += numbers[seat, column]
+
+
+@jit
+def count_rows(openings: Any, rules: Any, every_ply: Any, actions: Any, counts: Any, tables: Any, rows: Any, rounds: Any) -> None:
+    """Counts the ``rows (T,)`` and ``rounds (T,)`` of each episode; other arguments are those of :func:`write_rows`."""
+    table = tables[0]
+    for t in range(openings.size):
+        tables[0] = openings[t]
         decisions = 0
         rounds[t] = 1
         for ply in range(counts[t]):
@@ -45,7 +77,7 @@ def count_rows(
 
 @jit
 def write_rows(
-    openings: Any, rules: Any, every_ply: Any, actions: Any, counts: Any, scratch: Any,
+    openings: Any, rules: Any, every_ply: Any, actions: Any, counts: Any, tables: Any,
     decisions: Any, positions: Any, choices: Any, seats: Any, dealt: Any, tallies: Any,
     keep: Any, kept: Any, kept_row: Any, payoff: Any,
 ) -> Any:  # fmt: skip
@@ -54,13 +86,12 @@ def write_rows(
     ``every_ply``: there is a row for each ply, not only for decisions. Rows are in the order of episodes: R rows of plies in
     ``decisions``, ``positions`` and ``choices``, S rows of the seats of each round in ``seats``, ``dealt`` and ``tallies``. For
     decisions with a choice where ``keep (D, T)`` is true, the table, redacted for its seat to act, goes to ``kept`` and the row
-    number to ``kept_row``. Returns the number of these. ``scratch (2,)`` holds two tables, ``payoff (n,) int32`` the payoffs.
+    number to ``kept_row``. Returns the number of these. ``tables (2,)`` and ``payoff (n,) int32`` are scratch.
     """
-    table, before = scratch[0], scratch[1]
-    n = rules.players
+    table, n = tables[0], rules.players
     row, at, number = 0, 0, 0
     for t in range(openings.size):
-        scratch[0] = openings[t]
+        tables[0] = openings[t]
         used, played, place = 0, 0, 0
         while True:
             first, leader, ply, decision = row, np.int64(table.seat), 0, 0
@@ -92,12 +123,7 @@ def write_rows(
                         number += 1
                     row += 1
                 used += decided
-                if measures.counts(table, rules, legal_bits, action):
-                    scratch[1] = table
-                    game.step(table, rules, action)
-                    measures.ply(before, table, rules, legal_bits, action, tallies[at : at + n])
-                else:
-                    game.step(table, rules, action)
+                step(tables, rules, legal_bits, action, tallies[at : at + n])
             measures.end(table, rules, tallies[at : at + n])
             game.payoffs(table, rules, payoff)
             for each in range(n):

@@ -19,9 +19,8 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.batasaurus.view import pictures
-from nainjaune_env.games.batasaurus.view import svg as module
+from nainjaune_env.games.batasaurus.view.pictures import BACK, dinosaur, drawing
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, scene
-from nainjaune_env.games.batasaurus.view.svg import BACK, dinosaur, drawing
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus import hidden
 from tests.support.recorded import play as play_matches
@@ -63,8 +62,8 @@ def test_every_number_of_seats_has_room(players: int, memory: str) -> None:
             for box in found_boxes:
                 assert box.left >= 0
                 assert box.top >= 0
-                assert box.right <= module.WIDTH
-                assert box.bottom <= module.HEIGHT
+                assert box.right <= pictures.WIDTH
+                assert box.bottom <= pictures.HEIGHT
             written = [box for box in found_boxes if box.kind == "text" and box.content not in dinosaurs]
             assert len(written) > 2 * players
             plates = [box for box in found_boxes if box.kind == "rect" and 240 < box.right - box.left < 1200]
@@ -168,7 +167,7 @@ def test_every_part_of_a_scene_shows() -> None:
 
 def test_each_value_has_a_dinosaur_of_its_own() -> None:
     assert len({dinosaur(value) for value in range(1, SLOTS + 1)}) == SLOTS
-    assert len(list(module.ARTWORK.glob("dinosaur_*.svg"))) == SLOTS
+    assert len(list(pictures.ARTWORK.glob("dinosaur_*.svg"))) == SLOTS
     for value in range(1, SLOTS + 1):
         ET.fromstring(dinosaur(value))
 
