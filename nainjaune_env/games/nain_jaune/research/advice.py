@@ -43,7 +43,7 @@ PROSPECTS: tuple[Prospect, ...] = tuple(map(_prospect, LANGUAGES["en"].advice.pr
 ACCOUNT = "chips"
 UNITS: Mapping[str, str] = {language: wording.words.chips[1] for language, wording in LANGUAGES.items()}
 
-MOST_PROBABILITIES = 2
+MAX_PROBABILITIES = 2
 """The most shown for one source of chips."""
 
 LEAD, DECLINE, POT_OR_PLAIN, ANNOUNCE = range(4)
@@ -135,7 +135,7 @@ def reason(source: int, forecast: Forecast, language: str) -> str:
     signs = _POT_SIGNS[language]
     shown = [
         chance.format(card=signs[part], better=percent(better[part]), other=percent(other[part]))
-        for part in parts[:MOST_PROBABILITIES]
+        for part in parts[:MAX_PROBABILITIES]
         if percent(better[part]) != percent(other[part])
     ]
     return f"{text} ({', '.join(shown)})" if shown else text
