@@ -17,7 +17,7 @@ from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
 from nainjaune_env.games.nain_jaune.language.parsing import Typed, plain, understand
 from nainjaune_env.games.nain_jaune.language.wording import NUMBER, paint
 from nainjaune_env.games.nain_jaune.records.narrate import Narrator
-from nainjaune_env.games.nain_jaune.records.replay import Replay
+from nainjaune_env.games.nain_jaune.records.replay import CAPTURE, STOP, Replay
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Announce
 
 TWO_COLUMNS = 7
@@ -99,7 +99,7 @@ class Speaker:
 
     def menu(self, width: int) -> list[str]:
         """Returns a line for each action, in two columns if there are many."""
-        required = int(self.replay.table.required_rank)
+        required = self.replay.required
         head = self.phrases.wanted.format(rank=self.words.rank_names[required - 1]) if required else self.phrases.lead
         entries = [self._entry(action) for action in self._choices()]
         keys, cards = (max(len(entry[k]) for entry in entries) for k in (0, 1))
@@ -155,13 +155,13 @@ class Speaker:
     def _pass(self) -> int:
         if self.replay.legal_bits() >> PASS & 1:
             return PASS
-        if not self.replay.table.required_rank:
+        if not self.replay.required:
             raise IllegalActionError(self.phrases.must_lead)
         held = [move for move in self.replay.legal_moves() if not move.endswith(SILENT_MARK)]
         raise IllegalActionError(self.phrases.must_play.format(cards=self._listed(held)))
 
     def _card(self, said: Typed) -> int:
-        say, required = self.phrases, int(self.replay.table.required_rank)
+        say, required = self.phrases, self.replay.required
         rank = RANKS[said.rank - 1]
         name = self.words.rank_names[said.rank - 1] if said.card is None else self.words.sign(said.card)
         held = [card for card in self.replay.hands[self.seat] if card[0] == rank and said.card in (None, card)]
@@ -184,11 +184,10 @@ class Speaker:
     def echo(self, action: int) -> str:
         """Returns the card with its call; a call that was forgotten is not pointed out."""
         if action == PASS:
-            required = self.words.rank_names[int(self.replay.table.required_rank) - 1]
-            return self.words.call.format(call=self.words.without.format(rank=required))
+            return self.words.said(STOP, self.replay.required)
         cards = self.phrases.or_.join(map(self.words.sign, self._cards_of(action)))
         if POT <= action < PASS:
-            return f"{cards} {self.words.call.format(call=self.words.takes[action - POT])}"
+            return f"{cards} {self.words.said(CAPTURE, action - POT)}"
         return cards
 
     def reveals(self, action: int) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from nainjaune_env.core.cards import RANKS
 from nainjaune_env.core.texts import CommonWords
+from nainjaune_env.games.nain_jaune.records.replay import CAPTURE, KING
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 
 SUIT_SIGNS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
@@ -65,6 +66,14 @@ class Words(CommonWords):
     def signs(self, cards: Iterable[str]) -> str:
         """Returns cards as people write them, in a line."""
         return " ".join(map(self.sign, cards))
+
+    def said(self, kind: str, number: int) -> str:
+        """Returns a call as it is said (N2.3, N2.5, N2.7), of the kind and with the number of ``Replay.call``."""
+        if kind == CAPTURE:
+            call = self.takes[number]
+        else:
+            call = self.king if kind == KING else self.without.format(rank=self.rank_names[number - 1])
+        return self.call.format(call=call)
 
     def by_pot(self, chips: Iterable[int]) -> str:
         """Returns the chips in each pot, in a line."""

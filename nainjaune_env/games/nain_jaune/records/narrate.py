@@ -17,7 +17,7 @@ from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Words
-from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded, recorded_rounds
+from nainjaune_env.games.nain_jaune.records.replay import CAPTURE, KING, Replay, open_recorded, recorded_rounds
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
 
@@ -74,14 +74,14 @@ class Narrator:
         return self._pass() if move == PASS_MOVE else self._card(move)
 
     def _pass(self) -> list[Said]:
-        words, replay, seat, required = self.words, self.replay, self.replay.seat, int(self.replay.table.required_rank)
-        rank = words.rank_names[required - 1]
+        words, replay, seat = self.words, self.replay, self.replay.seat
+        rank = words.rank_names[replay.required - 1]
         replay.play(PASS_MOVE)
         said = [self._end_of_turn(seat, words.without.format(rank=rank))]
         if replay.seat == replay.table.last:  # the circle is blocked (N2.6)
-            now = int(replay.table.required_rank)
-            text = words.nobody_skip if now else words.nobody_restart
-            said.append(Said(None, text.format(rank=rank, seat=self.seats[replay.seat], next=words.rank_names[now - 1])))
+            text = words.nobody_skip if replay.required else words.nobody_restart
+            above = words.rank_names[replay.required - 1]
+            said.append(Said(None, text.format(rank=rank, seat=self.seats[replay.seat], next=above)))
         return said
 
     def _card(self, move: str) -> list[Said]:
@@ -96,7 +96,7 @@ class Narrator:
             now = replay.table if last is None else last
             texts.append(self._call(pot, int(now.pot[pot]) - pots[pot], silent=card != move))
         if last is None and card[0] == RANKS[-1]:
-            texts.append(words.call.format(call=words.king))
+            texts.append(words.said(KING, 0))
         said = [Said(seat, " ".join(texts))]
         if last is not None:
             said.append(self._end_of_turn(seat, words.out))
@@ -111,7 +111,7 @@ class Narrator:
     def _call(self, pot: int, change: int, *, silent: bool) -> str:
         """Returns what is said with a pot card that changes the chips of its pot by ``change`` (N2.7)."""
         if not silent:
-            return f"{self.words.call.format(call=self.words.takes[pot])} (+{-change})"
+            return f"{self.words.said(CAPTURE, pot)} (+{-change})"
         return f"({self.words.silent_paid.format(chips=change)})" if change else f"({self.words.silent})"
 
     def _told(self, transfer: Transfer) -> str:

@@ -53,6 +53,11 @@ class Replay(replay.Replay):
         self._card_rng = np.random.default_rng(int(self.table.rng)) if self._rng is None else self._rng
 
     @property
+    def required(self) -> int:
+        """The required rank; 0 = the seat to act has the lead."""
+        return int(self.table["required_rank"])
+
+    @property
     def stacks(self) -> list[int]:
         """Chips by seat."""
         return [int(chips) for chips in self.table.stack[: self.players]]
@@ -98,7 +103,7 @@ class Replay(replay.Replay):
 
     def play(self, move: str) -> None:
         """Plays one of :meth:`legal_moves`. Raises :class:`IllegalActionError` if the seat does not hold the card."""
-        seat, required = self.seat, int(self.table["required_rank"])
+        seat, required = self.seat, self.required
         card = move.removesuffix(SILENT_MARK)
         if move == PASS_MOVE:
             if seat == self.table["last"]:

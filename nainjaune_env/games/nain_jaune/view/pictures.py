@@ -22,7 +22,7 @@ from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view import pieces
 from nainjaune_env.games.nain_jaune.view.pieces import CARD_HEIGHT, CARD_WIDTH
 from nainjaune_env.games.nain_jaune.view.scene import Scene, scene, seen_by
-from nainjaune_env.games.nain_jaune.view.text import call_text, status
+from nainjaune_env.games.nain_jaune.view.text import status
 from nainjaune_env.render.svg import (
     BUBBLE_HEIGHT,
     INK,
@@ -177,15 +177,11 @@ def card_places(count: int, x: float, y: float, width: float, rows: int, scale: 
 
 def _title(seen: Scene, labels: Labels) -> list[str]:
     side = 1 if seen.direction == "clockwise" else -1
-    arrow = [
-        path("M-11 3A11.5 11.5 0 1 1 4 10.8", fill="none", stroke=QUIET, stroke_width=3, stroke_linecap="round"),
-        path("M6 4L-2 11L7 16Z", fill=QUIET),
-    ]
     return [
         text(34, 48, "Nain Jaune", 22, bold=True, fill=PALE),
         text(34, 72, seen.preset, 15, fill=QUIET),
         text(34, 94, f"{labels.round} {seen.round}", 15, fill=QUIET),
-        element("g", {"transform": f"translate({WIDTH - 50} 52) scale({side} 1)"}, *arrow),
+        element("g", {"transform": f"translate({WIDTH - 50} 52) scale({side} 1)"}, artwork(pieces.ARTWORK / "clockwise.svg")),
     ]
 
 
@@ -330,7 +326,8 @@ def own_places(seen: Scene) -> list[OwnCard]:
 def _bubble(seen: Scene, panels: Sequence[Spot], words: Words) -> list[str]:
     if seen.call is None:
         return []
-    seat, said = seen.call[0], call_text(seen.call, words)
+    seat, kind, which = seen.call
+    said = words.said(kind, which)
     if seat == seen.bottom:
         return [bubble(EDGE + 6, HAND_Y - 30, said, tail=24, below=True, width=300)]
     spot = next(spot for spot in panels if spot.seat == seat)

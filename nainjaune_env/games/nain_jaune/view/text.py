@@ -14,7 +14,6 @@ from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Language, Words, paint
-from nainjaune_env.games.nain_jaune.records.replay import CAPTURE, KING
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view.scene import Scene, seen_by
 
@@ -134,7 +133,8 @@ def status_lines(seen: Scene, texts: Language, seats: SeatNames) -> list[str]:
     """Returns the last call, :func:`status`, and the round's result."""
     lines = []
     if seen.call is not None:
-        lines.append(f"{seats.labels[seen.call[0]]}{texts.words.colon}{call_text(seen.call, texts.words)}")
+        seat, kind, number = seen.call
+        lines.append(f"{seats.labels[seat]}{texts.words.colon}{texts.words.said(kind, number)}")
     lines.append(status(seen, texts, seats))
     if seen.winner is not None:
         net = "   ".join(f"{seat}: {chips:+d}".replace("-", "−") for seat, chips in enumerate(seen.payoffs))
@@ -152,18 +152,6 @@ def status(seen: Scene, texts: Language, seats: SeatNames) -> str:
     if seen.required == 0:
         return labels.leads.format(seat=seats[seen.at_turn])
     return labels.wanted.format(seat=seats[seen.at_turn], rank=texts.words.rank_names[seen.required - 1])
-
-
-def call_text(call: tuple[int, str, int], words: Words) -> str:
-    """Returns a call as it is said (N2.3, N2.5, N2.7)."""
-    _, kind, number = call
-    if kind == CAPTURE:
-        said = words.takes[number]
-    elif kind == KING:
-        said = words.king
-    else:
-        said = words.without.format(rank=words.rank_names[number - 1])
-    return words.call.format(call=said)
 
 
 def hand_lines(seen: Scene, texts: Language) -> list[str]:
