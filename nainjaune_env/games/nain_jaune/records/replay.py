@@ -12,10 +12,12 @@ from nainjaune_env.core.errors import IllegalActionError, RecordError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.engine import replay
-from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS, PASS_MOVE, SILENT_MARK
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS, PASS, PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 
+MOVES_OF = {card: [move for move in (card, card + SILENT_MARK) if move in ACTION_OF] for card in DECK}
+"""The moves that play a card."""
 STOP, CAPTURE, KING = "stop", "capture", "king"
 """The kinds of calls: a stop or a pass ("sans v"), a capture ("v qui prend"), a King that gives the lead again."""
 
@@ -84,8 +86,8 @@ class Replay(replay.Replay):
         The cards by rank, each plain card by itself, a pot card's silent play (``7d~``) behind it, and ``-`` last.
         """
         legal_bits = self.legal_bits() if legal_bits is None else legal_bits
-        cards = (move for card in self.hands[self.seat] for move in (card, card + SILENT_MARK) if move in ACTION_OF)
-        return [move for move in (*cards, PASS_MOVE) if legal_bits >> ACTION_OF[move] & 1]
+        moves = [move for card in self.hands[self.seat] for move in MOVES_OF[card] if legal_bits >> ACTION_OF[move] & 1]
+        return [*moves, PASS_MOVE] if legal_bits >> PASS & 1 else moves
 
     def move_of(self, action: int) -> str:
         """Returns a move that is ``action``, drawn if several are.
@@ -103,16 +105,15 @@ class Replay(replay.Replay):
 
     def play(self, move: str) -> None:
         """Plays one of :meth:`legal_moves`. Raises :class:`IllegalActionError` if the seat does not hold the card."""
-        seat, required = self.seat, self.required
-        card = move.removesuffix(SILENT_MARK)
+        seat, card = self.seat, move.removesuffix(SILENT_MARK)
         if move == PASS_MOVE:
             if seat == self.table["last"]:
-                self.call = (seat, STOP, required)
+                self.call = (seat, STOP, self.required)
         elif card not in self.hands[seat]:
             raise self._refusal(f"does not hold {card!r}")
         else:
             self.hands[seat].remove(card)
-            if required == 0:
+            if self.required == 0:
                 self.run.clear()
             self.run.append((seat, card))
             if move in POT_CARDS:
