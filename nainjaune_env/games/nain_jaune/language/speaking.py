@@ -15,9 +15,9 @@ from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, POT, SILENT_MARK
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
 from nainjaune_env.games.nain_jaune.language.parsing import Typed, plain, understand
-from nainjaune_env.games.nain_jaune.language.wording import NUMBER, paint
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, NUMBER, STOP, paint
 from nainjaune_env.games.nain_jaune.records.narrate import Narrator
-from nainjaune_env.games.nain_jaune.records.replay import CAPTURE, STOP, Replay
+from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Announce
 
 TWO_COLUMNS = 7

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from nainjaune_env.core.cards import RANKS
 from nainjaune_env.core.texts import CommonWords
-from nainjaune_env.games.nain_jaune.records.replay import CAPTURE, KING
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 
 SUIT_SIGNS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 _RED_CARD = re.compile(r"(?:10|[2-9A-Z])?[♥♦]")
+STOP, CAPTURE, KING = "stop", "capture", "king"
+"""The kinds of calls: a stop or a pass ("sans v"), a capture ("v qui prend"), a King that gives the lead again."""
 NUMBER = "number"
 """In ``Phrases.knobs``: the text for every value of a knob that has none of its own."""
 
@@ -68,7 +69,7 @@ class Words(CommonWords):
         return " ".join(map(self.sign, cards))
 
     def said(self, kind: str, number: int) -> str:
-        """Returns a call as it is said (N2.3, N2.5, N2.7), of the kind and with the number of ``Replay.call``."""
+        """Returns a call as it is said (N2.3, N2.5, N2.7); ``number`` is the missing rank, the captured pot, or 0."""
         if kind == CAPTURE:
             call = self.takes[number]
         else:

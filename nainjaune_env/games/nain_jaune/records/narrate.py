@@ -16,8 +16,8 @@ from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.language import language_of
-from nainjaune_env.games.nain_jaune.language.wording import Words
-from nainjaune_env.games.nain_jaune.records.replay import CAPTURE, KING, Replay, open_recorded, recorded_rounds
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, KING, Words
+from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded, recorded_rounds
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
 

@@ -13,13 +13,12 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.engine import replay
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS, PASS, PASS_MOVE, SILENT_MARK
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, KING, STOP
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 
 MOVES_OF = {card: [move for move in (card, card + SILENT_MARK) if move in ACTION_OF] for card in DECK}
 """The moves that play a card."""
-STOP, CAPTURE, KING = "stop", "capture", "king"
-"""The kinds of calls: a stop or a pass ("sans v"), a capture ("v qui prend"), a King that gives the lead again."""
 
 
 class Replay(replay.Replay):

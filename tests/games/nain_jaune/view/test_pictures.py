@@ -15,7 +15,8 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import action_of
-from nainjaune_env.games.nain_jaune.records.replay import CAPTURE, Replay
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE
+from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
 from nainjaune_env.games.nain_jaune.view import pictures, pieces

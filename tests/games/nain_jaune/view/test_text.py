@@ -13,8 +13,8 @@ from nainjaune_env.core.errors import DealError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import action_of
-from nainjaune_env.games.nain_jaune.language.wording import SUIT_SIGNS
-from nainjaune_env.games.nain_jaune.records.replay import CAPTURE, KING, STOP, Replay
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, KING, STOP, SUIT_SIGNS
+from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
 from nainjaune_env.games.nain_jaune.view.scene import scene
