@@ -163,9 +163,8 @@ def counterpart(setup: Setup, one: Batch, two: Batch, seat: int, action: int) ->
 
 
 def shown(told: Any) -> Any:
-    """The real cards on the table, where a game has such."""
-    cards = getattr(told.replay, "cards", None)
-    return None if cards is None else list(cards.played)
+    """The moves with real cards, where a game has such."""
+    return list(getattr(told.replay, "moves", ()))
 
 
 def everything_told(told: Speaker, batch: Batch, seat: int) -> list[Any]:

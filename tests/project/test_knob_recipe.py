@@ -50,7 +50,7 @@ REMOVED: Changes = {
         ('class Payment(IntEnum):\n    """What a loser pays the winner (N3.2)."""\n\n    CARDS = 0\n    POINTS = 1\n\n\n', ""),
         (
             '    payment: str = knob("cards", "what a loser pays the winner for each card left", "N3.2", '
-            "choices=words(Payment))\n",
+            "choices=choices_of(Payment))\n",
             "",
         ),
         ('            payment="points",\n', ""),

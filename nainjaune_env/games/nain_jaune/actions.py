@@ -73,9 +73,3 @@ def action_of(move: str) -> int:
 
 ACTION_OF: dict[str, int] = {move: action_of(move) for move in (*DECK, *ACTIONS[PASS:])}
 """The action of every move that can stand on a record."""
-
-
-def cards_of(action: int, hand: int) -> list[str]:
-    """Returns the cards of ``hand`` (a set) that ``action`` may play, as texts; none for a pass."""
-    held = (card for number, card in enumerate(DECK) if hand >> number & 1)
-    return [card for card in held if action in (ACTION_OF[card], ACTION_OF.get(card + SILENT_MARK))]

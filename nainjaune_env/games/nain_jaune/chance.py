@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.cards import DECK, RANKS, card_number, card_rank, cards_in
+from nainjaune_env.core.cards import DECK, RANKS, card_rank, cards_in
 from nainjaune_env.core.spec import Extent, Setup
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS, PASS
 from nainjaune_env.games.nain_jaune.belief.resample import resample as resample_table
 from nainjaune_env.games.nain_jaune.bounds import bounds_of
 from nainjaune_env.games.nain_jaune.kernel import redact
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, rules_of
+from nainjaune_env.games.nain_jaune.rules import rules_of
 from nainjaune_env.games.nain_jaune.state import TABLE
 
 __all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample"]
@@ -93,9 +94,8 @@ def name(setup: Setup, drawn: Sequence[int], outcome: int) -> str:
 
 def kinds(setup: Setup) -> list[list[int]]:
     """Returns the cards of the deck grouped by kind (N1.3)."""
-    pots = [card_number(text) for text in POT_CARDS]
-    plain = [[card for card in deck(setup) if card_rank(card) == rank and card not in pots] for rank in range(1, 14)]
-    return [*(cards for cards in plain if cards), *([card] for card in pots if card in deck(setup))]
+    groups = ([card for card in deck(setup) if ACTION_OF[DECK[card]] == action] for action in range(PASS))
+    return [cards for cards in groups if cards]
 
 
 def openings(setup: Setup) -> Iterator[tuple[tuple[int, ...], int]]:
@@ -141,9 +141,10 @@ def _choices(left: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
 
 def describe(setup: Setup, drawn: Sequence[int]) -> str:
     """Returns the dealer and the hands by kinds, in a line."""
-    hands = (_plain_first([DECK[card] for card in hand]) for hand in _hands(setup, drawn))
-    hands_text = (" ".join(card if card in POT_CARDS else card[0] for card in hand) for hand in hands)
-    return f"{name(setup, [], drawn[0])}: " + " | ".join(hands_text)
+    hands = [[ACTIONS[ACTION_OF[DECK[card]]] for card in hand] for hand in _hands(setup, drawn)]
+    # a pot card last within its rank, as the suits of the others must not show
+    texts = (" ".join(sorted(hand, key=lambda kind: (RANKS.index(kind[0]), kind))) for hand in hands)
+    return f"{name(setup, [], drawn[0])}: " + " | ".join(texts)
 
 
 def resample(
@@ -160,11 +161,6 @@ def resample(
     resample_table(rows[0], rules_of(setup), seat)
     dealt = setup.players * rules_of(setup).hand_size
     return [int(table.dealer), *map(int, rows[0].deck[:dealt])], [action for _, action in plies]
-
-
-def _plain_first(hand: list[str]) -> list[str]:
-    """Sorts by rank, the pot card last within its rank: the suits of the others must not show."""
-    return sorted(hand, key=lambda card: (RANKS.index(card[0]), card in POT_CARDS))
 
 
 def _hands(setup: Setup, drawn: Sequence[int]) -> list[Sequence[int]]:

@@ -69,7 +69,7 @@ def chip_code(chips: Any, steps: Any) -> Any:
 
 
 def signed_chip_code(chips: Any) -> Any:
-    """:func:`chip_code` with 16 codes an octave on either side of 128, cut off at 1 and 255."""
+    """Returns :func:`chip_code` with 16 codes an octave on either side of 128, cut off at 1 and 255."""
     if chips < 0:
         return 128 - min(chip_code(-chips, 16), 127)
     return 128 + min(chip_code(chips, 16), 127)

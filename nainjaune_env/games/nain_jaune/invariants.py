@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.core.table_checks import Invariant, between, every
 from nainjaune_env.games.nain_jaune.bounds import bounds_of
 from nainjaune_env.games.nain_jaune.kernel import payment_due
-from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.rules import KernelRules, rules_of
 from nainjaune_env.games.nain_jaune.state import ACES, ALL_RANKS, MAX_SEATS, NOBODY, POT_LIMIT
 
 MAX_STACK = 1 << 48
@@ -22,7 +22,7 @@ MAX_STACK = 1 << 48
 
 def table_invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
     """Yields the invariants of ``rows (K,)``, those of single fields first, as later ones rely on them."""
-    rules, n = cast(KernelRules, setup.kernel_rules), setup.players
+    rules, n = rules_of(setup), setup.players
     last_seat = n - 1
     for name in ("dealer", "last"):
         yield Invariant(name, between(rows[name], 0, last_seat), f"a seat from 0 to {last_seat}")

@@ -75,14 +75,7 @@ class Announce(IntEnum):
     EXPLICIT = 1
 
 
-class Direction(IntEnum):
-    """How the table is drawn (N1.5)."""
-
-    CLOCKWISE = 0
-    COUNTERCLOCKWISE = 1
-
-
-def words(values: type[IntEnum]) -> tuple[str, ...]:
+def choices_of(values: type[IntEnum]) -> tuple[str, ...]:
     """Returns the words by which a knob's values are set, in order: the members' names in small letters."""
     return tuple(value.name.lower() for value in values)
 
@@ -109,21 +102,23 @@ def antes_of(rules: Any) -> tuple[int, ...]:
 class NainJauneRules(Rules):
     """The house rules. The defaults are those of the ``djeco`` sheet."""
 
-    direction: str = knob("clockwise", "how the table is drawn; no effect on play", "N1.5", choices=words(Direction))
+    direction: str = knob(
+        "clockwise", "how the table is drawn; no effect on play", "N1.5", choices=("clockwise", "counterclockwise")
+    )
     decline: str = knob(
         "entry",
         "when a seat that holds the required rank may refuse: never, when taking over, or going on too",
         "N2.4, N2.5",
-        choices=words(Decline),
+        choices=choices_of(Decline),
     )
     blocked: str = knob(
-        "restart", "after a full circle without a card: a new lead, or the next rank up", "N2.6", choices=words(Blocked)
+        "restart", "after a full circle without a card: a new lead, or the next rank up", "N2.6", choices=choices_of(Blocked)
     )
-    payment: str = knob("cards", "what a loser pays the winner for each card left", "N3.2", choices=words(Payment))
-    stranded: str = knob("none", "what a loser adds to a pot whose card they still hold", "N3.3", choices=words(Stranded))
-    grand_opera: str = knob("first_turn", "what wins every pot", "N3.1", choices=words(GrandOpera))
+    payment: str = knob("cards", "what a loser pays the winner for each card left", "N3.2", choices=choices_of(Payment))
+    stranded: str = knob("none", "what a loser adds to a pot whose card they still hold", "N3.3", choices=choices_of(Stranded))
+    grand_opera: str = knob("first_turn", "what wins every pot", "N3.1", choices=choices_of(GrandOpera))
     announce: str = knob(
-        "automatic", "whether a capture must be announced to count (silent plays exist)", "N2.7", choices=words(Announce)
+        "automatic", "whether a capture must be announced to count (silent plays exist)", "N2.7", choices=choices_of(Announce)
     )
     unannounced: int = knob(0, "pots' worth that a silent play costs", "N2.7", low=0)
     stake: int = knob(1, "multiplies every ante", "N2.1", low=1)

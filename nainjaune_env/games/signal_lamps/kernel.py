@@ -29,7 +29,7 @@ ONE = np.int64(1)
 
 @jit
 def start(table: Table, rules: KernelRules) -> None:
-    """A new match (L1.1): either seat may begin it."""
+    """Begins a match (L1.1): either seat may have the first turn."""
     table.rounds = 0
     table.seat = below(table, SEATS)
 
@@ -47,7 +47,7 @@ def deal(table: Table, rules: KernelRules) -> None:
 
 @jit
 def phase(table: Table, rules: KernelRules) -> Any:
-    """Both seats look (L2.1), then idle (L2.2), then name (L2.3)."""
+    """Returns the phase: both seats look (L2.1), then idle (L2.2), then name (L2.3)."""
     if table.plies < SEATS:
         return LOOKING
     return IDLING if table.plies < SEATS * (1 + rules.idle) else NAMING
@@ -83,14 +83,14 @@ def step(table: Table, rules: KernelRules, action: Any) -> None:
 
 @jit
 def payoffs(table: Table, rules: KernelRules, out: Any) -> None:
-    """What each seat has won in this round (L2.3)."""
+    """Writes what each seat has won in this round (L2.3) into ``out (2,) int32``."""
     for seat in range(SEATS):
         out[seat] = table.won[seat]
 
 
 @jit
 def sees_symbol(table: Table, rules: KernelRules, seat: Any) -> Any:
-    """Whether ``seat`` sees its symbol now: while it looks, and never again (L2.1)."""
+    """Returns whether ``seat`` sees its symbol now: while it looks, and never again (L2.1)."""
     return seat == table.seat and phase(table, rules) == LOOKING
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from nainjaune_env.core.cards import DECK, RANKS, by_rank
+from nainjaune_env.core.cards import RANKS, by_rank
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Utterance
 from nainjaune_env.core.texts import SeatNames
-from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK, cards_of
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, POT, SILENT_MARK
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
 from nainjaune_env.games.nain_jaune.language.parsing import Typed, plain, understand
-from nainjaune_env.games.nain_jaune.language.wording import NUMBER, card_sign, paint
-from nainjaune_env.games.nain_jaune.records.narrate import RoundNarrator
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, NUMBER, STOP, paint
+from nainjaune_env.games.nain_jaune.records.narrate import Narrator
 from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Announce
 
-_MOVE_OF = {action: move for move, action in ACTION_OF.items() if move[:2] in (*POT_CARDS, PASS_MOVE)}
-"""The move of each action that only one move is."""
 TWO_COLUMNS = 7
 """The least number of entries that a menu shows in two columns."""
 DRAWN = "direction"
@@ -42,18 +41,17 @@ class Speaker:
     ) -> None:
         """``opening`` is a match's table just after the first deal. Pictures and the record show the same cards.
 
-        ``names`` and ``you`` are those of
-        :class:`~nainjaune_env.core.texts.SeatNames`. Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown
-        language.
+        ``names`` and ``you`` are those of :class:`~nainjaune_env.core.texts.SeatNames`. Raises
+        :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
         """
-        wording = language_of(language)
-        self.words, self.phrases = wording.words, wording.phrases
+        texts = language_of(language)
+        self.words, self.phrases = texts.words, texts.phrases
         self.seat = seat
         self.setup = setup
         self.replay = Replay(setup, opening)
         self.explicit = self.replay.rules.announce == Announce.EXPLICIT
         self.seats = SeatNames(self.words, setup.players, names, you)
-        self.narrator = RoundNarrator(self.words, self.seats)
+        self.narrator = Narrator(self.replay, self.words, self.seats)
 
     @property
     def names(self) -> Sequence[str]:
@@ -86,24 +84,22 @@ class Speaker:
     def begun(self) -> list[str]:
         """Returns who deals and who leads; before the first round also the rule of announcing, if pots must be announced."""
         table, rules = self.replay.table, self.replay.rules
-        lines = [self.words.round.format(number=int(table.rounds), dealer=self.seats.labels[int(table.dealer)])]
+        deals = self.words.round.format(number=int(table.rounds), dealer=self.seats.labels[int(table.dealer)])
         leads = self.phrases.leads.format(seat=self.seats[self.replay.seat], antes=self.amount(rules.round_antes))
-        lines.append(self.seats.sentence(leads))
-        return [*lines, self.phrases.knobs["announce"]["explicit"]] if self.explicit and table.rounds == 1 else lines
+        announcing = [self.phrases.knobs["announce"]["explicit"]] if self.explicit and table.rounds == 1 else []
+        return [deals, self.seats.sentence(leads), *announcing]
 
     def ply(self, action: int) -> list[Utterance]:
         """Plays ``action``; returns the card with its call or the call of a pass, a blocked circle, the last card."""
-        seat = self.replay.seat
-        return self.narrator.ply(self.replay, seat, self.replay.show(seat, action))
+        return self.narrator.ply(self.replay.move_of(action))
 
     def dealt(self) -> None:
         """Begins the next round."""
         self.replay.deal()
-        self.narrator = RoundNarrator(self.words, self.seats)
 
     def menu(self, width: int) -> list[str]:
         """Returns a line for each action, in two columns if there are many."""
-        required = int(self.replay.table.required_rank)
+        required = self.replay.required
         head = self.phrases.wanted.format(rank=self.words.rank_names[required - 1]) if required else self.phrases.lead
         entries = [self._entry(action) for action in self._choices()]
         keys, cards = (max(len(entry[k]) for entry in entries) for k in (0, 1))
@@ -117,9 +113,8 @@ class Speaker:
 
     def _choices(self) -> list[int]:
         """Returns the legal actions by rank; under ``announce = explicit`` each pot card once."""
-        moves = self.replay.cards.moves(self.seat, self.replay.legal_bits())
         # the menu must not remind a player of the words that take a pot
-        shown = [move for move in moves if not (self.explicit and move in POT_CARDS)]
+        shown = [move for move in self.replay.legal_moves() if not (self.explicit and move in POT_CARDS)]
         return list(dict.fromkeys(ACTION_OF[move] for move in shown))
 
     def _entry(self, action: int) -> tuple[str, str, str]:
@@ -133,32 +128,22 @@ class Speaker:
             note = text.format(chips=self.amount(self.replay.pots[POT_CARDS.index(cards[0])]))
         elif RANKS.index(cards[0][0]) + 1 == self.replay.rules.top_rank:
             note = self.phrases.again
-        return self.typed(action), self._signs(cards), note
+        return self.typed(action), self.words.signs(cards), note
 
     def _cards_of(self, action: int) -> list[str]:
         """Returns the listener's cards that ``action`` may play."""
-        number = sum(1 << DECK.index(card) for card in self.replay.cards.hand(self.seat))
-        return by_rank(cards_of(action, number))
-
-    def _signs(self, cards: Iterable[str]) -> str:
-        return " ".join(card_sign(card, self.words) for card in cards)
+        return [move.removesuffix(SILENT_MARK) for move in self.replay.legal_moves(1 << action)]
 
     def typed(self, action: int) -> str:
         """Returns ``5``; ``7s`` if the pot card of its rank is held too; for a pot card ``7d``, announced if needed."""
-        move = _MOVE_OF.get(action)
-        if move == PASS_MOVE:
+        if action == PASS:
             return PASS_MOVE
-        if move is not None:
-            card = move.removesuffix(SILENT_MARK)
-            text = self._rank(card[0]) + card[1]
-            return f"{text} {self.phrases.announcing}" if self.explicit and card == move else text
         card = self._cards_of(action)[0]
-        pot_of_rank = [held for held in self.replay.cards.hand(self.seat) if held[0] == card[0] and held in POT_CARDS]
-        return self._rank(card[0]) + (card[1] if pot_of_rank else "")
-
-    def _rank(self, rank: str) -> str:
-        sign = self.words.rank_signs[RANKS.index(rank)]
-        return "10" if sign == "T" else sign
+        rank = self.words.rank_signs[RANKS.index(card[0])]
+        if action < POT and not any(held[0] == card[0] and held in POT_CARDS for held in self.replay.hands[self.seat]):
+            return rank
+        announced = self.explicit and POT <= action < PASS
+        return f"{rank}{card[1]} {self.phrases.announcing}" if announced else rank + card[1]
 
     def parse(self, text: str) -> int:
         """Returns the action for a card by its rank, or with its suit, or with the announcing words; or for a pass."""
@@ -170,16 +155,16 @@ class Speaker:
     def _pass(self) -> int:
         if self.replay.legal_bits() >> PASS & 1:
             return PASS
-        if not self.replay.table.required_rank:
+        if not self.replay.required:
             raise IllegalActionError(self.phrases.must_lead)
-        held = [move for move in self.replay.moves() if not move.endswith(SILENT_MARK)]
+        held = [move for move in self.replay.legal_moves() if not move.endswith(SILENT_MARK)]
         raise IllegalActionError(self.phrases.must_play.format(cards=self._listed(held)))
 
     def _card(self, said: Typed) -> int:
-        say, required = self.phrases, int(self.replay.table.required_rank)
+        say, required = self.phrases, self.replay.required
         rank = RANKS[said.rank - 1]
-        name = self.words.rank_names[said.rank - 1] if said.card is None else card_sign(said.card, self.words)
-        held = [card for card in self.replay.cards.hand(self.seat) if card[0] == rank and said.card in (None, card)]
+        name = self.words.rank_names[said.rank - 1] if said.card is None else self.words.sign(said.card)
+        held = [card for card in self.replay.hands[self.seat] if card[0] == rank and said.card in (None, card)]
         if required and said.rank != required:
             raise IllegalActionError(say.not_wanted.format(card=name, rank=self.words.rank_names[required - 1]))
         if not held:
@@ -194,18 +179,16 @@ class Speaker:
         return ACTION_OF[card + SILENT_MARK if pots and self.explicit and not said.announced else card]
 
     def _listed(self, cards: Iterable[str]) -> str:
-        return self.words.listed(card_sign(card, self.words) for card in cards)
+        return self.words.listed(self.words.sign(card) for card in cards)
 
     def echo(self, action: int) -> str:
         """Returns the card with its call; a call that was forgotten is not pointed out."""
         if action == PASS:
-            required = self.words.rank_names[int(self.replay.table.required_rank) - 1]
-            return self.words.call.format(call=self.words.without.format(rank=required))
-        cards = [card_sign(card, self.words) for card in self._cards_of(action)]
-        move = _MOVE_OF.get(action)
-        if move in POT_CARDS:
-            return f"{cards[0]} {self.words.call.format(call=self.words.takes[POT_CARDS.index(move)])}"
-        return self.phrases.or_.join(cards)
+            return self.words.said(STOP, self.replay.required)
+        cards = self.phrases.or_.join(map(self.words.sign, self._cards_of(action)))
+        if POT <= action < PASS:
+            return f"{cards} {self.words.said(CAPTURE, action - POT)}"
+        return cards
 
     def reveals(self, action: int) -> bool:
         """Returns False: a player's own card shows them nothing new."""
@@ -215,14 +198,16 @@ class Speaker:
         """Returns the listener's hand, the pots, everybody's chips, or the cards played."""
         topics = [item for texts in LANGUAGES.values() for item in texts.phrases.topics.items()]
         name = {plain(word): name for name, (word, _) in topics}.get(plain(topic))
-        colon = self.words.colon
         if name == "hand":
-            return [f"{self.phrases.hand}{colon}{self.narrator.cards(self.replay.cards.hand(self.seat))}"]
+            return [f"{self.phrases.hand}{self.words.colon}{self.words.signs(self.replay.hands[self.seat])}"]
         if name == "pots":
-            return [f"{self.words.pots_after}{colon}{self.narrator.by_pot(self.replay.pots)}"]
+            return [self._pots()]
         if name == "chips":
             return self._stacks()
         return None if name is None else self._played()
+
+    def _pots(self) -> str:
+        return f"{self.words.pots_after}{self.words.colon}{self.words.by_pot(self.replay.pots)}"
 
     def _stacks(self) -> list[str]:
         held = [int(cards) for cards in self.replay.table.cards[: self.replay.players]]
@@ -232,16 +217,15 @@ class Speaker:
         ]
 
     def _played(self) -> list[str]:
-        cards = by_rank(card for _, card in self.replay.cards.played)
+        cards = by_rank(move.removesuffix(SILENT_MARK) for _, move in self.replay.moves if move != PASS_MOVE)
         if not cards:
             return [self.phrases.nothing_played]
-        ranks = [self._signs(card for card in cards if card[0] == rank) for rank in RANKS]
-        return [f"{self.phrases.played}{self.words.colon}{'  '.join(filter(None, ranks))}"]
+        ranks = (self.words.signs(group) for _, group in itertools.groupby(cards, key=lambda card: card[0]))
+        return [f"{self.phrases.played}{self.words.colon}{'  '.join(ranks)}"]
 
     def settled(self) -> list[str]:
         """Returns the payments, with the cards that everybody had left, and the pots."""
-        pots = f"{self.words.pots_after}{self.words.colon}{self.narrator.by_pot(self.replay.pots)}"
-        return [*self.narrator.settlement, pots]
+        return [*self.narrator.settlement, self._pots()]
 
     def amount(self, number: int) -> str:
         """Returns ``1 chip`` or ``12 chips``."""

@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nainjaune_env.core.cards import RANKS
 from nainjaune_env.core.texts import CommonWords
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 
 SUIT_SIGNS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 _RED_CARD = re.compile(r"(?:10|[2-9A-Z])?[♥♦]")
+STOP, CAPTURE, KING = "stop", "capture", "king"
+"""The kinds of calls: a stop or a pass ("sans v"), a capture ("v qui prend"), a King that gives the lead again."""
 NUMBER = "number"
 """In ``Phrases.knobs``: the text for every value of a knob that has none of its own."""
 
@@ -23,8 +26,8 @@ NUMBER = "number"
 class Words(CommonWords):
     """The cards, the calls at the table, and an account of a match."""
 
-    rank_signs: str
-    """How the ranks A23456789TJQK are written on cards; ``T`` stands for 10."""
+    rank_signs: tuple[str, ...]
+    """How the ranks are written on cards, from the ace up."""
     rank_names: tuple[str, ...]
     """How the ranks are called, in the same order."""
     takes: tuple[str, ...]
@@ -56,6 +59,26 @@ class Words(CommonWords):
     after: str
     chips: tuple[str, str]
     """Singular and plural."""
+
+    def sign(self, card: str) -> str:
+        """Returns a card as people write it: ``10♦``, ``V♣`` or ``J♣``."""
+        return self.rank_signs[RANKS.index(card[0])] + SUIT_SIGNS[card[1]]
+
+    def signs(self, cards: Iterable[str]) -> str:
+        """Returns cards as people write them, in a line."""
+        return " ".join(map(self.sign, cards))
+
+    def said(self, kind: str, number: int) -> str:
+        """Returns a call as it is said (N2.3, N2.5, N2.7); ``number`` is the missing rank, the captured pot, or 0."""
+        if kind == CAPTURE:
+            call = self.takes[number]
+        else:
+            call = self.king if kind == KING else self.without.format(rank=self.rank_names[number - 1])
+        return self.call.format(call=call)
+
+    def by_pot(self, chips: Iterable[int]) -> str:
+        """Returns the chips in each pot, in a line."""
+        return " · ".join(f"{self.sign(card)} {held}" for card, held in zip(POT_CARDS, chips, strict=True))
 
 
 @dataclass(frozen=True)
@@ -146,12 +169,6 @@ class Language:
     phrases: Phrases
     labels: Labels
     advice: AdviceWords
-
-
-def card_sign(card: str, words: Words) -> str:
-    """Returns a card as people write it: ``10♦``, ``V♣`` or ``J♣``."""
-    sign = words.rank_signs[RANKS.index(card[0])]
-    return ("10" if sign == "T" else sign) + SUIT_SIGNS[card[1]]
 
 
 def paint(text: str) -> str:

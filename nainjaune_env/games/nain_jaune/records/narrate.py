@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,9 @@ from nainjaune_env.core.speech import Utterance
 from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune import kernel
-from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.language import language_of
-from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, KING, Words
 from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded, recorded_rounds
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
@@ -60,47 +60,47 @@ def settlement(table: Table, rules: KernelRules) -> Iterator[Transfer]:
             yield Transfer("stranded", seat, int(kernel.pay_stranded(table, rules, seat, pot)), due, pot)
 
 
-class RoundNarrator:
-    """The account of one round, ply by ply. Figures come from the kernel, by replay."""
+class Narrator:
+    """The account of a match, ply by ply. Figures come from the kernel, by replay."""
 
-    def __init__(self, words: Words, seats: SeatNames) -> None:
-        self.words = words
-        self.seats = seats
+    def __init__(self, replay: Replay, words: Words, seats: SeatNames) -> None:
+        self.replay, self.words, self.seats = replay, words, seats
         self.settlement: list[str] = []
-        """The transfers of the settlement, a line each; empty before it."""
+        """The transfers of the last settlement, a line each."""
         self._in_turn = False  # whether the seat at turn has played a card since it got the turn
 
-    def ply(self, replay: Replay, seat: int, move: str) -> list[Utterance]:
-        """Plays ``move`` on ``replay``, for a real card that ``seat`` has played already; returns what is said and seen."""
-        return self._pass(replay, seat) if move == PASS_MOVE else self._card(replay, seat, move)
+    def ply(self, move: str) -> list[Utterance]:
+        """Plays ``move`` on the replay; returns what is said and seen."""
+        return self._pass() if move == PASS_MOVE else self._card(move)
 
-    def _pass(self, replay: Replay, seat: int) -> list[Utterance]:
-        words, required = self.words, int(replay.table.required_rank)
-        replay.step(PASS)
-        said = [self._end_of_turn(seat, words.without.format(rank=words.rank_names[required - 1]))]
+    def _pass(self) -> list[Utterance]:
+        words, replay, seat = self.words, self.replay, self.replay.seat
+        rank = words.rank_names[replay.required - 1]
+        replay.play(PASS_MOVE)
+        said = [self._end_of_turn(seat, words.without.format(rank=rank))]
         if replay.seat == replay.table.last:  # the circle is blocked (N2.6)
-            now, rank = int(replay.table.required_rank), words.rank_names[required - 1]
-            text = words.nobody_skip if now else words.nobody_restart
-            said.append(Utterance(None, text.format(rank=rank, seat=self.seats[replay.seat], next=words.rank_names[now - 1])))
+            text = words.nobody_skip if replay.required else words.nobody_restart
+            above = words.rank_names[replay.required - 1]
+            said.append(Utterance(None, text.format(rank=rank, seat=self.seats[replay.seat], next=above)))
         return said
 
-    def _card(self, replay: Replay, seat: int, move: str) -> list[Utterance]:
-        card, action = move.removesuffix(SILENT_MARK), ACTION_OF[move]
+    def _card(self, move: str) -> list[Utterance]:
+        words, replay, seat, card = self.words, self.replay, self.replay.seat, move.removesuffix(SILENT_MARK)
         pots = replay.pots
-        last = unsettled(replay.table, replay.rules, action) if replay.table.cards[seat] == 1 else None
-        replay.step(action)
-        texts = [card_sign(card, self.words)]
+        last = unsettled(replay.table, replay.rules, ACTION_OF[move]) if replay.table.cards[seat] == 1 else None
+        replay.play(move)
+        texts = [words.sign(card)]
         self._in_turn = True
         if card in POT_CARDS:
             pot = POT_CARDS.index(card)
             now = replay.table if last is None else last
             texts.append(self._call(pot, int(now.pot[pot]) - pots[pot], silent=card != move))
         if last is None and card[0] == RANKS[-1]:
-            texts.append(self.words.call.format(call=self.words.king))
+            texts.append(words.said(KING, 0))
         said = [Utterance(seat, " ".join(texts))]
         if last is not None:
-            said.append(self._end_of_turn(seat, self.words.out))
-            self.settlement = [self._told(replay, transfer) for transfer in settlement(last, replay.rules)]
+            said.append(self._end_of_turn(seat, words.out))
+            self.settlement = [self._told(transfer) for transfer in settlement(last, replay.rules)]
         return said
 
     def _end_of_turn(self, seat: int, call: str) -> Utterance:
@@ -111,29 +111,21 @@ class RoundNarrator:
     def _call(self, pot: int, change: int, *, silent: bool) -> str:
         """Returns what is said with a pot card that changes the chips of its pot by ``change`` (N2.7)."""
         if not silent:
-            return f"{self.words.call.format(call=self.words.takes[pot])} (+{-change})"
+            return f"{self.words.said(CAPTURE, pot)} (+{-change})"
         return f"({self.words.silent_paid.format(chips=change)})" if change else f"({self.words.silent})"
 
-    def _told(self, replay: Replay, transfer: Transfer) -> str:
+    def _told(self, transfer: Transfer) -> str:
         words, seat = self.words, transfer.seat
         text: str = getattr(words, transfer.text if transfer.paid == transfer.due else f"{transfer.text}_short")
         filled = text.format(
             seat=self.seats[seat],
-            winner=self.seats[int(replay.table.winner)],
+            winner=self.seats[int(self.replay.table.winner)],
             paid=transfer.paid,
             due=transfer.due,
-            card=card_sign(POT_CARDS[transfer.pot], words),
-            cards=self.cards(replay.cards.hand(seat)),
+            card=words.sign(POT_CARDS[transfer.pot]),
+            cards=words.signs(self.replay.hands[seat]),
         )
         return self.seats.sentence(filled)
-
-    def cards(self, cards: Iterable[str]) -> str:
-        """Returns cards as people write them, by rank."""
-        return " ".join(card_sign(card, self.words) for card in by_rank(cards))
-
-    def by_pot(self, chips: Sequence[int]) -> str:
-        """Returns the chips in each pot, in a line."""
-        return " · ".join(f"{card_sign(card, self.words)} {held}" for card, held in zip(POT_CARDS, chips, strict=True))
 
 
 def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | None = None) -> str:
@@ -143,64 +135,38 @@ def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | Non
     :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
     """
     words = language_of(language).words
+    names = [words.seat.format(seat=seat, agent=agent) for seat, agent in enumerate(record["agents"])]
+    seats = SeatNames(words, setup.players, record["agents"])
     lines = [words.title.format(preset=record["preset"], players=setup.players)]
     for number, written in recorded_rounds(record, part):
-        lines += ["", *_RecordedRound(setup, record["agents"], words).tell(written, number)]
+        narrator = Narrator(open_recorded(setup, written, number), words, seats)
+        lines += ["", words.round.format(number=number, dealer=seats.labels[written["dealer"]])]
+        lines += (f"  {line}" if line else "" for line in _round(narrator, written, names))
     if part in (None, len(record["rounds"])):
-        lines += ["", *_result(record, words)]
+        winners, text = record["winners"], words.wins if len(record["winners"]) == 1 else words.shared
+        won = text.format(winners=words.listed(names[seat] for seat in winners), chips=max(record["stacks"]))
+        lines += ["", f"{words.result}{words.colon}{won}"]
     return "\n".join(lines) + "\n"
 
 
-def _result(record: Mapping[str, Any], words: Words) -> list[str]:
-    winners = [words.seat.format(seat=seat, agent=record["agents"][seat]) for seat in record["winners"]]
-    chips = max(record["stacks"])
-    text = words.wins if len(winners) == 1 else words.shared
-    return [f"{words.result}{words.colon}{text.format(winners=words.listed(winners), chips=chips)}"]
-
-
-class _RecordedRound:
-    """The account of one round of a record, line by line."""
-
-    def __init__(self, setup: Setup, agents: list[str], words: Words) -> None:
-        self.setup = setup
-        self.words = words
-        self.names = [words.seat.format(seat=seat, agent=agent) for seat, agent in enumerate(agents)]
-        self.seats = SeatNames(words, setup.players, agents)
-        self.narrator = RoundNarrator(words, self.seats)
-        self.lines: list[str] = []
-
-    def tell(self, written: Mapping[str, Any], number: int) -> list[str]:
-        """Returns the lines of round ``number``."""
-        replay = open_recorded(self.setup, written, number)
-        self._opening(written, replay, number)
-        self.lines.append("")
-        for seat, texts in itertools.groupby(self._said(replay, written["moves"]), key=lambda said: said.seat):
-            if seat is None:
-                self.lines += [f"  {text}" for _, text in texts]
-            else:
-                self._say(self.names[seat], " ".join(text for _, text in texts))
-        self.lines += ["", f"  {self.words.settling}", *(f"    {line}" for line in self.narrator.settlement)]
-        self._chips(self.words.after, replay, written["stacks"])
-        return self.lines
-
-    def _said(self, replay: Replay, moves: list[list[Any]]) -> Iterator[Utterance]:
-        for seat, move in moves:
-            replay.cards.put(seat, move)
-            yield from self.narrator.ply(replay, seat, move)
-
-    def _opening(self, written: Mapping[str, Any], replay: Replay, number: int) -> None:
-        words, narrator, seats = self.words, self.narrator, self.seats
-        self.lines.append(words.round.format(number=number, dealer=seats.labels[written["dealer"]]))
-        self._say(words.stacks, seats.by_seat(written["stacks"]))
-        self._say(words.pots, narrator.by_pot(replay.pots))
-        for seat, hand in enumerate(written["hands"]):
-            self._say(words.hand.format(seat=seats.labels[seat]), narrator.cards(hand))
-        self._say(words.talon, narrator.cards(written["talon"]))
-
-    def _chips(self, title: str, replay: Replay, before: list[int]) -> None:
-        stacks = (f"{now} ({now - then:+d})" for now, then in zip(replay.stacks, before, strict=True))
-        self._say(title, self.seats.by_seat(stacks))
-        self._say(self.words.pots_after, self.narrator.by_pot(replay.pots))
-
-    def _say(self, title: str, text: str) -> None:
-        self.lines.append(f"  {title}{self.words.colon}{text}")
+def _round(narrator: Narrator, written: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
+    """Yields the lines of a recorded round: the deal, what was played, and the settlement."""
+    words, seats, replay = narrator.words, narrator.seats, narrator.replay
+    yield f"{words.stacks}{words.colon}{seats.by_seat(written['stacks'])}"
+    yield f"{words.pots}{words.colon}{words.by_pot(replay.pots)}"
+    for seat, hand in enumerate(written["hands"]):
+        yield f"{words.hand.format(seat=seats.labels[seat])}{words.colon}{words.signs(by_rank(hand))}"
+    yield f"{words.talon}{words.colon}{words.signs(by_rank(written['talon']))}"
+    yield ""
+    said = itertools.chain.from_iterable(narrator.ply(move) for _, move in written["moves"])
+    for actor, texts in itertools.groupby(said, key=lambda event: event.seat):
+        if actor is None:
+            yield from (text for _, text in texts)
+        else:
+            yield f"{names[actor]}{words.colon}{' '.join(text for _, text in texts)}"
+    yield ""
+    yield words.settling
+    yield from (f"  {line}" for line in narrator.settlement)
+    stacks = (f"{now} ({now - then:+d})" for now, then in zip(replay.stacks, written["stacks"], strict=True))
+    yield f"{words.after}{words.colon}{seats.by_seat(stacks)}"
+    yield f"{words.pots_after}{words.colon}{words.by_pot(replay.pots)}"

@@ -1,42 +1,62 @@
-"""A match replayed on real cards: a table for the kernel and the real hands beside it."""
+"""A match replayed on real cards: a table for the kernel, and beside it the hands and calls that people see."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import RecordError, quoted
+from nainjaune_env.core.cards import DECK, RANKS, by_rank, cards_in
+from nainjaune_env.core.errors import IllegalActionError, RecordError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.engine import replay
-from nainjaune_env.games.nain_jaune.actions import ACTION_OF
-from nainjaune_env.games.nain_jaune.records.real_cards import RealCards
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS, PASS, PASS_MOVE, SILENT_MARK
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, KING, STOP
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
-from nainjaune_env.games.nain_jaune.state import POTS
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS
+
+MOVES_OF = {card: [move for move in (card, card + SILENT_MARK) if move in ACTION_OF] for card in DECK}
+"""The moves that play a card."""
 
 
 class Replay(replay.Replay):
-    """One table played ply by ply: the kernel's rules, real cards. The table must have just been dealt."""
+    """One table played ply by ply, and what it does not show of its round. The table must have just been dealt.
+
+    Of several plain cards of a rank the kernel always plays the lowest suit (N1.3). Its suit would leak information: a 5♣ would
+    show that the seat held no other plain 5. So a plain play shows a card drawn uniformly from the seat's real cards of that
+    rank, which tells no more than the kind that was played.
+    """
 
     def __init__(self, setup: Setup, table: Table, rng: np.random.Generator | None = None) -> None:
-        """``rng`` draws which of several plain cards of a rank is shown (N1.3), which play does not depend on.
+        """``rng`` draws which of several plain cards of a rank is shown, which play does not depend on.
 
         None takes a new generator for each round, seeded by the state of the table's own after the deal, so that pictures and
         records of a round show the same cards.
         """
         super().__init__(setup, table)
         self._rng = rng
-        self._open_round()
+        self._begin_round()
 
-    def _open_round(self) -> None:
-        self.cards = RealCards.of_table(self.table, self.players, self.rules.deck)
+    def _begin_round(self) -> None:
+        dealt = [cards_in(bits) for bits in self.table["hand"][: self.players]]
+        self.hands = [by_rank(DECK[number] for number in hand) for hand in dealt]
+        """By seat: the cards in hand, by rank."""
+        self.talon = by_rank(DECK[number] for number in {*cards_in(self.rules.deck)}.difference(*dealt))
+        """The cards that nobody was dealt, by rank."""
+        self.moves: list[tuple[int, str]] = []
+        """Seats and moves as on a record: ``(0, "5h")``, ``(0, "-")``, ``(1, "7d~")``."""
+        self.run: list[tuple[int, str]] = []
+        """The current run as seats and cards, or the last one before a lead."""
+        self.call: tuple[int, str, int] | None = None
+        """The last call: the seat; STOP, CAPTURE or KING; the missing rank, the captured pot, or 0."""
         self._card_rng = np.random.default_rng(int(self.table.rng)) if self._rng is None else self._rng
 
-    def show(self, seat: int, action: int) -> str:
-        """Puts a card of ``action`` on the table and returns the move as on a record; the ply is still to be made."""
-        return self.cards.play(seat, action, self._card_rng)
+    @property
+    def required(self) -> int:
+        """The required rank; 0 = the seat to act has the lead."""
+        return int(self.table["required_rank"])
 
     @property
     def stacks(self) -> list[int]:
@@ -46,7 +66,7 @@ class Replay(replay.Replay):
     @property
     def pots(self) -> list[int]:
         """Chips by pot."""
-        return [int(chips) for chips in self.table.pot[:POTS]]
+        return [int(chips) for chips in self.table.pot]
 
     @property
     def outcome(self) -> dict[str, Any]:
@@ -59,26 +79,71 @@ class Replay(replay.Replay):
             "pots_after": self.pots,
         }
 
-    def moves(self) -> list[str]:
-        """Returns the legal real moves (:meth:`RealCards.moves`)."""
-        return self.cards.moves(self.seat, self.legal_bits())
+    def legal_moves(self, legal_bits: int | None = None) -> list[str]:
+        """Returns the real moves of the seat to act for ``legal_bits`` (None: all that are legal).
+
+        The cards by rank, each plain card by itself, a pot card's silent play (``7d~``) behind it, and ``-`` last.
+        """
+        legal_bits = self.legal_bits() if legal_bits is None else legal_bits
+        moves = [move for card in self.hands[self.seat] for move in MOVES_OF[card] if legal_bits >> ACTION_OF[move] & 1]
+        return [*moves, PASS_MOVE] if legal_bits >> PASS & 1 else moves
+
+    def move_of(self, action: int) -> str:
+        """Returns a move that is ``action``, drawn if several are.
+
+        Raises :class:`IllegalActionError` if the seat to act has no card for it.
+        """
+        moves = self.legal_moves(1 << action)
+        if not moves:
+            raise self._refusal(f"has no {ACTIONS[action]} to play")
+        return moves[0] if len(moves) == 1 else moves[int(self._card_rng.integers(len(moves)))]
+
+    def step(self, action: int) -> None:
+        """Makes one ply with :meth:`move_of` its action."""
+        self.play(self.move_of(action))
 
     def play(self, move: str) -> None:
-        """Plays one of :meth:`moves`."""
-        self.cards.put(self.seat, move)
-        self.step(ACTION_OF[move])
+        """Plays one of :meth:`legal_moves`. Raises :class:`IllegalActionError` if the seat does not hold the card."""
+        seat, card = self.seat, move.removesuffix(SILENT_MARK)
+        if move == PASS_MOVE:
+            if seat == self.table["last"]:
+                self.call = (seat, STOP, self.required)
+        elif card not in self.hands[seat]:
+            raise self._refusal(f"does not hold {card!r}")
+        else:
+            self.hands[seat].remove(card)
+            if self.required == 0:
+                self.run.clear()
+            self.run.append((seat, card))
+            if move in POT_CARDS:
+                self.call = (seat, CAPTURE, POT_CARDS.index(move))
+            elif card[0] == RANKS[-1]:
+                self.call = (seat, KING, 0)
+        self.moves.append((seat, move))
+        super().step(ACTION_OF[move])
+
+    def _refusal(self, why: str) -> IllegalActionError:
+        return IllegalActionError(f"Seat {self.seat} {why}; it holds {', '.join(self.hands[self.seat]) or 'no card'}.")
 
     def deal(self) -> None:
-        """Begins the next round of the match, dealt by the table's own generator."""
+        """Deals the next round of the match from the table's generator."""
         super().deal()
-        self._open_round()
+        self._begin_round()
 
 
-def final(replay: Replay) -> dict[str, Any]:
+def replay_round(setup: Setup, opening: Table, actions: Sequence[int]) -> Replay:
+    """Returns the round that was dealt as the table ``opening``, after the ``actions`` of every ply since."""
+    replayed = Replay(setup, opening)
+    for _ in replayed.plies(replay.ActionLog(actions)):
+        pass
+    return replayed
+
+
+def final(replayed: Replay) -> dict[str, Any]:
     """Returns a record's ``stacks``, ``pots`` and ``winners`` at the end of a match (N4.6)."""
-    stacks = replay.stacks
+    stacks = replayed.stacks
     winners = [seat for seat, chips in enumerate(stacks) if chips == max(stacks)]
-    return {"stacks": stacks, "pots": replay.pots, "winners": winners}
+    return {"stacks": stacks, "pots": replayed.pots, "winners": winners}
 
 
 def open_recorded(setup: Setup, written: Mapping[str, Any], number: int) -> Replay:

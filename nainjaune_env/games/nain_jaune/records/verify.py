@@ -51,9 +51,9 @@ def _verify_round(setup: Setup, before: Replay | None, given: object, number: in
     except DealError as error:
         raise RecordError(f"{where}: {error}") from None
     talon = check_list(where, "talon", written["talon"], str)
-    if sorted(talon) != sorted(replay.cards.talon()):
-        expected = replay.cards.talon()
-        raise RecordError(f"{where}: expected the talon to be the {len(expected)} cards left, {expected}, not {quoted(talon)}.")
+    if sorted(talon) != sorted(replay.talon):
+        left = replay.talon
+        raise RecordError(f"{where}: expected the talon to be the {len(left)} cards left, {left}, not {quoted(talon)}.")
     _verify_moves(replay, written, where)
     for key, value in replay.outcome.items():
         check_equal(where, key, written[key], value)
@@ -78,39 +78,34 @@ def _verify_moves(replay: Replay, written: Mapping[str, Any], where: str) -> Non
     moves = check_list(where, "moves", written["moves"], list, items=False)
     choices = check_list(where, "legal", written["legal"], list, len(moves), items=False) if "legal" in written else None
     for k, move in enumerate(moves):
+        at = f"{where}, move {k + 1}"
         if replay.round_over:
             gone = f"expected no more moves, for seat {replay.seat} has gone out"
-            raise RecordError(f"{where}, move {k + 1}: {gone}; the record has {quoted(move)}.")
-        seat, legal = replay.seat, replay.moves()
-        if not (_is_move(move) and move[0] == seat and move[1] in legal):
-            raise RecordError(_why_refused(f"{where}, move {k + 1}", replay, legal, move))
-        if choices is not None:
-            _check_choices(f"{where}, move {k + 1}", choices[k], legal)
+            raise RecordError(f"{at}: {gone}; the record has {quoted(move)}.")
+        legal = replay.legal_moves()
+        if not (_is_move(move) and move[0] == replay.seat and move[1] in legal):
+            raise RecordError(f"{at}: {_why_refused(replay, legal, move)}.")
+        # the optional `legal` of a move: exactly the legal real moves, in any order, each once
+        if choices is not None and sorted(check_list(at, "legal", choices[k], str)) != sorted(legal):
+            raise RecordError(f"{at}: expected 'legal' to hold exactly {legal}, and it holds {quoted(choices[k])}.")
         replay.play(move[1])
     if not replay.round_over:
-        raise RecordError(
-            f"{where}: expected a move {len(moves) + 1} by seat {replay.seat}, one of {replay.moves()}, and the moves end."
-        )
+        expected = f"expected a move {len(moves) + 1} by seat {replay.seat}, one of {replay.legal_moves()}"
+        raise RecordError(f"{where}: {expected}, and the moves end.")
 
 
 def _is_move(move: object) -> bool:
     return isinstance(move, list) and len(move) == 2 and type(move[0]) is int and type(move[1]) is str
 
 
-def _why_refused(where: str, replay: Replay, legal: list[str], move: Any) -> str:
+def _why_refused(replay: Replay, legal: list[str], move: Any) -> str:
     seat = replay.seat
     expected = f"expected [{seat}, one of {legal}], and the move is {quoted(move)}"
     if not _is_move(move):
-        return f"{where}: {expected}."
+        return expected
     if move[0] != seat:
-        return f"{where}: it is seat {seat}'s turn; {expected}."
+        return f"it is seat {seat}'s turn; {expected}"
     card = move[1][:2]
-    if card in DECK and card not in replay.cards.hand(seat):
-        return f"{where}: seat {seat} does not hold {card}; {expected}."
-    return f"{where}: not legal; {expected}."
-
-
-def _check_choices(where: str, given: object, legal: list[str]) -> None:
-    """Checks the optional ``legal`` of a move: exactly the legal real moves, in any order, each once."""
-    if sorted(check_list(where, "legal", given, str)) != sorted(legal):
-        raise RecordError(f"{where}: expected 'legal' to hold exactly {legal}, and it holds {quoted(given)}.")
+    if card in DECK and card not in replay.hands[seat]:
+        return f"seat {seat} does not hold {card}; {expected}"
+    return f"not legal; {expected}"

@@ -23,9 +23,8 @@ __all__ = ["BODY", "show", "transcribe", "verify"]
 def transcribe(setup: Setup, table: Any, actions: Sequence[int], rng: np.random.Generator | None = None) -> dict[str, Any]:
     """Returns the body of the record of the match that begins with ``table``, just dealt, and goes on with ``actions``.
 
-    The table's own generator deals the later rounds as it did in play. ``actions`` are those of every ply. ``rng`` is that of
-    :class:`~.replay.Replay`. Raises :class:`RecordError` for a table that has not just been dealt, and for actions that are too
-    few, too many or illegal.
+    ``actions`` are those of every ply, ``rng`` is that of :class:`~.replay.Replay`. Raises :class:`RecordError` for a table that
+    has not just been dealt, and for actions that are too few, too many or illegal.
     """
     replay = Replay(setup, table, rng)
     pots = _pots_before_antes(replay)
@@ -42,21 +41,16 @@ def transcribe(setup: Setup, table: Any, actions: Sequence[int], rng: np.random.
 
 
 def _write_round(replay: Replay, pots: list[int], log: ActionLog, number: int) -> dict[str, Any]:
-    moves: list[list[Any]] = []
-    legal_moves: list[list[str]] = []
-    written = {
+    begun = {
         "dealer": int(replay.table.dealer),
         "stacks": [int(chips) for chips in replay.table.before[: replay.players]],
         "pots": pots,
-        "hands": replay.cards.hands(),
-        "talon": replay.cards.talon(),
-        "moves": moves,
-        "legal": legal_moves,
+        "hands": [list(hand) for hand in replay.hands],
+        "talon": replay.talon,
     }
-    for seat, legal_bits, action in replay.plies(log, complete=True, where=f"Round {number}, move {{}}".format):
-        legal_moves.append(replay.cards.moves(seat, legal_bits))
-        moves.append([seat, replay.show(seat, action)])
-    return {**written, **replay.outcome}
+    plies = replay.plies(log, complete=True, where=f"Round {number}, move {{}}".format)
+    legal = [replay.legal_moves(legal_bits) for _, legal_bits, _ in plies]
+    return {**begun, "moves": [list(move) for move in replay.moves], "legal": legal, **replay.outcome}
 
 
 def _pots_before_antes(replay: Replay) -> list[int]:

@@ -20,7 +20,7 @@ from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, POT, is_pot_
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, positions
 from nainjaune_env.games.nain_jaune.language.positions import FIELDS, read
-from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign, paint
+from nainjaune_env.games.nain_jaune.language.wording import Words, paint
 from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded
 from nainjaune_env.games.nain_jaune.research.statistics import CAPTURED, RECEIVED, STRANDED
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, rules_of
@@ -31,7 +31,7 @@ __all__ = [
     "at_stake", "describe", "kind", "lacks", "named", "paint", "plies", "read", "reason", "write",
 ]  # fmt: skip
 
-_POT_SIGNS = {language: tuple(card_sign(card, wording.words) for card in POT_CARDS) for language, wording in LANGUAGES.items()}
+_POT_SIGNS = {language: tuple(wording.words.sign(card) for card in POT_CARDS) for language, wording in LANGUAGES.items()}
 
 
 def _prospect(name: str) -> Prospect:
@@ -43,7 +43,7 @@ PROSPECTS: tuple[Prospect, ...] = tuple(map(_prospect, LANGUAGES["en"].advice.pr
 ACCOUNT = "chips"
 UNITS: Mapping[str, str] = {language: wording.words.chips[1] for language, wording in LANGUAGES.items()}
 
-MOST_PROBABILITIES = 2
+MAX_PROBABILITIES = 2
 """The most shown for one source of chips."""
 
 LEAD, DECLINE, POT_OR_PLAIN, ANNOUNCE = range(4)
@@ -82,7 +82,6 @@ def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]
         turn = say.leads
     head = say.table.format(preset=setup.preset, round=int(table.rounds), seat=me, players=setup.players)
     played = np.bitwise_or.reduce(table.played[: setup.players])
-    pots = " · ".join(f"{sign} {int(chips)}" for sign, chips in zip(_POT_SIGNS[language], table.pot, strict=True))
     names = dict(zip(RANKS, words.rank_names, strict=True))
     lacking = [
         f"{shorts[seat]} {words.without.format(rank=', '.join(names[rank] for rank in ranks))}"
@@ -91,7 +90,7 @@ def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]
     return [
         (head, turn),
         (say.hand, _kinds(int(table.hand[me]), words)),
-        (say.pots, pots),
+        (say.pots, words.by_pot(table.pot)),
         (say.cards, " · ".join(f"{shorts[seat]} {int(table.cards[seat])}" for seat in seats if seat != me)),
         (say.chips, " · ".join(f"{shorts[seat]} {int(table.stack[seat])}".replace("-", "−") for seat in seats)),
         (say.played, _kinds(int(played), words) or say.nothing),
@@ -102,7 +101,7 @@ def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]
 def _kinds(cards: int, words: Words) -> str:
     """Returns cards by rank, with a suit only for pot cards: ``3 3 5 7♦``."""
     texts = by_rank(DECK[card] for card in cards_in(cards))
-    signs = (card_sign(card, words) for card in texts)
+    signs = (words.sign(card) for card in texts)
     return " ".join(sign if card in POT_CARDS else sign[:-1] for card, sign in zip(texts, signs, strict=True))
 
 
@@ -117,7 +116,7 @@ def named(table: Table, action: int, language: str) -> str:
     if action == PASS:
         return wording.advice.passes
     if not is_pot_card(action):
-        return card_sign(f"{RANKS[action]}s", wording.words)[:-1]
+        return wording.words.sign(f"{RANKS[action]}s")[:-1]
     card = _POT_SIGNS[language][pot_of(action)]
     return wording.advice.silent.format(card=card) if is_silent(action) else card
 
@@ -136,7 +135,7 @@ def reason(source: int, forecast: Forecast, language: str) -> str:
     signs = _POT_SIGNS[language]
     shown = [
         chance.format(card=signs[part], better=percent(better[part]), other=percent(other[part]))
-        for part in parts[:MOST_PROBABILITIES]
+        for part in parts[:MAX_PROBABILITIES]
         if percent(better[part]) != percent(other[part])
     ]
     return f"{text} ({', '.join(shown)})" if shown else text
@@ -154,7 +153,7 @@ def write(setup: Setup, body: Mapping[str, Any], part: int, number: int) -> Mapp
     """Returns the fields for :func:`read` of the position before a move of a verified record."""
     written = body["rounds"][part - 1]
     replay = next(replay for move, replay, _ in _moves(setup, written, part) if move == number)
-    return positions.write(setup, replay.table, replay.cards.hand(replay.seat), written["moves"][: number - 1])
+    return positions.write(setup, replay.table, replay.hands[replay.seat], written["moves"][: number - 1])
 
 
 def _moves(setup: Setup, written: Mapping[str, Any], part: int) -> Iterator[tuple[int, Replay, int]]:

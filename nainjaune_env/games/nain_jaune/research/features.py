@@ -13,17 +13,16 @@ import numpy as np
 from nainjaune_env.analysis.feature_hook import SET, Column, Text, of_rivals
 from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import count, lowest
-from nainjaune_env.core.cards import DECK, RANKS
+from nainjaune_env.core.cards import DECK, RANKS, card_rank
 from nainjaune_env.core.table import Table
-from nainjaune_env.games.nain_jaune.actions import PASS, is_pot_card, is_silent, pot_of, rank_of
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS, PASS, is_pot_card, is_silent, pot_of, rank_of
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import ACES, MAX_SEATS, NUM_RANKS, ONE, POTS, points_in, ranks_of, relative_seat
 
 __all__ = ["ACTION", "COUNTED", "POSITION", "action", "position"]
 
 RIVALS = MAX_SEATS - 1
-BY_RANK = tuple((suit * 13 + rank, text) for rank, plain in enumerate(RANKS) for suit in range(4)
-                for text in [DECK[suit * 13 + rank] if DECK[suit * 13 + rank] in POT_CARDS else plain])  # fmt: skip
+BY_RANK = tuple((card, ACTIONS[ACTION_OF[DECK[card]]]) for card in sorted(range(52), key=card_rank))
 """The cards as a hand is read: by rank, named like actions, so with a suit only for pot cards."""
 
 POSITION: tuple[Column | Text, ...] = (

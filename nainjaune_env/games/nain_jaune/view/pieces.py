@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
+from nainjaune_env.games.nain_jaune.language.wording import Words
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.render.svg import GOLD, SERIF, Style, artwork, at, circle, element, group, rect, use
 
@@ -16,7 +16,8 @@ RED, BLACK = "#d0342c", "#1d2430"
 """A light red and a dark black, distinct also for people who are colour-blind; the shapes of the suits differ too."""
 
 COLOURS = {"s": BLACK, "h": RED, "d": RED, "c": BLACK}
-
+PIECES = {100: ("#6b4fa0", "#ffffff"), 20: ("#c0392b", "#ffffff"), 5: ("#2874a6", "#ffffff"), 1: ("#f2c230", "#7d5a00")}
+"""By value, the greatest first: the colours of a piece and of its ring."""
 BACK = "nj-back"
 """Id of a card's back in :func:`definitions`."""
 
@@ -28,7 +29,7 @@ def suit(letter: str, x: float, y: float, scale: float) -> str:
 
 def face(card: str, words: Words, x: float, y: float, scale: float, turn: float = 0) -> str:
     """Returns a card face up, turned clockwise by ``turn`` degrees; pot cards have a golden frame."""
-    return at(x, y, [_face(card, card_sign(card, words)[:-1])], scale=scale, turn=turn)
+    return at(x, y, [_face(card, words.sign(card)[:-1])], scale=scale, turn=turn)
 
 
 @functools.cache  # of the 52 cards in each language
@@ -75,14 +76,10 @@ def definitions() -> tuple[str, ...]:
 
 def chip_counts(chips: int) -> dict[int, int]:
     """Returns the number of pieces of each value that make up ``chips``, the greatest first; 599 stands for more."""
-    counts, left = {}, min(chips, _MOST)
-    for value in _VALUES:
+    counts, left = {}, min(chips, 599)
+    for value in PIECES:
         counts[value], left = divmod(left, value)
     return counts
-
-
-_VALUES = (100, 20, 5, 1)
-_MOST = 599
 
 
 def chips_width(amount: int) -> float:
@@ -99,11 +96,8 @@ def chips(x: float, y: float, amount: int, *, width: float) -> str:
     return group(_piece(value, x + 11 + k * step, y) for k, value in enumerate(pieces))
 
 
-_PIECES = {100: ("#6b4fa0", "#ffffff"), 20: ("#c0392b", "#ffffff"), 5: ("#2874a6", "#ffffff"), 1: ("#f2c230", "#7d5a00")}
-
-
 def _piece(value: int, x: float, y: float) -> str:
-    fill, ring = _PIECES[value]
+    fill, ring = PIECES[value]
     if value >= 20:
         parts = [
             rect(x - 9, y - 13, 18, 26, rx=3.5, fill=fill, stroke="#1d2430", stroke_width=1),

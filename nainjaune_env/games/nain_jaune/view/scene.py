@@ -9,20 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nainjaune_env.core.cards import DECK, RANKS, by_rank, cards_in
+from nainjaune_env.core.cards import DECK, by_rank, cards_in
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_viewer
-from nainjaune_env.engine.replay import ActionLog
-from nainjaune_env.games.nain_jaune.actions import PASS_MOVE, SILENT_MARK
-from nainjaune_env.games.nain_jaune.records.replay import Replay
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS
+from nainjaune_env.games.nain_jaune.records.replay import Replay, replay_round
 from nainjaune_env.games.nain_jaune.state import NOBODY
 
-STOP, CAPTURE, KING = "stop", "capture", "king"
-"""The kinds of calls: a stop or a pass ("sans v"), a capture ("v qui prend"), a King that gives the lead again."""
-
-Cards = tuple[str, ...]
+SIDES = {2: (0, 1), 3: (1, 0), 4: (1, 1), 5: (1, 2), 6: (1, 3), 7: (2, 2), 8: (2, 3)}
+"""By number of seats: how many sit on the left and at the top; as many sit on the right as on the left."""
 
 
 @dataclass(frozen=True)
@@ -48,68 +43,43 @@ class Scene:
     stacks: tuple[int, ...]
     sizes: tuple[int, ...]
     """Per seat: cards in hand."""
-    hands: tuple[Cards | None, ...]
+    hands: tuple[tuple[str, ...] | None, ...]
     """Per seat: the cards in hand; None = hidden from the viewer."""
     run: tuple[tuple[int, str], ...] | None
-    """The current run as (seat, card), or the last one before a lead; None if the moves are not known."""
-    said: tuple[int, str, int] | None
-    """The last call: the seat; STOP, CAPTURE or KING; the missing rank, the captured pot, or 0."""
+    """As ``Replay.run``; None if the moves are not known."""
+    call: tuple[int, str, int] | None
+    """As ``Replay.call``."""
     winner: int | None
     """The seat that went out."""
     grand_opera: bool
     payoffs: tuple[int, ...]
     """Per seat: net chips of the round so far, antes included."""
 
+    @property
+    def bottom(self) -> int:
+        """The seat that is drawn at the bottom: the viewer's, for a spectator seat 0."""
+        return self.viewer or 0
 
-class Course:
-    """The course of a round on real cards: what a table, which keeps no history, does not show."""
-
-    def __init__(self, replay: Replay) -> None:
-        self.replay = replay
-        self.moves: list[tuple[int, str]] = []
-        """The moves as on a record: ``(0, "5h")``, ``(0, "-")``, ``(1, "7d~")``."""
-        self.run: list[tuple[int, str]] = []
-        """As ``Scene.run``."""
-        self.said: tuple[int, str, int] | None = None
-        """As ``Scene.said``."""
-
-    def note(self, move: str) -> None:
-        """Adds a ``move`` that the seat to act is about to make on the table."""
-        table, seat = self.replay.table, self.replay.seat
-        card = move.removesuffix(SILENT_MARK)
-        self.moves.append((seat, move))
-        if move == PASS_MOVE:
-            if seat == table.last:
-                self.said = (seat, STOP, int(table.required_rank))
-            return
-        if table.required_rank == 0:
-            self.run.clear()
-        self.run.append((seat, card))
-        if move in POT_CARDS:
-            self.said = (seat, CAPTURE, POT_CARDS.index(move))
-        elif card[0] == RANKS[-1]:
-            self.said = (seat, KING, 0)
+    @property
+    def sides(self) -> tuple[list[int], list[int], list[int]]:
+        """The other seats in the direction of play (N1.5): on the left from the top down, at the top, on the right."""
+        others = [(self.bottom + k) % self.players for k in range(1, self.players)]
+        if self.direction != "clockwise":
+            others.reverse()
+        left, top = SIDES[self.players]
+        return others[:left][::-1], others[left : left + top], others[left + top :]
 
 
-def course_of(setup: Setup, opening: Table, actions: Sequence[int]) -> Course:
-    """Returns the course of the round that was dealt as the table ``opening``, with the ``actions`` of every ply since."""
-    replay = Replay(setup, opening)
-    course = Course(replay)
-    for seat, _, action in replay.plies(ActionLog(actions)):
-        course.note(replay.show(seat, action))
-    return course
-
-
-def scene(setup: Setup, table: Table, seat: int | None = None, course: Course | None = None) -> Scene:
+def scene(setup: Setup, table: Table, seat: int | None = None, replay: Replay | None = None) -> Scene:
     """Returns the table (a record of ``state.TABLE``) as ``seat`` sees it; None is a spectator, who sees every hand.
 
-    ``course`` is that of the round so far, with the real hands. Without it hands are the table's own, in which the kernel chose
-    between equal cards, and no run is known. Raises :class:`DealError` for a seat that does not exist.
+    ``replay`` is the round so far, with the real hands. Without it hands are the table's own, in which the kernel chose between
+    equal cards, and no run is known. Raises :class:`DealError` for a seat that does not exist.
     """
     n = setup.players
     seat = check_viewer("The viewer", seat, n)
     rules: Any = setup.rules
-    held = [[DECK[card] for card in cards_in(table.hand[k])] for k in range(n)] if course is None else course.replay.cards.hands()
+    hands = [by_rank(DECK[card] for card in cards_in(hand)) for hand in table.hand[:n]] if replay is None else replay.hands
     return Scene(
         preset=setup.preset,
         players=n,
@@ -123,10 +93,18 @@ def scene(setup: Setup, table: Table, seat: int | None = None, course: Course | 
         captors=tuple(None if who == NOBODY else int(who) for who in table.captor),
         stacks=tuple(int(chips) for chips in table.stack[:n]),
         sizes=tuple(int(cards) for cards in table.cards[:n]),
-        hands=tuple(tuple(by_rank(held[k])) if seat in (None, k) else None for k in range(n)),
-        run=None if course is None else tuple(course.run),
-        said=None if course is None else course.said,
+        hands=tuple(tuple(hand) if seat in (None, k) else None for k, hand in enumerate(hands)),
+        run=None if replay is None else tuple(replay.run),
+        call=None if replay is None else replay.call,
         winner=None if table.winner == NOBODY else int(table.winner),
         grand_opera=bool(table.opera),
         payoffs=tuple(int(table.stack[k] - table.before[k]) for k in range(n)),
     )
+
+
+def seen_by(setup: Setup, table: Table, seat: int | None, *, opening: Table = None, actions: Sequence[int] = ()) -> Scene:
+    """Returns the scene at ``table``, which ``actions`` led to from ``opening``: a ``core.spec.History``.
+
+    They give the run and the real cards.
+    """
+    return scene(setup, table, seat, None if opening is None else replay_round(setup, opening, actions))

@@ -15,9 +15,9 @@ from nainjaune_env.games.nain_jaune.actions import ACTIONS
 from nainjaune_env.games.nain_jaune.language import LANGUAGES
 from nainjaune_env.games.nain_jaune.language.speaking import Speaker
 from nainjaune_env.games.nain_jaune.language.wording import NUMBER
+from nainjaune_env.games.nain_jaune.records.replay import replay_round
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS, NainJauneRules
-from nainjaune_env.games.nain_jaune.view.scene import course_of
 from nainjaune_env.registry import make_setup
 from tests.support.wordings import french
 
@@ -174,9 +174,8 @@ def test_the_cards_told_are_those_of_pictures_and_records() -> None:
         actions = [told.parse("5"), told.parse("6") if told.ply(told.parse("5")) else stop]
         told.ply(actions[1])
         told.ply(stop)
-        course = course_of(setup, opening, [*actions, stop])
-        assert [card for _, card in course.moves[:2]] == [card for _, card in told.replay.cards.played]
-        shown.add(tuple(told.replay.cards.played))
+        assert replay_round(setup, opening, [*actions, stop]).moves == told.replay.moves
+        shown.add(tuple(told.replay.moves))
     assert len(shown) > 2
 
 

@@ -9,7 +9,6 @@ from nainjaune_env.core.errors import RecordError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF
 from nainjaune_env.games.nain_jaune.language import LANGUAGES
-from nainjaune_env.games.nain_jaune.language.wording import card_sign
 from nainjaune_env.games.nain_jaune.records.narrate import settlement, unsettled
 from nainjaune_env.games.nain_jaune.records.replay import Replay, final, open_recorded
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
@@ -29,7 +28,7 @@ def record_of(hands: list[str], moves: str, **knobs: object) -> Record:
     full = [hand + [rest.pop() for _ in range(15 - len(hand))] for hand in dealt]
     replay = Replay(setup, setup_table(setup, full, dealer=2))
     chips = int(replay.rules.starting_stack)
-    begun = {"dealer": 2, "stacks": [chips] * 3, "pots": [0] * 5, "hands": full, "talon": replay.cards.talon()}
+    begun = {"dealer": 2, "stacks": [chips] * 3, "pots": [0] * 5, "hands": full, "talon": replay.talon}
     played = []
     for move in moves.split():
         played.append([replay.seat, move])
@@ -149,5 +148,6 @@ def test_an_unknown_language_is_refused() -> None:
 
 
 def test_cards_are_written_as_people_do() -> None:
-    assert [card_sign(card, LANGUAGES["fr"].words) for card in ("As", "Td", "Jc", "Qs", "Kh")] == ["A♠", "10♦", "V♣", "D♠", "R♥"]
-    assert [card_sign(card, LANGUAGES["en"].words) for card in ("As", "Td", "Jc", "Qs", "Kh")] == ["A♠", "10♦", "J♣", "Q♠", "K♥"]
+    cards = ("As", "Td", "Jc", "Qs", "Kh")
+    assert LANGUAGES["fr"].words.signs(cards) == "A♠ 10♦ V♣ D♠ R♥"
+    assert LANGUAGES["en"].words.signs(cards) == "A♠ 10♦ J♣ Q♠ K♥"

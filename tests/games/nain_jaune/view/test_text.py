@@ -13,11 +13,11 @@ from nainjaune_env.core.errors import DealError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import action_of
-from nainjaune_env.games.nain_jaune.language.wording import SUIT_SIGNS
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, KING, STOP, SUIT_SIGNS
 from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
-from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, STOP, Course, scene
+from nainjaune_env.games.nain_jaune.view.scene import scene
 from nainjaune_env.games.nain_jaune.view.text import WIDTH, render_text
 from nainjaune_env.registry import make_setup
 from tests.support.wordings import french
@@ -174,12 +174,11 @@ def test_n2_6_runs_and_last_words_are_followed() -> None:
 
     def after(moves: str, **knobs: Any) -> tuple[Any, Any]:
         setup = make_setup("nain_jaune", "djeco", 3, announce="explicit", decline="always", **knobs)
-        course = Course(Replay(setup, setup_table(setup, hands, dealer=2)))
+        replay = Replay(setup, setup_table(setup, hands, dealer=2))
         for move in moves.split():
-            assert move in course.replay.moves()
-            course.note(move)
-            course.replay.play(move)
-        return tuple(course.run), course.said
+            assert move in replay.legal_moves()
+            replay.play(move)
+        return tuple(replay.run), replay.call
 
     assert after("") == ((), None)
     assert after("5h 6c") == (((0, "5h"), (0, "6c")), None)

@@ -15,13 +15,13 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import action_of
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE
 from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
 from nainjaune_env.games.nain_jaune.view import pictures, pieces
-from nainjaune_env.games.nain_jaune.view import svg as module
-from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, Course, scene
-from nainjaune_env.games.nain_jaune.view.svg import drawing
+from nainjaune_env.games.nain_jaune.view.pictures import drawing
+from nainjaune_env.games.nain_jaune.view.scene import scene
 from nainjaune_env.registry import make_setup
 from tests.games.nain_jaune.view.test_text import HANDS, MOVES, play
 from tests.support.recorded import play as play_matches
@@ -48,7 +48,7 @@ def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
 
 
 def inside(box: Box) -> bool:
-    return box.left >= 0 and box.top >= 0 and box.right <= module.WIDTH and box.bottom <= module.HEIGHT
+    return box.left >= 0 and box.top >= 0 and box.right <= pictures.WIDTH and box.bottom <= pictures.HEIGHT
 
 
 @pytest.mark.parametrize(("preset", "players"), SEATS)
@@ -70,9 +70,9 @@ def test_every_number_of_seats_has_room(preset: str, players: int) -> None:
 
 def is_plate(box: Box) -> bool:
     """Whether it is a seat's panel or the board."""
-    if box.right - box.left == module.BOARD_WIDTH:
-        return box.top == module.BOARD_Y  # and not its shadow
-    return box.right - box.left in (module.PANEL, module.WIDE_PANEL, module.OWN_PANEL) and box.bottom - box.top > 60
+    if box.right - box.left == pictures.BOARD_WIDTH:
+        return box.top == pictures.BOARD_Y  # and not its shadow
+    return box.right - box.left in (pictures.PANEL, pictures.WIDE_PANEL, pictures.OWN_PANEL) and box.bottom - box.top > 60
 
 
 def test_what_a_picture_shows() -> None:
@@ -114,7 +114,7 @@ def test_every_part_of_a_scene_shows() -> None:
         {"preset": "classic"}, {"direction": "counterclockwise"}, {"viewer": 1, "hands": (None, ("8h",), None)}, {"round": 2},
         {"dealer": 0}, {"at_turn": 0}, {"required": 9}, {"pots": (4, 6, 9, 12, 0)}, {"captors": (1, None, None, None, 1)},
         {"stacks": (34, 50, 34)}, {"stacks": (34, -50, 34)}, {"sizes": (9, 13, 15)}, {"hands": (("8h",), None, None)},
-        {"run": ((0, "5h"), (1, "6c"))}, {"run": ()}, {"run": None}, {"said": (1, CAPTURE, 3)}, {"said": (2, CAPTURE, 3)},
+        {"run": ((0, "5h"), (1, "6c"))}, {"run": ()}, {"run": None}, {"call": (1, CAPTURE, 3)}, {"call": (2, CAPTURE, 3)},
         {"winner": 1}, {"winner": 1, "grand_opera": True}, {"winner": 1, "payoffs": (1, 2, -3)},
     ):  # fmt: skip
         drawn.add(drawing(replace(seen, **change)))
@@ -125,7 +125,7 @@ def test_n1_5_seats_go_round_in_the_direction_of_play() -> None:
     for direction, left, right in (("clockwise", "seat 2", "seat 0"), ("counterclockwise", "seat 0", "seat 2")):
         setup, table, _ = play([], direction=direction)
         where = {box.content: box.left for box in boxes(pictures.svg(setup, table, 1)) if box.kind == "text"}
-        assert where[left] < where["seat 1"] + module.WIDTH / 2 < where[right]
+        assert where[left] < where["seat 1"] + pictures.WIDTH / 2 < where[right]
 
 
 def test_n6_a_hand_that_is_not_seen_is_not_drawn() -> None:
@@ -144,8 +144,8 @@ def test_cards_of_the_required_rank_stand_out_for_the_seat_at_turn() -> None:
         cards = [box for box in boxes(picture) if box.kind == "rect" and 88 < box.right - box.left < 105]
         return {round(box.top - min(card.top for card in cards)) for box in cards}
 
-    assert max(tops(0)) > module.LIFT
-    assert max(tops(1)) < module.LIFT
+    assert max(tops(0)) > pictures.LIFT
+    assert max(tops(1)) < pictures.LIFT
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,10 @@ def test_a_film_shows_the_cards_of_the_record() -> None:
     batch = Batch(setup, 1, skip_forced=False, autoreset=False)
     batch.set_tables(0, np.array([table], setup.game.table))
     batch.step([action_of("5h")])
-    course = Course(Replay(setup, table))
-    course.note("5h")
-    course.replay.play("5h")
+    replay = Replay(setup, table)
+    replay.play("5h")
     _, after = pictures.film(setup, {"rounds": [ROUND | {"hands": hands, "moves": [(0, "5h")]}]}, 0)
-    assert after == drawing(scene(setup, batch.tables[0], 0, course))
+    assert after == drawing(scene(setup, batch.tables[0], 0, replay))
     assert after != drawing(
         replace(scene(setup, batch.tables[0], 0), run=((0, "5h"),))
     )  # which would keep the 5h and lose the 5s
