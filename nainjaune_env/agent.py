@@ -83,7 +83,7 @@ class DecisionBatch:
 
     @cached_property
     def history(self) -> PlayHistory:
-        """The plies of the rounds so far, all of which the seats to act have seen.
+        """The plies of the rounds so far; the seats to act have seen them all.
 
         Raises :class:`AgentError` for agents that do not declare ``needs_history``, and where the plies are not known.
         """
@@ -188,7 +188,7 @@ class CompiledPolicy(NamedTuple):
 
 @runtime_checkable
 class CompiledAgent(Agent, Protocol):
-    """An agent that compiled loops can play as well, such as a heuristic; the actions are those of :meth:`act`."""
+    """An agent that compiled loops can play as well, such as a heuristic, with the same actions as :meth:`act`."""
 
     def compiled_policy(self) -> CompiledPolicy:
         """Returns how they do."""

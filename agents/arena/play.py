@@ -31,7 +31,7 @@ def play_out(
 
     Raises :class:`AgentError` if an agent returns anything but one legal action for each decision, or cannot play there.
     """
-    if batch.mode.autoreset:
+    if batch.options.autoreset:
         raise AgentError("play_out needs a batch that stops at the end of an episode: Batch(..., autoreset=False).")
     chance = rngs if callable(rngs) else lambda number, _: rngs[number]
     if batch.device == "cuda":

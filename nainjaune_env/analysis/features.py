@@ -53,7 +53,7 @@ class Trace:
     choices: NDArray[Any]
     """Their actions: records of ``row_dtype(FeatureHooks.ACTION)``, ``(R,)``."""
     seat_episode: NDArray[np.int64]
-    """The episode of each seat of a round, ``(S,)``, ascending; each n rows are those of a round, by seat."""
+    """The episode of each seat of a round, ``(S,)``, ascending; each n rows are one round, by seat."""
     seats: NDArray[Any]
     """Records of ``row_dtype(SEAT)``, ``(S,)``."""
     dealt: NDArray[Any]
@@ -85,7 +85,7 @@ def trace(
     """Returns the rows of T episodes that begin with ``openings (T,)``, tables before the first ply.
 
     ``actions (P, T)`` are the decisions of each in order, without forced plies; values after its end are ignored. ``every_ply``
-    and ``keep`` are those of :func:`trace_plies`. Raises :class:`RecordError` for wrong shapes, and if actions are illegal or do
+    and ``keep`` are as in :func:`trace_plies`. Raises :class:`RecordError` for wrong shapes, and if actions are illegal or do
     not finish their episode.
     """
     features_of(setup.game)  # a game without columns is refused before its actions

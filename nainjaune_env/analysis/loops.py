@@ -60,7 +60,7 @@ def count_rounds(
 
 @jit
 def count_rows(openings: Any, rules: Any, every_ply: Any, actions: Any, counts: Any, tables: Any, rows: Any, rounds: Any) -> None:
-    """Counts the ``rows (T,)`` and ``rounds (T,)`` of each episode; other arguments are those of :func:`write_rows`."""
+    """Counts the ``rows (T,)`` and ``rounds (T,)`` of each episode; other arguments are as in :func:`write_rows`."""
     table = tables[0]
     for t in range(openings.size):
         tables[0] = openings[t]

@@ -135,7 +135,7 @@ def _open_to_others(folder: Path) -> str:
 
 
 def remove_unused(parent: Path) -> None:
-    """Remove the folders in ``parent`` that were last used more than ``UNUSED_DAYS`` ago; one that cannot be removed stays."""
+    """Removes the folders in ``parent`` that were last used more than ``UNUSED_DAYS`` ago; one that cannot be removed stays."""
     oldest = time.time() - UNUSED_DAYS * 24 * 3600
     for folder in parent.iterdir():
         with contextlib.suppress(FileNotFoundError):  # another process removes it at the same time

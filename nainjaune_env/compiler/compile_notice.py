@@ -94,13 +94,13 @@ def _sentence(dispatcher: Any) -> str:
 
 def _called_by(outermost: Any) -> list[Any]:
     """Returns the dispatcher ``outermost`` and all that it calls, by the names in their code."""
-    found, left = {outermost.py_func: outermost}, [outermost]
+    functions, left = {outermost.py_func: outermost}, [outermost]
     while left:
         for value in _named_by(left.pop().py_func):
-            if hasattr(value, "py_func") and hasattr(value, "overloads") and value.py_func not in found:
-                found[value.py_func] = getattr(value, "linked", value)  # the form that compiled code calls
+            if hasattr(value, "py_func") and hasattr(value, "overloads") and value.py_func not in functions:
+                functions[value.py_func] = getattr(value, "linked", value)  # the form that compiled code calls
                 left.append(value)
-    return list(found.values())
+    return list(functions.values())
 
 
 def _named_by(function: Any) -> Iterator[Any]:

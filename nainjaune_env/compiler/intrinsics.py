@@ -101,8 +101,8 @@ def nth_bit(typing_context: Any, word: Any, n: Any) -> Any:
         integer = ir.IntType(64)
         kind = ir.FunctionType(integer, (integer, integer))
         deposit = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.bmi.pdep.64")
-        found = builder.call(deposit, (builder.shl(integer(1), arguments[1]), arguments[0]))
-        return builder.cttz(found, ir.IntType(1)(True))
+        bit = builder.call(deposit, (builder.shl(integer(1), arguments[1]), arguments[0]))
+        return builder.cttz(bit, ir.IntType(1)(True))
 
     return types.int64(types.int64, types.int64), generate
 

@@ -85,7 +85,7 @@ class CompiledFunction(numba.core.registry.CPUDispatcher):
 
 
 def jit(fn: F, **options: Any) -> F:
-    """Compile ``fn`` for the CPU, lazily, with the on-disk cache keyed by the sources of ``fn``.
+    """Compiles ``fn`` for the CPU, lazily, with the on-disk cache keyed by the sources of ``fn``.
 
     Compiled functions allocate no arrays: callers pass in every array that is written. (On CUDA none can be allocated.)
     So numba's runtime for arrays is left out, and with it the counting of references to every view of a row,

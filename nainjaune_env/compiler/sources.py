@@ -77,16 +77,16 @@ _IMPORT = re.compile(r"^(?:from [\w.]+ import (?:\([^)]*\)|.+)|import \w+(?:\.\w
 @functools.cache
 def _imported_files(source: Path) -> tuple[Path, ...]:
     """The files of the modules that ``source`` imports at the margin: none under ``if TYPE_CHECKING`` or in a function."""
-    found: list[Path | None] = []
+    files: list[Path | None] = []
     for statement in ast.parse("\n".join(_IMPORT.findall(source.read_text(encoding="utf-8")))).body:
         if isinstance(statement, ast.Import):
-            found += [_file_of(source, 0, alias.name) for alias in statement.names]
+            files += [_file_of(source, 0, alias.name) for alias in statement.names]
         elif isinstance(statement, ast.ImportFrom):
             package = statement.module or ""
             for alias in statement.names:  # a module of the package, or a name that the package defines
                 inner = _file_of(source, statement.level, f"{package}.{alias.name}".lstrip("."))
-                found.append(inner or _file_of(source, statement.level, package))
-    return tuple(file for file in found if file is not None)
+                files.append(inner or _file_of(source, statement.level, package))
+    return tuple(file for file in files if file is not None)
 
 
 def _file_of(source: Path, level: int, name: str) -> Path | None:

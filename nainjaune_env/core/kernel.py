@@ -2,7 +2,7 @@
 
 Each is a scalar function over one table (a structured record, ``GameSpec.table``) and ``rules``, the named tuple of
 ``GameSpec.compile_rules``. A game gives a module that has them, or several modules with :func:`join_kernel`. Optional ones
-that it lacks are those of this module, which :func:`complete_kernel` instantiates for it.
+that it lacks come from this module: :func:`complete_kernel` instantiates them for it.
 """
 
 # ruff: noqa: F821  (`game` is bound when this is instantiated)

@@ -87,7 +87,7 @@ def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named instance of the rules: one rule sheet."""
+    """A named instance of the rules, as one source gives them."""
 
     rules: Rules
     players: range

@@ -42,7 +42,7 @@ class Transcriber(Protocol):
     ) -> dict[str, Any]:
         """Returns the body of the record of the match that begins with ``table``, as the first deal left it.
 
-        ``actions`` are those of every ply, forced ones too. ``rng`` draws what the rules leave open but a record must state; None
+        ``actions`` are one for every ply, forced ones too. ``rng`` draws what the rules leave open but a record must state; None
         takes a generator for each round that depends on the table dealt. Raises :class:`~nainjaune_env.core.errors.RecordError`
         where table and actions do not make a finished match.
         """
@@ -222,7 +222,7 @@ class GameSpec:
     rewind: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] | None = None
     """``rewind(openings, tables)``: for each of ``tables (N,)``, the table after the deal from which the same play leads to it.
 
-    ``openings (N,)`` are those of the same rounds with other hidden cards, such as the true ones of determinizations. A table is
+    ``openings (N,)`` begin the same rounds with other hidden cards, such as the true ones of determinizations. A table is
     its own opening, ``rewind(t, t) == t``, just where no ply has been made. A game has this only if every seat sees every action;
     then agents may get the plies of a round (``engine.history``).
     """
@@ -288,7 +288,7 @@ class GameSpec:
     MAX_ACTIONS: ClassVar[int] = 63
 
     def setup(self, preset: str | None = None, players: int | None = None, **knobs: Any) -> Setup:
-        """Returns a setup from a preset, a number of seats, and knobs that replace those of the preset.
+        """Returns a setup from a preset, a number of seats, and knobs that replace the preset's.
 
         Raises :class:`RulesError` for an unknown preset or knob, and for a value or a number of seats that is not allowed.
         """

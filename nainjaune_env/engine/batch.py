@@ -40,7 +40,7 @@ class Batch:
     =============  =================  ===================================================================
     observation    (B, size) uint8    observations of the seats to act; ``layout`` names their features
     mask           (B, A) bool        their legal actions
-    legal          (B,) int64         the same as bits, bit a = action a; 0 at rest
+    legal          (B,) int64         the same as bits, bit a = action a; 0 when done
     seat           (B,) int64         the seats to act (a new array at each access)
     reward         (B, n) int32       gains of all seats (in the game's unit) since the last ``step`` or ``reset``
     done           (B,) bool          whether an episode ended in the last call
@@ -208,7 +208,7 @@ class Batch:
         """Waits for all queued work; does nothing on the CPU, where calls are synchronous."""
 
     @property
-    def mode(self) -> EpisodeOptions:
+    def options(self) -> EpisodeOptions:
         """The options of episodes."""
         return self._options
 
@@ -289,7 +289,7 @@ class Batch:
         return index
 
     def step(self, actions: ArrayLike, which: NDArray[np.int64] | None = None) -> None:
-        """Takes one action at every table, integers ``(B,)``; at tables at rest the action is ignored.
+        """Takes one action at every table, integers ``(B,)``; at tables that are done the action is ignored.
 
         With ``which (K,)``, table indices without duplicates, it takes ``(K,)`` actions at these tables only. It raises
         :class:`IllegalActionError`, which names the legal actions, and :class:`DealError` for invalid indices; then no table has
@@ -332,28 +332,29 @@ class Batch:
 
         ``random_streams (B,) uint64`` (see ``prng.streams``) advances in place. Raises :class:`DealError` for another array.
         """
-        draws, actions = self._draws(random_streams), np.empty(self.num_tables, np.int64)
-        if self._shared and self.num_tables >= LEAST_SAMPLED and draws.flags.c_contiguous:
-            self._worker_threads().sample(self._all, actions, draws)
+        streams, actions = self._streams(random_streams), np.empty(self.num_tables, np.int64)
+        if self._shared and self.num_tables >= LEAST_SAMPLED and streams.flags.c_contiguous:
+            self._worker_threads().sample(self._all, actions, streams)
         else:
-            self._loops.choose_uniform(self.legal, draws, actions)
+            self._loops.choose_uniform(self.legal, streams, actions)
         return actions
 
     def play_out(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Plays uniformly random legal actions to the end of every episode; returns the number of actions by table, ``(B,)``.
 
-        The games are those of repeated :meth:`sample` and :meth:`step`, but in one compiled loop; ``reward`` is the total since
-        the last call. Tables at rest are skipped. ``random_streams (B,) uint64`` advances in place; errors as in :meth:`sample`.
+        Plays the same games as repeated calls of :meth:`sample` and :meth:`step`, in one compiled loop; ``reward`` is the total
+        since the last call. Tables that are done are skipped. ``random_streams (B,) uint64`` advances in place; errors are as in
+        :meth:`sample`.
         """
-        draws, steps = self._draws(random_streams), np.zeros(self.num_tables, np.int64)
+        streams, steps = self._streams(random_streams), np.zeros(self.num_tables, np.int64)
         if self.log is None:
-            self._loop(self._loops.play_out_tables, self._all, others=(draws, steps, self.start_values))
+            self._loop(self._loops.play_out_tables, self._all, others=(streams, steps, self.start_values))
             return steps
         playing, reward = np.flatnonzero(self.legal), np.zeros_like(self.reward)
         while playing.size:  # step by step, as a compiled loop cannot make space for decisions
-            rows, actions = draws[playing], np.empty(playing.size, np.int64)
+            rows, actions = streams[playing], np.empty(playing.size, np.int64)
             self._loops.choose_uniform(self.legal[playing], rows, actions)
-            draws[playing] = rows  # not those of tables that are in their next episode
+            streams[playing] = rows  # not those of tables that are in their next episode
             self.step(actions, playing)
             reward[playing] += self.reward[playing]
             steps[playing] += 1
@@ -361,7 +362,7 @@ class Batch:
         self.reward[:] = reward
         return steps
 
-    def _draws(self, random_streams: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def _streams(self, random_streams: NDArray[np.uint64]) -> NDArray[np.uint64]:
         array = isinstance(random_streams, np.ndarray)
         # not checked by compiled code
         if not array or random_streams.shape != (self.num_tables,) or random_streams.dtype != np.uint64:
@@ -493,7 +494,7 @@ class Batch:
 def make_batch(setup: Setup, num_tables: int, *, device: str = "cpu", **options: Any) -> Batch:
     """Returns a batch on ``device``: a ``Batch`` on ``"cpu"``, a ``CudaBatch``, whose arrays lie on an NVIDIA GPU, on ``"cuda"``.
 
-    ``options`` are those of the class. Raises :class:`DeviceError` for an unknown device, or where there is no GPU.
+    ``options`` are as in the class. Raises :class:`DeviceError` for an unknown device, or where there is no GPU.
     """
     if device not in DEVICES:
         raise DeviceError(choose_one("device", device, DEVICES))

@@ -49,7 +49,7 @@ def plies_in(layout: Layout) -> int:
 
 @dataclass(frozen=True)
 class PlayHistory:
-    """The plies of K rounds so far, in the order of play, each of which every seat has seen."""
+    """The plies of K rounds so far, in the order of play; every seat has seen them all."""
 
     opening: NDArray[Any]
     """The tables after the deal, ``(K,)``, redacted for the seats that are to act now."""

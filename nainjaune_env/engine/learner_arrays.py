@@ -24,9 +24,9 @@ class LearnerArrays(NamedTuple):
     policies: NDArray[np.int64]
     """``(P,)``: how each agent is played: ``learner_loops.IN_PYTHON``, ``UNIFORM``, or its number for ``decide``."""
     order: NDArray[np.int64]
-    """The numbers of the agents in the seats after the learner's, ``(n - 1,)``; with a pool, those of its members."""
+    """The numbers of the agents in the seats after the learner's, ``(n - 1,)``; with a pool, of its members."""
     ends: NDArray[np.float64]
-    """The cumulated frequencies of a pool's members, of which the last is 1; empty without a pool."""
+    """The cumulated frequencies of a pool's members, the last one 1; empty without a pool."""
     streams: NDArray[np.uint64]
     """``(3, B)``: the generators of the opponents' actions (``ACTIONS``), of the learner's seat (``SEATS``) and of the opponents
     that a pool seats (``POOL``)."""

@@ -121,7 +121,7 @@ def play_opponents(
     table: Table, rules: Any, options: Any, log: Any, i: Any, action: Any,
     learners: Any, streams: Any, hidden_state: Any, credited: Any, deals: Any, scratch: Any,
 ) -> Any:  # fmt: skip
-    """Takes ``action``, if it is not ``NO_ACTION``, and those of compiled opponents; stops where another decision is to be made.
+    """Takes ``action``, if it is not ``NO_ACTION``, then the compiled opponents' actions; stops at the next decision.
 
     Returns the legal actions there, 0 at the end of the episode, and the number of the agent to act, -1 for the learner.
     """
@@ -153,7 +153,7 @@ def play_to_learner(
 
     ``kinds (K,) int8`` says what is done first: take ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes
     without a decision of the learner are dealt again. ``learners`` is ``LearnerArrays``, and ``hidden_state`` that of
-    :func:`choose`; other arguments are those of ``loops``. The observation and the mask are the learner's, or those of the agent
+    :func:`choose`; other arguments are as in ``loops``. The observation and the mask are the learner's, or those of the agent
     at turn. The loop also leaves a table whose ``log`` is full.
 
     Returns ``OK``; ``UNFINISHED`` if a table was left at the turn of another agent or a log is full, to be made larger; the first

@@ -102,7 +102,7 @@ def advance_round(table: Table, rules: Any, skip_forced: Any, log: Any, i: Any) 
 def advance(table: Table, rules: Any, options: Any, log: Any, i: Any, credited: Any, deals: Any, scratch: Any) -> Any:
     """Plays on to the next decision or the end of the episode; returns the legal actions, 0 at the end.
 
-    ``credited (B, n)`` and ``deals (B,)`` are those of all tables; this one is table ``i``. The payoffs of a round that ends on
+    ``credited (B, n)`` and ``deals (B,)`` hold all tables; this one is table ``i``. The payoffs of a round that ends on
     the way are subtracted from ``credited``, so that the next reward contains them.
     """
     while True:
@@ -321,7 +321,7 @@ def enter_tables(
 
 @jit
 def first_illegal(legal: Any, done: Any, autoreset: Any, which: Any, actions: Any) -> Any:
-    """Returns the first k whose action is illegal at table ``which[k]``, or ``OK``; tables at rest are skipped."""
+    """Returns the first k whose action is illegal at table ``which[k]``, or ``OK``; tables that are done are skipped."""
     for k in range(which.size):
         i = which[k]
         if done[i] and not autoreset:
@@ -341,7 +341,7 @@ def step_tables(
     tables: Any, numbers: Any, log: Any, which: Any, actions: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """Takes ``actions (K,)``, all legal, at the tables ``which (K,) int64``, except at those at rest."""
+    """Takes ``actions (K,)``, all legal, at the tables ``which (K,) int64``, except where they are done."""
     rules, options = unpack(numbers)
     for k in range(which.size):
         prefetch(tables, which[min(k + PREFETCH_DISTANCE, which.size - 1)])
@@ -385,7 +385,7 @@ def play_out_tables(
 ) -> None:  # fmt: skip
     """Plays the tables ``which (K,) int64`` uniformly at random to the end of their episodes; ``steps (B,)`` counts the actions.
 
-    These are drawn from ``streams (B,) uint64`` as in :func:`choose_uniform`. Tables at rest are skipped.
+    These are drawn from ``streams (B,) uint64`` as in :func:`choose_uniform`. Tables that are done are skipped.
     """
     rules, options = unpack(numbers)
     for k in range(which.size):

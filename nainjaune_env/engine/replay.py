@@ -76,7 +76,7 @@ class Replay:
 
     @property
     def payoffs(self) -> list[int]:
-        """Net result of the round so far, by seat."""
+        """The net result of the round so far, by seat."""
         out = np.zeros(self.players, np.int32)
         self.kernel.payoffs(self.table, self.rules, out)
         return [int(payoff) for payoff in out]

@@ -22,7 +22,7 @@ OF_OTHER = "A batch restores a state of its own"
 
 
 def check_arrays(saved: object, arrays: Mapping[str, Any], *, growing: tuple[str, ...] = ()) -> dict[str, NDArray[Any]]:
-    """Returns the arrays in ``saved`` by name; raises :class:`DealError` unless shapes and dtypes are those of ``arrays``.
+    """Returns the arrays in ``saved`` by name; raises :class:`DealError` unless shapes and dtypes are as in ``arrays``.
 
     Those that are ``growing`` may have another length along their second axis.
     """
@@ -42,7 +42,7 @@ def check_arrays(saved: object, arrays: Mapping[str, Any], *, growing: tuple[str
 
 
 def check_state(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDArray[Any]]) -> None:
-    """Raises :class:`DealError` unless the tables in ``state`` can occur, at a decision or at rest, and fit the other arrays.
+    """Raises :class:`DealError` unless the tables in ``state`` can occur, at a decision or done, and fit the other arrays.
 
     The last ``reward`` cannot be told from the tables; nor what is credited of rounds of a match that no seat had a decision in.
     """

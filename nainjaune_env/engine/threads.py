@@ -1,4 +1,4 @@
-"""Rows divided among threads for longer calls than those of ``workers``; compiled loops release Python's global lock."""
+"""Rows divided among threads, for longer calls than ``workers`` takes; compiled loops release Python's global lock."""
 
 from __future__ import annotations
 

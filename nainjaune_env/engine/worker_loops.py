@@ -1,8 +1,8 @@
-"""The loops by which several threads take the tables of one call; ``jit.instantiate`` binds ``loops`` to those of a game.
+"""The loops by which several threads take the tables of one call; ``jit.instantiate`` binds ``loops`` to a game's.
 
 The calling thread is number 0, the workers are 1, 2, …: they run :func:`take_part` outside Python and read a word of memory in a
 loop until it announces the next call, because waking a thread that sleeps takes as long as a thousand tables. Each thread has a
-part of the rows, of which it takes some at a time (``CHUNKS``), and takes from other parts when its own is done. So no call
+part of the rows, takes some of them at a time (``CHUNKS``), and takes from other parts when its part is done. So no call
 depends on a worker that is late: the calling thread takes the rows that no worker has taken.
 
 ``control (words(threads),) int64`` is what the threads share. A call is open while ``control[CALL]`` is odd. A worker first adds

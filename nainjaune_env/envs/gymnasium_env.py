@@ -41,10 +41,10 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
     **Self-play**, ``opponents="self"``: every decision is the learner's. ``info["seat"]`` is the seat to act, and observation,
     mask and reward are that seat's: the reward is what it has gained since its own last action. ``info["rewards"]``, ``(n,)
     float32``, has this for each seat: 0 for those not to act, which get theirs at their next decision. At the end nobody is to
-    act: every seat gets what it gained since its last action; seat, observation and reward are those of the one that acted last.
+    act: every seat gets what it gained since its last action; seat, observation and reward belong to the seat that acted last.
 
     **Resetting** with a seed deals the table of ``Batch(setup, 1, seed=...)``, and seeds the opponents and a random seat too.
-    The options are those of the PettingZoo environment: ``{"start": {...}}`` and ``{"table": record}``. ``info["seat"]`` is
+    The options are as in the PettingZoo environment: ``{"start": {...}}`` and ``{"table": record}``. ``info["seat"]`` is
     the learner's seat.
     """
 
@@ -62,7 +62,7 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
     ) -> None:
         """Chooses the rules, the opponents and the learner's seat.
 
-        All but ``render_mode`` and ``language``, which are those of :class:`~nainjaune_env.render.renderer.Renderer`, are as
+        All but ``render_mode`` and ``language``, which are as in :class:`~nainjaune_env.render.renderer.Renderer`, are as
         :class:`~nainjaune_env.envs.seat_options.SeatOptions` says. Raises :class:`~nainjaune_env.core.errors.RulesError`,
         :class:`~nainjaune_env.core.errors.AgentError` or :class:`~nainjaune_env.core.errors.DealError` for arguments that do not
         fit, and :class:`~nainjaune_env.core.errors.KeywordError`, which lists the arguments and knobs, for an unknown one.

@@ -84,7 +84,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.uint8], Info]:
-        """Begins episodes at all tables, or at those of ``options["reset_mask"]``.
+        """Begins episodes at all tables, or at those that ``options["reset_mask"]`` marks.
 
         The number s as ``seed`` seeds table i with s + i; a list has one seed per table. Raises :class:`DealError` for a seed or
         options that do not fit.
@@ -143,7 +143,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         return self._tables.batch.observation.copy(), reward, ended, truncated, {**infos, **self._infos(None)}
 
     def _infos(self, which: NDArray[np.int64] | None) -> Info:
-        """Returns the infos of the tables ``which``, None: all; those of the others are zero."""
+        """Returns the infos of the tables ``which``, None: all; infos of other tables are zero."""
         self._mask[:] = self._tables.batch.mask
         infos: Info = {"action_mask": self._mask.copy(), "seat": self._tables.learner.copy()}
         if self._tables.self_play:

@@ -52,12 +52,12 @@ FIRST_STREAM = 1
 
 
 class LearnerTables:
-    """B tables, each of which waits for the learner's action or has finished its episode.
+    """B tables: each waits for the learner's action or has finished its episode.
 
     The opponents play in between, at all tables at once: heuristics and uniformly random ones in one compiled call for all
     tables (``engine.learner_loops``), any others in calls of ``act``, one an agent for all tables where it is at turn. Every
     table has its own generators: what happens at a table depends on its seed and on the actions taken there, not on the number
-    of tables. The arrays are those of ``Batch``: ``observation (B, size)`` and ``mask (B, A)`` are the learner's.
+    of tables. The arrays are as in ``Batch``: ``observation (B, size)`` and ``mask (B, A)`` are the learner's.
 
     An episode in which the learner has no decision is played to its end, and another one is dealt, so that an environment
     always begins with a decision.
@@ -78,7 +78,7 @@ class LearnerTables:
     ) -> None:
         """Makes the tables; call :meth:`reset` before the first step.
 
-        The arguments are those of :class:`~nainjaune_env.envs.seat_options.SeatOptions`; ``record`` keeps what pictures and
+        The arguments are as in :class:`~nainjaune_env.envs.seat_options.SeatOptions`; ``record`` keeps what pictures and
         records need. Raises :class:`RulesError` for a seat that does not exist, a reward that is no finite number, or either of
         them in self-play, :class:`AgentError` for opponents that do not fit, and the errors of ``Batch``.
         """
@@ -99,7 +99,7 @@ class LearnerTables:
         self._seat_rule = EVERY_SEAT if alone else SEATINGS[str(seat)] if named else int(seat)
         self._illegal_reward = illegal_reward
         self.opponents: Sequence[Agent] = find_opponents(opponents, setup)
-        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or those of the pool."""
+        """The agents in the other seats: one for all, or one for each after the learner's, or the pool's members."""
         agents = list({id(agent): agent for agent in self.opponents}.values())
         self.batch = Batch(
             setup, num_tables, episode=episode, start=start, skip_forced=skip_forced, autoreset=False, deal=False,
@@ -168,7 +168,7 @@ class LearnerTables:
     ) -> None:
         """Begins episodes at the tables ``which (K,)``, each from its seed; None continues the table's generators.
 
-        ``options`` and errors are those of ``Opener.check``; after an error nothing has changed. Raises :class:`RulesError` after
+        ``options`` and errors are as in ``Opener.check``; after an error nothing has changed. Raises :class:`RulesError` after
         ``MAX_REDEALS`` deals without a decision of the learner.
         """
         self.begin(which, seeds, self.opening(seeds, options))

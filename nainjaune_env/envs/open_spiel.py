@@ -123,7 +123,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
     - ``chance``: ``draws`` has one chance node per draw, as OpenSpiel's card games do: who deals, then card by card. ``deal`` has
       a single one, whose outcomes are all openings that the rules can distinguish, with their probabilities. It is for games
       short enough for solvers; more than ``MAX_CHANCE_OUTCOMES`` outcomes raise a :class:`RulesError`.
-    - ``returns``: ``payoffs`` are those of every other adaptor, net chips or cards won. Their sum varies, because pots keep chips
+    - ``returns``: ``payoffs`` are as in every other adaptor: net chips or cards won. Their sum varies, because pots keep chips
       and ties leave cards to nobody: general sum. ``net`` is a payoff less the mean of all seats, as ``nainjaune exact``
       measures: zero sum.
     - ``skip_forced``: whether a state plays forced plies itself, as in other adaptors. Returns and information states are the
@@ -146,7 +146,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         self.extent = self.chance.extent(self.setup)
         self.layout = self.setup.layout
         self.batch = Batch(self.setup, 1, skip_forced=False, autoreset=False)
-        self.numbers = numbers_of(self.setup, self.batch.mode._replace(skip_forced=int(given["skip_forced"])))
+        self.numbers = numbers_of(self.setup, self.batch.options._replace(skip_forced=int(given["skip_forced"])))
         self.loops, self.replay_loops = loops_of(self.setup), replay_loops_of(self.setup)
         self.no_log = self.new_log()
         self.openings: list[tuple[int, ...]] = []

@@ -159,9 +159,9 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         """Chooses the rules: a preset and a number of players (None: the game's default), and knobs set over the preset.
 
         A preset determines the game, so ``game`` can be left out; without either it is the default game. ``episode``, ``start``
-        and ``skip_forced`` are those of :class:`~nainjaune_env.engine.batch.Batch`; with ``start="carried"``, a reset without
+        and ``skip_forced`` are as in :class:`~nainjaune_env.engine.batch.Batch`; with ``start="carried"``, a reset without
         seed or options after a finished round continues the match. ``render_mode``, ``viewpoint``, ``language``, ``color`` and
-        ``scale`` are those of :class:`~nainjaune_env.render.renderer.Renderer`, whose errors it raises. Raises
+        ``scale`` are as in :class:`~nainjaune_env.render.renderer.Renderer`, whose errors it raises. Raises
         :class:`~nainjaune_env.core.errors.RulesError` for rules, and :class:`DealError` for start values, that do not fit.
         """
         super().__init__()

@@ -26,7 +26,7 @@ Infos = dict[str, dict[str, Any]]
 class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     """One table of a game as a PettingZoo parallel environment: one agent acts, and all others wait.
 
-    **Actions** are those of the AEC environment and one more, the last, ``no_op``: to wait. Every agent in ``agents`` gives one
+    **Actions** are as in the AEC environment, with one more, the last, ``no_op``: to wait. Every agent in ``agents`` gives one
     at every step. The mask ``(A + 1,) int8``, in ``observation["action_mask"]`` and in ``info["action_mask"]``, has the legal
     actions for the agent at turn, without the no-op, and the no-op alone for every other agent; so it is never empty. An
     illegal action, off turn as well as at turn, raises :class:`IllegalActionError` and changes nothing.
@@ -37,7 +37,7 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     **Rewards** are ints, and an agent's sum over an episode is its payoff. All agents terminate in the same step. An episode
     without any choice (``skip_forced=True``) is over when it is dealt: in its one step every agent waits.
 
-    ``state()``, ``state_space``, ``render()``, seeds and the options of ``reset`` are those of the AEC environment, which is
+    ``state()``, ``state_space``, ``render()``, seeds and the options of ``reset`` are as in the AEC environment, which is
     ``unwrapped`` (``unwrapped.record()`` is the record of a finished episode).
     """
 

@@ -38,7 +38,7 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
     masks             (B,) bool               True: at every table an agent acts
     ================  ======================  ================================================================
 
-    The buffers are PufferLib's: the environment's own, or those of ``buf``; ``reset`` and ``step`` write them in place and return
+    The buffers are PufferLib's: new ones, or those in ``buf``; ``reset`` and ``step`` write them in place and return
     them. **Legal actions** are part of the observation, because PufferLib has no place of their own for them: ``mask_slice`` are
     their columns, and ``layout_slice`` those that ``setup.layout`` names. A policy that sets the logits of illegal actions to
     minus infinity never draws one. An illegal action raises :class:`IllegalActionError`, and nothing has changed; with
@@ -48,7 +48,7 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
     those of the end. Each step returns one info with the payoffs of the episodes that have ended, in the game's unit, as the list
     ``"episode_return"``, if there are any.
 
-    **Self-play**, ``opponents="self"``: every decision is the learner's, and observation, mask and reward are those of the seat
+    **Self-play**, ``opponents="self"``: every decision is the learner's, and observation, mask and reward belong to the seat
     to act (see ``SeatEnv``). ``seats`` says which that is; ``acted (B,) int64`` and ``seat_rewards (B, n) float32`` are the
     seats that took the last actions and what the last step credits each seat with. There are no infos.
 

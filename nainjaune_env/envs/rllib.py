@@ -60,7 +60,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
         self._observed: set[str] = set()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begins an episode and returns the observation of the agent at turn. Seeds and options are those of ``raw_env``.
+        """Begins an episode and returns the observation of the agent at turn. Seeds and options are as in ``raw_env``.
 
         Raises :class:`~nainjaune_env.core.errors.RulesError` under rules with which no episode has a decision.
         """

@@ -44,7 +44,7 @@ class SeatVecEnv(LearnerEnv, VecEnv):
     them as one array. An illegal action raises :class:`IllegalActionError`; with ``illegal_reward`` it ends the episode with that
     reward.
 
-    **Self-play**, ``opponents="self"``: every decision is the learner's, and observation, mask and reward are those of the seat
+    **Self-play**, ``opponents="self"``: every decision is the learner's, and observation, mask and reward belong to the seat
     to act (see ``SeatEnv``). The attributes ``acted (B,) int64`` and ``rewards (B, n) float32`` are the seats that took the last
     actions and what the last step credits each seat with; ``infos[i]["rewards"]`` is a row of it. A learner whose advantages
     follow each seat's own decisions reads them: ``nainjaune_agents.trainers.sb3.SelfPlayBuffer`` for MaskablePPO.

@@ -83,7 +83,7 @@ class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
     def _reset(
         self, tensordict: TensorDictBase | None = None, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> TensorDictBase:
-        """Begins episodes at all tables, or at those of the entry ``_reset``; ``options`` are those of ``SeatEnv.reset``."""
+        """Begins episodes at all tables, or at those that the entry ``_reset`` marks; ``options`` are as in ``SeatEnv.reset``."""
         which, first = self._all, seed_number(seed)
         if tensordict is not None and "_reset" in tensordict.keys():  # noqa: SIM118  (a tensordict is no dictionary)
             which = np.flatnonzero(tensordict["_reset"].view(-1).cpu().numpy())

@@ -30,7 +30,7 @@ VERSION = 1
 MAX_LINE = 1 << 26
 """Bytes of the longest line that is read: a match of the widest rules has a thousandth of that."""
 HEAD = ("format", "version", "game", "preset", "rules", "players", "seed", "agents")
-"""The keys that every record begins with, in order; those of the body (``Transcriber.BODY``) follow."""
+"""The keys that every record begins with, in order; the body's (``Transcriber.BODY``) follow."""
 
 MAX_NAME = 4096
 """Characters of an agent's name in a record: as many as the path of a run may have."""

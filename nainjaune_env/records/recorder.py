@@ -38,8 +38,8 @@ def record_of_episode(
     if not batch.done[i]:
         raise RecordError("A record is of a finished episode, and this one is not.")
     log = log_of(batch)
-    opening, _, actions = log.ended_episode(i) if batch.mode.autoreset else log.episode(i)
-    single_round = not batch.mode.whole_match
+    opening, _, actions = log.ended_episode(i) if batch.options.autoreset else log.episode(i)
+    single_round = not batch.options.whole_match
     return record_of(batch.setup, opening, actions.tolist(), rng, single_round=single_round, agents=agents, seed=seed)
 
 
@@ -72,8 +72,8 @@ class Recorder:
         :class:`RecordError` for a batch without a log or whose rounds carry on one match, and for agents that do not fit.
         """
         log_of(batch)
-        mode = batch.mode
-        if mode.carry and not mode.whole_match:
+        options = batch.options
+        if options.carry and not options.whole_match:
             raise RecordError(
                 "A record is a whole match or a round by itself; rounds with start='carried' are neither. "
                 "Make the batch with episode='match'."
@@ -83,7 +83,7 @@ class Recorder:
         self.rng = rng
         self._agents = self._rows_of([f"seat_{seat}" for seat in range(batch.num_players)] if agents is None else agents)
         # without autoreset `deals` stays at the end, and so tells an episode from the one before at its table
-        self._reported = np.where(batch.done & (not mode.autoreset), batch.deals, -1)
+        self._reported = np.where(batch.done & (not options.autoreset), batch.deals, -1)
         self._finished: list[tuple[int, Record]] = []
 
     def _rows_of(self, agents: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:
@@ -109,7 +109,7 @@ class Recorder:
                 self._finished.append((i, self.record(i)))
             except RecordError as error:
                 failed = failed or error
-        if not batch.mode.autoreset:
+        if not batch.options.autoreset:
             self._reported[ended] = batch.deals[ended]
         if failed is not None:
             raise failed

@@ -1,6 +1,6 @@
 """SVG as plain strings: elements, artwork from files, text cut to a width, speech bubbles. Games draw their pictures with it.
 
-The same calls return the same bytes on every machine. Character widths are those of DejaVu Sans Bold, the font of
+The same calls return the same bytes on every machine. Characters are as wide as in DejaVu Sans Bold, the font of
 ``nainjaune_env.render``; browsers without it use Verdana, which has the same widths.
 """
 
@@ -20,7 +20,7 @@ SANS = "DejaVu Sans, Verdana, sans-serif"
 SERIF = "DejaVu Serif, Georgia, serif"
 
 SEAT_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a63d2")
-"""Colour of each seat: those of Okabe and Ito, which colour-blind people can distinguish, and a violet for the eighth."""
+"""Colour of each seat: the palette of Okabe and Ito, which colour-blind people can distinguish, and a violet for the eighth."""
 _DARK_SEATS = (0, 2, 5, 7)
 """Seats whose colours need white text; the others have black."""
 GOLD = "#e3a90c"
@@ -72,7 +72,7 @@ def element(name: str, attributes: dict[str, Style], *children: str) -> str:
     return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
 
 
-@functools.lru_cache(maxsize=1 << 14)  # a picture has some hundred attributes, and most are those of the last one
+@functools.lru_cache(maxsize=1 << 14)  # a picture has some hundred attributes, and most are as in the last one
 def _quoted(value: str) -> str:
     return quoteattr(allowed(value))
 

@@ -68,7 +68,7 @@ def test_plies_are_those_of_a_replay(setup: Setup, options: Any, monkeypatch: py
     played = PlyByPly(setup, 2, seed=4, **options)
     batch, draws = played.batch, streams(4, 2, stream=2)
     longest, steps = 0, 0
-    while played.rounds < 4 and not (batch.done.all() and not batch.mode.autoreset):
+    while played.rounds < 4 and not (batch.done.all() and not batch.options.autoreset):
         playing = np.flatnonzero(batch.legal)
         found = history_of(batch, playing)
         steps += 1
@@ -82,7 +82,7 @@ def test_plies_are_those_of_a_replay(setup: Setup, options: Any, monkeypatch: py
             longest = max(longest, len(actions))
         played.step(batch.sample(draws))
     assert longest > 15
-    assert played.rounds >= 4 or not batch.mode.autoreset
+    assert played.rounds >= 4 or not batch.options.autoreset
 
 
 @pytest.mark.parametrize("setup", all_setups("rewind"))
@@ -247,9 +247,9 @@ def test_forced_plies_at_the_beginning_of_a_round_are_known(hand: int, options: 
     deals = np.zeros(tables, np.int64)
     for _ in range(25):
         for dealt_by in ("reset", "step"):
-            rest = np.flatnonzero(batch.done) if not batch.mode.autoreset else np.zeros(0, np.int64)
+            rest = np.flatnonzero(batch.done) if not batch.options.autoreset else np.zeros(0, np.int64)
             if dealt_by == "reset" and rest.size:
-                batch.reset(rest, carry=bool(batch.mode.carry))
+                batch.reset(rest, carry=bool(batch.options.carry))
             elif dealt_by == "step":
                 batch.step(batch.sample(draws))
             playing = np.flatnonzero(batch.legal)
@@ -267,7 +267,7 @@ def test_forced_plies_at_the_beginning_of_a_round_are_known(hand: int, options: 
                     setup.game.kernel.step(table[0], setup.kernel_rules, np.int64(action))
                 assert table.tobytes() == batch.tables[i : i + 1].tobytes()
     assert forced["reset"] > 0
-    assert forced["step"] > 0 or not batch.mode.autoreset
+    assert forced["step"] > 0 or not batch.options.autoreset
 
 
 @pytest.mark.parametrize("setup", [small(3), DECLINING], ids=["classic", "declining"])

@@ -71,7 +71,7 @@ def test_options_and_knobs_reach_the_tables(adaptor: Any) -> None:
     assert env.seats.tolist() == [-1]
     env._tables.reset(np.zeros(1, np.int64), [1])
     assert env.seats.tolist() == [3]
-    mode = env._tables.batch.mode
+    mode = env._tables.batch.options
     assert (bool(mode.whole_match), bool(mode.skip_forced)) == (True, False)
     blind = made(adaptor, illegal_reward=-7.0)
     blind._tables.reset(np.zeros(1, np.int64), [1])

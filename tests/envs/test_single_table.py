@@ -115,7 +115,7 @@ def test_rounds_are_stepped_and_observed_as_a_batch_steps_and_observes_them(setu
     """``step_round`` makes forced plies and logs them; ``observe_plies`` plays the log again."""
     batch = Batch(setup, 1, seed=3, skip_forced=False, autoreset=False)
     rows, opening, draws = batch.tables.copy(), batch.tables.copy(), np.ones(1, np.uint64)
-    numbers, loops = numbers_of(setup, batch.mode._replace(skip_forced=1)), loops_of(setup)
+    numbers, loops = numbers_of(setup, batch.options._replace(skip_forced=1)), loops_of(setup)
     log = LogArrays(np.zeros((1, 2), opening.dtype), np.zeros((1, 1000, 2), np.int8), np.zeros((2, 3), np.int64))
     seen = [[batch.observe(seat)[0] for seat in range(setup.players)]]
     seat, legal = loops.step_round(rows, numbers, log, -1)

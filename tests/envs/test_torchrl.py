@@ -54,7 +54,7 @@ def by_seat(env: Any, rollout: TensorDictBase, name: str) -> list[torch.Tensor]:
 
 def replayed(env: Any, seed: int) -> Batch:
     """The batch that an environment reset with ``seed`` plays on."""
-    mode = env.unwrapped._batch.mode
+    mode = env.unwrapped._batch.options
     return Batch(env.unwrapped.setup, 1, seed=seed, autoreset=False, skip_forced=bool(mode.skip_forced))
 
 

@@ -37,9 +37,9 @@ def kernels_of(setup: Setup, options: EpisodeOptions) -> ModuleType:
 
 
 class CudaBatch(OnDevice, Batch):
-    """``B`` tables on a GPU; games are byte for byte those of :class:`~nainjaune_env.engine.batch.Batch` with the same seed.
+    """``B`` tables on a GPU; with the same seed the games are byte for byte as in :class:`~nainjaune_env.engine.batch.Batch`.
 
-    Attributes and methods are those of ``Batch``, but all arrays are numba's device arrays.
+    Attributes and methods are as in ``Batch``, but all arrays are numba's device arrays.
     ``torch.as_tensor(batch.observation, device="cuda")`` shares the memory, and :meth:`fetch` returns a NumPy array. The results
     of ``seat``, ``sample``, ``play_out``, ``observe``, ``omniscient`` and ``redacted`` are overwritten by the next call of the
     same method: copy what you keep. Actions and ``which`` may be NumPy arrays, or ``(K,) int64`` on the device;
@@ -68,7 +68,7 @@ class CudaBatch(OnDevice, Batch):
         stream: int = 0,
         **options: Any,
     ) -> None:
-        """Makes the tables and deals; ``options`` are those of ``Batch``.
+        """Makes the tables and deals; ``options`` are as in ``Batch``.
 
         ``stream`` is the address of the CUDA stream for all work (``torch.cuda.Stream.cuda_stream``); 0 is the default stream,
         which is also torch's default.
@@ -184,25 +184,25 @@ class CudaBatch(OnDevice, Batch):
 
     def sample(self, random_streams: Any) -> Any:
         """As ``Batch.sample``; ``random_streams`` is on the device (:meth:`place`) and advances there."""
-        draws = self._draws(random_streams)
+        streams = self._streams(random_streams)
         actions = self._buffer("sample", (self.num_tables,), np.int64)
-        self._run("choose_uniform", self.num_tables, self.legal, draws, actions)
+        self._run("choose_uniform", self.num_tables, self.legal, streams, actions)
         return actions
 
     def play_out(self, random_streams: Any) -> Any:
         """As ``Batch.play_out``; ``random_streams`` is on the device and advances there."""
-        draws = self._draws(random_streams)
+        streams = self._streams(random_streams)
         steps = self._buffer("play_out", (self.num_tables,), np.int64)
         self._run(
-            "play_out", self.num_tables, self.tables, self._all, draws, steps, self.start_values, *self.written, self._fault
+            "play_out", self.num_tables, self.tables, self._all, streams, steps, self.start_values, *self.written, self._fault
         )
         return steps
 
-    def _draws(self, random_streams: Any) -> Any:
-        draws = self._on_device(random_streams)
-        if draws is None or draws.dtype != np.uint64 or tuple(draws.shape) != (self.num_tables,):
+    def _streams(self, random_streams: Any) -> Any:
+        streams = self._on_device(random_streams)
+        if streams is None or streams.dtype != np.uint64 or tuple(streams.shape) != (self.num_tables,):
             raise DeviceError(f"Random streams are ({self.num_tables},) uint64 on the device: batch.place(streams(seed, B)).")
-        return draws
+        return streams
 
     def observe(self, seats: ArrayLike, which: Any = None) -> Any:
         """As ``Batch.observe``; ``seats`` are on the host."""

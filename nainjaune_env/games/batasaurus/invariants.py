@@ -17,7 +17,7 @@ from nainjaune_env.games.batasaurus.state import Phase
 
 
 def table_invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
-    """Yields the invariants of ``rows (K,)``, those of single fields first, as later ones rely on them."""
+    """Yields the invariants of ``rows (K,)``, single fields first, as later ones rely on them."""
     rules, n = rules_of(setup), setup.players
     size, everything = rules.dinosaurs, (1 << rules.dinosaurs) - 1
     yield Invariant("stage", rows["stage"] != Stage.ROUND_OVER, "a match of one round (B3.1)")

@@ -31,7 +31,7 @@ class Exhausted(IntEnum):
 
 @dataclass(frozen=True)
 class BatasaurusRules(Rules):
-    """Every house rule. The defaults are the sheet's."""
+    """Every house rule. The defaults are the preset's."""
 
     memory: str = knob(
         "glimpse",

@@ -56,6 +56,6 @@ TABLE = np.dtype((np.record, np.dtype(TABLE_FIELDS, align=True)))
 """The structured dtype of a table. Elements of an array of it are ``np.record``, with fields as attributes."""
 
 
-def values_in(held: int) -> list[int]:
+def values_in(value_bits: int) -> list[int]:
     """Returns the values in a set with bit v-1 for value v, ascending."""
-    return [value for value in range(1, SLOTS + 1) if int(held) >> value - 1 & 1]
+    return [value for value in range(1, SLOTS + 1) if int(value_bits) >> value - 1 & 1]

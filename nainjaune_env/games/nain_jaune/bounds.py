@@ -19,7 +19,7 @@ from nainjaune_env.games.nain_jaune.state import ONE, POTS, TABLE
 
 
 class Bounds(NamedTuple):
-    """What a round can cost. Amounts by pot are those of a match's first round, where each pot holds its antes."""
+    """What a round can cost. Amounts by pot are for a match's first round, where each pot holds its antes."""
 
     antes: tuple[int, ...]
     """By pot: what a seat antes (N2.1)."""

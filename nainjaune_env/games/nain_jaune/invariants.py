@@ -21,7 +21,7 @@ MAX_STACK = 1 << 48
 
 
 def table_invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
-    """Yields the invariants of ``rows (K,)``, those of single fields first, as later ones rely on them."""
+    """Yields the invariants of ``rows (K,)``, single fields first, as later ones rely on them."""
     rules, n = rules_of(setup), setup.players
     last_seat = n - 1
     for name in ("dealer", "last"):
@@ -72,8 +72,8 @@ def _of_cards(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     whole = every(np.bitwise_count(hand | played)[:, seats] == size)
     yield Invariant("hand", whole, f"{size} cards dealt to each seat, in hand or played (N1.4)")
     for rank in range(1, rules.top_rank + 1):
-        held = (rows["void"] >> rank - 1 & 1 == 1) & (hand & ACES << rank - 1 != 0)
-        yield Invariant("void", ~held.any(axis=1), f"no seat void of rank {rank} that holds it (N6)")
+        holds_void = (rows["void"] >> rank - 1 & 1 == 1) & (hand & ACES << rank - 1 != 0)
+        yield Invariant("void", ~holds_void.any(axis=1), f"no seat void of rank {rank} that holds it (N6)")
     order = rows["deck"]
     yield Invariant("deck", every(np.sort(order, axis=1) == np.arange(52)), "the numbers 0 to 51, each once")
     cards = np.int64(1) << order.astype(np.int64)
@@ -144,8 +144,9 @@ def _of_payments(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     least = (0 if rules.limited else received) - owed - antes.sum() - added.sum(axis=2)
     yield Invariant("stack", every(gain <= most), "no stack to gain more than captured pots can hold and losers owe (N2.7, N3)")
     yield Invariant("stack", every(gain >= least), "no stack to lose more than its seat owes to pots and to the winner (N2, N3)")
-    held = np.where(uncaptured, rows["pot"], POT_LIMIT).sum(axis=1)
-    yield Invariant("stack", before <= held, "no more chips than before the round and what captured pots can have held (N4.5)")
+    most_won = np.where(uncaptured, rows["pot"], POT_LIMIT).sum(axis=1)
+    text = "no more chips than before the round and what captured pots can have held (N4.5)"
+    yield Invariant("stack", before <= most_won, text)
 
 
 def _owed(rules: KernelRules, rows: NDArray[Any]) -> NDArray[np.int64]:

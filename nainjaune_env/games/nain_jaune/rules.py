@@ -100,7 +100,7 @@ def antes_of(rules: Any) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class NainJauneRules(Rules):
-    """The house rules. The defaults are those of the ``djeco`` sheet."""
+    """The house rules. The defaults are the ``djeco`` preset's."""
 
     direction: str = knob(
         "clockwise", "how the table is drawn; no effect on play", "N1.5", choices=("clockwise", "counterclockwise")

@@ -64,7 +64,7 @@ def play(batch: Batch, steps: int) -> Iterator[tuple[str, bytes]]:
     yield named("redacted", batch.redacted())
     batch.reset([1])
     batch.reset([2], seeds=np.array([7], np.uint64))
-    if batch.mode.carry:
+    if batch.options.carry:
         batch.reset([0, 1], seeds=streams(8, 2), carry=True)
         yield named("tables that went on with their matches", batch.tables)
     if batch.game.start_values:

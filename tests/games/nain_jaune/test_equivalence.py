@@ -95,7 +95,7 @@ def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
     comparer = Comparer(setup)
     other = setup.rules.replace(**{knob: OTHERWISE.get(knob, 3)})
     comparer.rules = SPEC.compile_rules(other, 4)
-    comparer.batch.numbers = pack(comparer.rules, comparer.batch.mode)
+    comparer.batch.numbers = pack(comparer.rules, comparer.batch.options)
     rng = random.Random(knob)
 
     def play() -> None:

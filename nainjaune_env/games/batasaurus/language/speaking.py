@@ -40,7 +40,7 @@ class Speaker:
     ) -> None:
         """``opening`` is a table fresh from the deal.
 
-        ``names`` and ``you`` are those of :class:`~nainjaune_env.core.texts.SeatNames`. Raises
+        ``names`` and ``you`` are as in :class:`~nainjaune_env.core.texts.SeatNames`. Raises
         :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
         """
         texts = language_of(language)

@@ -126,7 +126,7 @@ class Replay(replay.Replay):
 
 
 def tricks_of(setup: Setup, opening: Any = None, actions: Sequence[int] = ()) -> list[Trick]:
-    """Returns the tricks of a ``core.spec.History``: those of ``actions`` from the table ``opening``; none without a history."""
+    """Returns the tricks of a ``core.spec.History``: what ``actions`` made from the table ``opening``; none without a history."""
     if opening is None:
         return []
     replayed = Replay(setup, opening)

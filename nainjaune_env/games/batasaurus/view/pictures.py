@@ -204,7 +204,7 @@ def _unshown(seen: Scene, seat: int, x: float, y: float, width: float, labels: L
 
 
 def _trick(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """Returns the cards of the trick, from its leader on; those of the seats ahead (``Scene.ahead``) on gold."""
+    """Returns the cards of the trick, from its leader on; on gold for the seats ahead (``Scene.ahead``)."""
     centre = WIDTH / 2 if seen.players < 4 else LAST_X / 2  # four heaps need the space left of the last trick
     if seen.at_turn is None:
         return [draw.at(centre - 140, TRICK_Y + 14, [dinosaur(SLOTS)], scale=2.8), draw.crown(centre - 85, TRICK_Y + 12, 2.2)]

@@ -5,7 +5,7 @@ kind can be dealt in u!/(x! y! … t!) ways, x of them to a seat that has played
 seat. In how many ways the rest can be dealt depends on how many cards each seat still gets, which is the state of a dynamic
 program over kinds. It is in floating point, so a probability is exact to some 15 digits.
 
-Seats of which nothing is known form one pool with the talon, and so do the kinds that anybody may hold: the program grows with
+Seats without known cards form one pool with the talon, and so do the kinds that anybody may hold: the program grows with
 what is known while the hands get smaller.
 """
 
@@ -28,7 +28,7 @@ CHOOSE = np.array([[FACTORIAL[n] / FACTORIAL[k] / FACTORIAL[n - k] if k <= n els
 KINDS = NUM_RANKS + POTS
 """Number of kinds: the plain cards of each rank, then the pot cards (N1.3)."""
 DIGIT, DIGIT_BITS = 6, 63
-"""Hand sizes are packed into an integer, six bits each, the highest of which stays free."""
+"""Hand sizes are packed into an integer, six bits each; the highest bit stays free."""
 GUARDS = sum(ONE << (DIGIT * place + 5) for place in range(7))
 TERM = 3
 """Numbers in a term: its weight, the cards it deals to each seat (packed), and by how much it moves the state."""
@@ -75,7 +75,7 @@ def is_void(rules: KernelRules, table: Table, seat: Any, kind: Any) -> Any:
 
 @jit
 def known_seats(table: Table, rules: KernelRules, seat: Any, unseen: Any) -> Any:
-    """Returns the set of seats of which ``seat`` knows more than the size of their hand."""
+    """Returns the set of seats about whose hand ``seat`` knows more than its size."""
     known = np.int64(0)
     plain = ranks_of(unseen & ~rules.pot_set)
     for other in range(rules.players):

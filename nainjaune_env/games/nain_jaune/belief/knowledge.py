@@ -27,13 +27,13 @@ class Knowledge:
 
     def lacks(self) -> dict[int, list[str]]:
         """Returns by seat the ranks, as texts, of unseen cards that it holds in no deal that fits."""
-        found = {}
+        known = {}
         out = cards_in(ranks_of(self._unseen))
         for seat in self._allowed:
             ranks = [RANKS[rank] for rank in out if not self._may_hold(seat, rank)]
             if ranks:
-                found[seat] = ranks
-        return found
+                known[seat] = ranks
+        return known
 
     def _may_hold(self, seat: int, rank: int) -> bool:
         """Returns whether some deal that fits gives ``seat`` a card of ``rank`` (0 = ace), whichever of the rank."""
@@ -46,9 +46,9 @@ class Knowledge:
         """Returns whether ``cards`` can be dealt, by Hall's theorem: each group of seats may hold as many as it needs."""
         reach = {0: (0, 0)}  # by set of seats: how many cards it needs and which it may hold
         for place, (seat, size) in enumerate(sizes.items()):
-            for group, (need, held) in list(reach.items()):
-                need, held = need + size, held | self._allowed[seat] & cards
-                if need > held.bit_count():
+            for seats, (need, available) in list(reach.items()):
+                need, available = need + size, available | self._allowed[seat] & cards
+                if need > available.bit_count():
                     return False
-                reach[group | 1 << place] = (need, held)
+                reach[seats | 1 << place] = (need, available)
         return True

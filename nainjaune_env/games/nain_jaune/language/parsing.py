@@ -79,8 +79,8 @@ def understand(text: str) -> Typed | None:
     announced = call is not None
     if _SEVENTH.fullmatch(card):
         return Typed(rank=7, suit="d", announced=announced)
-    found = _CARD.fullmatch(card)
-    if found is None:
+    match = _CARD.fullmatch(card)
+    if match is None:
         return None
-    suit = None if found["suit"] is None else _SUIT_OF[found["suit"]]
-    return Typed(rank=_RANK_OF[found["rank"]], suit=suit, announced=announced)
+    suit = None if match["suit"] is None else _SUIT_OF[match["suit"]]
+    return Typed(rank=_RANK_OF[match["rank"]], suit=suit, announced=announced)

@@ -83,22 +83,22 @@ def read(setup: Setup, fields: Mapping[str, str]) -> Any:
 
 
 def _read_hand(text: str) -> list[_Move]:
-    found = [_read_card(word, 0) for word in _BETWEEN.split(text.strip()) if word]
-    if not found or any(card.rank == 0 or card.silent for card in found):
+    cards = [_read_card(word, 0) for word in _BETWEEN.split(text.strip()) if word]
+    if not cards or any(card.rank == 0 or card.silent for card in cards):
         raise DealError(f"A hand is its cards, as in 'A 3 10 V 7♦', not {text!r}.")
-    return found
+    return cards
 
 
 def _read_moves(text: str, players: int) -> list[_Move]:
-    found, seat = [], None
+    cards, seat = [], None
     for word in _BETWEEN.split(_SEAT.sub(r" \1: ", text).strip()):
         if word.endswith(":"):
             seat = _number("seat", word[:-1], players - 1)
         elif word and seat is None:
             raise DealError(f"The moves begin with the number of a seat, as in '1: 3 4 5', not with {word!r}.")
         elif word:
-            found.append(_read_card(word, seat or 0))
-    return found
+            cards.append(_read_card(word, seat or 0))
+    return cards
 
 
 def _read_card(word: str, seat: int) -> _Move:
@@ -141,11 +141,11 @@ def _pick(move: _Move, free: int) -> int:
     """
     rank = RANKS[move.rank - 1]
     plain = [text for text in DECK if text[0] == rank and text not in POT_CARDS]
-    found = card_set(map(card_number, [rank + move.suit] if move.suit else plain)) & free
-    if not found:
+    matching = card_set(map(card_number, [rank + move.suit] if move.suit else plain)) & free
+    if not matching:
         text = rank + move.suit if move.suit else f"another {rank} that is no pot's"
         raise DealError(f"The position has {text}, and there is none left: it stands there already, or is not in the deck.")
-    return found & -found
+    return matching & -matching
 
 
 def _play_on(row: Table, rules: KernelRules, move: _Move) -> None:

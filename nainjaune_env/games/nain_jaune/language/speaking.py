@@ -41,7 +41,7 @@ class Speaker:
     ) -> None:
         """``opening`` is a match's table just after the first deal. Pictures and the record show the same cards.
 
-        ``names`` and ``you`` are those of :class:`~nainjaune_env.core.texts.SeatNames`. Raises
+        ``names`` and ``you`` are as in :class:`~nainjaune_env.core.texts.SeatNames`. Raises
         :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
         """
         texts = language_of(language)
@@ -103,7 +103,7 @@ class Speaker:
         head = self.phrases.wanted.format(rank=self.words.rank_names[required - 1]) if required else self.phrases.lead
         entries = [self._entry(action) for action in self._choices()]
         keys, cards = (max(len(entry[k]) for entry in entries) for k in (0, 1))
-        lines = [f"  {key:>{keys}}  {held:<{cards}}  {note}".rstrip() for key, held, note in entries]
+        lines = [f"  {key:>{keys}}  {listed:<{cards}}  {note}".rstrip() for key, listed, note in entries]
         wide = max(map(len, lines)) + 2
         if len(lines) < TWO_COLUMNS or 2 * wide > width:
             return [head, *lines]
@@ -140,7 +140,7 @@ class Speaker:
             return PASS_MOVE
         card = self._cards_of(action)[0]
         rank = self.words.rank_signs[RANKS.index(card[0])]
-        if action < POT and not any(held[0] == card[0] and held in POT_CARDS for held in self.replay.hands[self.seat]):
+        if action < POT and not any(other[0] == card[0] and other in POT_CARDS for other in self.replay.hands[self.seat]):
             return rank
         announced = self.explicit and POT <= action < PASS
         return f"{rank}{card[1]} {self.phrases.announcing}" if announced else rank + card[1]
@@ -157,24 +157,24 @@ class Speaker:
             return PASS
         if not self.replay.required:
             raise IllegalActionError(self.phrases.must_lead)
-        held = [move for move in self.replay.legal_moves() if not move.endswith(SILENT_MARK)]
-        raise IllegalActionError(self.phrases.must_play.format(cards=self._listed(held)))
+        moves = [move for move in self.replay.legal_moves() if not move.endswith(SILENT_MARK)]
+        raise IllegalActionError(self.phrases.must_play.format(cards=self._listed(moves)))
 
     def _card(self, said: Typed) -> int:
         say, required = self.phrases, self.replay.required
         rank = RANKS[said.rank - 1]
         name = self.words.rank_names[said.rank - 1] if said.card is None else self.words.sign(said.card)
-        held = [card for card in self.replay.hands[self.seat] if card[0] == rank and said.card in (None, card)]
+        matching = [card for card in self.replay.hands[self.seat] if card[0] == rank and said.card in (None, card)]
         if required and said.rank != required:
             raise IllegalActionError(say.not_wanted.format(card=name, rank=self.words.rank_names[required - 1]))
-        if not held:
+        if not matching:
             raise IllegalActionError(say.lacks.format(card=name))
-        pots = [card for card in held if card in POT_CARDS]
+        pots = [card for card in matching if card in POT_CARDS]
         if said.announced and not pots:
             raise IllegalActionError(say.takes_nothing.format(card=name))
-        if pots and len(held) > 1 and not said.announced:
-            raise IllegalActionError(say.which.format(cards=self._listed(held)))
-        card = pots[0] if pots else held[0]
+        if pots and len(matching) > 1 and not said.announced:
+            raise IllegalActionError(say.which.format(cards=self._listed(matching)))
+        card = pots[0] if pots else matching[0]
         # under explicit announcing, a pot card without the words is a silent play (N2.7)
         return ACTION_OF[card + SILENT_MARK if pots and self.explicit and not said.announced else card]
 
@@ -210,10 +210,10 @@ class Speaker:
         return f"{self.words.pots_after}{self.words.colon}{self.words.by_pot(self.replay.pots)}"
 
     def _stacks(self) -> list[str]:
-        held = [int(cards) for cards in self.replay.table.cards[: self.replay.players]]
+        counts = [int(cards) for cards in self.replay.table.cards[: self.replay.players]]
         return [
             self.phrases.stack.format(seat=short, chips=self.amount(chips), cards=self.words.counted(cards, self.words.cards))
-            for short, chips, cards in zip(self.seats.labels, self.replay.stacks, held, strict=True)
+            for short, chips, cards in zip(self.seats.labels, self.replay.stacks, counts, strict=True)
         ]
 
     def _played(self) -> list[str]:

@@ -78,7 +78,7 @@ class Words(CommonWords):
 
     def by_pot(self, chips: Iterable[int]) -> str:
         """Returns the chips in each pot, in a line."""
-        return " · ".join(f"{self.sign(card)} {held}" for card, held in zip(POT_CARDS, chips, strict=True))
+        return " · ".join(f"{self.sign(card)} {count}" for card, count in zip(POT_CARDS, chips, strict=True))
 
 
 @dataclass(frozen=True)
@@ -173,4 +173,4 @@ class Language:
 
 def paint(text: str) -> str:
     """Returns ``text`` with cards of red suits in a terminal's red."""
-    return _RED_CARD.sub(lambda found: f"{_RED}{found[0]}{_PLAIN}", text)
+    return _RED_CARD.sub(lambda match: f"{_RED}{match[0]}{_PLAIN}", text)

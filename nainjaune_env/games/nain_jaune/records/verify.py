@@ -61,7 +61,7 @@ def _verify_round(setup: Setup, before: Replay | None, given: object, number: in
 
 
 def _check_start(setup: Setup, before: Replay | None, written: Mapping[str, Any], where: str) -> None:
-    """Checks dealer, stacks and pots: those of a new match in the first round, then carried over (N4.4)."""
+    """Checks dealer, stacks and pots: as a new match begins in the first round, then carried over (N4.4)."""
     n, rules = setup.players, rules_of(setup)
     if before is None:
         if type(written["dealer"]) is not int:

@@ -23,7 +23,7 @@ __all__ = ["BODY", "show", "transcribe", "verify"]
 def transcribe(setup: Setup, table: Any, actions: Sequence[int], rng: np.random.Generator | None = None) -> dict[str, Any]:
     """Returns the body of the record of the match that begins with ``table``, just dealt, and goes on with ``actions``.
 
-    ``actions`` are those of every ply, ``rng`` is that of :class:`~.replay.Replay`. Raises :class:`RecordError` for a table that
+    ``actions`` are one for every ply, ``rng`` is as in :class:`~.replay.Replay`. Raises :class:`RecordError` for a table that
     has not just been dealt, and for actions that are too few, too many or illegal.
     """
     replay = Replay(setup, table, rng)

@@ -127,7 +127,7 @@ def ply(before: Table, table: Table, rules: KernelRules, legal_bits: Any, action
 
 @jit
 def pot_card(before: Table, table: Table, action: Any, tallies: Any) -> None:
-    """Counts a pot card and its chips (N2.7); those of a silent last card are left to :func:`settled`."""
+    """Counts a pot card and its chips (N2.7); a silent last card is left to :func:`settled`."""
     seat, pot = before.seat, pot_of(action)
     if not is_silent(action):
         tallies[seat].captured[pot] = 1

@@ -155,13 +155,13 @@ def spots(seen: Scene) -> list[Spot]:
     height = HEAD + CARD_HEIGHT * SMALL + (rows - 1) * ROW_STEP + 10
     left, top, right = seen.sides
     begin, step = spread(len(top), WIDTH, width, 24)
-    found = [Spot(seat, begin + k * step, 14, width, height, rows) for k, seat in enumerate(top)]
+    spots = [Spot(seat, begin + k * step, 14, width, height, rows) for k, seat in enumerate(top)]
     for side, x in ((left, EDGE), (right, WIDTH - EDGE - PANEL)):
         for k, seat in enumerate(side):
             share = (BOARD_HEIGHT + 50) / len(side)
             y = BOARD_Y - 36 + share * (k + 0.5) - (height + BUBBLE_HEIGHT) / 2
-            found.append(Spot(seat, x, y, PANEL, height, rows))
-    return found
+            spots.append(Spot(seat, x, y, PANEL, height, rows))
+    return spots
 
 
 def card_places(count: int, x: float, y: float, width: float, rows: int, scale: float) -> list[tuple[float, float]]:
@@ -201,13 +201,13 @@ def _corner_pot(seen: Scene, pot: int, words: Words) -> list[str]:
     y = BOARD_Y + (BOARD_HEIGHT - 26 - CARD_HEIGHT * scale if low else 26)
     beside, side = (x - 12, -1) if right else (x + CARD_WIDTH * scale + 12, 1)
     line = y + (60 if low else 24)
-    held = str(seen.pots[pot])
-    past = text_width(held, 26) + 10
+    chips = str(seen.pots[pot])
+    past = text_width(chips, 26) + 10
     # in the lower corners the circle is in the way beside the number, and below it there are no chips once the pot was taken
     captor = (beside + side * TAKEN / 2, line + 23) if low else (beside + side * (past + TAKEN / 2), line - 9)
     return [
         pieces.face(POT_CARDS[pot], words, x, y, scale),
-        text(beside, line, held, 26, anchor="end" if right else "start", bold=True, fill=INK),
+        text(beside, line, chips, 26, anchor="end" if right else "start", bold=True, fill=INK),
         *_pot_chips(seen.pots[pot], beside + side * 32, line + 22, 64),
         *_taken(seen.captors[pot], *captor),
     ]
@@ -234,14 +234,14 @@ def _taken(captor: int | None, x: float, y: float) -> list[str]:
 
 def _middle_pot(seen: Scene, words: Words) -> list[str]:
     x, y = BOARD_X + BOARD_WIDTH / 2, BOARD_Y + BOARD_HEIGHT / 2
-    held, captor = str(seen.pots[4]), seen.captors[4]
+    chips, captor = str(seen.pots[4]), seen.captors[4]
     seven = at(-49, -116, [pieces.face(POT_CARDS[4], words, -17, -24, 0.58)], turn=-9)
     left = x - (TAKEN + 8) / 2 * (captor is not None)  # number and captor together are in the middle
     return [
         at(x + 6, y + 44, pieces.dwarf(seven), scale=0.78),
         *_pot_chips(seen.pots[4], x, y + 63, 110),
-        text(left, y + 98, held, 24, anchor="middle", bold=True, fill=INK),
-        *_taken(captor, left + text_width(held, 24) / 2 + 8 + TAKEN / 2, y + 89),
+        text(left, y + 98, chips, 24, anchor="middle", bold=True, fill=INK),
+        *_taken(captor, left + text_width(chips, 24) / 2 + 8 + TAKEN / 2, y + 89),
     ]
 
 

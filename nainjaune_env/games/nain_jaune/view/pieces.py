@@ -59,9 +59,9 @@ def _picture(card: str) -> list[str]:
     return [suit(letter, 39, 59, 1.55)]
 
 
-def dwarf(*held: str) -> list[str]:
+def dwarf(*card: str) -> list[str]:
     """Returns the yellow dwarf, 180 high, his boots at the origin; ``held`` is drawn in his raised hand, around (-47, -98)."""
-    return [artwork(DWARF, "behind"), *held, artwork(DWARF, "before")]
+    return [artwork(DWARF, "behind"), *card, artwork(DWARF, "before")]
 
 
 def back(x: float, y: float, scale: float) -> str:
