@@ -65,7 +65,8 @@ def page(game: GameSpec) -> str:
         layout.markdown(),
     ]
     if game.measures is not None:
-        parts += ["## Measures\n\nPer seat and round, as in [reports](evaluation.md#how-they-play).\n", measure_table(game.measures)]
+        parts += ["## Measures\n\nPer seat and round, as in [reports](evaluation.md#how-they-play).\n"]
+        parts += [measure_table(game.measures)]
     return "\n".join(part for part in parts if part)
 
 
