@@ -23,6 +23,7 @@ PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/adaptors/
 BLOCK = re.compile(r"^```\n(.*?)^```", re.DOTALL | re.MULTILINE)
 SCRIPTS = {"train.py": "train", "evaluate.py": "evaluate"}
 """Script in the repository -> the subcommand that it runs."""
+FILE = re.compile(r"(?<![\w/.])(?:agents|nainjaune_env|benchmarks|examples|tests|configs)/[\w/.]+\.(?:py|sh|yaml|json)\b")
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|…")
 """A word that stands for others, as in ``--preset SHEET``; a command with one is not complete."""
 
@@ -49,6 +50,12 @@ def parser() -> Parser:
 
 def test_pages_show_commands() -> None:
     assert len(CASES) > 60
+
+
+def test_files_that_pages_name_exist() -> None:
+    named = {(page.name, path) for page in PAGES for path in FILE.findall(page.read_text(encoding="utf-8"))}
+    assert len(named) > 50
+    assert sorted(f"{page} names {path}" for page, path in named if not (ROOT / path).is_file()) == []
 
 
 @pytest.mark.parametrize("command", CASES)
