@@ -24,6 +24,8 @@ BLOCK = re.compile(r"^```\n(.*?)^```", re.DOTALL | re.MULTILINE)
 SCRIPTS = {"train.py": "train", "evaluate.py": "evaluate"}
 """Script in the repository -> the subcommand that it runs."""
 FILE = re.compile(r"(?<![\w/.])(?:agents|nainjaune_env|benchmarks|examples|tests|configs)/[\w/.]+\.(?:py|sh|yaml|json)\b")
+CODE = ("agents", "benchmarks", "configs", "examples", "nainjaune_env", "notebooks")
+PAGE = re.compile(r"\bdocs/[\w/]+\.md\b")
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|…")
 """A word that stands for others, as in ``--preset SHEET``; a command with one is not complete."""
 
@@ -56,6 +58,13 @@ def test_files_that_pages_name_exist() -> None:
     named = {(page.name, path) for page in PAGES for path in FILE.findall(page.read_text(encoding="utf-8"))}
     assert len(named) > 50
     assert sorted(f"{page} names {path}" for page, path in named if not (ROOT / path).is_file()) == []
+
+
+def test_pages_that_code_names_exist() -> None:
+    code = [path for folder in CODE for path in ROOT.glob(f"{folder}/**/*") if path.suffix in (".py", ".yaml", ".ipynb")]
+    named = {(path.name, page) for path in code for page in PAGE.findall(path.read_text(encoding="utf-8"))}
+    assert len(named) > 20
+    assert sorted(f"{name} names {page}" for name, page in named if not (ROOT / page).is_file()) == []
 
 
 @pytest.mark.parametrize("command", CASES)
