@@ -111,14 +111,14 @@ prove: $(STAMP)  ## compare a million rounds of each game with its slow twin, pl
 fuzz: $(STAMP)  ## the long run of the fuzzers: thousands of damaged files, odd arguments and killed runs
 	$(BIN)/python -m tests.fuzz
 
-bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, and write docs/speed.md: about ten minutes
+bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, and write docs/lab/speed.md: about ten minutes
 	$(BIN)/python benchmarks/speed.py --peers-python $(PEERS)/bin/python --markdown
 	$(BIN)/python benchmarks/adaptors.py --peers-python $(PEERS)/bin/python --markdown
 
-bench-growth: $(STAMP)  ## time growing numbers of tables, seats, threads and deals, and write docs/speed.md: about half an hour
+bench-growth: $(STAMP)  ## time growing numbers of tables, seats, threads and deals, and write docs/lab/speed.md: about half an hour
 	$(BIN)/python benchmarks/growth.py --markdown
 
-bench-training: $(STAMP)  ## time our PPO and MaskablePPO to equal strength, and write docs/speed.md: about half an hour
+bench-training: $(STAMP)  ## time our PPO and MaskablePPO to equal strength, and write docs/lab/speed.md: about half an hour
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/training.py --markdown
 
 peers: $(PEERS)/.installed  ## make the virtual environment of the peers that `make bench` times

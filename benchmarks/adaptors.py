@@ -7,7 +7,7 @@ in that of `make pufferlib`, if it has been made. Rates are per second of proces
 machine's wall time. Ratios are taken within each repeat.
 
   python benchmarks/adaptors.py                      the table, a few minutes; figures go to benchmarks/taken/adaptors.json
-  python benchmarks/adaptors.py --markdown           the same, and into docs/speed.md (part of `make bench`)
+  python benchmarks/adaptors.py --markdown           the same, and into docs/lab/speed.md (part of `make bench`)
   python benchmarks/adaptors.py --light              seconds: whether it runs at all
 """
 
@@ -104,7 +104,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     taken = figures.TAKEN / "adaptors.json"
     parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help="all figures (benchmarks/taken/adaptors.json)")
     parser.add_argument("--markdown", action="store_true", help="put the table into --page")
-    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/speed.md)")
+    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/lab/speed.md)")
     options = parser.parse_args(arguments)
     if options.light:
         vars(options).update(LIGHT)

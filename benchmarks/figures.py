@@ -21,7 +21,7 @@ from nainjaune_env.core.rules_docs import markdown_table
 ROOT = Path(__file__).resolve().parents[1]
 TAKEN = ROOT / "benchmarks" / "taken"
 """The figures in the docs, from the last measurement: one file per command."""
-PAGE = ROOT / "docs" / "speed.md"
+PAGE = ROOT / "docs" / "lab" / "speed.md"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def add_output_options(parser: argparse.ArgumentParser, name: str, plot: Path) -
     taken = TAKEN / f"{name}.json"
     parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help=f"all figures (benchmarks/taken/{name}.json)")
     parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
-    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="the page (docs/speed.md)")
+    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="the page (docs/lab/speed.md)")
     where = f"draw the plot there (with --markdown {plot.relative_to(ROOT).as_posix()})"
     parser.add_argument("--plot", type=Path, metavar="FILE", help=where)
 

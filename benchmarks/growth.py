@@ -11,7 +11,7 @@ Each part is measured by itself and takes its place in the file of figures; the 
 Rates are random legal play through the public `Batch`, all cases of a part in turn, as often as --repeats says, each number of
 threads in a process that keeps to as many processors. A tournament of 10 million deals is 100 million rounds: about 25 minutes.
 
-  python benchmarks/growth.py --markdown                                          all, and into docs/speed.md with a plot
+  python benchmarks/growth.py --markdown                                          all, and into docs/lab/speed.md with a plot
   python benchmarks/growth.py --parts tables seats threads memory --markdown      without the tournaments: some minutes
   python benchmarks/growth.py --parts tournament --deals 100000 1000000 10000000
   python benchmarks/growth.py --light                                             seconds: whether it runs at all

@@ -10,7 +10,7 @@
 Times are of the wall clock, with the start of workers, so a case should take a minute or more; nothing else may run on the
 machine. Ratios are taken within each repeat. All cases of a part must find the same to the last digit, or the command fails.
 
-  python benchmarks/scale.py --markdown                               about an hour on two cores; tables into docs/scale.md
+  python benchmarks/scale.py --markdown                               about an hour on two cores; tables into docs/lab/scale.md
   python benchmarks/scale.py --parts heuristics search --repeats 3
   python benchmarks/scale.py --parts memory --memory-deals 100000 1000000 10000000
   python benchmarks/scale.py --light                                  seconds: whether it runs at all
@@ -41,7 +41,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.registry import make_setup
 
-PAGE = figures.ROOT / "docs" / "scale.md"
+PAGE = figures.ROOT / "docs" / "lab" / "scale.md"
 HEURISTICS = ("lowest", "tally")
 AGENTS = {"heuristics": HEURISTICS, "search": ("tally@search=32", "tally"), "labels": ("tally",), "cluster": HEURISTICS}
 CHUNKS = {"heuristics": None, "search": 64, "cluster": None}

@@ -5,7 +5,7 @@ stand with their sources in the file --times. --calibrate measures them anew, on
 minute once code is compiled. The same times and the same seed give the same tables.
 
   python benchmarks/scale_simulation.py                        tables for the times in benchmarks/taken/cluster_times.json
-  python benchmarks/scale_simulation.py --markdown             the same into docs/scale.md, with its plots
+  python benchmarks/scale_simulation.py --markdown             the same into docs/lab/scale.md, with its plots
   python benchmarks/scale_simulation.py --calibrate --times here.json
 """
 
@@ -21,7 +21,7 @@ import figures
 import numpy as np
 from cluster_model import Farm, FarmOutcome, Training, TrainingOutcome, run_farm, run_training
 
-PAGE = figures.ROOT / "docs" / "scale.md"
+PAGE = figures.ROOT / "docs" / "lab" / "scale.md"
 SHARDS_PLOT = figures.ROOT / "docs" / "images" / "scale_shards.svg"
 PPO_PLOT = figures.ROOT / "docs" / "images" / "scale_ppo.svg"
 TIMES = figures.TAKEN / "cluster_times.json"
@@ -300,7 +300,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0, help="of all draws (0)")
     parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and draw the plots it shows")
-    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="the page (docs/scale.md)")
+    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="the page (docs/lab/scale.md)")
     parser.add_argument("--plots", type=Path, nargs=2, default=[SHARDS_PLOT, PPO_PLOT], metavar=("SHARDS", "PPO"))
     options = parser.parse_args(arguments)
     if not options.calibrate and not options.times.exists():

@@ -7,7 +7,7 @@ processor, as read by the training process, without compilation and evaluations.
 
 The results are kept in --json after each run; called again, only what is missing is trained (Ctrl-C is safe).
 
-  python benchmarks/scaling.py --markdown                     hours on one core; table and plot into docs/scaling.md
+  python benchmarks/scaling.py --markdown                     hours on one core; table and plot into docs/lab/scaling.md
   python benchmarks/scaling.py --presets djeco --networks mlp:128x128 --iterations 150 --seeds 3
   python benchmarks/scaling.py --presets djeco --networks mlp:128x128 --iterations 4800 --set minibatch=16384
                                                               the same with other settings, kept beside those of the file
@@ -38,7 +38,7 @@ from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 
 CONFIG = figures.ROOT / "configs" / "nain_jaune" / "ppo.yaml"
-PAGE = figures.ROOT / "docs" / "scaling.md"
+PAGE = figures.ROOT / "docs" / "lab" / "scaling.md"
 PLOT = figures.ROOT / "docs" / "images" / "scaling.svg"
 RATING_SEED = 3_141_592
 """Seed of the ratings, whose deals differ from those of the trainers' own evaluations."""

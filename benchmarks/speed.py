@@ -18,7 +18,7 @@ Peers (peers.py says how each is used, and in what its step differs) live in an 
 and those that are missing are said to be. Other games written for other ends: a ratio says what a step costs, no more.
 
   python benchmarks/speed.py                       the table, about ten minutes; figures go to benchmarks/taken/speed.json
-  python benchmarks/speed.py --markdown            the same, and into docs/speed.md with its plot (`make bench`)
+  python benchmarks/speed.py --markdown            the same, and into docs/lab/speed.md with its plot (`make bench`)
   python benchmarks/speed.py --light               seconds: whether it runs at all
   python benchmarks/speed.py --again --markdown    nothing is timed: table and plot of the figures that were taken last
 """

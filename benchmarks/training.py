@@ -11,7 +11,7 @@ they are those of one training seed (--seed), and another seed may lie outside o
 
 Everything is kept in --out, network, optimizer and curve; called again, it goes on where it was (Ctrl-C is safe).
 
-  python benchmarks/training.py --markdown       about half an hour on a quiet core; curve and table into docs/speed.md
+  python benchmarks/training.py --markdown       about half an hour on a quiet core; curve and table into docs/lab/speed.md
   python benchmarks/training.py --runs a=C.yaml b=C.yaml,epochs=6,iterations=20 --out runs/tuning --json runs/tuning.json
   python benchmarks/training.py --light          seconds: whether it runs at all
   python benchmarks/training.py --again --markdown    nothing is trained: table and plot of the figures that were taken last

@@ -1,6 +1,8 @@
-"""Write the generated pages into ``docs/``: one for every game (presets, knobs, actions, observation features, measures), one for
-every trainer (configuration keys, metrics), the model registry (model cards), the columns of a study, how to add a game, and the
-cards of the registry's weights and play for a model hub.
+"""Write what is generated in ``docs/``.
+
+Whole pages: one for every game (presets, knobs, actions, observation features, measures), how to add a game, and the cards of
+the registry's weights and play for a model hub. Sections of pages, each between two comments with its name: the configuration
+keys and metrics of every trainer, the players of the model registry with their model cards, and the columns of a study.
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show the differences and exit with 1 if there are any
@@ -12,7 +14,7 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -63,39 +65,74 @@ def page(game: GameSpec) -> str:
         layout.markdown(),
     ]
     if game.measures is not None:
-        parts += ["## Measures\n\nPer seat and round, as in [reports](report.md).\n", measure_table(game.measures)]
+        parts += ["## Measures\n\nPer seat and round, as in [reports](evaluation.md#how-they-play).\n"]
+        parts += [measure_table(game.measures)]
     return "\n".join(part for part in parts if part)
 
 
-def trainer_page(name: str) -> str:
-    """Returns the page of one trainer."""
-    trainer = get_trainer(name)
-    keys = [(f"`{key}`", f"`{default}`", meaning) for key, default, meaning in options(trainer.Config)]
-    metrics = [[f"`{metric}`", meaning] for metric, meaning in trainer.METRICS.items()]
-    head = DOCS / "heads" / f"trainer_{name}.md"
-    parts = [
-        head.read_text(encoding="utf-8") if head.exists() else f"# {name}\n",
-        "## Configuration\n",
-        markdown_table(["key", "default", "meaning"], keys),
-        "## Metrics\n",
-        markdown_table(["metric", "meaning"], metrics),
-    ]
-    return "\n".join(parts)
+def shared_by_trainers(rows_of: Callable[[str], list[list[str]]]) -> list[list[str]]:
+    """Returns the rows that are the same for every trainer, in their order."""
+    first, *others = (rows_of(name) for name in trainer_names())
+    return [row for row in first if all(row in rows for rows in others)]
 
 
-def zoo_page() -> str:
-    """Returns the page of the model registry."""
-    parts = [(DOCS / "heads" / "zoo.md").read_text(encoding="utf-8")]
-    box = player_registry()
-    for name in box.names():
-        parts.append(f"## {PREFIX}{name}\n")
-        for player in box.players(name):
-            parts.append(player_section(player))
+def key_rows(name: str) -> list[list[str]]:
+    """Returns a row for each configuration key of a trainer."""
+    return [[f"`{key}`", f"`{default}`", meaning] for key, default, meaning in options(get_trainer(name).Config)]
+
+
+def metric_rows(name: str) -> list[list[str]]:
+    """Returns a row for each metric of a trainer."""
+    return [[f"`{metric}`", meaning] for metric, meaning in get_trainer(name).METRICS.items()]
+
+
+def key_table(rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table of configuration keys."""
+    return markdown_table(["key", "default", "meaning"], rows)
+
+
+def metric_table(rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table of metrics."""
+    return markdown_table(["metric", "meaning"], rows)
+
+
+def trainer_sections(name: str) -> dict[str, str]:
+    """Returns the tables of one trainer, without the rows that stand on the page of all trainers."""
+    shared_keys, shared_metrics = shared_by_trainers(key_rows), shared_by_trainers(metric_rows)
+    return {
+        "keys": key_table([row for row in key_rows(name) if row not in shared_keys]),
+        "metrics": metric_table([row for row in metric_rows(name) if row not in shared_metrics]),
+    }
+
+
+def players() -> list[tuple[str, Player]]:
+    """Returns every file of the model registry with the name of its player."""
+    registry = player_registry()
+    return [(f"{PREFIX}{name}", player) for name in registry.names() for player in registry.players(name)]
+
+
+def player_table() -> str:
+    """Returns a row for each file of the model registry."""
+    rows = []
+    for name, player in players():
+        card = player.card
+        effort = f"{card.decisions / 1e6:,.0f} million", f"{card.seconds / 60:.0f} min"
+        size = f"{player.path.stat().st_size / 1e6:.1f} MB"
+        rows.append([f"`{name}`", player.plays_at, f"[{card.algorithm}](trainer_{card.algorithm}.md)", *effort, size])
+    return markdown_table(["player", "plays at", "trainer", "decisions", "trained for", "file"], rows)
+
+
+def model_cards() -> str:
+    """Returns the section of each file of the model registry: how it was made, and its edges."""
+    parts = []
+    for name, named in groupby(players(), lambda pair: pair[0]):
+        parts.append(f"## {name}\n")
+        parts += [player_section(player) for _, player in named]
     return "\n".join(parts)
 
 
 def player_section(player: Player) -> str:
-    """Returns the section of one file of a player: how it was made, and its edges."""
+    """Returns the section of one file of a player."""
     card = player.card
     unit = get_game(card.game).unit
     rows = []
@@ -107,9 +144,8 @@ def player_section(player: Player) -> str:
     return "\n".join(
         [
             f"### {player.plays_at}\n",
-            f"{card.note} Trained by [{card.algorithm}](trainer_{card.algorithm}.md): {effort}, "
-            f"{card.made_at}. `{player.path.parent.name}/{player.path.name}`, "
-            f"{player.path.stat().st_size / 1e6:.2f} MB.\n",
+            f"{card.note} Trained by [{card.algorithm}](../trainer_{card.algorithm}.md): {effort}, "
+            f"{card.made_at}. `{player.path.parent.name}/{player.path.name}`.\n",
             f"```\n{commands}\n```\n",
             markdown_table(["table", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
         ]
@@ -128,10 +164,9 @@ def study_table(columns: Sequence[study.ColumnSpec]) -> str:
     return markdown_table(["column", "type", "unit", "", "meaning"], rows)
 
 
-def study_page() -> str:
-    """Returns the page of study columns: those of any game, then those of each game."""
+def study_columns() -> str:
+    """Returns the tables of study columns: those of any game, then those of each game."""
     parts = [
-        (DOCS / "heads" / "study_columns.md").read_text(encoding="utf-8"),
         "## Decisions, in any game\n",
         study_table(study.of_any_decision()),
         "## Search results\n\nWith `--search`. In the file of decisions:\n",
@@ -165,16 +200,43 @@ def new_game_page() -> str:
     return re.sub(r"<!-- quote: (\S+) -->", quoted, (DOCS / "heads" / "new_game.md").read_text(encoding="utf-8"))
 
 
+def sections() -> dict[str, dict[str, str]]:
+    """Returns the generated sections of the pages that people write, by page and by name."""
+    return {
+        "training.md": {
+            "keys": key_table(shared_by_trainers(key_rows)),
+            "metrics": metric_table(shared_by_trainers(metric_rows)),
+        },
+        **{f"trainer_{name}.md": trainer_sections(name) for name in trainer_names()},
+        "zoo.md": {"players": player_table()},
+        "lab/models.md": {"model cards": model_cards()},
+        "study_columns.md": {"columns": study_columns()},
+    }
+
+
+def with_section(page: str, text: str, name: str, section: str) -> str:
+    """Returns ``text`` with ``section`` between its comments ``<!-- name -->`` and ``<!-- /name -->``.
+
+    Raises ValueError unless each of them is there once.
+    """
+    between = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
+    if len(between.findall(text)) != 1:
+        raise ValueError(f"docs/{page} must have the comments <!-- {name} --> and <!-- /{name} --> once each, in this order.")
+    return between.sub(lambda _: f"\n{section.strip()}\n\n", text)
+
+
 def pages() -> dict[str, str]:
-    """Returns every page by its file name."""
-    found = {f"{name}.md": page(get_game(name)) for name in game_names()}
-    found.update({f"trainer_{name}.md": trainer_page(name) for name in trainer_names()})
-    found["zoo.md"] = zoo_page()
-    found["study_columns.md"] = study_page()
-    found["new_game.md"] = new_game_page()
-    found["hub/model.md"] = model_card()
-    found["hub/dataset.md"] = dataset_card(study_table)
-    return found
+    """Returns every page that is generated, or has a section that is, by its path in ``docs/``."""
+    made = {f"{name}.md": page(get_game(name)) for name in game_names()}
+    made["new_game.md"] = new_game_page()
+    made["hub/model.md"] = model_card()
+    made["hub/dataset.md"] = dataset_card(study_table)
+    for name, named in sections().items():
+        text = (DOCS / name).read_text(encoding="utf-8")
+        for section, content in named.items():
+            text = with_section(name, text, section, content)
+        made[name] = text
+    return made
 
 
 def main() -> int:

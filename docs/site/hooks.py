@@ -32,6 +32,7 @@ ADDRESSES = {
     "SECURITY.md": "security.md",
     "docs/*.md": "{name}",
     "docs/adaptors/*.md": "adaptors/{name}",
+    "docs/lab/*.md": "lab/{name}",
     "docs/images/*": "images/{name}",
     "docs/site/*.css": "{name}",
     "docs/site/reference/*.md": "reference/{name}",

@@ -99,7 +99,7 @@ def test_they_are_written_into_a_card(tmp_path: Path) -> None:
 
 def test_the_page_has_the_table_of_the_results_and_nothing_below_zero() -> None:
     rows = house_rules.rows_of(TAKEN)
-    assert house_rules.markdown(rows) in (ROOT / "docs" / "zoo.md").read_text(encoding="utf-8")
+    assert house_rules.markdown(rows) in (ROOT / "docs" / "lab" / "zoo.md").read_text(encoding="utf-8")
     assert len(rows) >= 300
     assert not [one for one in rows if one.get("mean", 0.0) < -one.get("ci95", 0.0)]
 

@@ -1,4 +1,4 @@
-"""docs/speed.md tells the figures that were taken last, all of them and no others."""
+"""docs/lab/speed.md tells the figures that were taken last, all of them and no others."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_every_knob_action_slot_measure_and_preset_is_on_its_page() -> None:
 
 
 def test_the_reports_page_names_what_any_game_is_measured_by() -> None:
-    text = (GENERATE.parent / "report.md").read_text(encoding="utf-8")
+    text = (GENERATE.parent / "evaluation.md").read_text(encoding="utf-8")
     for name in game_names():
         for measure in general_measures(get_game(name).setup()):
             assert f"{measure.title} (`{measure.name}`)" in text

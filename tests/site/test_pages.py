@@ -98,8 +98,8 @@ def test_pages_lie_where_they_are_looked_for(site: Path, pages: dict[Path, Html]
 
 
 def test_a_linked_source_is_shown(site: Path) -> None:
-    """``docs/report.md`` links to the loop that counts statistics."""
-    page = (site / "report" / "index.html").read_text(encoding="utf-8")
+    """``docs/evaluation.md`` links to the loop that counts statistics."""
+    page = (site / "evaluation" / "index.html").read_text(encoding="utf-8")
     assert 'href="../source/nainjaune_env/analysis/loops.py/"' in page
     shown = (site / "source" / "nainjaune_env" / "analysis" / "loops.py" / "index.html").read_text(encoding="utf-8")
     assert "count_rounds" in shown

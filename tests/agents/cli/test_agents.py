@@ -58,7 +58,8 @@ def test_the_checkpoints_of_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[s
 def test_edges_of_rules_of_thumb_are_those_of_the_docs(game: str) -> None:
     known = about(game)
     assert list(known.lines) == list(heuristics(game))
-    pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("heuristics.md", "memory.md"))
+    names = ("strategy.md", "lab/heuristics.md", "lab/memory.md")
+    pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in names)
     for name, (plays, edge) in known.lines.items():
         assert plays
         assert (edge is None) == (name == known.field)
