@@ -45,7 +45,7 @@ def test_pages_have_not_drifted(generate: Generate) -> None:
 
 def test_drift_is_shown(generate: Generate, tmp_path: Path) -> None:
     assert generate("--into", tmp_path).returncode == 0
-    changed, missing = (tmp_path / f"{game}.md" for game in game_names()[:2])
+    changed, missing = (tmp_path / "docs" / f"{game}.md" for game in game_names()[:2])
     changed.write_text(changed.read_text(encoding="utf-8").replace("## Knobs", "## Nobs"), encoding="utf-8")
     missing.unlink()
     done = generate("--check", "--into", tmp_path)
