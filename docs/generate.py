@@ -1,8 +1,8 @@
-"""Write the generated parts of the docs: for every game presets, knobs, actions, observation features and measures, for every
-trainer configuration keys and metrics, the model cards of the registry, the columns of a study, the code that the page on a new game
-quotes, and the results in the README.
+"""Write what is generated in the docs.
 
-Text by hand stands above the line ``BELOW`` of a page, or in ``docs/heads``.
+Sections of pages, each between two comments with its name: presets, knobs, actions, observation features and measures of every game, the
+code that the page on a new game quotes, the results in the README. Whole pages: one for every trainer (configuration keys, metrics), the
+model registry (model cards), the columns of a study.
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show the differences and exit with 1 if there are any
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import json
 import re
-import statistics
 import sys
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+
+from results import result_table
 
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.study import columns as study
@@ -31,17 +31,8 @@ from nainjaune_env.core.rules_docs import knob_table, markdown_table, preset_tab
 from nainjaune_env.core.spec import GameSpec
 
 DOCS = Path(__file__).resolve().parent
-ROOT = DOCS.parent
-BELOW = "<!-- below: made by python docs/generate.py -->\n"
-"""The line of a page under which everything is generated."""
-
-
-def by_hand(name: str) -> str:
-    """Returns the text of a page down to the line ``BELOW``, with that line."""
-    above, line, _ = (DOCS / name).read_text(encoding="utf-8").partition(BELOW)
-    if not line:
-        raise ValueError(f"docs/{name} needs the line {BELOW!r} above what is generated.")
-    return above + line
+QUOTED = [f"nainjaune_env/games/signal_lamps/{name}.py" for name in ("kernel", "encode")]
+"""The files that the page on a new game quotes."""
 
 
 def action_table(game: GameSpec) -> str:
@@ -59,11 +50,10 @@ def measure_table(measures: Measures) -> str:
     return markdown_table(["measure", "meaning", "unit", "parts"], rows)
 
 
-def page(game: GameSpec) -> str:
-    """Returns the page of one game."""
+def game_tables(game: GameSpec) -> str:
+    """Returns the tables on the page of one game."""
     layout = game.layout(game.default_players)
     parts = [
-        by_hand(f"{game.name}.md"),
         "## Presets\n",
         preset_table(game.presets),
         "## Knobs\n",
@@ -74,8 +64,13 @@ def page(game: GameSpec) -> str:
         layout.markdown(),
     ]
     if game.measures is not None:
-        parts += ["## Measures\n\nPer seat and round, as in [reports](evaluation.md).\n", measure_table(game.measures)]
-    return "\n".join(part for part in parts if part)
+        parts += ["## Measures\n\nPer seat and round, as in [reports](evaluation.md#how-they-play).\n", measure_table(game.measures)]
+    return "\n".join(parts)
+
+
+def quotation(path: str) -> str:
+    """Returns a file of the repository as a page shows it."""
+    return f"`{path}`:\n\n```python\n{(DOCS.parent / path).read_text(encoding='utf-8')}```"
 
 
 def trainer_page(name: str) -> str:
@@ -166,80 +161,37 @@ def study_page() -> str:
     return "\n".join(parts)
 
 
-def new_game_page() -> str:
-    """Returns the page on how to add a game; each marker ``quote`` is followed by the file that it names."""
-
-    def quoted(match: re.Match[str]) -> str:
-        path = ROOT / match[2]
-        language = {".py": "python"}.get(path.suffix, "text")
-        return f"{match[1]}\n`{match[2]}`:\n\n```{language}\n{path.read_text(encoding='utf-8')}```\n"
-
-    text = (DOCS / "new_game.md").read_text(encoding="utf-8")
-    return re.sub(r"(<!-- quote: (\S+) -->)\n(?:`\S+`:\n\n```\w+\n.*?^```\n)?", quoted, text, flags=re.DOTALL | re.MULTILINE)
+def sections() -> dict[str, dict[str, str]]:
+    """Returns the generated sections of the pages that people write, by page and by name."""
+    return {
+        "../README.md": {"results": result_table()},
+        **{f"{name}.md": {"tables": game_tables(get_game(name))} for name in game_names()},
+        "new_game.md": {path: quotation(path) for path in QUOTED},
+    }
 
 
-def readme() -> str:
-    """Returns the README, with its table of results from the model cards and from the last run of ``benchmarks/speed.py``."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    start, end = "<!-- results: made by python docs/generate.py -->\n", "<!-- end -->"
-    before, after = text.split(start)
-    table = markdown_table(["", ""], [*rate_rows(), *strength_rows()])
-    return f"{before}{start}\n{table}\n{end}{after.partition(end)[2]}"
+def with_section(page: str, text: str, name: str, section: str) -> str:
+    """Returns ``text`` with ``section`` between its comments ``<!-- name -->`` and ``<!-- /name -->``.
 
-
-def rate_rows() -> list[list[str]]:
-    """Returns rows on the speed of the environment, as ``benchmarks/taken/speed.json`` has it."""
-    cases = json.loads((ROOT / "benchmarks" / "taken" / "speed.json").read_text(encoding="utf-8"))["cases"]
-
-    def rates(**fields: str | int) -> list[float]:
-        """Returns the rates, one a repeat, of the only case with these fields."""
-        (found,) = (case["rates"] for case in cases if fields.items() <= case.items())
-        return list(found)
-
-    def ours(name: str, threads: int) -> list[float]:
-        return rates(library="ours", preset="djeco", name=name, tables=65536, threads=threads)
-
-    def times(peer: str) -> str:
-        """Returns the median over repeats of our rate by the peer's, rounded down."""
-        pairs = zip(ours("plies+observation", 1), rates(library="peers", name=peer, threads=1), strict=True)
-        return f"{int(statistics.median(our / their for our, their in pairs))}"
-
-    def millions(name: str) -> str:
-        return " on one thread, ".join(f"{statistics.median(ours(name, threads)) / 1e6:.3g} million" for threads in (1, 2))
-
-    return [
-        ["plies a second, `djeco`, 4 seats, with observation and mask", f"{millions('plies+observation')} on two"],
-        ["the same beside OpenSpiel `crazy_eights`, RLCard `uno`", f"{times('crazy_eights')} times, {times('uno')} times"],
-        ["plies a second of random rounds in one compiled loop", f"{millions('plies in rollouts')} on two"],
-    ]
-
-
-def strength_rows() -> list[list[str]]:
-    """Returns rows on the strength of ``zoo:strong``, as its model cards have it: at one table each, with fresh starts."""
-    players = list(player_registry().players("strong"))
-
-    def edge(table: str, field: str) -> str:
-        """Returns the edge at a table over a field, from the player with most deals."""
-        found = [r for player in players for r in player.card.ratings if (r.table, r.field) == (table, field)]
-        best = max(found, key=lambda rating: rating.deals)
-        return mean_ci(best.mean, best.ci95)
-
-    sheets = [f"`{name}` {edge(f'{name}, 4 seats', 'closer')}" for name in get_game("nain_jaune").presets]
-    cards = [edge(f"batasaurus{memory}, 2 seats", "random") for memory in ("", ", memory perfect")]
-    return [
-        ["chips a round of `zoo:strong` over `closer`, the best rule of thumb, 4 seats", " · ".join(sheets)],
-        ["Batasaurus, cards a round over `random`: a network that sees its cards once; always", "; ".join(cards)],
-    ]
+    Raises ValueError unless each of them is there once.
+    """
+    between = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
+    if len(between.findall(text)) != 1:
+        raise ValueError(f"docs/{page} must have the comments <!-- {name} --> and <!-- /{name} --> once each, in this order.")
+    return between.sub(lambda _: f"\n{section.strip()}\n\n", text)
 
 
 def pages() -> dict[str, str]:
-    """Returns every page by its path from the root of the repository."""
-    found = {f"{name}.md": page(get_game(name)) for name in game_names()}
-    found.update({f"trainer_{name}.md": trainer_page(name) for name in trainer_names()})
-    found["zoo.md"] = zoo_page()
-    found["study_columns.md"] = study_page()
-    found["new_game.md"] = new_game_page()
-    return {"README.md": readme(), **{f"docs/{name}": text for name, text in found.items()}}
+    """Returns every page that is generated, or has a section that is, by its path in ``docs/``."""
+    made = {f"trainer_{name}.md": trainer_page(name) for name in trainer_names()}
+    made["zoo.md"] = zoo_page()
+    made["study_columns.md"] = study_page()
+    for name, named in sections().items():
+        text = (DOCS / name).read_text(encoding="utf-8")
+        for section, content in named.items():
+            text = with_section(name, text, section, content)
+        made[name] = text
+    return made
 
 
 def main() -> int:
@@ -247,7 +199,7 @@ def main() -> int:
     parser.add_argument(
         "--check", action="store_true", help="write nothing; show the differences and exit with 1 if there are any"
     )
-    parser.add_argument("--into", type=Path, default=ROOT, help="folder in the place of the repository")
+    parser.add_argument("--into", type=Path, default=DOCS, help="folder of the pages (default: the folder of this file)")
     options = parser.parse_args()
     drifted = False
     for name, new in pages().items():
