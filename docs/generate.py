@@ -64,7 +64,10 @@ def game_tables(game: GameSpec) -> str:
         layout.markdown(),
     ]
     if game.measures is not None:
-        parts += ["## Measures\n\nPer seat and round, as in [reports](evaluation.md#how-they-play).\n", measure_table(game.measures)]
+        parts += [
+            "## Measures\n\nPer seat and round, as in [reports](evaluation.md#how-they-play).\n",
+            measure_table(game.measures),
+        ]
     return "\n".join(parts)
 
 
