@@ -1,8 +1,8 @@
 """Write what is generated in the docs.
 
-Sections of pages, each between two comments with its name: presets, knobs, actions, observation features and measures of every game, the
-code that the page on a new game quotes, the results in the README. Whole pages: one for every trainer (configuration keys, metrics), the
-model registry (model cards), the columns of a study.
+Sections of pages, each between two comments with its name: presets, knobs, actions, observation features and measures of every
+game, the code that the page on a new game quotes, the results in the README. Whole pages: one for every trainer (configuration
+keys, metrics), the model registry (model cards), the columns of a study.
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show the differences and exit with 1 if there are any

@@ -1,5 +1,5 @@
-"""Write the cards of the model registry and of a study of its play, in the form that the Hugging Face Hub reads: a README with YAML
-front matter. All numbers come from the model cards of the registry and the declared columns of studies.
+"""Write the cards of the model registry and of a study of its play, as the Hugging Face Hub reads them: a README with YAML front
+matter. All numbers come from the model cards of the registry and the declared columns of studies.
 
 python docs/hub_cards.py FOLDER    write FOLDER/model/README.md and FOLDER/dataset/README.md, as `make hub` does
 """
