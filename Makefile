@@ -92,10 +92,8 @@ dist: $(STAMP)  ## build the source distribution and the wheel into dist/, and c
 
 hub: $(STAMP)  ## lay out the model registry and a study of its play for a model hub, with their cards, in build/hub
 	rm -rf build/hub
-	mkdir -p build/hub/model build/hub/dataset
+	$(BIN)/python docs/hub_cards.py build/hub
 	cp agents/zoo/strong/* build/hub/model
-	cp docs/hub/model.md build/hub/model/README.md
-	cp docs/hub/dataset.md build/hub/dataset/README.md
 	cd build/hub/dataset && $(abspath $(BIN))/nainjaune study --game batasaurus --agents zoo:strong --rounds 20000 --seed 1 --out batasaurus
 	cd build/hub/dataset && $(abspath $(BIN))/nainjaune study --game nain_jaune --agents zoo:strong --rounds 20000 --seed 1 --out nain_jaune
 

@@ -1,8 +1,8 @@
-"""Write what is generated in ``docs/``.
+"""Write what is generated in the docs: sections of pages, each between two comments with its name.
 
-Whole pages: one for every game (presets, knobs, actions, observation features, measures), how to add a game, and the cards of
-the registry's weights and play for a model hub. Sections of pages, each between two comments with its name: the configuration
-keys and metrics of every trainer, the players of the model registry with their model cards, and the columns of a study.
+They are presets, knobs, actions, observation features and measures of every game, the code that the page on a new game quotes,
+the results in the README, the keys and metrics of every trainer, the players of the model registry with their model cards, and
+the columns of a study.
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show the differences and exit with 1 if there are any
@@ -18,12 +18,12 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from hub_cards import dataset_card, model_card
+from results import result_table
 
+from nainjaune_agents.options import described
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.study import columns as study
 from nainjaune_agents.trainers import get_trainer, trainer_names
-from nainjaune_agents.trainers.config import options
 from nainjaune_agents.zoo import PREFIX, Player, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.analysis.stat_hook import Measures
@@ -31,6 +31,8 @@ from nainjaune_env.core.rules_docs import knob_table, markdown_table, preset_tab
 from nainjaune_env.core.spec import GameSpec
 
 DOCS = Path(__file__).resolve().parent
+QUOTED = [f"nainjaune_env/games/signal_lamps/{name}.py" for name in ("kernel", "encode")]
+"""The files that the page on a new game quotes."""
 
 
 def action_table(game: GameSpec) -> str:
@@ -48,13 +50,10 @@ def measure_table(measures: Measures) -> str:
     return markdown_table(["measure", "meaning", "unit", "parts"], rows)
 
 
-def page(game: GameSpec) -> str:
-    """Returns the page of one game."""
-    head = DOCS / "heads" / f"{game.name}.md"
+def game_tables(game: GameSpec) -> str:
+    """Returns the tables on the page of one game."""
     layout = game.layout(game.default_players)
     parts = [
-        f"# {game.title}\n",
-        head.read_text(encoding="utf-8") if head.exists() else "",
         "## Presets\n",
         preset_table(game.presets),
         "## Knobs\n",
@@ -65,9 +64,16 @@ def page(game: GameSpec) -> str:
         layout.markdown(),
     ]
     if game.measures is not None:
-        parts += ["## Measures\n\nPer seat and round, as in [reports](evaluation.md#how-they-play).\n"]
-        parts += [measure_table(game.measures)]
-    return "\n".join(part for part in parts if part)
+        parts += [
+            "## Measures\n\nPer seat and round, as in [reports](evaluation.md#how-they-play).\n",
+            measure_table(game.measures),
+        ]
+    return "\n".join(parts)
+
+
+def quotation(path: str) -> str:
+    """Returns a file of the repository as a page shows it."""
+    return f"`{path}`:\n\n```python\n{(DOCS.parent / path).read_text(encoding='utf-8')}```"
 
 
 def shared_by_trainers(rows_of: Callable[[str], list[list[str]]]) -> list[list[str]]:
@@ -78,7 +84,7 @@ def shared_by_trainers(rows_of: Callable[[str], list[list[str]]]) -> list[list[s
 
 def key_rows(name: str) -> list[list[str]]:
     """Returns a row for each configuration key of a trainer."""
-    return [[f"`{key}`", f"`{default}`", meaning] for key, default, meaning in options(get_trainer(name).Config)]
+    return [[f"`{key}`", f"`{default}`", meaning] for key, default, meaning in described(get_trainer(name).Config)]
 
 
 def metric_rows(name: str) -> list[list[str]]:
@@ -203,6 +209,9 @@ def new_game_page() -> str:
 def sections() -> dict[str, dict[str, str]]:
     """Returns the generated sections of the pages that people write, by page and by name."""
     return {
+        "../README.md": {"results": result_table()},
+        **{f"{name}.md": {"tables": game_tables(get_game(name))} for name in game_names()},
+        "new_game.md": {path: quotation(path) for path in QUOTED},
         "training.md": {
             "keys": key_table(shared_by_trainers(key_rows)),
             "metrics": metric_table(shared_by_trainers(metric_rows)),
@@ -226,11 +235,8 @@ def with_section(page: str, text: str, name: str, section: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """Returns every page that is generated, or has a section that is, by its path in ``docs/``."""
-    made = {f"{name}.md": page(get_game(name)) for name in game_names()}
-    made["new_game.md"] = new_game_page()
-    made["hub/model.md"] = model_card()
-    made["hub/dataset.md"] = dataset_card(study_table)
+    """Returns every page that has a generated section, by its path in ``docs/``."""
+    made = {}
     for name, named in sections().items():
         text = (DOCS / name).read_text(encoding="utf-8")
         for section, content in named.items():

@@ -25,7 +25,8 @@ def blocks(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
-CASES = [pytest.param(page, code, id=f"{page.stem}-{k}") for page in PAGES for k, code in enumerate(blocks(page))]
+SHOWING = [*PAGES, FOLDER / "README.md"]
+CASES = [pytest.param(page, code, id=f"{page.stem}-{k}") for page in SHOWING for k, code in enumerate(blocks(page))]
 OPEN_SPIEL = FOLDER / "open_spiel.md"
 
 

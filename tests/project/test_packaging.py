@@ -111,7 +111,7 @@ def test_the_source_distribution_has_the_tests_and_what_they_read(distributions:
 
 @pytest.mark.slow
 def test_the_wheel_stays_small(distributions: tuple[Path, Path]) -> None:
-    """The networks of the registry are nine tenths of it; docs/installing.md says why they stay."""
+    """The networks of the registry are nine tenths of it; the lab notebook says why they stay."""
     assert distributions[1].stat().st_size < 17e6
 
 

@@ -122,6 +122,5 @@ def flattened(text: str) -> list[str]:
 
 def test_lists_are_lists_on_the_site_too() -> None:
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("nainjaune_env/**/*.md"), *ROOT.glob("notebooks/*.md")]
-    found = [path for path in found if path.parent.name != "hub"]  # cards that begin with YAML, and no pages of the site
     assert {path.name: lines for path in found if (lines := flattened(path.read_text(encoding="utf-8")))} == {}
     assert flattened("- a\n  - b\n\nas\n- c\n\n- d\n  e\n    - f\n\n```\nx\n- g\n```\n") == ["  - b", "- c"]
