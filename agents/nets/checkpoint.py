@@ -75,8 +75,9 @@ class Checkpoint:
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, past selves
-    ``past.<number>.*``, what actions share ``shared.*``, matches that go on ``starts.<number>.*``; where ``model.*`` is an average, ``learner.*`` are the last weights."""
+    """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, past selves ``past.<number>.*``, what
+    actions share ``shared.*``, matches that go on ``starts.<number>.*``; where ``model.*`` is an average,
+    ``learner.*`` are the last weights."""
 
     @property
     def task(self) -> Task:

@@ -78,7 +78,7 @@ class TorchrunProcesses(Processes):
     def from_first(self, data: bytes) -> bytes:
         size = torch.tensor(len(data))
         distributed.broadcast(size, 0)
-        sent = torch.frombuffer(bytearray(data or 1), dtype=torch.uint8) if self.rank == 0 else torch.empty(int(size) or 1).byte()
+        sent = torch.empty(int(size) or 1).byte() if self.rank else torch.frombuffer(bytearray(data or 1), dtype=torch.uint8)
         distributed.broadcast(sent, 0)
         return sent.numpy().tobytes()[: int(size)]
 
@@ -90,9 +90,10 @@ def train_under_torchrun(config: Any, folder: Path, *, resume: bool, progress: P
     """
     if config.algorithm != "ppo":
         raise ConfigError(f"PPO trains in several processes, and {config.algorithm!r} in one: start it without torchrun.")
-    for key, alone in (("device", config.device != "cpu"), ("overlap", config.overlap), ("start", config.start == CARRIED)):
-        if alone:
-            raise ConfigError(f"A run with {key}={getattr(config, key)!r} trains in one process: start it without torchrun.")
+    alone = {"device": config.device != "cpu", "overlap": config.overlap, "recurrent": config.recurrent > 0}
+    alone["start"] = config.start == CARRIED
+    for key in (key for key, used in alone.items() if used):
+        raise ConfigError(f"A run with {key}={getattr(config, key)!r} trains in one process: start it without torchrun.")
     first = os.environ["RANK"] == "0"
     with Run(folder) as run:
         if first:

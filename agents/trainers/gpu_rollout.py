@@ -18,7 +18,8 @@ from torch import Tensor
 
 from nainjaune_env.engine.batch import Batch
 
-from .rollout import RolloutPolicy, Tables
+from .networks import RolloutPolicy
+from .rollout import Tables
 
 CHECK_EVERY = 4
 """Steps between two checks whether all tables are done: a check waits for the device."""

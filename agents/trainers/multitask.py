@@ -65,8 +65,12 @@ def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequ
     return listed
 
 
-def share_out(config: Any, *, common: bool, past: PastSelves | None = None, processes: Processes = ALONE) -> list[Tables]:
+def share_out(
+    config: Any, sizes: tuple[int, int], *, common: bool, past: PastSelves | None = None, processes: Processes = ALONE
+) -> list[Tables]:
     """Returns the tables of a process, split evenly among the setups of ``config``: the numbers differ by at most one.
+
+    ``sizes`` of observations, and of what a critic observes.
 
     Raises :class:`ConfigError` where there are fewer tables than setups.
     """
@@ -82,7 +86,8 @@ def share_out(config: Any, *, common: bool, past: PastSelves | None = None, proc
 
     return [
         Tables(
-            setup, slice(*ends[number : number + 2].tolist()), task=config.task, number=number, common=common,
+            setup, slice(*ends[number : number + 2].tolist()), task=config.task, sizes=sizes,
+            buffers=1 + config.overlap, number=number, common=common,
             device=config.device, seating=Seating(config.shares, setup, past), rng_of=rng_of,
         )
         for number, setup in enumerate(setups)

@@ -18,7 +18,8 @@ import torch
 from nainjaune_env.core.spec import Setup
 
 from . import ppo
-from .rollout import Rollout, RolloutPolicy
+from .networks import RolloutPolicy
+from .rollout import Rollout
 
 R = TypeVar("R")
 

@@ -1,16 +1,11 @@
-"""Proximal policy optimisation by self-play, on one page: configuration, collecting, advantages, loss, update.
+"""Proximal policy optimisation by self-play, on one page: configuration, loss, collecting, advantages, update.
 
 One network plays every seat. An iteration deals a round at each table, plays all of them to the end, and updates the network on
 every decision made; forced plies are no decisions. Since rounds are whole, nothing is truncated or bootstrapped, and an iteration
 depends on the seed, its number and the network alone: a resumed run is the same bit for bit.
 
-To change the loss, change :func:`ppo_loss`, or override :attr:`Trainer.loss_function`, or :meth:`Trainer.loss` to add a term:
-autograd does the rest. The compiled twin of ``ppo_loss`` (``ppo_compiled``) is used as long as that function is the one it was
-derived from; without it a loss is a score of passes over ``(K, A)``, and as many back.
-
-Beside this page: ``rollout`` (tables, and the record of decisions), ``gpu_rollout`` (tables on a GPU), ``sequences`` (whole
-trajectories for networks with memory), ``multitask`` (a mixture of setups), ``opponents``, ``overlap`` (playing while learning),
-and ``distributed`` (several processes).
+To change the loss, edit :func:`ppo_loss`, or override :attr:`Trainer.loss_function`, or :meth:`Trainer.loss` to add a term:
+autograd does the rest. As long as ``ppo_loss`` is as it was, its compiled twin (``ppo_compiled``) takes its place on a CPU.
 
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al.,
 "High-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
@@ -21,15 +16,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.utils import clip_grad_norm_
 
 from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.errors import ConfigError, quoted
@@ -38,9 +30,8 @@ from nainjaune_env.core.spec import Setup
 
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
-from ..nets.devices import check_device
-from ..nets.fused_mlp import FusedTraining, RunBoth, fast_dtype
-from ..nets.modules import ValueNet, check_weights, masked_log_softmax
+from ..nets.fused_mlp import RunBoth, fast_dtype
+from ..nets.modules import ValueNet, masked_log_softmax
 from ..sampling import sample
 from ..seeds import Stream, generator
 from .base import EMA_MEANING, MOST_EMA, MOST_TABLES, MOST_UNITS, BaseConfig, BaseTrainer, explained_variance
@@ -48,16 +39,15 @@ from .config import option
 from .distributed import ALONE, Processes
 from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
+from .networks import LearningNets, NetOutput, RolloutPolicy
 from .opponents import LEARNER, PAST, PastSelves
 from .optimizers import AdamAndMuon
-from .ppo_checks import check_combination
+from .ppo_checks import check_config
 from .ppo_compiled import compiled_twin
-from .ppo_metrics import METRICS
-from .rollout import Rollout, RolloutBuffer, RolloutPolicy, Tables, joined
+from .ppo_metrics import METRICS as METRICS
+from .rollout import Rollout, Tables, joined
 from .run import Progress, Run, follow_iterations, run_iterations
 from .sequences import minibatch_rows
-
-__all__ = ["METRICS", "Config", "Trainer", "train"]
 
 
 @dataclass(frozen=True)
@@ -65,9 +55,7 @@ class Config(BaseConfig):
     """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
 
     algorithm: str = option("ppo", "the trainer")
-    mixture: list[dict[str, Any]] = option(
-        [], "setups to train one network at, in place of preset and players (none: only these)"
-    )
+    mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
     init: str | None = option(None, "the run whose network training begins from (none: a new one)")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
@@ -101,9 +89,7 @@ class Config(BaseConfig):
         if not isinstance(self.bf16, bool):
             raise ConfigError(f"'bf16' is true, false or 'auto', not {quoted(self.bf16)}.")
         super().__post_init__()
-        check_weights(sum(a * b for a, b in pairwise(self.critic_hidden)))
-        check_device(self.device)
-        check_combination(self)
+        check_config(self)
 
     def setups(self) -> list[Setup]:
         """Returns the setups of training: those of the mixture, or the one of :meth:`setup`."""
@@ -122,15 +108,6 @@ class Minibatch(NamedTuple):
     target: Tensor  # (K,) float32, of the value
     value_weight: Tensor  # (K,) float32, of the value's squared error
     batch_sizes: Tensor | None  # of packed sequences for a network with memory, see PolicyValueNet.trunk
-
-
-class NetOutput(NamedTuple):
-    """The outputs of the networks for K decisions."""
-
-    logits: Tensor  # (K, A) float32, not masked
-    value: Tensor  # (K,) float32
-    critic_value: Tensor | None  # (K,) float32, None without a critic
-    state: Tensor | None  # (K, recurrent) after each decision, None without memory
 
 
 def ppo_loss(
@@ -171,29 +148,22 @@ class Trainer(BaseTrainer[Config]):
         self.net = self.new_net(rng, recurrent=config.recurrent)
         critic_layout = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
         self.critic = ValueNet(critic_layout, config.critic_hidden, rng) if config.privileged else None
-        networks = {"model.": self.net, "critic.": self.critic}
-        self.modules = {prefix: net.to(config.device) for prefix, net in networks.items() if net}
+        modules = {"model.": self.net, "critic.": self.critic}
+        self.modules = {prefix: module.to(config.device) for prefix, module in modules.items() if module}
         self.parameters = [parameter for net in self.modules.values() for parameter in net.parameters()]
         self.optimizer = AdamAndMuon(self.parameters, [net.body for net in (self.net, self.critic) if net], muon=config.muon)
         self.optimizers = self.optimizer.named()
         self.dtype = torch.bfloat16 if config.bf16 else torch.float32
-        self.fused = FusedTraining(layers, self.dtype, run_pair) if (layers := self.net.fused()) else None
-        self.fused_critic = FusedTraining(self.critic.fused(), self.dtype, run_pair) if self.critic else None
-        plain = partial(clip_grad_norm_, list(self.net.parameters()))
-        self.clippings = [self.fused.clip_grad_norm_ if self.fused else plain]
-        self.clippings += [self.fused_critic.clip_grad_norm_] if self.fused_critic else []
-        """Scale the gradient of a network down to the norm that they are called with, and return the norm that it had."""
-        self.twin = compiled_twin(self.loss_function) if config.device == "cpu" else None
         self.policy = RolloutPolicy(self.net, self.critic, self.dtype)
+        self.networks = LearningNets(self.net, self.critic, self.dtype, run_pair)
+        self.twin = compiled_twin(self.loss_function) if config.device == "cpu" else None
         self.past_selves = PastSelves(self.net) if PAST in config.shares else None
         self.modules |= self.past_selves.modules() if self.past_selves else {}
         if config.ema:
             self.average_weights("model.", config.ema)
-        self.tables = share_out(config, common=self.common, past=self.past_selves, processes=processes)
-        self.starts = [tables.starts for tables in self.tables]
         sizes = self.layout.size, critic_layout.size if self.critic else 0
-        self.buffers = [[RolloutBuffer(*sizes) for _ in self.tables] for _ in range(1 + config.overlap)]
-        """One for each of ``tables``; with ``overlap`` others for every second iteration."""
+        self.tables = share_out(config, sizes, common=self.common, past=self.past_selves, processes=processes)
+        self.starts = [tables.starts for tables in self.tables]
 
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from it; returns the metrics."""
@@ -227,22 +197,18 @@ class Trainer(BaseTrainer[Config]):
         for tables in self.tables:
             tables.starts.deal(deals[tables.part], iteration)
         if c.device == "cpu":
-            buffers = self.buffers[iteration % len(self.buffers)]
-            played = [self.play(*each, rng_states, iteration) for each in zip(self.tables, buffers, strict=True)]
+            played = [self.play(tables, rng_states[tables.part], iteration) for tables in self.tables]
         else:
             played = play_on_gpu(self.tables, self.policy, rng_states, privileged=c.privileged)
-        return joined([tables.rollout(*each, self.payoff_unit(tables)) for tables, each in zip(self.tables, played, strict=True)])
+        parts = zip(self.tables, played, strict=True)
+        return joined([tables.rollout(*record, tables.unit(self.policy.net)) for tables, record in parts])
 
-    def play(
-        self, tables: Tables, buffer: RolloutBuffer, rng_states: NDArray[np.uint64], iteration: int
-    ) -> tuple[list[Any], NDArray[np.float32]]:
-        """Plays the rounds that were dealt at ``tables``; returns the columns of the buffer, and payoffs ``(B, players)``."""
+    def play(self, tables: Tables, rng_states: NDArray[np.uint64], iteration: int) -> tuple[list[Any], NDArray[np.float32]]:
+        """Plays the rounds that were dealt at ``tables``; returns the columns of its buffer, and payoffs ``(B, players)``."""
         batch, n = tables.batch, tables.setup.players
-        opponents = tables.seat_opponents(iteration)
-        rng_states = rng_states[tables.part]
+        opponents, buffer = tables.seat_opponents(iteration), tables.buffer(iteration)
         payoff = batch.reward.astype(np.float32)
         actions = np.zeros(len(tables), np.int64)
-        buffer.clear()
         self.policy.begin(len(tables) * n)
         while (index := np.flatnonzero(~batch.done)).size:
             if opponents:
@@ -268,10 +234,6 @@ class Trainer(BaseTrainer[Config]):
             columns[5] = self.policy.critic_value(torch.from_numpy(columns[1])).numpy()
         return columns, payoff
 
-    def payoff_unit(self, tables: Tables) -> float:
-        """Returns the unit of the network's values at ``tables``, in the game's unit."""
-        return tables.random_scale if self.common else float(self.net.payoff_scale)
-
     # ---- learning ------------------------------------------------------------------------------------------------
 
     def update(self, rollout: Rollout, rng: np.random.Generator) -> dict[str, float]:
@@ -282,7 +244,7 @@ class Trainer(BaseTrainer[Config]):
         if self.iteration == 0 and c.init is None and not self.common:
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(self.processes.mean(float(target.std())), 1.0))
-        unit = np.array([self.payoff_unit(tables) for tables in self.tables], np.float32)[rollout.setup_index]
+        unit = np.array([tables.unit(self.net) for tables in self.tables], np.float32)[rollout.setup_index]
         if self.common or c.task.draws:
             advantage = normalized_within(rollout.bucket, advantage)
         value_weight = (unit / spread_within(rollout.bucket, target)) ** 2 if c.task.draws else np.ones_like(advantage)
@@ -298,14 +260,16 @@ class Trainer(BaseTrainer[Config]):
             rows, sizes = torch.cat([rows for rows, _ in parts]).to(c.device), [len(rows) for rows, _ in parts]
             gathered = [torch.split(column.index_select(0, rows), sizes) for column in columns]
             for batch in map(Minibatch, *gathered, (batch_sizes for _, batch_sizes in parts)):
-                loss, stats = self.loss(batch, self.outputs(batch), entropy_weight)
+                loss, stats = self.loss(
+                    batch, self.networks(batch.observation, batch.omniscient, batch.batch_sizes), entropy_weight
+                )
                 for parameter in self.parameters:
                     parameter.grad = None  # Optimizer.zero_grad takes 1 % of a step for its hooks
                 loss.backward()  # type: ignore[no-untyped-call]
                 self.processes.average_gradients(self.parameters)
-                policy_norm, *_ = [clip(c.max_grad_norm) for clip in self.clippings]
+                grad_norm = self.networks.clip(c.max_grad_norm)
                 self.optimizer.step()
-                logged.append(stats | {"grad_norm": policy_norm})
+                logged.append(stats | {"grad_norm": grad_norm})
             if c.target_kl and epoch < c.epochs and self.processes.mean(mean_of("kl", logged[-len(parts) :])) > c.target_kl:
                 break
         means = {name: mean_of(name, logged) for name in logged[0]}
@@ -329,27 +293,9 @@ class Trainer(BaseTrainer[Config]):
             value_loss = (batch.value_weight * (output.critic_value - batch.target).square()).mean()
             loss, stats["value_loss"] = loss + c.value_weight * value_loss, value_loss.detach()
         if c.recall:
-            assert output.state is not None
-            assert batch.batch_sizes is not None
-            with self.autocast():
-                recall_loss = self.net.recall_loss(batch.observation, output.state, batch.batch_sizes)
+            recall_loss = self.networks.recall_loss(batch.observation, output.state, batch.batch_sizes)
             loss, stats["recall_loss"] = loss + c.recall * recall_loss, recall_loss.detach()
         return loss, stats
-
-    def outputs(self, batch: Minibatch) -> NetOutput:
-        """Returns the outputs of the networks, with gradients."""
-        critic_value = self.fused_critic(batch.omniscient)[0].squeeze(1) if self.fused_critic else None
-        if self.fused:
-            logits, value, _ = self.fused(batch.observation)
-            return NetOutput(logits, value.squeeze(1), critic_value, None)
-        with self.autocast():
-            features, state = self.net.trunk(batch.observation, sequences=batch.batch_sizes)
-            logits, value = self.net.heads(features)
-        return NetOutput(logits, value, critic_value, state)
-
-    def autocast(self) -> torch.autocast:
-        """Returns the context of what is not fused: bfloat16 products with ``bf16``."""
-        return torch.autocast(self.net.device.type, torch.bfloat16, enabled=bool(self.config.bf16))
 
     def evaluate(self) -> dict[str, float]:
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
@@ -359,9 +305,8 @@ class Trainer(BaseTrainer[Config]):
 def gae(rollout: Rollout, lam: float) -> NDArray[np.float32]:
     """Returns generalised advantage estimates of T decisions, undiscounted, every trajectory played to its end.
 
-    The reward of a decision is the payoff up to the same seat's next one. With ``lam = 1`` it is the rest of the payoff less the value.
-
-    Schulman, Moritz, Levine, Jordan and Abbeel, "High-dimensional continuous control using GAE", 2016, eq. 16.
+    The reward of a decision is the payoff up to the same seat's next one. Schulman et al., "High-dimensional continuous control
+    using GAE", 2016, eq. 16.
     """
     advantage = np.empty(len(rollout.trajectory_id), np.float32)
     later = np.zeros((len(rollout.final), 4))  # per trajectory: payoff, value and advantage at its next decision; 1 = it has one

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from nainjaune_env.core.errors import ConfigError
 
+from ..nets.devices import check_device
+from ..nets.modules import check_weights
 from ..task import CARRIED
 from .opponents import PAST, SELF
 
 
-def check_combination(config: Any) -> None:
-    """Raises :class:`ConfigError` for keys of ``config``, a ``ppo.Config``, that do not go together."""
+def check_config(config: Any) -> None:
+    """Raises :class:`ConfigError` for keys of ``config``, a ``ppo.Config``, that do not go together.
+
+    Raises :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not there.
+    """
+    check_weights(sum(a * b for a, b in pairwise(config.critic_hidden)))
+    check_device(config.device)
     if config.recall and not config.recurrent:
         raise ConfigError("'recall' trains the memory of a network, and 'recurrent' is 0: set it too.")
     if config.mixture and not config.hidden:

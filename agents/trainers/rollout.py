@@ -1,4 +1,4 @@
-"""What an iteration plays at and with: tables and how their rounds begin, the policy, and the record of decisions.
+"""What an iteration plays at, and what it keeps: tables, how their rounds begin, and the record of decisions.
 
 What is sampled at a table comes from a generator of its own, so that a round depends on its deal, that generator and the network
 alone, not on other tables nor on how many there are.
@@ -23,15 +23,10 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch, make_batch
 
 from ..nets.common_layout import CommonView
-from ..nets.fused_mlp import FusedInference
-from ..nets.modules import ValueNet
 from ..nets.payoff_scale import random_payoff_scale
 from ..nets.policy_value import PolicyValueNet
 from ..task import CARRIED, MATCH_ROUNDS, Task, match_rounds
 from .opponents import Seating
-
-CRITIC_ROWS = 2048
-"""Most observations that go through the critic at once."""
 
 BatchStart = Literal["fresh", "carried"]
 START_BUCKETS = 8
@@ -125,13 +120,16 @@ class Tables:
         part: slice,
         *,
         task: Task,
+        sizes: tuple[int, int] = (0, 0),
+        buffers: int = 1,
         number: int = 0,
         common: bool = False,
         device: str = "cpu",
         seating: Seating | None = None,
         rng_of: Callable[..., np.random.Generator] | None = None,
     ) -> None:
-        """``part``: these tables among those of the run, whose setups are numbered.
+        """``part``: these tables among those of the run, whose setups are numbered; ``sizes`` of observations, and of what a
+        critic observes, for ``buffers`` that are used in turn.
 
         ``common``: the network takes the common layout of the game, not the setup's own; ``device``: where the tables are;
         ``seating``: the opponents, None in self-play, with the generator ``rng_of(iteration, 1 + number)``.
@@ -146,8 +144,8 @@ class Tables:
         self.starts = RoundStarts(task, self.batch)
         self.objective_payoff = task.payoff
         self.views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
-        self.random_scale = random_payoff_scale(setup) if common else 0.0
-        """The unit of values under these rules, for the network of a mixture."""
+        self._random_scale = random_payoff_scale(setup) if common else 0.0
+        self._buffers = [RolloutBuffer(*sizes) for _ in range(buffers)]
         self._seating = seating if seating is not None and seating.agents else None
         self._rng_of = rng_of
 
@@ -165,6 +163,16 @@ class Tables:
         """Writes what a critic that sees all hands observes there to ``out (K, larger size)``."""
         seen = self.batch.omniscient(index)
         out[:] = self.views[1](seen) if self.views else seen
+
+    def buffer(self, iteration: int) -> RolloutBuffer:
+        """Returns the empty buffer for the decisions of an iteration."""
+        buffer = self._buffers[iteration % len(self._buffers)]
+        buffer.clear()
+        return buffer
+
+    def unit(self, net: PolicyValueNet) -> float:
+        """Returns the unit of the values of ``net`` at these tables, in the game's unit."""
+        return self._random_scale or float(net.payoff_scale)
 
     def seat_opponents(self, iteration: int) -> SeatAssignment | None:
         """Returns who plays where in this iteration; None in self-play."""
@@ -186,53 +194,6 @@ class Tables:
             observation, omniscient, legal, action, log_prob, value * np.float32(unit),
             setup_index, bucket, trajectory_id, return_so_far, final, float(payoff.std()),
         )  # fmt: skip
-
-
-class RolloutPolicy:
-    """The networks as rollouts use them: fused where they are plain MLPs, through torch otherwise."""
-
-    def __init__(self, net: PolicyValueNet, critic: ValueNet | None, dtype: torch.dtype) -> None:
-        """``dtype`` of the products. The networks stay on their device."""
-        self.net = net
-        chain = net.fused()
-        self._fused = FusedInference(chain, dtype) if chain else None
-        self._critic = FusedInference(critic.fused(), dtype) if critic else None
-        self._bf16 = dtype is torch.bfloat16
-        self._states = net.initial_state(0)
-
-    @property
-    def has_critic(self) -> bool:
-        """Whether a critic of its own judges in place of the network's value head."""
-        return self._critic is not None
-
-    def begin(self, trajectories: int) -> None:
-        """Begins rounds: forgets all states, and keeps one for each of ``trajectories`` numbers of a (table, seat)."""
-        self._states = self.net.initial_state(trajectories)
-
-    def refresh(self) -> None:
-        """Plays from here on by the parameters as they are now."""
-        for fused in (self._fused, self._critic):
-            if fused:
-                fused.refresh()
-
-    def __call__(self, observation: Tensor, trajectory_id: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns logits ``(K, A)``, not masked, and values ``(K,)``, float32.
-
-        ``observation (K, size) uint8``; ``trajectory_id (K,) int64``, none twice: of whom, for networks with memory.
-        """
-        if self._fused:
-            logits, value = self._fused(observation)
-            return logits, value.squeeze(1)
-        with torch.inference_mode(), torch.autocast(observation.device.type, torch.bfloat16, enabled=self._bf16):
-            logits, value, after = self.net(observation, self._states[trajectory_id])
-            if after is not None:
-                self._states[trajectory_id] = after.float()
-        return logits, value
-
-    def critic_value(self, all_seen: Tensor) -> Tensor:
-        """Returns the critic's values ``(K,)`` of ``all_seen (K, larger size) uint8``."""
-        assert self._critic is not None
-        return torch.cat([self._critic(part)[0] for part in torch.split(all_seen, CRITIC_ROWS)]).squeeze(1)
 
 
 @dataclass
