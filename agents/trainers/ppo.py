@@ -49,6 +49,8 @@ from .rollout import Rollout, Tables, joined
 from .run import Progress, Run, follow_iterations, run_iterations
 from .sequences import minibatch_rows
 
+Floats = NDArray[np.float32]
+
 
 @dataclass(frozen=True)
 class Config(BaseConfig):
@@ -239,7 +241,7 @@ class Trainer(BaseTrainer[Config]):
     def update(self, rollout: Rollout, rng: np.random.Generator) -> dict[str, float]:
         """Takes gradient steps on the decisions of a rollout; returns the metrics."""
         c = self.config
-        advantage = gae(rollout, c.gae_lambda)
+        advantage = gae(rollout.trajectory_id, rollout.return_so_far, rollout.value, rollout.final, c.gae_lambda)
         target = advantage + rollout.value
         if self.iteration == 0 and c.init is None and not self.common:
             # Fixed from here on: the value head learns in this unit.
@@ -302,15 +304,15 @@ class Trainer(BaseTrainer[Config]):
         return edges_at(self.config.setups(), self.player_net, self.config) if self.common else super().evaluate()
 
 
-def gae(rollout: Rollout, lam: float) -> NDArray[np.float32]:
+def gae(trajectory_id: NDArray[np.int64], return_so_far: Floats, value: Floats, final: Floats, lam: float) -> Floats:
     """Returns generalised advantage estimates of T decisions, undiscounted, every trajectory played to its end.
 
-    The reward of a decision is the payoff up to the same seat's next one. Schulman et al., "High-dimensional continuous control
-    using GAE", 2016, eq. 16.
+    Arguments are the columns of a :class:`Rollout`. The reward of a decision is the payoff up to the same seat's next one.
+    Schulman et al., "High-dimensional continuous control using GAE", 2016, eq. 16.
     """
-    advantage = np.empty(len(rollout.trajectory_id), np.float32)
-    later = np.zeros((len(rollout.final), 4))  # per trajectory: payoff, value and advantage at its next decision; 1 = it has one
-    _gae_backward(rollout.trajectory_id, rollout.return_so_far, rollout.value, rollout.final, lam, advantage, later)
+    advantage = np.empty(len(trajectory_id), np.float32)
+    later = np.zeros((len(final), 4))  # per trajectory: payoff, value and advantage at its next decision; 1 = it has one
+    _gae_backward(trajectory_id, return_so_far, value, final, lam, advantage, later)
     return advantage
 
 
