@@ -278,7 +278,7 @@ def trainers_of(path: Path, settings: list[str], threads: int) -> dict[str, Trai
         if threads == 1 and name == OVERLAP:
             continue
         config = build(Config, apply_settings(read_yaml(path), settings) | {"eval_every": 0} | arrangement)
-        other = config.recurrent or config.privileged or config.belief or config.mixture or config.opponents or config.league
+        other = config.recurrent or config.privileged or config.mixture or config.opponents
         if other or config.arch != DEFAULT_ARCH:
             sys.exit("The bare passes are those of one network that remembers nothing, at one table, in self-play.")
         found[name] = ppo.new_trainer(config)

@@ -6,7 +6,7 @@
       --set preset=classic --set iterations=100
   nainjaune train --resume --out runs/first --set iterations=1200
   nainjaune train --keys --set algorithm=expert
-  torchrun --nproc-per-node=2 -m nainjaune_agents.cli train \\
+  torchrun --nproc-per-node=2 --no-python nainjaune train \\
       configs/nain_jaune/large.yaml --out runs/two
 
 The configuration is a YAML file with the keys that differ from their defaults; --keys lists all keys of an algorithm (ppo,

@@ -1,6 +1,6 @@
 """Training in several processes, which torchrun starts, on one machine or many; one all_reduce is all that they exchange.
 
-  torchrun --nproc-per-node=2 train.py configs/nain_jaune/large.yaml --out runs/two
+  torchrun --nproc-per-node=2 --no-python nainjaune train configs/nain_jaune/large.yaml --out runs/two
 
 Each process plays its part of the tables and learns from its part of each minibatch, and gradients are averaged. So every process
 has the same weights, and a run has the same bits with the same number of processes; another number trains another network. The

@@ -19,7 +19,7 @@ from torch import Tensor
 from nainjaune_env.engine.batch import Batch
 
 from .networks import RolloutPolicy
-from .rollout import Tables
+from .rollout import Decisions, Tables
 
 CHECK_EVERY = 4
 """Steps between two checks whether all tables are done: a check waits for the device."""
@@ -32,12 +32,11 @@ def play_on_gpu(
     rng_states: NDArray[np.uint64],
     *,
     privileged: bool,
-) -> list[tuple[list[Any], NDArray[np.float32]]]:
+) -> list[tuple[Decisions, NDArray[np.float32]]]:
     """Plays as ``ppo.Trainer.play`` does, the learner in all seats, at the tables of several setups in step.
 
     One forward pass of the network is for the tables of all ``parts``; ``rng_states`` has the generators of all. ``privileged``:
-    whether all hands are recorded. Returns what ``play`` does for each part; the first five columns, up to the log-probability,
-    are tensors on the device of the tables.
+    whether all hands are recorded. Returns what ``play`` does for each part.
     """
     device = policy.net.device
     firsts = np.cumsum([0, *(len(tables) * tables.setup.players for tables in parts)])
@@ -100,19 +99,19 @@ class PlayedTables:
         self._batch.step(action if self._batch.device != "cpu" else action.numpy())
         self._payoff += view(self._batch, self._batch.reward)
 
-    def recorded(self, policy: RolloutPolicy) -> tuple[list[Any], NDArray[np.float32]]:
+    def recorded(self, policy: RolloutPolicy) -> tuple[Decisions, NDArray[np.float32]]:
         """Returns what was recorded of tables that were not done, in order of time, and the payoffs ``(B, players)``."""
         self._batch.synchronize()
         payoff = self._payoff.cpu().numpy()
         if not self._steps:
-            return [np.zeros(0, np.int64)] * 8, payoff
+            return Decisions(*[np.zeros(0, np.int64)] * 8), payoff
         columns = [torch.stack(column).flatten(0, 1) for column in zip(*self._steps, strict=True)]
         rows = columns.pop().nonzero().squeeze(1)
         *on_device, value, trajectory_id, so_far = (column[rows] for column in columns)
         if policy.has_critic:
             value = policy.critic_value(on_device[1])
         others = (value, trajectory_id - self._first, so_far)
-        return [*on_device, *(column.cpu().numpy() for column in others)], payoff
+        return Decisions(*on_device, *(column.cpu().numpy() for column in others)), payoff
 
     def _as_network_takes_it(self, kind: int, array: Any) -> Tensor:
         """Returns observations ``(K, own size) uint8`` in the layout of the network."""

@@ -35,7 +35,8 @@ class RolloutPolicy:
 
     def begin(self, trajectories: int) -> None:
         """Begins rounds: forgets all states, and keeps one for each of ``trajectories`` numbers of a (table, seat)."""
-        self._states = self.net.initial_state(trajectories)
+        if self.net.recurrent:
+            self._states = self.net.initial_state(trajectories)
 
     def refresh(self) -> None:
         """Plays from here on by the parameters as they are now."""
@@ -52,7 +53,8 @@ class RolloutPolicy:
             logits, value = self._fused(observation)
             return logits, value.squeeze(1)
         with torch.inference_mode(), torch.autocast(observation.device.type, torch.bfloat16, enabled=self._bf16):
-            logits, value, after = self.net(observation, self._states[trajectory_id])
+            state = self._states[trajectory_id] if self.net.recurrent else None
+            logits, value, after = self.net(observation, state)
             if after is not None:
                 self._states[trajectory_id] = after.float()
         return logits, value

@@ -1,4 +1,4 @@
-"""Proximal policy optimisation by self-play, on one page: configuration, loss, collecting, advantages, update.
+"""Proximal policy optimisation by self-play, on one page: configuration, advantages, loss, collecting, update.
 
 One network plays every seat. An iteration deals a round at each table, plays all of them to the end, and updates the network on
 every decision made; forced plies are no decisions. Since rounds are whole, nothing is truncated or bootstrapped, and an iteration
@@ -40,12 +40,12 @@ from .distributed import ALONE, Processes
 from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
 from .networks import LearningNets, NetOutput, RolloutPolicy
-from .opponents import LEARNER, PAST, PastSelves
+from .opponents import LEARNER, PAST, SELF, PastSelves
 from .optimizers import AdamAndMuon
 from .ppo_checks import check_config
 from .ppo_compiled import compiled_twin
 from .ppo_metrics import METRICS as METRICS
-from .rollout import Rollout, Tables, joined
+from .rollout import Decisions, Rollout, Tables, joined
 from .run import Progress, Run, follow_iterations, run_iterations
 from .sequences import minibatch_rows
 
@@ -110,6 +110,32 @@ class Minibatch(NamedTuple):
     target: Tensor  # (K,) float32, of the value
     value_weight: Tensor  # (K,) float32, of the value's squared error
     batch_sizes: Tensor | None  # of packed sequences for a network with memory, see PolicyValueNet.trunk
+
+
+def gae(trajectory_id: NDArray[np.int64], return_so_far: Floats, value: Floats, final: Floats, lam: float) -> Floats:
+    """Returns generalised advantage estimates of T decisions, undiscounted, every trajectory played to its end.
+
+    Arguments are the columns of a :class:`Rollout`. The reward of a decision is the payoff up to the same seat's next one.
+    Schulman et al., "High-dimensional continuous control using GAE", 2016, eq. 16.
+    """
+    advantage = np.empty(len(trajectory_id), np.float32)
+    later = np.zeros((len(final), 4))  # per trajectory: payoff, value and advantage at its next decision; 1 = it has one
+    _gae_backward(trajectory_id, return_so_far, value, final, lam, advantage, later)
+    return advantage
+
+
+@jit
+def _gae_backward(trajectory_id: Any, return_so_far: Any, value: Any, final: Any, lam: Any, out: Any, later: Any) -> None:
+    for t in range(trajectory_id.size - 1, -1, -1):
+        s = trajectory_id[t]
+        if later[s, 3] == 0.0:
+            later[s, 0] = final[s]
+        delta = later[s, 0] - return_so_far[t] + later[s, 1] - value[t]
+        out[t] = delta + lam * later[s, 2]
+        later[s, 0] = return_so_far[t]
+        later[s, 1] = value[t]
+        later[s, 2] = out[t]
+        later[s, 3] = 1.0
 
 
 def ppo_loss(
@@ -202,11 +228,11 @@ class Trainer(BaseTrainer[Config]):
             played = [self.play(tables, rng_states[tables.part], iteration) for tables in self.tables]
         else:
             played = play_on_gpu(self.tables, self.policy, rng_states, privileged=c.privileged)
-        parts = zip(self.tables, played, strict=True)
-        return joined([tables.rollout(*record, tables.unit(self.policy.net)) for tables, record in parts])
+        units = [tables.unit(self.policy.net) for tables in self.tables]
+        return joined([tables.rollout(*each, unit) for tables, each, unit in zip(self.tables, played, units, strict=True)])
 
-    def play(self, tables: Tables, rng_states: NDArray[np.uint64], iteration: int) -> tuple[list[Any], NDArray[np.float32]]:
-        """Plays the rounds that were dealt at ``tables``; returns the columns of its buffer, and payoffs ``(B, players)``."""
+    def play(self, tables: Tables, rng_states: NDArray[np.uint64], iteration: int) -> tuple[Decisions, Floats]:
+        """Plays the rounds that were dealt at ``tables``; returns the decisions, and the payoffs ``(B, players)``."""
         batch, n = tables.batch, tables.setup.players
         opponents, buffer = tables.seat_opponents(iteration), tables.buffer(iteration)
         payoff = batch.reward.astype(np.float32)
@@ -216,25 +242,24 @@ class Trainer(BaseTrainer[Config]):
             if opponents:
                 actions[index] = opponents.actions(index)
                 index = index[opponents.seats[index, batch.seat[index]] == LEARNER]
-            seat = batch.seat[index]
-            observation, omniscient, legal, action, log_prob, value, trajectory_id, return_so_far = buffer.append(index.size)
-            tables.observe(index, observation)
-            if omniscient.size:
-                tables.observe_all(index, omniscient)
-            legal[:], trajectory_id[:] = batch.legal[index], index * n + seat
-            logits, values = self.policy(torch.from_numpy(observation), torch.from_numpy(trajectory_id))
-            action[:], log_prob[:] = sample(logits.numpy(), legal, RowStreams(rng_states, index))
-            value[:] = values.numpy()
-            return_so_far[:] = tables.objective_payoff(payoff[index])[np.arange(index.size), seat]
-            actions[index] = action
+            seat, new = batch.seat[index], buffer.append(index.size)
+            tables.observe(index, new.observation)
+            if self.critic:
+                tables.observe_all(index, new.omniscient)
+            new.legal[:], new.trajectory_id[:] = batch.legal[index], index * n + seat
+            logits, values = self.policy(torch.from_numpy(new.observation), torch.from_numpy(new.trajectory_id))
+            new.action[:], new.log_prob[:] = sample(logits.numpy(), new.legal, RowStreams(rng_states, index))
+            new.value[:] = values.numpy()
+            new.return_so_far[:] = tables.objective_payoff(payoff[index])[np.arange(index.size), seat]
+            actions[index] = new.action
             batch.step(actions)
             if opponents:
                 opponents.stepped()
             payoff += batch.reward
-        columns = buffer.columns()
-        if self.critic and len(columns[0]):
-            columns[5] = self.policy.critic_value(torch.from_numpy(columns[1])).numpy()
-        return columns, payoff
+        decisions = buffer.decisions()
+        if self.critic and len(decisions.value):
+            decisions.value[:] = self.policy.critic_value(torch.from_numpy(decisions.omniscient)).numpy()
+        return decisions, payoff
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
@@ -262,9 +287,8 @@ class Trainer(BaseTrainer[Config]):
             rows, sizes = torch.cat([rows for rows, _ in parts]).to(c.device), [len(rows) for rows, _ in parts]
             gathered = [torch.split(column.index_select(0, rows), sizes) for column in columns]
             for batch in map(Minibatch, *gathered, (batch_sizes for _, batch_sizes in parts)):
-                loss, stats = self.loss(
-                    batch, self.networks(batch.observation, batch.omniscient, batch.batch_sizes), entropy_weight
-                )
+                output = self.networks(batch.observation, batch.omniscient, batch.batch_sizes)
+                loss, stats = self.loss(batch, output, entropy_weight)
                 for parameter in self.parameters:
                     parameter.grad = None  # Optimizer.zero_grad takes 1 % of a step for its hooks
                 loss.backward()  # type: ignore[no-untyped-call]
@@ -288,8 +312,8 @@ class Trainer(BaseTrainer[Config]):
     def loss(self, batch: Minibatch, output: NetOutput, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the loss of a minibatch, a scalar, and its statistics, scalars without gradients. Override it to add a term."""
         c = self.config
-        loss_function = self.twin or self.loss_function
-        loss, stats = loss_function(output.logits, output.value, batch, c.clip, c.value_weight, entropy_weight)
+        function = self.twin or self.loss_function
+        loss, stats = function(output.logits, output.value, batch, c.clip, c.value_weight, entropy_weight)
         if output.critic_value is not None:
             # the value head learns beside the critic: searches use what a seat itself can expect
             value_loss = (batch.value_weight * (output.critic_value - batch.target).square()).mean()
@@ -302,32 +326,6 @@ class Trainer(BaseTrainer[Config]):
     def evaluate(self) -> dict[str, float]:
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
         return edges_at(self.config.setups(), self.player_net, self.config) if self.common else super().evaluate()
-
-
-def gae(trajectory_id: NDArray[np.int64], return_so_far: Floats, value: Floats, final: Floats, lam: float) -> Floats:
-    """Returns generalised advantage estimates of T decisions, undiscounted, every trajectory played to its end.
-
-    Arguments are the columns of a :class:`Rollout`. The reward of a decision is the payoff up to the same seat's next one.
-    Schulman et al., "High-dimensional continuous control using GAE", 2016, eq. 16.
-    """
-    advantage = np.empty(len(trajectory_id), np.float32)
-    later = np.zeros((len(final), 4))  # per trajectory: payoff, value and advantage at its next decision; 1 = it has one
-    _gae_backward(trajectory_id, return_so_far, value, final, lam, advantage, later)
-    return advantage
-
-
-@jit
-def _gae_backward(trajectory_id: Any, return_so_far: Any, value: Any, final: Any, lam: Any, out: Any, later: Any) -> None:
-    for t in range(trajectory_id.size - 1, -1, -1):
-        s = trajectory_id[t]
-        if later[s, 3] == 0.0:
-            later[s, 0] = final[s]
-        delta = later[s, 0] - return_so_far[t] + later[s, 1] - value[t]
-        out[t] = delta + lam * later[s, 2]
-        later[s, 0] = return_so_far[t]
-        later[s, 1] = value[t]
-        later[s, 2] = out[t]
-        later[s, 3] = 1.0
 
 
 def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:
@@ -349,7 +347,7 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
     trainer = new_trainer(config, processes)
     if checkpoint is None and config.init is not None:
         # a best response has its own objective, and learns its value function from scratch
-        trainer.load_initial_weights(config.init, objective=config.objective if config.opponents is None else None)
+        trainer.load_initial_weights(config.init, objective=config.objective if SELF in config.shares else None)
     if processes.rank > 0:
         return follow_iterations(trainer, run, checkpoint)
     return run_iterations(trainer, run, checkpoint, progress)

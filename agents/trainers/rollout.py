@@ -7,9 +7,9 @@ alone, not on other tables nor on how many there are.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -181,19 +181,30 @@ class Tables:
         rng = self._rng_of(iteration, 1 + self.number)
         return SeatAssignment(self.batch, self._seating.agents, self._seating.seats(len(self), iteration), lambda *_: rng)
 
-    def rollout(self, columns: Sequence[Any], payoff: NDArray[np.float32], unit: float) -> Rollout:
-        """Returns the decisions of rounds that ended with ``payoff (B, players)``; values are in ``unit``.
-
-        ``columns`` are those of a :class:`RolloutBuffer`.
-        """
-        observation, omniscient, legal, action, log_prob, value, trajectory_id, return_so_far = columns
-        setup_index = np.full(len(value), self.number)
-        bucket = self.number * START_BUCKETS + self.starts.buckets()[trajectory_id // self.setup.players]
-        final = self.objective_payoff(payoff).ravel()
+    def rollout(self, decisions: Decisions, payoff: NDArray[np.float32], unit: float) -> Rollout:
+        """Returns the ``decisions`` of rounds that ended with ``payoff (B, players)``; their values are in ``unit``."""
+        table = decisions.trajectory_id // self.setup.players
+        columns = decisions._replace(value=decisions.value * np.float32(unit))._asdict()
         return Rollout(
-            observation, omniscient, legal, action, log_prob, value * np.float32(unit),
-            setup_index, bucket, trajectory_id, return_so_far, final, float(payoff.std()),
-        )  # fmt: skip
+            **columns,
+            setup_index=np.full(len(table), self.number),
+            bucket=self.number * START_BUCKETS + self.starts.buckets()[table],
+            final=self.objective_payoff(payoff).ravel(),
+            payoff_std=float(payoff.std()),
+        )
+
+
+class Decisions(NamedTuple):
+    """N decisions at the tables of one setup, in order of time; on a GPU the first five are tensors there."""
+
+    observation: Any  # (N, size) uint8
+    omniscient: Any  # (N, larger size) uint8 for the critic; (N, 0) without
+    legal: Any  # (N,) int64 legal actions as words, bit a = action a
+    action: Any  # (N,) int64
+    log_prob: Any  # (N,) float32 of the action, under the policy that chose it
+    value: Any  # (N,) float32 in the network's unit
+    trajectory_id: Any  # (N,) int64, table * players + seat
+    return_so_far: Any  # (N,) float32, payoff that the seat had when it decided
 
 
 @dataclass
@@ -227,19 +238,19 @@ class RolloutBuffer:
         """Discards all rows."""
         self._count = 0
 
-    def append(self, count: int) -> list[NDArray[Any]]:
-        """Adds ``count`` rows and returns them to be written: a rollout's columns to ``value``, and its last two a decision."""
+    def append(self, count: int) -> Decisions:
+        """Adds ``count`` decisions and returns them to be written."""
         begin, self._count = self._count, self._count + count
         if self._count > len(self._columns[0]):
             longer = [np.empty((2 * self._count, *column.shape[1:]), column.dtype) for column in self._columns]
             for new, old in zip(longer, self._columns, strict=True):
                 new[:begin] = old[:begin]
             self._columns = longer
-        return [column[begin : self._count] for column in self._columns]
+        return Decisions(*(column[begin : self._count] for column in self._columns))
 
-    def columns(self) -> list[NDArray[Any]]:
-        """Returns all rows, as :meth:`append` does."""
-        return [column[: self._count] for column in self._columns]
+    def decisions(self) -> Decisions:
+        """Returns all decisions."""
+        return Decisions(*(column[: self._count] for column in self._columns))
 
 
 def joined(rollouts: list[Rollout]) -> Rollout:

@@ -195,10 +195,10 @@ def test_the_players_of_rounds_and_rollouts(tmp_path: Path) -> None:
     assert len({mean.tobytes() for mean in (*made, by_rule.mean)}) == 3
 
 
-def test_init_loads_the_network_of_another_run(tmp_path: Path) -> None:
+def test_init_loads_the_network_of_another_run(tmp_path: Path, trained: Path) -> None:
     """It plays the first generation, and the rollouts if the network is to play them; its payoff scale stays."""
-    before = run_in(tmp_path / "before", tiny())
-    config = tiny(init=str(tmp_path / "before"), rollouts="net", seed=9, generations=1)
+    before = load_checkpoint(trained)
+    config = tiny(init=str(trained), hidden=[8], rollouts="net", seed=9, generations=1)
     begun = run_in(tmp_path / "a", config, stop_at=0)
     assert begun.iteration == 0
     assert all(torch.equal(tensor, before.tensors[name]) for name, tensor in begun.tensors.items())
@@ -211,9 +211,9 @@ def test_init_loads_the_network_of_another_run(tmp_path: Path) -> None:
     after = run_in(tmp_path / "a", config, resume=True)
     assert torch.equal(after.tensors["model.payoff_scale"], before.tensors["model.payoff_scale"])
     assert not torch.equal(after.tensors["model.policy.weight"], before.tensors["model.policy.weight"])
-    message = r"has arch=mlp hidden=\[16\] recurrent=0, and this run has arch=mlp hidden=\[8\] recurrent=0"
+    message = r"has arch=mlp hidden=\[8\] recurrent=0, and this run has arch=mlp hidden=\[16\] recurrent=0"
     with pytest.raises(CheckpointError, match=message):
-        run_in(tmp_path / "c", tiny(init=str(tmp_path / "before"), hidden=[8]))
+        run_in(tmp_path / "c", tiny(init=str(trained)))
 
 
 # ---------------------------------------------------------------- learning
