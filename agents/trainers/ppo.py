@@ -5,7 +5,8 @@ every decision made; forced plies are no decisions. Since rounds are whole, noth
 depends on the seed, its number and the network alone: a resumed run is the same bit for bit.
 
 To change the loss, edit :func:`ppo_loss`, or override :attr:`Trainer.loss_function`, or :meth:`Trainer.loss` to add a term:
-autograd does the rest. As long as ``ppo_loss`` is as it was, its compiled twin (``ppo_compiled``) takes its place on a CPU.
+autograd does the rest. As long as ``ppo_loss`` is as it was, its compiled twin (``ppo_compiled``) takes its place on a CPU;
+without it an iteration takes a fifth more processor time (1.09 to 1.24 in six pairs on a busy machine; djeco, [128, 128]).
 
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al.,
 "High-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
