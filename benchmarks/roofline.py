@@ -43,7 +43,7 @@ from torch import Tensor
 
 from nainjaune_agents.nets.arch import DEFAULT_ARCH
 from nainjaune_agents.nets.fused_mlp import SIZES, FusedInference, FusedTraining, Layers, LinearChain, apply_layers
-from nainjaune_agents.trainers import ahead, optimizers, ppo, ppo_loss, rollout, starts
+from nainjaune_agents.trainers import networks, optimizers, overlap, ppo, ppo_compiled, rollout
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_env.core.errors import NainJauneError
@@ -134,9 +134,9 @@ def seconds(work: Callable[[], Any], clock: Callable[[], float], device: str) ->
 
 def decisions_by_step(trainer: Trainer) -> tuple[Tensor, list[int]]:
     """Returns the observations of a rollout, and how many decisions each of its steps had."""
-    found = trainer.begin_rollout(trainer.iteration)[0]
+    found = trainer.next_rollout(trainer.iteration)[0]
     # decisions come in order of time, and a table comes once a step: where it does not come after the last, a step begins
-    table = found.sequence // trainer.setup.players
+    table = found.trajectory_id // trainer.setup.players
     steps = np.diff(np.flatnonzero(np.diff(table, prepend=table[0] + 1, append=-1) <= 0)).tolist()
     return torch.as_tensor(found.observation, device=trainer.config.device), steps
 
@@ -183,20 +183,20 @@ def time_in_turn(
 # ---- the profile -------------------------------------------------------------------------------------------------
 
 PARTS: dict[str, list[tuple[Any, str]]] = {
-    "collect: rules": [(Batch, "step"), (starts.RoundStarts, "deal")],
-    "collect: forward": [(rollout.RolloutPolicy, "__call__"), (rollout.RolloutPolicy, "critic_value")],
-    "collect: sampling": [(rollout, "sample")],
+    "collect: rules": [(Batch, "step"), (rollout.RoundStarts, "deal")],
+    "collect: forward": [(networks.RolloutPolicy, "__call__"), (networks.RolloutPolicy, "critic_value")],
+    "collect: sampling": [(ppo, "sample")],
     "collect: rest": [(Trainer, "collect")],
-    "learn: gathering": [(ppo_loss.Decisions, "at"), (Tensor, "index_select")],
+    "learn: gathering": [(Tensor, "index_select")],
     "learn: forward": [(FusedTraining, "forward")],
-    "learn: loss": [(ppo, "ppo_loss")],
+    "learn: loss": [(ppo_compiled.CompiledLoss, "apply")],
     "learn: backward": [(FusedTraining, "backward")],
-    "learn: autograd": [(Tensor, "backward"), (Trainer, "outputs")],
+    "learn: autograd": [(Tensor, "backward"), (networks.LearningNets, "__call__")],
     "learn: clipping": [(FusedTraining, "clip_grad_norm_")],
     "learn: Adam": [(optimizers, "adam_step")],
     "learn: Muon": [(optimizers.BatchedMuon, "batched_step")],
     "learn: rest": [(Trainer, "update")],
-    "waiting for rounds": [(ahead.Ahead, "take")],
+    "waiting for rounds": [(overlap.Prefetcher, "take")],
     "rest": [(Trainer, "iterate")],
 }
 """The functions of which each part consists, without those of other parts that they call."""
@@ -278,10 +278,10 @@ def trainers_of(path: Path, settings: list[str], threads: int) -> dict[str, Trai
         if threads == 1 and name == OVERLAP:
             continue
         config = build(Config, apply_settings(read_yaml(path), settings) | {"eval_every": 0} | arrangement)
-        other = config.recurrent or config.privileged or config.belief or config.mixture or config.opponents or config.league
+        other = config.recurrent or config.privileged or config.mixture or config.opponents
         if other or config.arch != DEFAULT_ARCH:
             sys.exit("The bare passes are those of one network that remembers nothing, at one table, in self-play.")
-        found[name] = Trainer(config, config.setup())
+        found[name] = ppo.new_trainer(config)
         if config.init is not None:
             found[name].load_initial_weights(config.init, objective=config.objective)
             found[name].update_behaviour()

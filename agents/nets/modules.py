@@ -1,8 +1,8 @@
-"""Building blocks of networks: initialised layers, and the two networks that only training has."""
+"""Building blocks of networks: initialised layers, and the critic that only training has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -32,30 +32,6 @@ class ValueNet(ObservationNet):
         chain = linear_chain(self, self.body, [self.value])
         assert chain is not None
         return chain
-
-
-class BeliefHead(nn.Module):
-    """An auxiliary head: predicts, from the features of the policy network, what only the other seats observe.
-
-    It is used in training alone. Its loss moves the features towards what helps to infer the hidden cards.
-    """
-
-    high: Tensor
-
-    def __init__(self, width: int, seen: Layout, all_seen: Layout, generator: torch.Generator) -> None:
-        """``width``: of the features; ``seen``: layout of the acting seat; ``all_seen``: layout of the critic."""
-        super().__init__()
-        self.first = seen.size
-        self.register_buffer("high", torch.from_numpy(all_seen.high[seen.size :]).float(), persistent=False)
-        self.guess = linear(width, all_seen.size - seen.size, 0.1, generator)
-
-    def loss(self, features: Tensor, all_seen: Tensor) -> Tensor:
-        """Returns the mean cross-entropy in nats a byte, a scalar.
-
-        ``features (K, width)``; ``all_seen (K, size) uint8``, each byte as a share of its highest value.
-        """
-        target = all_seen[:, self.first :].float() / self.high
-        return nn.functional.binary_cross_entropy_with_logits(self.guess(features).float(), target)
 
 
 def mlp(inputs: int, hidden: Sequence[int], generator: torch.Generator) -> nn.Sequential:
@@ -102,25 +78,6 @@ def fold_inputs(layer: nn.Module, constant: Tensor, columns: Tensor) -> None:
     layer.bias = nn.Parameter((bias.double() + weight[:, : len(constant)].double() @ constant).to(bias.dtype))
     layer.weight = nn.Parameter(weight[:, columns])
     layer.in_features = len(columns)
-
-
-def with_more_inputs(old: Mapping[str, Tensor], new: Mapping[str, Tensor], columns: Tensor) -> dict[str, Tensor]:
-    """Returns the weights of a network that computes what one with the weights ``old`` does, from more inputs.
-
-    ``new`` are weights of the larger network by name. Its inputs ``columns (C,) int64`` are those of the other; matrices over the
-    inputs are 0 in all other columns. Weights that ``old`` lacks stay as they are in ``new``. Raises ValueError for weights that
-    differ otherwise.
-    """
-    found = dict(new)
-    for name, weight in old.items():
-        larger = new.get(name)
-        if larger is not None and larger.shape == weight.shape:
-            found[name] = weight
-        elif larger is not None and larger.ndim == 2 and weight.shape == (len(larger), len(columns)):
-            found[name] = torch.zeros_like(larger).index_copy_(1, columns, weight)
-        else:
-            raise ValueError(f"{name!r} has the shape {tuple(weight.shape)}, and cannot be extended")
-    return found
 
 
 MOST_WEIGHTS = 1 << 28

@@ -33,8 +33,7 @@ from ..trainers.base import BaseConfig
 from ..trainers.config import LENGTH_KEYS, changed_keys, differing, read_yaml
 from ..trainers.curves import Curve, draw_curves, read_curve
 from ..trainers.run import CONFIG_NAME, Progress, Run
-from ..trainers.supervisor import POLL_SECONDS
-from ..trainers.worker import WorkerRun, error_of, listen, report
+from ..trainers.worker import POLL_SECONDS, WorkerRun, error_of, listen, report
 from .space import check_given_once, choices, configured, is_range
 
 RESULTS, TABLE, PICTURE = "results.json", "sweep.csv", "edge.png"

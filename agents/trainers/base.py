@@ -34,7 +34,8 @@ from ..task import CENTRED, FRESH, Task
 from .checkpointing import load_initial_weights, load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
 from .config import check_bounds, option, resolve_setup
 from .experiment_logs import check_logs
-from .starts import RoundStarts
+from .opponents import named, shares_of
+from .rollout import RoundStarts
 
 EVAL_SEED = 987_654_321
 """Seed of the evaluation's deals, the same for every run; training deals derive from the run's own seed."""
@@ -60,11 +61,15 @@ class BaseConfig:
     start: str | dict[str, Any] = option(
         FRESH, "how rounds start: 'fresh', 'carried' through matches, or {pots: [low, high]}, drawn for each deal"
     )
+    opponents: dict[str, float] | str | None = option(
+        None,
+        "whom the learner meets: shares of tables, as in {self: 0.5, closer: 0.25, past: 0.25}, 'past' being earlier states "
+        "of the run, or one agent's name (none: itself); at tables with an opponent one seat learns",
+    )
     seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
     arch: str = option(
         DEFAULT_ARCH,
-        "the network: 'mlp', 'residual' (a block for each of 'hidden', with layer normalisation), or 'history_gru' "
-        "(PPO with 'history': a GRU over the plies of the round)",
+        "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)",
     )
     hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1, high=MOST_UNITS)
     learning_rate: float = option(2e-3, "Adam's step size at the start", low=0, high=1)
@@ -86,8 +91,6 @@ class BaseConfig:
     def __post_init__(self) -> None:
         check_bounds(self)
         get_arch(self.arch).check_arguments(self.hidden, getattr(self, "recurrent", 0))  # keys of PPO alone
-        if get_arch(self.arch).reads_history and not getattr(self, "history", 0):
-            raise ConfigError(f"A network of arch {self.arch!r} reads the plies of the round: set 'history', which PPO has.")
         check_logs(self.logs)
         if self.schedule not in SCHEDULES:
             raise ConfigError(choose_one("schedule", self.schedule, SCHEDULES))
@@ -98,6 +101,8 @@ class BaseConfig:
         self.setup()
         for setup in self.setups():
             self.task.check(setup)
+            for name in named(self.shares):
+                load_agent(name, setup)
             if self.evaluates:  # an unknown name is an error now and not at the first evaluation
                 load_agent(self.eval_against, setup)
 
@@ -113,6 +118,11 @@ class BaseConfig:
     def task(self) -> Task:
         """What is learned: the objective and the start of rounds."""
         return Task(self.objective, self.start)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of tables of each opponent; raises :class:`ConfigError` for a malformed one."""
+        return shares_of(self.opponents)
 
     @property
     def evaluates(self) -> bool:
@@ -282,7 +292,6 @@ class BaseTrainer(ABC, Generic[C]):
             iteration=self.iteration,
             config=dataclasses.asdict(self.config),
             recurrent=self.net.recurrent,
-            history=self.net.history,
             common=self.common,
             progress={"decisions": float(self.decisions), "seconds": self.seconds},
             tensors={name: tensor.cpu() for name, tensor in tensors.items()},

@@ -48,7 +48,6 @@ def response_configs(
             "arch": checkpoint.arch,
             "hidden": checkpoint.hidden,
             "recurrent": checkpoint.recurrent,
-            "history": checkpoint.history,
         }
     own = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
     return {start: build(ppo.Config, {**common, **RECIPES[start], **own, **initial[start]}) for start in initial}
@@ -68,7 +67,7 @@ TIMED = 5
 
 def seconds_an_iteration(config: ppo.Config) -> float:
     """Returns the duration of an iteration of ``config`` on this machine; what it learns is discarded."""
-    trainer = ppo.Trainer(config, config.setup())
+    trainer = ppo.new_trainer(config)
     trainer.iterate()
     clock = [time.perf_counter()]
     for _ in range(TIMED):

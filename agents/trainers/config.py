@@ -27,6 +27,29 @@ LENGTH_KEYS = ("iterations", "generations")
 RESUME_KEYS = frozenset({*LENGTH_KEYS, "checkpoint_minutes", "keep_best", "keep_every"})
 """Keys that may be changed when a run is resumed: its length, and which of its checkpoints are kept."""
 
+_SHARES = "'opponents' says it now, as in {self: 0.5, past: 0.25, closer: 0.25}"
+_PROCESSES = "it measured no gain (25 s in two processes, 21 s in one), and torchrun starts several processes now"
+_MAGNET = "it measured no gain, and examples/ppo_magnet.py has it now"
+REMOVED: Mapping[str, tuple[str, tuple[Any, ...]]] = {
+    "belief": ("it measured no gain (+.277/+.261 against +.275, 45 % slower)", (0.0,)),
+    "history": ("it measured no gain (-.009 against +.091, 50 % slower)", (0,)),
+    "league": (_SHARES, (0.0,)),
+    "pool": (_SHARES, ([],)),
+    "matching": (_SHARES, ("uniform",)),
+    "snapshots": (_SHARES, (8, 5)),
+    "snapshot_every": (_SHARES, (25, 10)),
+    "self_play": (_SHARES, ()),
+    "past_selves": (_SHARES, ()),
+    "magnet": (_MAGNET, (0.0,)),
+    "magnet_decay": (_MAGNET, (0.99,)),
+    "shards": (_PROCESSES, (1,)),
+    "workers": (_PROCESSES, (1,)),
+    "reduction": (_PROCESSES, ("ordered",)),
+    "centre": ("'objective' says it now: 'centred' or 'own'", ()),
+}
+"""Keys that trainers had: why each is gone, and its values that asked for nothing, with which a stored configuration is read."""
+REMOVED_ON = "2026-11-25"
+
 
 def option(default: Any, meaning: str, *, low: float | None = None, high: float | None = None) -> Any:
     """Returns a dataclass field for a configuration key: its default, its line of documentation and its bounds (inclusive).
@@ -66,21 +89,28 @@ def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
 
 def differing(config: Any, stored: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Returns the keys whose values differ, each with the one ``stored``, or its default, and that of ``config``."""
-    now, before = dataclasses.asdict(config), {**defaults(type(config)), **renamed(type(config), stored)}
+    now, before = dataclasses.asdict(config), {**defaults(type(config)), **without_removed(type(config), stored)}
     return {key: [value, now.get(key)] for key, value in before.items() if key not in now or now[key] != value}
 
 
-def renamed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns ``values`` with the key ``centre``, which PPO and deep Monte Carlo had, as the ``objective`` that replaced it.
+def without_removed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns ``values`` without keys of :data:`REMOVED` that asked for nothing, unless ``cls`` has them.
 
-    Raises :class:`ConfigError` for both keys, or a ``centre`` that is not true or false.
+    Raises :class:`ConfigError` for a removed key with any other value.
     """
-    if "centre" not in values or not getattr(cls, "HAD_CENTRE", False):
-        return dict(values)
-    centre = values["centre"]
-    if "objective" in values or not isinstance(centre, bool):
-        raise ConfigError("The key 'centre' (true or false) became 'objective': 'centred' or 'own'. Give that one alone.")
-    return {key: value for key, value in values.items() if key != "centre"} | {"objective": "centred" if centre else "own"}
+    names = {f.name for f in dataclasses.fields(cls)}
+    kept = {}
+    for key, value in values.items():
+        if key in names or key not in REMOVED:
+            kept[key] = value
+            continue
+        reason, unused = REMOVED[key]
+        if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in unused):
+            raise ConfigError(
+                f"The configuration key {key!r} was removed on {REMOVED_ON}: {reason}, see docs/lab/removed_options.md. "
+                "A run that used it goes on under a version from before that day."
+            )
+    return kept
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -198,7 +228,7 @@ def build(cls: type[C], values: Mapping[str, Any]) -> C:
     hints = typing.get_type_hints(cls)
     names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
     converted = {}
-    for key, value in renamed(cls, values).items():
+    for key, value in without_removed(cls, values).items():
         if key not in names:
             raise ConfigError(choose_one("configuration key", key, names))
         converted[key] = _number(value) if hints[key] is float else value

@@ -42,7 +42,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.agent import Agent, DecisionBatch, SeatAssignment, any_needs_history
 from nainjaune_env.core.atomic_files import remove_leftovers, write_bytes
 from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.validation import MAX_THREADS
@@ -66,8 +66,9 @@ from .config import option
 from .gating import edge_over, is_weaker
 from .labelling import LabelWorkers, check_workers, executor_of, labels_run
 from .labels import Labels, ShardId, concatenate_labels, load_labels, save_labels
+from .opponents import LEARNER, PAST, Seating
+from .rollout import RoundStarts, batch_start
 from .run import Progress, Run, run_iterations
-from .starts import RoundStarts, batch_start
 from .targets import entropy, pooled, soft_cross_entropy, targets
 
 ROLLOUTS = ("rule", "net")
@@ -122,6 +123,11 @@ class Config(BaseConfig):
             raise ConfigError("'truncate' ends rollouts by the network on the CPU: it takes rollouts='net' and device='cpu'.")
         if self.gate == 1:
             raise ConfigError("A test takes at least 2 deals, and 'gate' is 1.")
+        if PAST in self.shares:
+            raise ConfigError(
+                "Expert iteration labels decisions of its newest network, so 'past' is none of its 'opponents': it learns from "
+                "earlier generations by 'window'."
+            )
         check_workers(self)
         setup = self.setup()
         rule = load_agent(self.rule, setup)  # an unknown name is an error now and not some generations later
@@ -173,6 +179,7 @@ class Trainer(BaseTrainer[Config]):
         self.net = self.untrained(0)
         self.modules = {"model.": self.net}
         self.rule = load_agent(config.rule, self.setup)
+        self.seating = Seating(config.shares, self.setup)
         self.shards_done = 0  # of the generation under way
         self.speed = 0.0  # decisions labelled a second, when the last shards were made
         self.workers = None if executor is None else LabelWorkers(executor)
@@ -336,7 +343,8 @@ class Trainer(BaseTrainer[Config]):
     def new_batch(self) -> Batch:
         """Returns the tables for the rounds of a shard; each plays a match where these are carried."""
         count = -(-self.config.rounds // self.rounds_a_table)
-        return Batch(self.setup, count, start=batch_start(self.config.task), autoreset=False)
+        log = any_needs_history(self.seating.agents)
+        return Batch(self.setup, count, start=batch_start(self.config.task), autoreset=False, log=log)
 
     @property
     def rounds_a_table(self) -> int:
@@ -344,7 +352,7 @@ class Trainer(BaseTrainer[Config]):
         return MATCH_ROUNDS if self.config.start == CARRIED else 1
 
     def play(self, batch: Batch, player: Agent, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """Plays rounds of ``player`` against itself, with exploration.
+        """Plays rounds of ``player`` against itself and the ``opponents``, with exploration.
 
         Returns the tables at all its choices, and what the seat to act had netted by then, as the objective counts it.
         """
@@ -355,8 +363,12 @@ class Trainer(BaseTrainer[Config]):
         for number in range(self.rounds_a_table):
             starts.deal(rng.integers(0, 2**64, batch.num_tables, np.uint64), number)
             payoff = batch.reward.astype(np.float32)  # (B, players) so far
+            opponents = self.seat_opponents(batch, number, rng)
             while not batch.done.all():
                 index = np.flatnonzero(~batch.done)
+                if opponents:
+                    actions[index] = opponents.actions(index)
+                    index = index[opponents.seats[index, batch.seat[index]] == LEARNER]
                 decisions = DecisionBatch(batch, index)
                 choice = index[decisions.legal & (decisions.legal - 1) != 0]  # at least two bits set
                 tables.append(batch.tables[choice])
@@ -364,8 +376,17 @@ class Trainer(BaseTrainer[Config]):
                 explored = rng.random(len(index)) < self.config.explore
                 actions[index] = np.where(explored, explorer.act(decisions, rng), player.act(decisions, rng))
                 batch.step(actions)
+                if opponents:
+                    opponents.stepped()
                 payoff += batch.reward
         return np.concatenate(tables), np.concatenate(return_so_far)
+
+    def seat_opponents(self, batch: Batch, number: int, rng: np.random.Generator) -> SeatAssignment | None:
+        """Returns who plays where in round ``number`` of the tables; None in self-play."""
+        agents = self.seating.agents
+        if not agents:
+            return None
+        return SeatAssignment(batch, agents, self.seating.seats(batch.num_tables, number), lambda *_: rng)
 
     # ---- learning ------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ def seat_advantages(
     advantage is 0, and its value stands for the rest in those before it.
 
     Schulman, Moritz, Levine, Jordan and Abbeel, "High-dimensional continuous control using GAE", 2016, eq. 16. With whole
-    episodes these are the advantages of :func:`~nainjaune_agents.trainers.rollout.gae`.
+    episodes these are the advantages of :func:`~nainjaune_agents.trainers.ppo.gae`.
     """
     steps, tables, n = rewards.shape
     advantage, known = np.zeros((steps, tables), np.float32), np.zeros((steps, tables), np.bool_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -44,19 +43,19 @@ class Sequences:
         return self._rows[at[present]], present.sum(axis=1)
 
 
-def minibatches(
-    count: int, sequences: Sequences | None, size: int, rng: np.random.Generator, *, parts: int | None = None
+def minibatch_rows(
+    trajectory_id: NDArray[np.int64], size: int, steps: int, rng: np.random.Generator, *, whole: bool
 ) -> Iterator[tuple[Tensor, Tensor | None]]:
-    """Yields the rows of all ``count`` decisions once, in random order, in even parts of at most ``size``, and None.
+    """Yields the rows of all decisions once, in random order, in ``steps`` even parts, and None.
 
-    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient. Their
-    number is the smallest, unless ``parts`` says it. With ``sequences``: whole sequences of about ``size`` decisions, packed, and
-    their batch sizes.
+    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient.
+    ``whole``: parts of about ``size`` decisions in whole trajectories, packed, and their batch sizes.
     """
-    if sequences is None:
-        for rows in np.array_split(rng.permutation(count), parts or math.ceil(count / size)):
+    if not whole:
+        for rows in np.array_split(rng.permutation(len(trajectory_id)), steps):
             yield torch.from_numpy(rows), None
         return
+    sequences = Sequences(trajectory_id)
     for some in sequences.shuffled(size, rng):
         rows, batch_sizes = sequences.packed(some)
         yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)

@@ -18,14 +18,9 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.history import (
-    ACTIONS,
-    SEATS,
     PlayHistory,
     history_of,
-    layout_with_history,
-    observation_with_history,
     past_decisions,
-    plies_in,
 )
 from nainjaune_env.engine.replay import ActionLog, Replay
 from nainjaune_env.records.recorder import log_of
@@ -133,12 +128,6 @@ def test_what_is_hidden_is_in_no_history(setup: Setup) -> None:
             same = history_of(other, index)
             assert plies_of(same, 0) == plies_of(history, 0)
             assert same.opening.tobytes() == history.opening.tobytes()
-            rows = [
-                observation_with_history(setup, one.observation, of_one, one.seat, plies).tobytes()
-                for one, of_one in ((batch, history), (other, same))
-                for plies in (3, 200)
-            ]
-            assert (rows[0], rows[1]) == (rows[2], rows[3])
             otherwise, compared = otherwise + (taken != decisions), compared + 1
     assert compared > 25
     assert otherwise > 3
@@ -270,33 +259,6 @@ def test_forced_plies_at_the_beginning_of_a_round_are_known(hand: int, options: 
     assert forced["step"] > 0 or not batch.options.autoreset
 
 
-@pytest.mark.parametrize("setup", [small(3), DECLINING], ids=["classic", "declining"])
-def test_the_features_are_the_latest_plies_as_the_seat_to_act_sees_them(setup: Setup) -> None:
-    plies, n, tables = 5, setup.players, 6
-    layout = layout_with_history(setup, plies)
-    assert (plies_in(layout), plies_in(setup.layout)) == (plies, 0)
-    assert layout.features[: len(setup.layout.features)] == setup.layout.features
-    assert layout.fingerprint not in (setup.layout.fingerprint, layout_with_history(setup, plies + 1).fingerprint)
-    assert layout_with_history(setup, 0) is setup.layout
-    batch, draws, longest = Batch(setup, tables, seed=2, log=True), streams(2, tables), 0
-    for _ in range(15):
-        index = np.array([4, 0, 5])
-        history, seat = history_of(batch, index), batch.seat[index]
-        out = observation_with_history(setup, batch.observation[index], history, seat, plies)
-        assert (out.shape, out.dtype) == ((3, layout.size), np.uint8)
-        assert np.array_equal(out[:, : setup.layout.size], batch.observation[index])
-        for k in range(3):
-            made = plies_of(history, k)[::-1][:plies]
-            longest = max(longest, int(history.count[k]))
-            seats, actions = np.zeros((plies, n)), np.zeros((plies, batch.num_actions))
-            for row, (who, action) in enumerate(made):
-                seats[row, (who - seat[k]) % n] = actions[row, action] = 1
-            assert np.array_equal(layout.view(out[k], SEATS), seats)
-            assert np.array_equal(layout.view(out[k], ACTIONS), actions)
-        batch.step(batch.sample(draws))
-    assert longest > 2 * plies
-
-
 def test_agents_that_do_not_ask_get_no_history() -> None:
     batch = Batch(small(3), 2, seed=1, log=True)
     lowest = heuristics("nain_jaune")["lowest"]
@@ -312,8 +274,6 @@ def test_agents_that_do_not_ask_get_no_history() -> None:
 def test_a_game_whose_rounds_cannot_be_rewound_has_none(game: str) -> None:
     with pytest.raises(AgentError, match=r"has no history of play for agents: its rounds cannot be rewound"):
         RecurrentStates(Batch(make_setup(game), 1, log=True), [Reads()])
-    with pytest.raises(AgentError, match=r"has no history of play for agents: its rounds cannot be rewound"):
-        layout_with_history(make_setup(game), 3)
 
 
 def test_agents_in_seats_get_the_plies_of_all_and_a_copy_goes_on_with_its_own() -> None:

@@ -14,7 +14,7 @@ from nainjaune_agents.nets.arch import DEFAULT_ARCH, arch_names, get_arch, make_
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.arch.residual import Residual
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
-from nainjaune_agents.nets.common_layout import CommonView, common_layout, places
+from nainjaune_agents.nets.common_layout import CommonView, common_layout
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.nets.specialised import specialised
@@ -23,7 +23,6 @@ from nainjaune_agents.zoo import player_registry
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.history import layout_with_history
 from nainjaune_env.registry import make_setup
 from tests.agents.nets.test_checkpoint import make
 from tests.support.positions import small, stirred
@@ -102,47 +101,6 @@ def test_at_one_table_a_network_for_all_is_the_same(arch: str) -> None:
     again.load_state_dict(own.state_dict())
 
 
-EXTENDED = [
-    ("mlp", 0, "mlp", 5), ("mlp", 3, "mlp", 5), ("residual", 0, "residual", 5), ("residual", 2, "residual", 3),
-    ("mlp", 0, "history_gru", 5), ("history_gru", 0, "history_gru", 5),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("arch", "fewer", "larger", "more"), EXTENDED)
-def test_a_network_that_takes_over_another_plays_as_that_one_at_first(arch: str, fewer: int, larger: str, more: int) -> None:
-    setup, rng = small(), np.random.default_rng(1)
-    layouts = [layout_with_history(setup, plies) for plies in (fewer, more)]
-    chance = torch.Generator().manual_seed(1)
-    one, two = (
-        stirred(make_net(name, layout, len(setup.game.actions), [16, 16], chance))
-        for name, layout in zip((arch, larger), layouts, strict=True)
-    )
-    columns = places(*layouts)
-    two.extend(one, torch.from_numpy(columns))
-    observation = rng.integers(0, layouts[1].high.astype(np.int64) + 1, (30, layouts[1].size)).astype(np.uint8)
-    for found, expected in zip(two.evaluate(observation), one.evaluate(observation[:, columns]), strict=True):
-        assert found == pytest.approx(expected, rel=1e-4, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("arch", "recurrent", "fewer", "larger", "hidden", "says"),
-    [
-        ("mlp", 0, 0, "residual", [16, 16], "cannot take over one of arch 'mlp' with fewer inputs"),
-        ("mlp", 4, 0, "mlp", [16, 16], "cannot take over one of arch 'mlp' with fewer inputs"),
-        ("mlp", 0, 2, "history_gru", [16, 16], "takes over one of arch 'mlp' without history only"),
-        ("mlp", 0, 0, "mlp", [16], "'body.2.weight' has the shape .16, 16., and cannot be extended"),
-        ("mlp", 0, 0, "mlp", [8, 8], "'body.0.weight' has the shape"),
-    ],
-)
-def test_a_network_takes_over_no_other(arch: str, recurrent: int, fewer: int, larger: str, hidden: list[int], says: str) -> None:
-    setup = small()
-    layouts = [layout_with_history(setup, plies) for plies in (fewer, 4)]
-    number, chance = len(setup.game.actions), torch.Generator()
-    one = make_net(arch, layouts[0], number, [16, 16], chance, recurrent=recurrent)
-    with pytest.raises(ValueError, match=says):
-        make_net(larger, layouts[1], number, hidden, chance).extend(one, torch.from_numpy(places(*layouts)))
-
-
 def test_an_architecture_that_cannot_be_restricted_says_so() -> None:
     net = net_of("mlp", small())
     with pytest.raises(ValueError, match="'mlp' cannot be restricted to the observations of one setup"):
@@ -178,7 +136,6 @@ def test_checkpoints_from_before_there_were_architectures_are_mlps() -> None:
         assert b'\\"arch\\"' not in path.read_bytes()[:20_000]
         kept = load_checkpoint(path)
         assert kept.arch == DEFAULT_ARCH == "mlp"
-        assert kept.history == 0  # nor was there a history
 
 
 def test_a_head_whose_tensors_do_not_fit_is_refused_in_one_sentence(tmp_path: Path) -> None:

@@ -434,7 +434,6 @@ def test_weights_that_are_not_finite_are_refused(saved: Path, wrong: float) -> N
         ("algorithm", 1), ("game", None), ("preset", ["djeco"]), ("rules", []), ("rules", "x"), ("players", "3"),
         ("players", 3.0), ("players", True), ("layout", 5), ("actions", None), ("hidden", 6), ("hidden", {}), ("iteration", "12"),
         ("iteration", -1), ("config", [1]), ("arch", 3), ("common", 0), ("progress", []), ("progress", {"seconds": "long"}),
-        ("history", "3"), ("history", True), ("history", -1), ("history", 10**9),
     ],
     ids=str,
 )  # fmt: skip
@@ -444,6 +443,23 @@ def test_a_head_of_wrong_types_is_refused(tmp_path: Path, field: str, wrong: Any
         CheckpointError, match=rf"The head of '.*c' does not describe a checkpoint: '{field}'|of 'progress'|'iteration', "
     ):
         load_checkpoint(tmp_path / "c")
+
+
+@pytest.mark.parametrize(("plies", "loads"), [(0, True), (16, False), ("many", False)])
+def test_a_network_of_before_that_observes_the_history_is_refused(
+    saved: Path, plies: Any, loads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_history(head: dict[str, str]) -> None:
+        head.pop("sha256")
+        head["about"] = json.dumps({**json.loads(head["about"]), "history": plies})
+
+    with_head(saved, with_history)
+    published(monkeypatch, saved)
+    if loads:
+        assert not hasattr(load_checkpoint(saved), "history")
+    else:
+        with pytest.raises(CheckpointError, match=rf"observes {plies!r} plies .* removed on 2026-11-25, see docs/lab/"):
+            load_checkpoint(saved)
 
 
 def test_a_head_nested_without_end_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from nainjaune_agents.nets.fused_mlp import (
 )
 from nainjaune_agents.nets.modules import ValueNet
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.trainers.ahead import Ahead
+from nainjaune_agents.trainers.overlap import Prefetcher
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -271,7 +271,7 @@ def test_parts_of_a_pass_give_the_same_bits_in_any_order(dtype: torch.dtype) -> 
         None,
         one_after_the_other,
         lambda one, other: (calls.append(1), one_after_the_other(other, one))[1],
-        Ahead(lambda iteration: iteration, 1).run_both,
+        Prefetcher(lambda iteration: iteration, 1).run_pair,
     ]
     found = []
     for order in orders:

@@ -7,7 +7,7 @@ import threading
 import pytest
 import torch
 
-from nainjaune_agents.trainers.ahead import Ahead
+from nainjaune_agents.trainers.overlap import Prefetcher
 
 
 def test_a_result_is_computed_while_the_caller_is_at_work() -> None:
@@ -19,7 +19,7 @@ def test_a_result_is_computed_while_the_caller_is_at_work() -> None:
             assert released.wait(60)
         return 10 * iteration, threading.current_thread().name
 
-    ahead = Ahead(compute, 1)
+    ahead = Prefetcher(compute, 1)
     here = threading.current_thread().name
     assert ahead.take(0) == (0, here)  # none was begun
     ahead.begin(1)
@@ -35,7 +35,7 @@ def test_what_the_computation_raises_is_raised_where_its_result_is_taken() -> No
     def compute(iteration: int) -> int:
         raise ArithmeticError(f"no result of {iteration}")
 
-    ahead = Ahead(compute, 1)
+    ahead = Prefetcher(compute, 1)
     ahead.begin(3)
     with pytest.raises(ArithmeticError, match="no result of 3"):
         ahead.take(3)
@@ -49,7 +49,7 @@ def test_the_second_thread_takes_work_where_it_has_nothing_to_do() -> None:
         assert released.wait(60)
         return iteration
 
-    ahead = Ahead(compute, 1)
+    ahead = Prefetcher(compute, 1)
     ran: list[tuple[str, str, bool]] = []
 
     def both() -> list[tuple[str, str, bool]]:
@@ -57,7 +57,7 @@ def test_the_second_thread_takes_work_where_it_has_nothing_to_do() -> None:
         one, other = (
             lambda name=name: ran.append((name, threading.current_thread().name, torch.is_grad_enabled())) for name in "ab"
         )
-        ahead.run_both(one, other)
+        ahead.run_pair(one, other)
         return sorted(ran)
 
     here = threading.current_thread().name
@@ -83,7 +83,7 @@ def test_what_one_of_both_raises_is_raised_when_both_are_done(number: int) -> No
     works = [lambda: done.append(0), lambda: done.append(1)]
     works[number] = fail
     with pytest.raises(ArithmeticError, match="no result"):
-        Ahead(lambda iteration: iteration, 1).run_both(*works)
+        Prefetcher(lambda iteration: iteration, 1).run_pair(*works)
     assert done == [1 - number]
 
 
@@ -96,7 +96,7 @@ def test_weights_that_autocast_has_cast_here_are_kept(monkeypatch: pytest.Monkey
         with torch.autocast("cpu", torch.bfloat16):
             return iteration
 
-    ahead = Ahead(compute, 1)
+    ahead = Prefetcher(compute, 1)
     ahead.begin(0)
     assert ahead.take(0) == 0
     assert not cleared

@@ -1,21 +1,59 @@
-"""What the next iteration needs, computed in a second thread while this one is still at work.
+"""PPO that plays the rounds of the next iteration in a second thread while it learns from those of this one.
 
-Compiled code and torch's operations leave the interpreter to the other thread, so that two cores are used. When the second
-thread is done before this one, it takes parts of this one's work (:meth:`Ahead.run_both`).
+The rounds are played by the weights from before this iteration's update, which the probability ratio of the loss accounts for.
+Compiled code and torch's operations leave the interpreter to the other thread, so that two cores are used. When the second thread
+is done before this one, it takes parts of this one's work (:meth:`Prefetcher.run_pair`).
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+import numpy as np
 import torch
+
+from nainjaune_env.core.spec import Setup
+
+from . import ppo
+from .networks import RolloutPolicy
+from .rollout import Rollout
 
 R = TypeVar("R")
 
 
-class Ahead(Generic[R]):
+class OverlapTrainer(ppo.Trainer):
+    """The trainer whose rounds are played by copies of the networks, an iteration behind."""
+
+    def __init__(self, config: ppo.Config, setup: Setup) -> None:
+        self.prefetcher = Prefetcher(super().next_rollout, config.threads)
+        super().__init__(config, setup, run_pair=self.prefetcher.run_pair)
+        self.behaviour = copy.deepcopy((self.net, self.critic))
+        self.policy = RolloutPolicy(*self.behaviour, self.dtype)
+        copies = zip(("behaviour.", "behaviour_critic."), self.behaviour, strict=True)
+        self.modules |= {prefix: net for prefix, net in copies if net}
+
+    def next_rollout(self, iteration: int) -> tuple[Rollout, np.random.Generator]:
+        rollout = self.prefetcher.take(iteration)
+        self.update_behaviour()
+        if iteration + 1 < self.config.iterations:
+            self.prefetcher.begin(iteration + 1)
+        return rollout
+
+    def load_initial_weights(self, run: str, **options: Any) -> None:
+        super().load_initial_weights(run, **options)
+        self.update_behaviour()
+
+    def update_behaviour(self) -> None:
+        """Copies the weights that learn to the networks that play."""
+        for copied, module in zip(self.behaviour, (self.net, self.critic), strict=True):
+            if copied and module:
+                copied.load_state_dict(module.state_dict())
+
+
+class Prefetcher(Generic[R]):
     """The result of a function of the iteration's number, computed ahead, for one iteration at most."""
 
     def __init__(self, compute: Callable[[int], R], threads: int) -> None:
@@ -24,10 +62,10 @@ class Ahead(Generic[R]):
         ``threads``: those of torch in the other thread, where a number that is not set gives other bits than in this one.
         """
         self._compute = compute
-        self._pool = ThreadPoolExecutor(1, "ahead", _set_up_thread, (threads,))
+        self._pool = ThreadPoolExecutor(1, "prefetcher", _set_up_thread, (threads,))
         self._pending: tuple[int, Future[R]] | None = None
 
-    def run_both(self, one: Callable[[], object], other: Callable[[], object]) -> None:
+    def run_pair(self, one: Callable[[], object], other: Callable[[], object]) -> None:
         """Calls both functions: ``other`` in the second thread where that has nothing to do, otherwise after ``one``.
 
         Neither may depend on what the other one writes. Whether they run at the same time depends on what else the machine does,

@@ -1,0 +1,99 @@
+"""Two processes of torchrun: the same bits for the same number of them, resumed after one was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.nets.checkpoint import load_checkpoint
+from nainjaune_agents.trainers import get_trainer
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.distributed import Processes, train_under_torchrun
+from nainjaune_env.core.errors import ConfigError
+from tests.support.training import iteration_at, run_in, same
+
+ROOT = Path(__file__).parents[3]
+TINY = {
+    "preset": "djeco", "players": 3, "tables": 18, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 200,
+    "checkpoint_minutes": 0, "opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "ema": 0.5,
+}  # fmt: skip
+
+
+def torchrun(folder: Path, *words: str) -> subprocess.Popen[str]:
+    settings = [f"--set={key}={str(value).replace(' ', '')}" for key, value in TINY.items() if not isinstance(value, dict)]
+    settings.append("--set=opponents={self: 0.5, past: 0.25, lowest: 0.25}")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "train.py"]
+    return subprocess.Popen(
+        [*command, "--out", str(folder), *settings, *words],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def children(process: int) -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes of torchrun in /proc")
+def test_two_processes_have_the_same_bits_again_and_after_one_was_killed(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        out, errors = (process := torchrun(tmp_path / name)).communicate(timeout=600)
+        assert process.returncode == 0, errors
+        assert out.count("Trained: ") == 1  # the first process tells
+    whole = load_checkpoint(tmp_path / "one")
+    assert whole.iteration == TINY["iterations"]
+    assert same(load_checkpoint(tmp_path / "two"), whole)
+    alone = run_in(tmp_path / "alone", build(get_trainer("ppo").Config, TINY))
+    assert alone.progress["decisions"] == pytest.approx(whole.progress["decisions"], rel=0.1)  # the same tables
+    assert not torch.equal(alone.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
+
+    process = torchrun(tmp_path / "killed")
+    until = time.monotonic() + 300
+    while iteration_at(tmp_path / "killed") < 3:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    os.kill(children(process.pid)[-1], signal.SIGKILL)
+    process.communicate(timeout=300)
+    assert process.returncode != 0  # all have ended
+    assert 3 <= iteration_at(tmp_path / "killed") < whole.iteration
+    _, errors = (process := torchrun(tmp_path / "killed", "--resume")).communicate(timeout=600)
+    assert process.returncode == 0, errors
+    assert same(load_checkpoint(tmp_path / "killed"), whole)
+
+
+def test_processes_divide_the_tables_and_one_is_alone() -> None:
+    parts = []
+    for rank in range(3):
+        processes = Processes()
+        processes.rank, processes.size = rank, 3
+        parts.append(np.arange(11)[processes.part(11)])
+    assert np.concatenate(parts).tolist() == [*range(11)]
+    assert {len(part) for part in parts} == {3, 4}
+    alone = Processes()
+    assert (alone.part(5), alone.mean(2.5), alone.from_first(b"x")) == (slice(0, 5), 2.5, b"x")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "other", "says"),
+    [
+        ("deep_monte_carlo", {}, "PPO trains in several processes, and 'deep_monte_carlo' in one"),
+        ("ppo", {"overlap": True}, "A run with overlap=True trains in one process"),
+        ("ppo", {"start": "carried"}, "A run with start='carried' trains in one process"),
+        ("ppo", {"recurrent": 4}, "A run with recurrent=4 trains in one process"),
+    ],
+)
+def test_what_one_process_trains_alone_is_refused(tmp_path: Path, algorithm: str, other: dict[str, Any], says: str) -> None:
+    config = build(get_trainer(algorithm).Config, {"algorithm": algorithm, "preset": "djeco", "players": 3, **other})
+    with pytest.raises(ConfigError, match=says):
+        train_under_torchrun(config, tmp_path / "a", resume=False, progress=lambda *_: None)
+    assert not (tmp_path / "a").exists()
