@@ -7,6 +7,8 @@ process must not use instructions of its own processor: :func:`check_generic` sa
 from __future__ import annotations
 
 import functools
+import importlib
+import importlib.util
 import subprocess
 import sys
 import tempfile
@@ -14,14 +16,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
 import numba
-from llvmlite import ir
 from numba.core import types
 
 from nainjaune_env.compiler.jit import OPTIONS
 from nainjaune_env.compiler.linked import LinkedCompiler
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
+
+llvm: Any = importlib.import_module("llvmlite.binding")  # without types for mypy
+ir: Any = numba.core.cgutils.ir  # type: ignore[attr-defined]
 
 WASM = "wasm32-unknown-unknown"
 GENERIC = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
@@ -44,11 +47,10 @@ def lower(functions: Mapping[str, tuple[str, Callable[..., Any]]]) -> Any:
     """
     check_generic()
     whole: Any = None
+    options = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
     for name, (signature, function) in functions.items():
-        compiled = numba.njit(
-            signature, no_cpython_wrapper=True, pipeline_class=LinkedCompiler, **{k: v for k, v in OPTIONS.items() if k != "nopython"}
-        )(function)
-        (made,) = compiled.overloads.values()
+        compiled = numba.jit(signature, **options)(function)
+        made: Any = next(iter(compiled.overloads.values()))
         part = made.library._get_module_for_linking().clone()
         for value in [*part.functions, *part.global_variables]:
             if not value.is_declaration:  # numba's linkages, "common" among them, which WebAssembly lacks
@@ -113,12 +115,9 @@ def emit(module: Any, triple: str, *, cpu: str = "generic", features: str = "") 
 def link_wasm(code: bytes, exports: Mapping[str, object], *, stack: int = 1 << 16) -> bytes:
     """Returns a WebAssembly module without imports that exports the functions ``exports``, its memory and ``__heap_base``.
 
-    Raises :class:`MissingLibraryError` without the package ``ziglang``, and :class:`NainJauneError` where linking fails.
+    Raises :class:`NainJauneError` where linking fails; see also :func:`check_linker`.
     """
-    try:
-        import ziglang  # noqa: F401
-    except ModuleNotFoundError:
-        raise MissingLibraryError("A WebAssembly module", "ziglang", "wasm") from None
+    check_linker()
     names = [f"--export={name}" for name in ("__heap_base", *exports)]
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "module.o"), Path(folder, "module.wasm")
@@ -129,3 +128,24 @@ def link_wasm(code: bytes, exports: Mapping[str, object], *, stack: int = 1 << 1
         if result.returncode:
             raise NainJauneError(f"wasm-ld could not link the module: {result.stderr.strip()}")
         return target.read_bytes()
+
+
+def with_section(module: bytes, name: str, payload: bytes) -> bytes:
+    """Returns the WebAssembly ``module`` with a custom section more (WebAssembly core specification, 5.5.3)."""
+    content = _leb128(len(name.encode())) + name.encode() + payload
+    return module + b"\0" + _leb128(len(content)) + content
+
+
+def _leb128(number: int) -> bytes:
+    """Returns ``number``, at least 0, as WebAssembly writes integers: seven bits a byte, lowest first."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes((*out, number))
+
+
+def check_linker() -> None:
+    """Raises :class:`MissingLibraryError` without the package ``ziglang``, whose ``wasm-ld`` links modules."""
+    if importlib.util.find_spec("ziglang") is None:
+        raise MissingLibraryError("Linking a WebAssembly module", "ziglang", "wasm")

@@ -19,7 +19,7 @@ from nainjaune_env.core.bits import is_legal
 from nainjaune_env.core.prng import advance as next_state
 from nainjaune_env.core.prng import mix
 from nainjaune_env.core.table import Stage
-from nainjaune_env.engine.log_arrays import ACTION, COUNT, OPENING, LogArrays
+from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, OPENING, LogArrays
 
 loops: Any
 """``engine.loops`` of the game; bound by ``jit.instantiate``."""
@@ -102,7 +102,10 @@ def step(session: Any, action: Any) -> Any:
 
 
 def rewind(session: Any, plies: Any) -> Any:
-    """Plays the episode again up to ``plies`` of its log, and on to the decision there; later plies are forgotten."""
+    """Plays the episode again up to ``plies`` of its log, and on to the decision there; later plies are forgotten.
+
+    The next ``reward`` counts from the beginning of the round.
+    """
     tables = view_at(session, at.tables, (1,), table_dtype)
     log = LogArrays(
         view_at(session, at.log_tables, (1, 2), table_dtype),
@@ -112,12 +115,11 @@ def rewind(session: Any, plies: Any) -> Any:
     if plies < 0 or plies > log.marks[0, COUNT] or log.marks[1, COUNT]:
         return REFUSED
     tables[0] = log.tables[0, OPENING]
+    log.tables[0, DEALT] = log.tables[0, OPENING]
+    log.marks[0, FIRST] = 0
     log.marks[0, COUNT] = 0
     view_at(session, at.deals, (1,), np.int64)[0] = 0
-    rules, options = _rules(session)
-    # each ply by itself: what the log holds beyond the current one is read before it is written again
-    deals, credited = view_at(session, at.deals, (1,), np.int64), view_at(session, at.credited, (1, size.seats), np.int32)
-    scratch = view_at(session, at.scratch, (size.seats,), np.int32)
+    rules, _ = _rules(session)
     for place in range(plies):
         while tables[0].stage != Stage.PLAYING:
             loops.deal(tables[0], rules, log, 0)
@@ -131,9 +133,8 @@ def observe(session: Any, seat: Any) -> Any:
     rules, _ = _rules(session)
     if seat < 0 or seat >= rules.players:
         return REFUSED
-    return np.int32(
-        game.encode(view_at(session, at.tables, (1,), table_dtype)[0], rules, np.int64(seat), view_at(session, at.observation, (size.observation,), np.uint8))
-    )
+    table = view_at(session, at.tables, (1,), table_dtype)[0]
+    return game.encode(table, rules, np.int64(seat), view_at(session, at.observation, (size.observation,), np.uint8))
 
 
 def redact(session: Any, seat: Any) -> Any:
