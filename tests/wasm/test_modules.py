@@ -2,7 +2,7 @@
 
 import ctypes
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,13 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine import modules
 from nainjaune_env.engine.compiled import loops_of, numbers_of
 from nainjaune_env.engine.determinize import determinize
-from nainjaune_env.engine.modules import WORLDS, build, describe, session_dtype
+from nainjaune_env.engine.modules import WORLDS, describe, session_dtype
 from nainjaune_env.engine.options import EpisodeOptions
+from tests.wasm.conftest import GAMES
 
 wasmtime = pytest.importorskip("wasmtime")
-pytest.importorskip("ziglang")
 
 REFUSED = -1
-GAMES = ["signal_lamps", *(pytest.param(game, marks=pytest.mark.long) for game in ("nain_jaune", "batasaurus"))]
-"""The small one always: to compile the two others takes a minute."""
 
 
 class Module:
@@ -48,9 +46,8 @@ class Module:
 
 
 @pytest.fixture(scope="module", params=GAMES)
-def module(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Module:
-    folder = tmp_path_factory.mktemp("wasm")
-    build(get_game(request.param), folder)
+def module(request: pytest.FixtureRequest, folder_of: Callable[[str], Path]) -> Module:
+    folder = folder_of(request.param)
     assert json.loads((folder / f"{request.param}.json").read_text()) == describe(get_game(request.param))
     made = Module(folder, request.param)
     made.game = request.param  # type: ignore[attr-defined]
