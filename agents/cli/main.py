@@ -28,6 +28,7 @@ from . import (
     sweep,
     train,
     view,
+    wasm,
     zoo,
 )  # fmt: skip
 from .parser import Parser
@@ -43,7 +44,7 @@ EXTRAS = {
 
 COMMANDS = (
     train, sweep, curves, agents, evaluate, merge, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo,
-    compile,
+    compile, wasm,
 )  # fmt: skip
 
 
