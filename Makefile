@@ -37,7 +37,7 @@ $(CUDA_STAMP): pyproject.toml constraints.txt
 	$(MAKE) --always-make EXTRAS=$(EXTRAS),cuda $(STAMP)
 	touch $@
 
-train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a picture (RUN=folder CONFIG=file)
+train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a report (RUN=folder CONFIG=file)
 	@if [ -e $(RUN)/config.yaml ]; then \
 	  $(BIN)/python train.py $(CONFIG) --out $(RUN) --resume; \
 	else \

@@ -35,7 +35,8 @@ def rate_rows() -> list[list[str]]:
     def times(peer: str) -> str:
         """Returns our rate by the peer's, taken within repeats and rounded down."""
         pairs = zip(ours("plies+observation", 1), rates(library="peers", name=peer, threads=1), strict=True)
-        return f"{int(statistics.median(our / their for our, their in pairs))} times"
+        tenths = int(10 * statistics.median(our / their for our, their in pairs))
+        return f"{tenths // 10 if tenths >= 1000 else tenths / 10} times"
 
     def millions(name: str) -> str:
         one, two = (statistics.median(ours(name, threads)) / 1e6 for threads in (1, 2))
