@@ -196,16 +196,6 @@ def study_columns() -> str:
     return "\n".join(parts)
 
 
-def new_game_page() -> str:
-    """Returns the page on how to add a game, which quotes the files that its head names."""
-
-    def quoted(match: re.Match[str]) -> str:
-        path = DOCS.parent / match[1]
-        return f"`{match[1]}`:\n\n```{path.suffix[1:].replace('py', 'python')}\n{path.read_text(encoding='utf-8')}```"
-
-    return re.sub(r"<!-- quote: (\S+) -->", quoted, (DOCS / "heads" / "new_game.md").read_text(encoding="utf-8"))
-
-
 def sections() -> dict[str, dict[str, str]]:
     """Returns the generated sections of the pages that people write, by page and by name."""
     return {
