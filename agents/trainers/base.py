@@ -39,12 +39,12 @@ from .rollout import RoundStarts
 
 EVAL_SEED = 987_654_321
 """Seed of the evaluation's deals, the same for every run; training deals derive from the run's own seed."""
-MOST_TABLES = 1 << 20
+MAX_TABLES = 1 << 20
 """Bound of tables in parallel: some gigabytes."""
 MOST_UNITS = 1 << 14
 """Bound of a layer's width: the weights between two such layers are a gigabyte."""
 EMA_MEANING = "decay, an iteration, of an exponential moving average of the weights, which is the player; 0 = none"
-MOST_EMA = 1 - 1e-6
+MAX_EMA = 1 - 1e-6
 """Bound of a decay: at 1 the average would stay what it is."""
 
 
@@ -54,7 +54,7 @@ class BaseConfig:
 
     algorithm: str = option("", "the trainer")
     game: str = option(DEFAULT_GAME, "the game")
-    preset: str | None = option(None, "the rule sheet (none: the game's default)")
+    preset: str | None = option(None, "the preset (none: the game's default)")
     players: int | None = option(None, "seats (none: the game's default)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
     objective: str = option(CENTRED, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")

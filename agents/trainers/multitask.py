@@ -111,9 +111,9 @@ def edges_at(setups: Sequence[Setup], net: PolicyValueNet, config: BaseConfig) -
     As metrics: ``eval/edge`` and ``eval/ci95`` of the mean, and ``eval/edge/<preset>-<seats>`` for each.
     """
     edges = []
-    for task, setup in enumerate(setups):
+    for setup_index, setup in enumerate(setups):
         agents = [NetAgent("net", specialised(copy.deepcopy(net).cpu(), setup)), load_agent(config.eval_against, setup)]
-        duplicate = Duplicate(setup, agents, seed=EVAL_SEED + task, task=Task(start=config.start))
+        duplicate = Duplicate(setup, agents, seed=EVAL_SEED + setup_index, task=Task(start=config.start))
         edges.append(duplicate.edge(0, 1, config.eval_deals))
     means = {f"eval/edge/{name}": edge.mean for name, edge in zip(setup_names(setups), edges, strict=True)}
     half_width = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)

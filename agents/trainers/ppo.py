@@ -35,7 +35,7 @@ from ..nets.fused_mlp import RunBoth, fast_dtype
 from ..nets.modules import ValueNet, masked_log_softmax
 from ..sampling import sample
 from ..seeds import Stream, generator
-from .base import EMA_MEANING, MOST_EMA, MOST_TABLES, MOST_UNITS, BaseConfig, BaseTrainer, explained_variance
+from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, MOST_UNITS, BaseConfig, BaseTrainer, explained_variance
 from .config import option
 from .distributed import ALONE, Processes
 from .gpu_rollout import play_on_gpu, unpacked
@@ -61,7 +61,7 @@ class Config(BaseConfig):
     mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
     init: str | None = option(None, "the run whose network training begins from (none: a new one)")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
-    tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
+    tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
     recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MOST_UNITS)
     recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
     entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
@@ -75,7 +75,7 @@ class Config(BaseConfig):
     privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
     critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MOST_UNITS)
     bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
-    ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
     muon: float = option(
         0.0,
         "learning rate of the Muon optimizer for the weights of hidden layers, as a multiple of 'learning_rate'; 0 = Adam",

@@ -23,7 +23,7 @@ from tests.support.training import iteration_at, run_in, same
 
 ROOT = Path(__file__).parents[3]
 TINY = {
-    "preset": "djeco", "players": 3, "tables": 18, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 200,
+    "preset": "djeco", "players": 3, "tables": 18, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 100,
     "checkpoint_minutes": 0, "opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "ema": 0.5,
 }  # fmt: skip
 
