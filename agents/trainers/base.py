@@ -159,6 +159,8 @@ class BaseTrainer(ABC, Generic[C]):
     """Those whose state checkpoints keep, by the prefix of its tensors' names; the subclass sets it."""
     starts: Sequence[RoundStarts] = ()
     """What begins the rounds at the trainer's tables, if a checkpoint must keep them; the subclass sets it."""
+    rank, size = 0, 1
+    """This process among those of the run, see ``distributed``; all others train in one."""
     common = False
     """Whether ``layout`` is the one for all tables of the game, and not that of ``setup``."""
 
@@ -198,7 +200,22 @@ class BaseTrainer(ABC, Generic[C]):
 
     def ends(self, stop_requested: bool) -> bool:
         """Returns whether no further iteration is done: the last one is, or ``stop_requested``."""
-        return self.completed >= self.config.iterations or stop_requested
+        return self.completed >= self.config.iterations or self.mean(stop_requested) > 0
+
+    # ---- processes -----------------------------------------------------------------------------------------------
+
+    def part(self, count: int) -> slice:
+        """Returns those of ``count`` tables that this process has."""
+        return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
+
+    def mean(self, value: float) -> float:
+        """Returns the mean of ``value`` over all processes."""
+        return value
+
+    def average_gradients(self) -> None:
+        """Sets all gradients to their means over all processes."""
+
+    # ---- schedules and networks ----------------------------------------------------------------------------------
 
     def annealed(self, first: float, last: float) -> float:
         """Returns the value now of the schedule that goes from ``first`` to ``last`` over the run."""
