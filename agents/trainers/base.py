@@ -39,12 +39,12 @@ from .rollout import RoundStarts
 
 EVAL_SEED = 987_654_321
 """Seed of the evaluation's deals, the same for every run; training deals derive from the run's own seed."""
-MOST_TABLES = 1 << 20
+MAX_TABLES = 1 << 20
 """Bound of tables in parallel: some gigabytes."""
 MOST_UNITS = 1 << 14
 """Bound of a layer's width: the weights between two such layers are a gigabyte."""
 EMA_MEANING = "decay, an iteration, of an exponential moving average of the weights, which is the player; 0 = none"
-MOST_EMA = 1 - 1e-6
+MAX_EMA = 1 - 1e-6
 """Bound of a decay: at 1 the average would stay what it is."""
 
 
@@ -54,7 +54,7 @@ class BaseConfig:
 
     algorithm: str = option("", "the trainer")
     game: str = option(DEFAULT_GAME, "the game")
-    preset: str | None = option(None, "the rule sheet (none: the game's default)")
+    preset: str | None = option(None, "the preset (none: the game's default)")
     players: int | None = option(None, "seats (none: the game's default)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
     objective: str = option(CENTRED, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")
@@ -159,6 +159,8 @@ class BaseTrainer(ABC, Generic[C]):
     """Those whose state checkpoints keep, by the prefix of its tensors' names; the subclass sets it."""
     starts: Sequence[RoundStarts] = ()
     """What begins the rounds at the trainer's tables, if a checkpoint must keep them; the subclass sets it."""
+    rank, size = 0, 1
+    """This process among those of the run, see ``distributed``; all others train in one."""
     common = False
     """Whether ``layout`` is the one for all tables of the game, and not that of ``setup``."""
 
@@ -198,7 +200,22 @@ class BaseTrainer(ABC, Generic[C]):
 
     def ends(self, stop_requested: bool) -> bool:
         """Returns whether no further iteration is done: the last one is, or ``stop_requested``."""
-        return self.completed >= self.config.iterations or stop_requested
+        return self.completed >= self.config.iterations or self.mean(stop_requested) > 0
+
+    # ---- processes -----------------------------------------------------------------------------------------------
+
+    def part(self, count: int) -> slice:
+        """Returns those of ``count`` tables that this process has."""
+        return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
+
+    def mean(self, value: float) -> float:
+        """Returns the mean of ``value`` over all processes."""
+        return value
+
+    def average_gradients(self) -> None:
+        """Sets all gradients to their means over all processes."""
+
+    # ---- schedules and networks ----------------------------------------------------------------------------------
 
     def annealed(self, first: float, last: float) -> float:
         """Returns the value now of the schedule that goes from ``first`` to ``last`` over the run."""

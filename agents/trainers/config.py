@@ -128,7 +128,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return values
 
 
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """Values that a configuration has at most, with its aliases written out."""
 
 
@@ -171,7 +171,7 @@ _Loader.add_constructor(_FLOAT, _Loader.number)
 
 
 def _load_yaml(text: str) -> Any:
-    """Returns the value of a YAML document; raises ``ValueError`` for anything else, and for more than :data:`MOST_VALUES`."""
+    """Returns the value of a YAML document; raises ``ValueError`` for anything else, and for more than :data:`MAX_VALUES`."""
     try:
         loader = _Loader(text)
     except yaml.YAMLError as error:  # characters that YAML does not have
@@ -180,8 +180,8 @@ def _load_yaml(text: str) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
-        if _size(node, {}) > MOST_VALUES:  # aliases of lists of aliases grow without end when they are read one by one
-            raise ValueError(f"it has more than {MOST_VALUES} values, with its aliases written out")
+        if _size(node, {}) > MAX_VALUES:  # aliases of lists of aliases grow without end when they are read one by one
+            raise ValueError(f"it has more than {MAX_VALUES} values, with its aliases written out")
         return loader.construct_document(node)
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(str(error)) from None

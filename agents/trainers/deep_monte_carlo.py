@@ -42,7 +42,7 @@ from nainjaune_env.core.spec import Setup
 from ..nets.checkpoint import Checkpoint
 from ..sampling import sample
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, EMA_MEANING, MOST_EMA, MOST_TABLES, BaseConfig, BaseTrainer, explained_variance
+from .base import COMMON_METRICS, EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
 from .config import option
 from .opponents import LEARNER, PAST, PastSelves, Seating
 from .rollout import Tables
@@ -55,13 +55,13 @@ class Config(BaseConfig):
 
     algorithm: str = option("deep_monte_carlo", "the trainer")
     iterations: int = option(1000, "updates of the run; the schedules extend over them", low=1)
-    tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
+    tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
     temperature: float = option(0.1, "actions are drawn from softmax(Q / temperature) at the start, in units of payoff_scale")
     last_temperature: float = option(
         0.02, "temperature at the end, not above that at the start; it changes geometrically", low=1e-6
     )  # its inverse is a factor of a learning rate
     max_grad_norm: float = option(10.0, "a gradient with a larger norm is scaled down to this one", low=0)
-    ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
     eval_every: int = option(50, "iterations between evaluations; 0 = none", low=0)
 
     def __post_init__(self) -> None:

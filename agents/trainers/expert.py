@@ -61,7 +61,7 @@ from ..search.rollouts import Rollouts
 from ..search.truncated import TruncatedRollouts
 from ..seeds import Stream, generator
 from ..task import CARRIED, MATCH_ROUNDS, OWN
-from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
+from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
 from .config import option
 from .gating import edge_over, is_weaker
 from .labelling import LabelWorkers, check_workers, executor_of, labels_run
@@ -84,8 +84,8 @@ class Config(BaseConfig):
     objective: str = option(OWN, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")
     generations: int = option(3, "generations of the run: times that decisions are labelled and learned", low=1)
     shards: int = option(75, "shards of labels in a generation", low=1)
-    shard: int = option(8000, "decisions labelled for each shard", low=1, high=MOST_TABLES)
-    rounds: int = option(2048, "rounds played for each shard; its decisions are chosen from theirs", low=1, high=MOST_TABLES)
+    shard: int = option(8000, "decisions labelled for each shard", low=1, high=MAX_TABLES)
+    rounds: int = option(2048, "rounds played for each shard; its decisions are chosen from theirs", low=1, high=MAX_TABLES)
     explore: float = option(0.1, "probability of a uniformly random action in those rounds", low=0, high=1)
     init: str | None = option(None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)")
     rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")

@@ -1,4 +1,4 @@
-"""MaskablePPO of sb3-contrib, on the native vector environment, in self-play or against rules of thumb and past selves.
+"""MaskablePPO of sb3-contrib, on the native vector environment, in self-play or against heuristics and past selves.
 
 One seat of each table learns, a different one each round. Each of the other seats has one of the ``opponents``, drawn for the
 round by their shares. With ``opponents: self`` all seats learn instead, and every decision at a table is a row. The algorithm is
@@ -37,7 +37,7 @@ from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..seeds import Stream, generator
 from ..task import CARRIED, FRESH, OWN
-from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer
+from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer
 from .config import option
 from .opponents import PAST, PAST_SELVES, SELF, PastSelves, named
 from .run import Progress, Run, run_iterations
@@ -67,7 +67,7 @@ class Config(BaseConfig):
         FRESH, "how rounds start: 'fresh', or {pots: [low, high]}, drawn for each table in every iteration"
     )
     iterations: int = option(100, "updates of the run; the schedules extend over them", low=1)
-    tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1, high=MOST_TABLES)
+    tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1, high=MAX_TABLES)
     steps: int = option(24, "the learner's decisions at each table for an update (n_steps): a few rounds or more", low=1)
     opponents: dict[str, float] | str | None = option(
         {"random": 0.5, PAST: 0.5},

@@ -24,7 +24,6 @@ from ..seeds import Stream, generator
 from ..task import Task
 from .base import EVAL_SEED, BaseConfig
 from .config import resolve_setup
-from .distributed import ALONE, Processes
 from .opponents import PastSelves, Seating
 from .rollout import Tables
 
@@ -66,23 +65,21 @@ def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequ
 
 
 def share_out(
-    config: Any, sizes: tuple[int, int], *, common: bool, past: PastSelves | None = None, processes: Processes = ALONE
+    config: Any, part: slice, sizes: tuple[int, int], *, common: bool, past: PastSelves | None = None, rank: int = 0
 ) -> list[Tables]:
-    """Returns the tables of a process, split evenly among the setups of ``config``: the numbers differ by at most one.
+    """Returns the tables ``part`` of a run, split evenly among the setups of ``config``: the numbers differ by at most one.
 
-    ``sizes`` of observations, and of what a critic observes.
-
-    Raises :class:`ConfigError` where there are fewer tables than setups.
+    ``sizes`` of observations, and of what a critic observes; ``rank`` of the process. Raises :class:`ConfigError` where there are
+    fewer tables than setups.
     """
-    setups, part = config.setups(), processes.part(config.tables)
-    count = part.stop - part.start
+    setups, count = config.setups(), part.stop - part.start
     if count < len(setups):
         raise ConfigError(f"A mixture of {len(setups)} setups needs as many 'tables' in each process, and there are {count}.")
     each, more = divmod(count, len(setups))
     ends = part.start + np.cumsum([0, *(each + (number < more) for number in range(len(setups)))])
 
     def rng_of(*key: int) -> np.random.Generator:
-        return generator(config.seed, Stream.TRAINING, *key, *([processes.rank] if processes.rank else []))
+        return generator(config.seed, Stream.TRAINING, *key, *([rank] if rank else []))
 
     return [
         Tables(
@@ -111,9 +108,9 @@ def edges_at(setups: Sequence[Setup], net: PolicyValueNet, config: BaseConfig) -
     As metrics: ``eval/edge`` and ``eval/ci95`` of the mean, and ``eval/edge/<preset>-<seats>`` for each.
     """
     edges = []
-    for task, setup in enumerate(setups):
+    for setup_index, setup in enumerate(setups):
         agents = [NetAgent("net", specialised(copy.deepcopy(net).cpu(), setup)), load_agent(config.eval_against, setup)]
-        duplicate = Duplicate(setup, agents, seed=EVAL_SEED + task, task=Task(start=config.start))
+        duplicate = Duplicate(setup, agents, seed=EVAL_SEED + setup_index, task=Task(start=config.start))
         edges.append(duplicate.edge(0, 1, config.eval_deals))
     means = {f"eval/edge/{name}": edge.mean for name, edge in zip(setup_names(setups), edges, strict=True)}
     half_width = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)

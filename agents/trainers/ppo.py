@@ -35,9 +35,8 @@ from ..nets.fused_mlp import RunBoth, fast_dtype
 from ..nets.modules import ValueNet, masked_log_softmax
 from ..sampling import sample
 from ..seeds import Stream, generator
-from .base import EMA_MEANING, MOST_EMA, MOST_TABLES, MOST_UNITS, BaseConfig, BaseTrainer, explained_variance
+from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, MOST_UNITS, BaseConfig, BaseTrainer, explained_variance
 from .config import option
-from .distributed import ALONE, Processes
 from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
 from .networks import LearningNets, NetOutput, RolloutPolicy
@@ -61,7 +60,7 @@ class Config(BaseConfig):
     mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
     init: str | None = option(None, "the run whose network training begins from (none: a new one)")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
-    tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
+    tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
     recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MOST_UNITS)
     recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
     entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
@@ -75,7 +74,7 @@ class Config(BaseConfig):
     privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
     critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MOST_UNITS)
     bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
-    ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
     muon: float = option(
         0.0,
         "learning rate of the Muon optimizer for the weights of hidden layers, as a multiple of 'learning_rate'; 0 = Adam",
@@ -167,10 +166,9 @@ class Trainer(BaseTrainer[Config]):
 
     loss_function = staticmethod(ppo_loss)
 
-    def __init__(self, config: Config, setup: Setup, processes: Processes = ALONE, *, run_pair: RunBoth | None = None) -> None:
-        """``processes`` share tables and minibatches; ``run_pair`` runs two parts of a pass at the same time (None: in turn)."""
+    def __init__(self, config: Config, setup: Setup, *, run_pair: RunBoth | None = None) -> None:
+        """``run_pair`` runs two parts of a pass at the same time (None: in turn)."""
         super().__init__(config, setup)
-        self.processes = processes
         if config.mixture:
             self.common, self.layout = True, common_layout(setup.game)
         rng = torch.Generator().manual_seed(config.seed)
@@ -191,7 +189,9 @@ class Trainer(BaseTrainer[Config]):
         if config.ema:
             self.average_weights("model.", config.ema)
         sizes = self.layout.size, critic_layout.size if self.critic else 0
-        self.tables = share_out(config, sizes, common=self.common, past=self.past_selves, processes=processes)
+        self.tables = share_out(
+            config, self.part(config.tables), sizes, common=self.common, past=self.past_selves, rank=self.rank
+        )
         self.starts = [tables.starts for tables in self.tables]
 
     def iterate(self) -> dict[str, float]:
@@ -201,12 +201,9 @@ class Trainer(BaseTrainer[Config]):
         metrics = self.update(rollout, rng)
         metrics["rollout/decisions_per_round"] = len(rollout.action) / sum(map(len, self.tables))
         metrics["rollout/payoff_spread"] = rollout.payoff_std
-        metrics = {name: self.processes.mean(value) for name, value in metrics.items()}
-        decisions = round(self.processes.mean(len(rollout.action)) * self.processes.size)
+        metrics = {name: self.mean(value) for name, value in metrics.items()}
+        decisions = round(self.mean(len(rollout.action)) * self.size)
         return self.finish_iteration(metrics, decisions, time.perf_counter() - began)
-
-    def ends(self, stop_requested: bool) -> bool:
-        return super().ends(self.processes.mean(stop_requested) > 0)
 
     # ---- collecting ----------------------------------------------------------------------------------------------
 
@@ -271,7 +268,7 @@ class Trainer(BaseTrainer[Config]):
         target = advantage + rollout.value
         if self.iteration == 0 and c.init is None and not self.common:
             # Fixed from here on: the value head learns in this unit.
-            self.net.payoff_scale.fill_(max(self.processes.mean(float(target.std())), 1.0))
+            self.net.payoff_scale.fill_(max(self.mean(float(target.std())), 1.0))
         unit = np.array([tables.unit(self.net) for tables in self.tables], np.float32)[rollout.setup_index]
         if self.common or c.task.draws:
             advantage = normalized_within(rollout.bucket, advantage)
@@ -280,7 +277,7 @@ class Trainer(BaseTrainer[Config]):
         self.optimizer.set_learning_rate(self.learning_rate)
         arrays = (rollout.observation, rollout.omniscient, rollout.legal, rollout.action, rollout.log_prob)
         columns = [torch.as_tensor(array, device=c.device) for array in (*arrays, advantage, target / unit, value_weight)]
-        steps = math.ceil(self.processes.mean(len(advantage)) * self.processes.size / c.minibatch)
+        steps = math.ceil(self.mean(len(advantage)) * self.size / c.minibatch)
         logged: list[dict[str, Tensor]] = []  # as tensors: reading a number waits for a GPU
         for epoch in range(1, c.epochs + 1):
             parts = [*minibatch_rows(rollout.trajectory_id, c.minibatch, steps, rng, whole=c.recurrent > 0)]
@@ -293,11 +290,11 @@ class Trainer(BaseTrainer[Config]):
                 for parameter in self.parameters:
                     parameter.grad = None  # Optimizer.zero_grad takes 1 % of a step for its hooks
                 loss.backward()  # type: ignore[no-untyped-call]
-                self.processes.average_gradients(self.parameters)
+                self.average_gradients()
                 grad_norm = self.networks.clip(c.max_grad_norm)
                 self.optimizer.step()
                 logged.append(stats | {"grad_norm": grad_norm})
-            if c.target_kl and epoch < c.epochs and self.processes.mean(mean_of("kl", logged[-len(parts) :])) > c.target_kl:
+            if c.target_kl and epoch < c.epochs and self.mean(mean_of("kl", logged[-len(parts) :])) > c.target_kl:
                 break
         means = {name: mean_of(name, logged) for name in logged[0]}
         return {
@@ -334,21 +331,19 @@ def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:
     return float(torch.stack([stats[name] for stats in logged]).double().mean())
 
 
-def new_trainer(config: Config, processes: Processes = ALONE) -> Trainer:
+def new_trainer(config: Config) -> Trainer:
     """Returns the trainer of a run: one that plays ahead with ``overlap``."""
     if config.overlap:
         from .overlap import OverlapTrainer
 
         return OverlapTrainer(config, config.setup())
-    return Trainer(config, config.setup(), processes)
+    return Trainer(config, config.setup())
 
 
-def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress, processes: Processes = ALONE) -> bool:
-    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does."""
-    trainer = new_trainer(config, processes)
+def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress, trainer: Trainer | None = None) -> bool:
+    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; ``trainer``: in place of :func:`new_trainer`'s."""
+    trainer = trainer or new_trainer(config)
     if checkpoint is None and config.init is not None:
         # a best response has its own objective, and learns its value function from scratch
         trainer.load_initial_weights(config.init, objective=config.objective if SELF in config.shares else None)
-    if processes.rank > 0:
-        return follow_iterations(trainer, run, checkpoint)
-    return run_iterations(trainer, run, checkpoint, progress)
+    return (follow_iterations if trainer.rank else run_iterations)(trainer, run, checkpoint, progress)

@@ -322,7 +322,7 @@ def _flush_and_save(logs: Sequence[MetricLog], run: Run, trainer: BaseTrainer[An
         run.save(trainer.checkpoint())  # whatever a service says to its metrics
 
 
-def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None) -> bool:
+def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Does the part of a process other than the first one in :func:`run_iterations`, which writes and evaluates nothing."""
     if checkpoint is not None:
         trainer.restore(checkpoint)
@@ -330,7 +330,7 @@ def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoin
         return True
     with run.interruptible():
         while not trainer.ends(run.stop_requested):
-            _iterate(trainer)
+            progress(trainer.completed, _iterate(trainer))
     return bool(trainer.completed >= trainer.config.iterations)
 
 

@@ -278,7 +278,7 @@ def test_a_run_of_an_older_version_resumes_bit_for_bit(tmp_path: Path, algorithm
     """Its configuration lacks a newer key, has removed ones that asked for nothing, and another order."""
     config = tiny(algorithm)
     removed = {key: unused[0] for key, (_, unused) in REMOVED.items() if unused and not hasattr(config, key)}
-    newer = {"checkpoint_minutes", "keep_best"}
+    newer = {"checkpoint_minutes", "keep_best", "opponents"}
 
     def older(values: dict[str, Any]) -> dict[str, Any]:
         return {**removed, **{key: values[key] for key in reversed(values) if key not in newer}}

@@ -17,13 +17,13 @@ import torch
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.distributed import Processes, train_under_torchrun
+from nainjaune_agents.trainers.distributed import train_under_torchrun
 from nainjaune_env.core.errors import ConfigError
 from tests.support.training import iteration_at, run_in, same
 
 ROOT = Path(__file__).parents[3]
 TINY = {
-    "preset": "djeco", "players": 3, "tables": 18, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 200,
+    "preset": "djeco", "players": 3, "tables": 18, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 100,
     "checkpoint_minutes": 0, "opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "ema": 0.5,
 }  # fmt: skip
 
@@ -72,15 +72,15 @@ def test_two_processes_have_the_same_bits_again_and_after_one_was_killed(tmp_pat
 
 
 def test_processes_divide_the_tables_and_one_is_alone() -> None:
+    config = build(get_trainer("ppo").Config, TINY)
+    trainer = get_trainer("ppo").Trainer(config, config.setup())
+    assert (trainer.part(11), trainer.mean(2.5)) == (slice(0, 11), 2.5)
     parts = []
-    for rank in range(3):
-        processes = Processes()
-        processes.rank, processes.size = rank, 3
-        parts.append(np.arange(11)[processes.part(11)])
+    for trainer.rank in range(3):
+        trainer.size = 3
+        parts.append(np.arange(11)[trainer.part(11)])
     assert np.concatenate(parts).tolist() == [*range(11)]
     assert {len(part) for part in parts} == {3, 4}
-    alone = Processes()
-    assert (alone.part(5), alone.mean(2.5), alone.from_first(b"x")) == (slice(0, 5), 2.5, b"x")
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_what_a_mixture_needs() -> None:
 
 def test_tables_are_shared_out_evenly() -> None:
     config = tiny(mixture=[{"preset": "djeco"}], tables=11)
-    parts = share_out(config, (1, 0), common=True)
+    parts = share_out(config, slice(0, 11), (1, 0), common=True)
     assert [part.part for part in parts] == [slice(0, 4), slice(4, 8), slice(8, 11)]
     assert [len(part) for part in parts] == [4, 4, 3]
 
