@@ -24,7 +24,6 @@ from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.history import MAX_PLIES, layout_with_history
 from nainjaune_env.registry import get_game
 
 from ..task import Task, stored_task
@@ -70,17 +69,14 @@ class Checkpoint:
     """Architecture of the network, see ``nets.arch``; ``hidden`` and ``recurrent`` are its arguments."""
     recurrent: int = 0
     """Units of the network's memory; 0 = none."""
-    history: int = 0
-    """Plies of the round in the network's observations (``engine.history``); 0 = none."""
     common: bool = False
     """Whether ``layout`` is the game's common one: the network plays at any table of the game, and ``preset``, ``rules`` and
     ``players`` are defaults."""
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
-    ``past.<number>.*``, what actions share ``shared.*``, the magnet ``magnet.*``, the pool of a league ``league.*``, matches that
-    go on ``starts.<number>.*``; where ``model.*`` is an average, ``learner.*`` are the last weights."""
+    """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, past selves ``past.<number>.*``, what
+    actions share ``shared.*``, matches that go on ``starts.<number>.*``; where ``model.*`` is an average, ``learner.*`` are the last weights."""
 
     @property
     def task(self) -> Task:
@@ -137,10 +133,17 @@ def load_checkpoint(path: Path) -> Checkpoint:
     if "sha256" in head and head["sha256"] != _digest(head.get("about", ""), tensors):
         raise CheckpointError(f"{str(path)!r} was changed since it was written: its SHA-256 is not the one in its head.")
     try:
-        checkpoint = Checkpoint(**json.loads(head["about"]), tensors=tensors)
+        about = json.loads(head["about"])
+        plies = about.pop("history", 0)
+        checkpoint = Checkpoint(**about, tensors=tensors)
         _check_types(checkpoint)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise CheckpointError(f"The head of {str(path)!r} does not describe a checkpoint: {as_sentence(error)}") from None
+    if plies:
+        raise CheckpointError(
+            f"The network in {str(path)!r} observes {quoted(plies)} plies of the round ('history'), which was removed on 2026-11-25: "
+            "a version from before that day plays it, see docs/lab/removed_options.md."
+        )
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{str(path)!r} has no sound weights: {quoted(name)} holds NaN or infinity.")
@@ -194,8 +197,6 @@ def _check_types(checkpoint: Checkpoint) -> None:
             raise TypeError(f"{name!r} of 'progress' is a number, not {quoted(value)}")
     if min(checkpoint.iteration, checkpoint.players, checkpoint.actions) < 0:
         raise ValueError("'iteration', 'players' and 'actions' are at least 0")
-    if not 0 <= checkpoint.history <= (0 if checkpoint.common else MAX_PLIES):
-        raise ValueError(f"'history' is from 0 to {MAX_PLIES}, and 0 for a network for all tables, not {checkpoint.history}")
 
 
 def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -> None:
@@ -209,11 +210,8 @@ def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -
 
 
 def layout_of(checkpoint: Checkpoint, setup: Setup) -> Layout:
-    """Returns the layout of the network's observations at tables with this ``setup``.
-
-    Raises :class:`~nainjaune_env.core.errors.AgentError` for a history of play in a game that has none.
-    """
-    return common_layout(setup.game) if checkpoint.common else layout_with_history(setup, checkpoint.history)
+    """Returns the layout of the network's observations at tables with this ``setup``."""
+    return common_layout(setup.game) if checkpoint.common else setup.layout
 
 
 def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:

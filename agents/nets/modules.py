@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -102,25 +102,6 @@ def fold_inputs(layer: nn.Module, constant: Tensor, columns: Tensor) -> None:
     layer.bias = nn.Parameter((bias.double() + weight[:, : len(constant)].double() @ constant).to(bias.dtype))
     layer.weight = nn.Parameter(weight[:, columns])
     layer.in_features = len(columns)
-
-
-def with_more_inputs(old: Mapping[str, Tensor], new: Mapping[str, Tensor], columns: Tensor) -> dict[str, Tensor]:
-    """Returns the weights of a network that computes what one with the weights ``old`` does, from more inputs.
-
-    ``new`` are weights of the larger network by name. Its inputs ``columns (C,) int64`` are those of the other; matrices over the
-    inputs are 0 in all other columns. Weights that ``old`` lacks stay as they are in ``new``. Raises ValueError for weights that
-    differ otherwise.
-    """
-    found = dict(new)
-    for name, weight in old.items():
-        larger = new.get(name)
-        if larger is not None and larger.shape == weight.shape:
-            found[name] = weight
-        elif larger is not None and larger.ndim == 2 and weight.shape == (len(larger), len(columns)):
-            found[name] = torch.zeros_like(larger).index_copy_(1, columns, weight)
-        else:
-            raise ValueError(f"{name!r} has the shape {tuple(weight.shape)}, and cannot be extended")
-    return found
 
 
 MOST_WEIGHTS = 1 << 28

@@ -15,7 +15,6 @@ from nainjaune_env.agent import DecisionBatch, Rng
 from nainjaune_env.core.errors import CheckpointError, as_sentence
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.history import observation_with_history
 
 from ..sampling import greedy, sample
 from .arch import make_net
@@ -42,11 +41,6 @@ class NetAgent:
         self.net = net if device is None else net.to(check_device(device))
         self.stochastic = stochastic
 
-    @property
-    def needs_history(self) -> bool:
-        """Whether the network observes the plies of the round."""
-        return self.net.history > 0
-
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns the dtype of the network's state: ``(recurrent,) float32``, of size 0 without memory."""
         return np.dtype((np.float32, (self.net.recurrent,)))
@@ -71,19 +65,17 @@ class NetAgent:
     def values(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Returns what the seats to act net in the rest of the round, ``(K,)``, in the game's unit, by the network's value head.
 
-        ``observation (K, size)``; not for networks with memory or history.
+        ``observation (K, size)``; not for networks with memory.
         """
         return self.net.evaluate(observation)[1] * np.float32(self.net.payoff_scale)
 
     def scorer(self) -> FusedInference | TorchScorer:
         """Returns a copy of the network for rollouts, fused where it is a plain MLP; its logits may differ by rounding.
 
-        Raises ValueError where it has memory, or observes the plies of the round.
+        Raises ValueError where it has memory.
         """
         if self.net.recurrent:
             raise ValueError(f"a network with memory ({self.net.recurrent} units) has no logits without its state")
-        if self.net.history:
-            raise ValueError(f"a network that observes {self.net.history} plies of the round has no logits without them")
         chain = self.net.fused()
         if chain is None:
             return TorchScorer(self.net)
@@ -91,9 +83,7 @@ class NetAgent:
 
     def _logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
         state = decisions.state if self.net.recurrent else None
-        observation, plies = decisions.observation, self.net.history
-        if plies:
-            observation = observation_with_history(decisions.setup, observation, decisions.history, decisions.seat, plies)
+        observation = decisions.observation
         parts = []
         for at in range(0, max(len(decisions.index), 1), ROWS):  # one part even of no decisions, to concatenate
             piece = slice(at, at + ROWS)

@@ -17,10 +17,9 @@ from torch import Tensor, nn
 
 from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.layout import Layout
-from nainjaune_env.engine.history import plies_in
 
 from .fused_mlp import LinearChain
-from .modules import check_weights, linear, with_more_inputs
+from .modules import check_weights, linear
 from .observation_net import ObservationNet
 from .threads import agent_threads
 
@@ -34,12 +33,6 @@ class PolicyValueNet(ObservationNet):
 
     arch: ClassVar[str]
     """The name of the architecture in configurations and checkpoints: that of its module."""
-    reads_history: ClassVar[bool] = False
-    """Whether it is made for observations with the plies of the round; every network takes them as inputs."""
-    extends: ClassVar[tuple[str, ...]] = ()
-    """The architectures whose networks it can take over and give more inputs, see :meth:`extend`."""
-    history: int
-    """Plies of the round in an observation, 0 = none."""
     body: nn.Module
     """The layers before the heads."""
     payoff_scale: Tensor
@@ -71,11 +64,6 @@ class PolicyValueNet(ObservationNet):
         """Returns the number of weights between hidden layers."""
         memory = 3 * recurrent * (recurrent + hidden[0]) + recurrent * hidden[0] if recurrent and hidden else 3 * recurrent**2
         return memory + sum(a * b for a, b in pairwise(hidden))
-
-    def set_layout(self, layout: Layout) -> None:
-        """Sets the layout of observations."""
-        super().set_layout(layout)
-        self.history = plies_in(layout)
 
     @abstractmethod
     def build(self, layout: Layout, generator: torch.Generator) -> int:
@@ -128,16 +116,6 @@ class PolicyValueNet(ObservationNet):
         ValueError where the architecture cannot do that.
         """
         raise ValueError(f"a network of arch {self.arch!r} cannot be restricted to the observations of one setup")
-
-    def extend(self, net: PolicyValueNet, columns: Tensor) -> None:
-        """Takes over the weights of ``net``, whose observations are the bytes ``columns (C,) int64`` of its own.
-
-        The other bytes have weights of 0 in a layer over the bytes, so that outputs are then those of ``net``. Raises ValueError
-        where that cannot be.
-        """
-        if net.arch not in self.extends or net.recurrent or self.recurrent:
-            raise ValueError(f"a network of arch {self.arch!r} cannot take over one of arch {net.arch!r} with fewer inputs")
-        self.load_state_dict(with_more_inputs(net.state_dict(), self.state_dict(), columns))
 
     @agent_threads()
     @torch.inference_mode()

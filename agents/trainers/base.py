@@ -63,8 +63,7 @@ class BaseConfig:
     seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
     arch: str = option(
         DEFAULT_ARCH,
-        "the network: 'mlp', 'residual' (a block for each of 'hidden', with layer normalisation), or 'history_gru' "
-        "(PPO with 'history': a GRU over the plies of the round)",
+        "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)",
     )
     hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1, high=MOST_UNITS)
     learning_rate: float = option(2e-3, "Adam's step size at the start", low=0, high=1)
@@ -86,8 +85,6 @@ class BaseConfig:
     def __post_init__(self) -> None:
         check_bounds(self)
         get_arch(self.arch).check_arguments(self.hidden, getattr(self, "recurrent", 0))  # keys of PPO alone
-        if get_arch(self.arch).reads_history and not getattr(self, "history", 0):
-            raise ConfigError(f"A network of arch {self.arch!r} reads the plies of the round: set 'history', which PPO has.")
         check_logs(self.logs)
         if self.schedule not in SCHEDULES:
             raise ConfigError(choose_one("schedule", self.schedule, SCHEDULES))
@@ -282,7 +279,6 @@ class BaseTrainer(ABC, Generic[C]):
             iteration=self.iteration,
             config=dataclasses.asdict(self.config),
             recurrent=self.net.recurrent,
-            history=self.net.history,
             common=self.common,
             progress={"decisions": float(self.decisions), "seconds": self.seconds},
             tensors={name: tensor.cpu() for name, tensor in tensors.items()},

@@ -48,7 +48,6 @@ def response_configs(
             "arch": checkpoint.arch,
             "hidden": checkpoint.hidden,
             "recurrent": checkpoint.recurrent,
-            "history": checkpoint.history,
         }
     own = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
     return {start: build(ppo.Config, {**common, **RECIPES[start], **own, **initial[start]}) for start in initial}

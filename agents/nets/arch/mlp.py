@@ -24,7 +24,6 @@ class MLP(PolicyValueNet):
     """Linear layers and ReLUs, and a GRU where ``recurrent`` is not 0."""
 
     arch = "mlp"
-    extends = ("mlp",)
     body: nn.Sequential
     look: nn.Sequential
     gru: nn.GRU

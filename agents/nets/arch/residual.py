@@ -43,7 +43,6 @@ class Residual(PolicyValueNet):
     """A residual MLP; it has no memory."""
 
     arch = "residual"
-    extends = ("residual",)
     body: nn.Sequential
 
     def build(self, layout: Layout, generator: torch.Generator) -> int:
