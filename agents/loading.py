@@ -17,7 +17,7 @@ from nainjaune_env.core.spec import Setup, check_setup
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
-from .nets.threads import set_agent_threads
+from .nets.devices import set_agent_threads
 from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .zoo import PREFIX, is_zoo_name, player_registry
 

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from hub_cards import dataset_card, model_card
 
+from nainjaune_agents.options import described
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.study import columns as study
 from nainjaune_agents.trainers import get_trainer, trainer_names
-from nainjaune_agents.trainers.config import options
 from nainjaune_agents.zoo import PREFIX, Player, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.analysis.stat_hook import Measures
@@ -70,7 +70,7 @@ def page(game: GameSpec) -> str:
 def trainer_page(name: str) -> str:
     """Returns the page of one trainer."""
     trainer = get_trainer(name)
-    keys = [(f"`{key}`", f"`{default}`", meaning) for key, default, meaning in options(trainer.Config)]
+    keys = [(f"`{key}`", f"`{default}`", meaning) for key, default, meaning in described(trainer.Config)]
     metrics = [[f"`{metric}`", meaning] for metric, meaning in trainer.METRICS.items()]
     head = DOCS / "heads" / f"trainer_{name}.md"
     parts = [

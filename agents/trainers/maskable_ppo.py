@@ -36,10 +36,11 @@ from nainjaune_env.envs.opponents import SELF, ModelAgent, Pool
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
+from ..options import option
 from ..seeds import Stream, generator
 from ..task import CARRIED, FRESH, OWN
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer
-from .config import option
+from .optimizers import OPTIMIZER
 from .run import Progress, Run, run_iterations
 
 try:
@@ -74,7 +75,9 @@ class Config(BaseConfig):
     past_selves: float = option(0.5, "probability that a seat of others has a past self", low=0, high=1)
     snapshots: int = option(5, "past selves that are kept, the newest ones", low=1)
     snapshot_every: int = option(10, "iterations between two snapshots", low=1)
-    learning_rate: float = option(1.5e-3, "Adam's step size at the start", low=0, high=1)
+    optimizer: dict[str, Any] = option(
+        {"name": "adam", "learning_rate": 1.5e-3}, "the optimizer, {name, **arguments}; only adam", choice=OPTIMIZER
+    )
     entropy: float = option(0.05, "weight of the policy's entropy at the start (ent_coef)", low=0)
     last_entropy: float = option(0.005, "weight of the entropy at the end", low=0)
     epochs: int = option(3, "passes over the decisions of an iteration (n_epochs)", low=1)
@@ -91,6 +94,8 @@ class Config(BaseConfig):
             )
         if not self.opponents and self.past_selves < 1 and not self.self_play:
             raise ConfigError("Without 'opponents' all other seats must have past selves: set 'past_selves' to 1.")
+        if self.optimizer["name"] != "adam":
+            raise ConfigError(f"Stable-Baselines3 steps by Adam here: the optimizer is adam, not {self.optimizer['name']}.")
         if self.objective != OWN:
             raise ConfigError(
                 "MaskablePPO learns from the reward of one seat, its own payoff, so 'objective' is 'own', not "
@@ -152,7 +157,7 @@ class Trainer(BaseTrainer[Config]):
             NetPolicy, self.venv, n_steps=c.steps, batch_size=c.minibatch, n_epochs=c.epochs, gamma=1.0,
             gae_lambda=c.gae_lambda, clip_range=c.clip, vf_coef=c.value_weight, max_grad_norm=c.max_grad_norm,
             learning_rate=lambda _: self.learning_rate,
-            policy_kwargs={"layout": setup.layout, "arch": c.arch, "hidden": c.hidden}, seed=c.seed % 2**32, device="cpu",
+            policy_kwargs={"layout": setup.layout, "arch": c.arch}, seed=c.seed % 2**32, device="cpu",
             rollout_buffer_class=SelfPlayBuffer if c.self_play else None,
             rollout_buffer_kwargs={"venv": self.venv} if c.self_play else None,
         )  # fmt: skip

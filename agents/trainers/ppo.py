@@ -60,7 +60,7 @@ from .gpu_rollout import play_on_gpu
 from .league import League
 from .magnet import Magnet
 from .multitask import edges_at, normalized_within, share_out, spread_within
-from .optimizers import AdamAndMuon
+from .optimizers import GroupedOptimizer, adam_group
 from .ppo_config import METRICS, Config
 from .ppo_loss import OWN, Decisions, LossWeights, StepMoments, mean_of, ppo_loss
 from .rollout import LEARNER, Rollout, RolloutBuffer, RolloutPolicy, joined, play
@@ -100,7 +100,7 @@ class Trainer(BaseTrainer[Config]):
             self.layout = layout_with_history(setup, config.history)
 
         chance = torch.Generator().manual_seed(config.seed)
-        self.net = self.new_net(chance, recurrent=config.recurrent)
+        self.net = self.new_net(chance)
         self.critic = ValueNet(all_seen, config.critic_hidden, chance) if config.privileged else None
         self.belief = BeliefHead(self.net.width, seen, all_seen, chance) if config.belief else None
         self.modules = {"model.": self.net}
@@ -110,7 +110,8 @@ class Trainer(BaseTrainer[Config]):
             module.to(config.device)
         self.parameters = [parameter for module in self.modules.values() for parameter in module.parameters()]
         hidden_layers = [net.body for net in (self.net, self.critic) if net]
-        self.optimizer = AdamAndMuon(self.parameters, hidden_layers, muon=config.muon)
+        groups = [adam_group(self.parameters)]
+        self.optimizer = GroupedOptimizer(config.optimizer, groups, hidden_layers, eps=1e-5, fused=True)
         self.optimizers = self.optimizer.named()
 
         dtype = torch.bfloat16 if config.bf16 else torch.float32

@@ -16,10 +16,10 @@ from nainjaune_env.engine.history import MAX_PLIES, check_rewind
 from ..loading import load_agent
 from ..nets.devices import check_device
 from ..nets.fused_mlp import fast_dtype
-from ..nets.modules import check_weights
+from ..nets.modules import MAX_UNITS, check_weights
+from ..options import option
 from ..task import CARRIED
-from .base import COMMON_METRICS, EMA_MEANING, MOST_EMA, MOST_TABLES, MOST_UNITS, BaseConfig
-from .config import option
+from .base import COMMON_METRICS, EMA_MEANING, MOST_EMA, MOST_TABLES, BaseConfig
 from .league import MATCHING
 from .multitask import mixed_setups
 from .shards import REDUCTIONS
@@ -30,6 +30,7 @@ class Config(BaseConfig):
     """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
 
     HAD_CENTRE: ClassVar = True
+    TRAINS_MEMORY: ClassVar = True
     algorithm: str = option("ppo", "the trainer")
     mixture: list[dict[str, Any]] = option(
         [], "setups to train one network at, in place of preset and players (none: only these)"
@@ -43,7 +44,6 @@ class Config(BaseConfig):
     matching: str = option("uniform", "how members are drawn: 'uniform', or 'prioritised', more often those that win")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
-    recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MOST_UNITS)
     history: int = option(
         0, "plies of the round, the latest ones, that the network observes too; 0 = none", low=0, high=MAX_PLIES
     )
@@ -57,7 +57,7 @@ class Config(BaseConfig):
     gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
-    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MOST_UNITS)
+    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MAX_UNITS)
     belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold", low=0)
     bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
     magnet: float = option(0.0, "weight of KL(policy || magnet), the magnet being an average of past policies; 0 = none", low=0)
@@ -70,11 +70,6 @@ class Config(BaseConfig):
     reduction: str = option(
         "ordered", "how gradients are added: 'ordered', the same bits with any number of workers, or 'all_reduce', faster"
     )
-    muon: float = option(
-        0.0,
-        "learning rate of the Muon optimizer for the weights of hidden layers, as a multiple of 'learning_rate'; 0 = Adam",
-        low=0,
-    )
     overlap: bool = option(
         False, "play the rounds of the next iteration while learning from those of this one: for two cores, with threads=1"
     )
@@ -85,10 +80,6 @@ class Config(BaseConfig):
             object.__setattr__(self, "bf16", fast_dtype() is torch.bfloat16)
         if not isinstance(self.bf16, bool):
             raise ConfigError(f"'bf16' is true, false or 'auto', not {quoted(self.bf16)}.")
-        if self.recall and not self.recurrent:
-            raise ConfigError("'recall' trains the memory of a network, and 'recurrent' is 0: set it too.")
-        if self.mixture and not self.hidden:
-            raise ConfigError("A network for a mixture has at least one hidden layer, and 'hidden' is empty.")
         if check_device(self.device) != "cpu" and self.opponents is not None:
             raise ConfigError("Opponents play on the CPU: with device='cuda' there is no 'opponents'.")
         if self.league and (self.mixture or self.opponents is not None or self.device != "cpu"):
@@ -100,6 +91,8 @@ class Config(BaseConfig):
         if self.history and (self.mixture or self.device != "cpu"):
             raise ConfigError("The plies of the round are observed at tables of one setup, on the CPU: 'history' is 0 elsewhere.")
         super().__post_init__()
+        if self.recall and not self.recurrent:
+            raise ConfigError("'recall' trains the memory of a network, and this one has none: set arch.recurrent too.")
         if self.history:
             check_rewind(self.setup().game)
         self._check_shards()
@@ -151,7 +144,7 @@ METRICS = {
     "update/epochs": "passes made over the decisions; fewer than the key `epochs` where `target_kl` ended them",
     "update/clip_fraction": "share of decisions whose ratio left the clip range",
     "update/grad_norm": "mean gradient norm before scaling down",
-    "schedule/learning_rate": "Adam's step size",
+    "schedule/learning_rate": "the optimizer's step size",
     "schedule/entropy_weight": "weight of the entropy",
     "speed/network_share": "share of the wall time in forward and backward passes of the networks",
     "eval/edge": COMMON_METRICS["eval/edge"] + "; with a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
