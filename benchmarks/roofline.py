@@ -260,7 +260,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="set a key of all recipes, as in --set 'optimizer={name: adam}'",
+        help="set a key of all recipes, as in --set epochs=1",
     )
     parser.add_argument("--iterations", type=int, default=2, help="iterations in each repeat (2)")
     parser.add_argument("--repeats", type=int, default=5, help="how often each part is timed (5)")
@@ -305,7 +305,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(str(error))
         c = next(iter(trainers.values())).config
         print(
-            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {c.optimizer['name'].capitalize()}, layers of {c.arch['hidden']}, ",
+            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {c.optimizer['name']}, layers of {c.arch['hidden']}, ",
             end="",
         )
         print(f"{c.epochs} epochs, minibatches of {c.minibatch}, {c.tables} tables")

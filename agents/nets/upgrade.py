@@ -40,8 +40,6 @@ def _arch(values: Mapping[str, Any]) -> dict[str, Any]:
     if name == "residual":  # one width a block, all of them equal
         width, *others = hidden
         if recurrent or any(other != width for other in others):
-            raise ValueError(
-                f"a residual network has blocks of one width and no memory, not hidden={hidden} recurrent={recurrent}"
-            )
+            raise ValueError(f"residual blocks have one width and no memory, not {hidden} and {recurrent}")
         return {"name": name, "width": width, "blocks": len(hidden)}
     return {"name": name, "hidden": hidden, "recurrent": recurrent}

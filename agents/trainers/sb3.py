@@ -35,7 +35,7 @@ except ModuleNotFoundError as error:
 class NetPolicy(MaskableActorCriticPolicy):
     """A policy for MaskablePPO whose parameters are those of ``net``, a :class:`PolicyValueNet`.
 
-    ``policy_kwargs`` are ``layout`` and ``arch``, the network as ``{name, **arguments}``. The value is in the unit of the rewards.
+    ``policy_kwargs`` are ``layout`` and ``arch``, the network as data. The value is in the unit of the rewards.
     """
 
     net: PolicyValueNet
