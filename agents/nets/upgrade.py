@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from nainjaune_env.core.errors import quoted
+
 _ADAM = ("learning_rate", "last_learning_rate", "warmup")
 
 
@@ -19,6 +21,8 @@ def upgraded_header(about: Mapping[str, Any], version: int) -> dict[str, Any]:
     """
     if version > 1:
         return dict(about)
+    if not isinstance(about, dict) or not isinstance(about["config"], dict):
+        raise TypeError(f"expected a description with a configuration, not {quoted(about)}")
     kept = {key: value for key, value in about.items() if key not in ("arch", "hidden", "recurrent")}
     return {**kept, "arch": _arch(about), "config": upgraded_config(about["config"])}
 

@@ -32,7 +32,7 @@ TINY = {
     "maskable_ppo": {"tables": 16, "steps": 16, "epochs": 1, "opponents": ["lowest"], "snapshots": 2, "snapshot_every": 2},
 }
 """For each trainer the keys of a run of a second."""
-SMALL = {"preset": "djeco", "players": 3, "hidden": [8], "minibatch": 32, "eval_deals": 0, "checkpoint_minutes": 0}
+SMALL = {"preset": "djeco", "players": 3, "arch": {"hidden": [8]}, "minibatch": 32, "eval_deals": 0, "checkpoint_minutes": 0}
 
 
 def tiny_run(algorithm: str, iterations: int, **keys: Any) -> list[str]:

@@ -16,7 +16,6 @@ from nainjaune_agents.cuda import nets
 from nainjaune_agents.cuda.players import Players
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.precompile import PARTS, Target
 from nainjaune_agents.sampling import greedy_row
@@ -29,6 +28,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.registry import make_setup
+from tests.support.networks import mlp
 
 CLASSIC = make_setup(None, "classic", 3)
 GLIMPSE = make_setup(None, "batasaurus", 2)
@@ -47,7 +47,7 @@ def _torch_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic: bool = False) -> NetAgent:
-    net = MLP(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(3), recurrent=recurrent).eval()
+    net = mlp(setup, recurrent=recurrent).eval()
     with torch.no_grad():
         net.policy.weight *= 100  # decided, and so not by rounding
     return NetAgent(name, net, stochastic=stochastic)

@@ -51,7 +51,7 @@ class Trainer(BaseTrainer[Config]):
     ("wrong", "why"),
     [
         ({"seed": -1}, "'seed' is at least 0"), ({"seed": 2**63}, "'seed' is at most"),
-        ({"hidden": [8, 0]}, "'hidden' is at least 1"),
+        ({"arch": {"hidden": [8, 0]}}, "'hidden' is at least 1"),
         ({"threads": 0}, "'threads' is at least 1"), ({"threads": 99_999_999_999}, "'threads' is at most 1024"),
         ({"eval_deals": 1}, "takes at least 2 deals, and 'eval_deals' is 1"),
         ({"eval_against": "lowset"}, "Did you mean 'lowest'"), ({"players": 9}, "players"), ({"rules": {"stak": 2}}, "stake"),
@@ -138,14 +138,17 @@ def test_a_run_with_averaged_weights_resumes_bit_for_bit(tmp_path: Path, algorit
 
 
 def test_schedules_and_the_warm_up() -> None:
-    trainer = Trainer(Config(learning_rate=1.0, last_learning_rate=0.0, warmup=2, schedule="cosine"))
+    trainer = Trainer(Config(optimizer={"learning_rate": 1.0, "last_learning_rate": 0.0}, warmup=2, schedule="cosine"))
     rates = []
     for _ in range(5):
         rates.append(trainer.learning_rate)
         trainer.iterate()
     share = [(1 + math.cos(math.pi * k / 4)) / 2 for k in range(5)]
     assert rates == pytest.approx([share[0] / 3, share[1] * 2 / 3, share[2], share[3], 0.0], abs=1e-12)
-    assert [Trainer(Config(learning_rate=1.0, last_learning_rate=0.0)).learning_rate, anneal(4, 2, 0.25)] == [1.0, 3.5]
+    assert [Trainer(Config(optimizer={"learning_rate": 1.0, "last_learning_rate": 0.0})).learning_rate, anneal(4, 2, 0.25)] == [
+        1.0,
+        3.5,
+    ]
     with pytest.raises(ConfigError, match=r"Unknown schedule 'cosinus'\. Did you mean 'cosine'\? Valid: linear, cosine"):
         build(Config, {"schedule": "cosinus"})
 
@@ -161,13 +164,13 @@ def test_explained_variance() -> None:
 # ---------------------------------------------------------------- runs of older versions
 
 TINY: dict[str, dict[str, Any]] = {
-    "ppo": {"tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 4},
-    "deep_monte_carlo": {"tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 4},
+    "ppo": {"tables": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 4},
+    "deep_monte_carlo": {"tables": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 4},
     "maskable_ppo": {
-        "tables": 16, "steps": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "epochs": 1, "iterations": 3, "snapshots": 1,
+        "tables": 16, "steps": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "epochs": 1, "iterations": 3, "snapshots": 1,
     },
     "expert": {
-        "rule": "lowest", "shards": 2, "shard": 20, "rounds": 8, "deals": 2, "hidden": [8], "epochs": 1, "generations": 3,
+        "rule": "lowest", "shards": 2, "shard": 20, "rounds": 8, "deals": 2, "arch": {"hidden": [8]}, "epochs": 1, "generations": 3,
         "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
     },
 }  # fmt: skip

@@ -247,11 +247,11 @@ def test_an_unknown_algorithm_is_an_error_that_suggests_the_nearest() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"iterations": 0}, {"tables": 0}, {"seed": -1}, {"hidden": [0]}, {"hidden": [16, -1]},
+        {"iterations": 0}, {"tables": 0}, {"seed": -1}, {"arch": {"hidden": [0]}}, {"arch": {"hidden": [16, -1]}},
         {"critic_hidden": [0]}, {"threads": 0}, {"minibatch": 0},
-        {"eval_deals": 1}, {"learning_rate": -1.0}, {"game": "whist"}, {"preset": "clasic"}, {"players": 9},
+        {"eval_deals": 1}, {"optimizer": {"learning_rate": -1.0}}, {"game": "whist"}, {"preset": "clasic"}, {"players": 9},
         {"rules": {"stak": 2}}, {"rules": {"stake": 0}}, {"rules": {"preset": "skip"}}, {"eval_against": "lowset"},
-        {"recurrent": -1}, {"recurrent": 8, "recall": -0.5}, {"recurrent": 8.0},
+        {"arch": {"hidden": [16], "recurrent": -1}}, {"arch": {"hidden": [16], "recurrent": 8}, "recall": -0.5}, {"arch": {"hidden": [16], "recurrent": 8.0}},
     ],
 )  # fmt: skip
 def test_wrong_values_for_ppo_are_errors_before_anything_runs(wrong: dict[str, Any]) -> None:
@@ -263,7 +263,7 @@ def test_recall_needs_a_memory() -> None:
     cls = get_trainer("ppo").Config
     with pytest.raises(ConfigError, match=r"'recall' trains the memory of a network, and 'recurrent' is 0: set it too\."):
         build(cls, {"recall": 0.1})
-    assert build(cls, {"recall": 0.1, "recurrent": 1}).recall == 0.1
+    assert build(cls, {"recall": 0.1, "arch": {"hidden": [16], "recurrent": 1}}).recall == 0.1
     assert (cls().recall, cls().recurrent) == (0, 0)
 
 
@@ -322,7 +322,7 @@ def test_aliases_may_be_used(tmp_path: Path) -> None:
         "widths: &w [3, 4]\nrules: {<<: &k {stake: 2}, decline: never}\nhidden: *w\n", encoding="utf-8"
     )
     found = read_yaml(tmp_path / "c.yaml")
-    assert found == {"widths": [3, 4], "rules": {"stake": 2, "decline": "never"}, "hidden": [3, 4]}
+    assert found == {"widths": [3, 4], "rules": {"stake": 2, "decline": "never"}, "arch": {"hidden": [3, 4]}}
 
 
 @pytest.mark.parametrize("value", [10**400, "1e999", [0] * 10**6, "x" * 10**6], ids=["large", "infinite", "list", "text"])
@@ -336,7 +336,7 @@ def test_a_wrong_value_is_quoted_in_part(value: Any) -> None:
 def test_values_that_exceed_any_memory_are_out_of_bounds(algorithm: str) -> None:
     config, many = get_trainer(algorithm).Config, 99_999_999_999_999
     values: dict[str, Any] = dict.fromkeys(("tables", "rounds", "shard", "recurrent", "eval_deals"), many)
-    values |= {"hidden": [many], "critic_hidden": [many], "learning_rate": float(many)}
+    values |= {"arch": {"hidden": [many]}, "critic_hidden": [many], "optimizer": {"learning_rate": float(many)}}
     found = values.keys() & {field.name for field in fields(config)}
     assert len(found) >= 4
     for key in found:
@@ -347,7 +347,7 @@ def test_values_that_exceed_any_memory_are_out_of_bounds(algorithm: str) -> None
 @pytest.mark.parametrize(
     "values",
     [
-        {"hidden": [1 << 14] * 3}, {"arch": "residual", "hidden": [1 << 13] * 4}, {"recurrent": 1 << 14},
+        {"arch": {"hidden": [1 << 14] * 3}}, {"arch": {"name": "residual", "width": 1 << 13, "blocks": 4}}, {"arch": {"hidden": [16], "recurrent": 1 << 14}},
         {"critic_hidden": [1 << 14] * 3},
     ],
     ids=["hidden", "residual", "recurrent", "critic"],

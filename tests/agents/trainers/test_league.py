@@ -79,7 +79,9 @@ def test_a_rollout_has_the_decisions_of_the_learner_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"matching": "prioritised", "snapshots": 1, "ema": 0.5}, {"recurrent": 8, "pool": []}], ids=str
+    "other",
+    [{"matching": "prioritised", "snapshots": 1, "ema": 0.5}, {"arch": {"hidden": [16], "recurrent": 8}, "pool": []}],
+    ids=str,
 )
 def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, other: dict[str, Any]) -> None:
     config = tiny(**{**LEAGUE, **other})

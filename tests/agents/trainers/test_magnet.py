@@ -14,7 +14,9 @@ from tests.agents.trainers.test_ppo import masks, tiny, trainer_of
 from tests.support.positions import stirred
 
 
-@pytest.mark.parametrize("other", [{}, {"recurrent": 8}, {"arch": "residual"}], ids=str)
+@pytest.mark.parametrize(
+    "other", [{}, {"arch": {"hidden": [16], "recurrent": 8}}, {"arch": {"name": "residual", "width": 16}}], ids=str
+)
 def test_the_divergence_and_its_gradient(other: dict[str, Any]) -> None:
     """Worked out action by action; the gradient reaches the policy and not the magnet."""
     trainer = trainer_of(tiny(**other, magnet=1.0, tables=20))
@@ -53,7 +55,7 @@ def test_the_magnet_begins_as_the_network_and_follows_it() -> None:
 
 def test_a_strong_magnet_keeps_the_policy_near_it() -> None:
     """At a decay of 1 the magnet stays what it was after the first iteration."""
-    settings = {"learning_rate": 0.01, "entropy": 0.0, "tables": 128}
+    settings = {"optimizer": {"learning_rate": 0.01}, "entropy": 0.0, "tables": 128}
     near, far = (trainer_of(tiny(**settings, magnet=weight, magnet_decay=1.0)) for weight in (10.0, 1e-6))
     moved = [[trainer.iterate()["update/magnet_kl"] for _ in range(6)][-1] for trainer in (near, far)]
     assert moved[0] < moved[1] / 5

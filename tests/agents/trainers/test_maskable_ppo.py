@@ -42,7 +42,7 @@ from tests.support.training import capture_metrics, run_in
 
 ROOT = Path(__file__).parents[3]
 TINY = {
-    "tables": 32, "steps": 16, "hidden": [16], "minibatch": 256, "epochs": 1, "iterations": 6, "eval_every": 0,
+    "tables": 32, "steps": 16, "arch": {"hidden": [16]}, "minibatch": 256, "epochs": 1, "iterations": 6, "eval_every": 0,
     "snapshots": 2, "snapshot_every": 2,
 }  # fmt: skip
 GAMES: list[dict[str, Any]] = [
@@ -272,7 +272,7 @@ def test_only_rules_of_thumb_or_only_past_selves(values: dict[str, Any], named: 
     [
         {"opponents": ["lowset"]}, {"eval_against": "lowset", "eval_every": 1}, {"opponents": []}, {"past_selves": 1.5},
         {"past_selves": -0.1}, {"snapshots": 0}, {"snapshot_every": 0}, {"steps": 0}, {"minibatch": 1},
-        {"minibatch": 100}, {"hidden": [0]}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}}, {"opponents": "tally"},
+        {"minibatch": 100}, {"arch": {"hidden": [0]}}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}}, {"opponents": "tally"},
     ],
     ids=str,
 )  # fmt: skip
@@ -310,7 +310,7 @@ def test_evaluations_change_nothing(tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_another_net_is_refused() -> None:
     checkpoint = trainer_of(tiny()).checkpoint()
-    for other in (tiny(hidden=[17]), tiny(snapshots=3)):
+    for other in (tiny(arch={"hidden": [17]}), tiny(snapshots=3)):
         with pytest.raises(CheckpointError, match=r"another configuration: (hidden|snapshots) differ\."):
             trainer_of(other).restore(checkpoint)
         checkpoint.config = load_config(other)
@@ -370,7 +370,7 @@ def test_ctrl_c_saves_and_the_run_resumes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("values", GAMES, ids=str)
 def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: dict[str, Any]) -> None:
     """Decision by decision, from the file alone."""
-    config = tiny(**values, iterations=3, learning_rate=0.01)
+    config = tiny(**values, iterations=3, optimizer={"learning_rate": 0.01})
     run_in(tmp_path, config)
     trainer = trainer_of(config)
     trainer.restore(load_checkpoint(tmp_path))
@@ -422,7 +422,7 @@ def test_the_policy_is_our_network() -> None:
 def test_the_policy_survives_the_file_of_stable_baselines(tmp_path: Path) -> None:
     """Supported for users; the trainer never reads such a file."""
     venv = SeatVecEnv(8, "djeco", 4)
-    settings = {"layout": venv.setup.layout, "arch": "mlp", "hidden": [16]}
+    settings = {"layout": venv.setup.layout, "arch": {"name": "mlp", "hidden": [16]}}
     model = MaskablePPO(NetPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=settings, device="cpu", seed=1)
     model.policy.save(str(tmp_path / "policy.zip"))
     again = NetPolicy.load(str(tmp_path / "policy.zip"))
@@ -475,7 +475,10 @@ def test_the_callback_measures_the_edge_of_any_model() -> None:
 
 def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logged = capture_metrics(monkeypatch)
-    run_in(tmp_path, tiny(iterations=5, eval_every=2, eval_deals=5, learning_rate=0.0, last_learning_rate=0.0, entropy=0.2))
+    run_in(
+        tmp_path,
+        tiny(iterations=5, eval_every=2, eval_deals=5, optimizer={"learning_rate": 0.0, "last_learning_rate": 0.0}, entropy=0.2),
+    )
     assert set(logged) == set(METRICS)
     for name, values in logged.items():
         assert [step for step, _ in values] == ([2, 4, 5] if name.startswith("eval/") else [1, 2, 3, 4, 5])
@@ -487,7 +490,9 @@ def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch:
 
 
 def test_schedules_reach_stable_baselines() -> None:
-    trainer = trainer_of(tiny(iterations=2, learning_rate=1e-3, last_learning_rate=1e-4, entropy=0.2, last_entropy=0.0))
+    trainer = trainer_of(
+        tiny(iterations=2, optimizer={"learning_rate": 1e-3, "last_learning_rate": 1e-4}, entropy=0.2, last_entropy=0.0)
+    )
     rates, weights = [], []
     for _ in range(2):
         trainer.iterate()
@@ -515,7 +520,7 @@ def test_without_the_library_the_error_names_the_package() -> None:
 def test_it_learns(tmp_path: Path) -> None:
     """A few seconds make it beat random play, and what it was before it learned."""
     values = {
-        "tables": 256, "steps": 16, "hidden": [32], "iterations": 20, "minibatch": 512, "epochs": 3, "learning_rate": 5e-3,
+        "tables": 256, "steps": 16, "arch": {"hidden": [32]}, "iterations": 20, "minibatch": 512, "epochs": 3, "optimizer": {"learning_rate": 5e-3},
         "entropy": 0.02, "snapshot_every": 5,
     }  # fmt: skip
     config = tiny(**values, players=3)

@@ -32,7 +32,15 @@ from nainjaune_agents.trainers.shards import (
 from nainjaune_env.core.errors import ConfigError, DivergenceError
 
 T = TypeVar("T")
-TINY = {"tables": 24, "hidden": [16], "critic_hidden": [8], "eval_every": 0, "minibatch": 128, "iterations": 4, "shards": 4}
+TINY = {
+    "tables": 24,
+    "arch": {"hidden": [16]},
+    "critic_hidden": [8],
+    "eval_every": 0,
+    "minibatch": 128,
+    "iterations": 4,
+    "shards": 4,
+}
 
 
 def together(size: int, work: Callable[[Group], T]) -> list[T]:
@@ -65,7 +73,7 @@ def state(trainer: Trainer) -> dict[str, bytes]:
         {"opponents": "closer", "objective": "own"},
         {"start": {"pots": [0, 40]}, "shards": 6},
         {"mixture": [{"preset": "djeco", "players": [3, 4]}], "shards": 5},
-        {"arch": "residual", "hidden": [8, 8]},
+        {"arch": {"name": "residual", "width": 8, "blocks": 2}},
     ],
     ids=str,
 )
@@ -113,8 +121,8 @@ def test_a_run_goes_on_with_another_number_of_processes() -> None:
 
 
 def test_all_reduce_leaves_all_processes_with_equal_weights_near_those_in_order() -> None:
-    config = build(Config, {**TINY, "learning_rate": 1e-3})
-    fast = build(Config, {**TINY, "learning_rate": 1e-3, "reduction": "all_reduce"})
+    config = build(Config, {**TINY, "optimizer": {"learning_rate": 1e-3}})
+    fast = build(Config, {**TINY, "optimizer": {"learning_rate": 1e-3}, "reduction": "all_reduce"})
     ordered, _ = trained(config, ALONE, 1)
     first, *others = together(3, lambda group: trained(fast, group, 1)[0])
     assert others == [first] * 2
@@ -196,7 +204,7 @@ def test_rows_come_in_the_order_of_the_processes() -> None:
     ("other", "sentence"),
     [
         ({"workers": 5}, "'workers' has at least one of 'shards', and these are 5 and 4"),
-        ({"recurrent": 8, "game": "batasaurus"}, "with recurrent=8 is not cut into shards"),
+        ({"arch": {"hidden": [16], "recurrent": 8}, "game": "batasaurus"}, "with recurrent=8 is not cut into shards"),
         ({"league": 0.5}, "with league=0.5 is not cut"),
         ({"start": "carried"}, "with start='carried' is not cut"),
         ({"reduction": "sum"}, "Unknown reduction 'sum'"),

@@ -21,7 +21,15 @@ from nainjaune_agents.trainers.ppo import Config, train
 from nainjaune_agents.trainers.run import ABOUT_NAME, Run
 from nainjaune_env.core.errors import CheckpointError, ConfigError, NainJauneError
 
-TINY = {"tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 5, "checkpoint_minutes": 0, "shards": 2}
+TINY = {
+    "tables": 16,
+    "arch": {"hidden": [8]},
+    "eval_every": 0,
+    "minibatch": 64,
+    "iterations": 5,
+    "checkpoint_minutes": 0,
+    "shards": 2,
+}
 
 
 def workers() -> list[int]:
