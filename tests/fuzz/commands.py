@@ -101,7 +101,7 @@ class Commands(Fuzzer):
         setups = [make_setup("nain_jaune", "djeco", 2, hand=3, max_rounds=2), make_setup("batasaurus", players=2, dinosaurs=3)]
         write_records(self.base / "good.jsonl", [record for setup in setups for record in play(setup, 1)])
         (self.base / "good.yaml").write_text(
-            "algorithm: ppo\npreset: djeco\nplayers: 3\niterations: 1\ntables: 16\nhidden: [8]\n"
+            "algorithm: ppo\npreset: djeco\nplayers: 3\niterations: 1\ntables: 16\narch: {hidden: [8]}\n"
         )
         (self.base / "empty").mkdir()
         status, err = run_command(["train", "--out", str(self.base / "run"), *tiny_run("ppo", 2, eval_deals=2, eval_every=1)])

@@ -19,7 +19,8 @@ from nainjaune_agents.trainers.run import Progress, Run
 from .oracle import Fault, Fuzzer
 
 KEYS = {
-    "tables": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 600, "checkpoint_minutes": 0, "shards": 4,
+    "tables": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 600, "checkpoint_minutes": 0,
+    "shards": 4,
 }  # fmt: skip
 KILLS = 5
 """In each run."""

@@ -17,6 +17,7 @@ from nainjaune_agents.cuda.players import Players
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.precompile import PARTS, Target
 from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
@@ -139,7 +140,7 @@ def test_of_equal_logits_the_lowest_action_is_played() -> None:
 def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The same decisions, chosen by the same generator, and for each action the same rounds in the same determinizations."""
     monkeypatch.setattr(expert, "check_device", lambda name: name)
-    monkeypatch.setattr(MLP, "to", lambda self, _: self)
+    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
     monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
     found = []

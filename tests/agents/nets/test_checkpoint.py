@@ -413,7 +413,8 @@ def test_weights_that_are_not_finite_are_refused(saved: Path, wrong: float) -> N
     [
         ("algorithm", 1), ("game", None), ("preset", ["djeco"]), ("rules", []), ("rules", "x"), ("players", "3"),
         ("players", 3.0), ("players", True), ("layout", 5), ("actions", None), ("arch", "mlp"), ("arch", [6]),
-        ("iteration", "12"), ("iteration", -1), ("config", [1]), ("arch", 3), ("common", 0), ("progress", []), ("progress", {"seconds": "long"}),
+        ("iteration", "12"), ("iteration", -1), ("config", [1]), ("arch", 3), ("common", 0), ("progress", []),
+        ("progress", {"seconds": "long"}),
     ],
     ids=str,
 )  # fmt: skip

@@ -19,7 +19,8 @@ from nainjaune_agents.sweeps.grid import Trained, mean_curves, read_results, row
 from nainjaune_env.core.errors import ConfigError
 
 TINY: dict[str, Any] = {
-    "tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 4, "eval_every": 2, "eval_deals": 20, "checkpoint_minutes": 0,
+    "tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 4, "eval_every": 2, "eval_deals": 20,
+    "checkpoint_minutes": 0,
 }  # fmt: skip
 
 
@@ -27,7 +28,7 @@ def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
     found = units(TINY, ["optimizer.learning_rate=1e-3,2e-3", "arch.hidden=[8,8],[16]", "epochs=3"], range(5, 7), tmp_path)
     assert len(found) == len({unit.folder for unit in found}) == 8
     assert found[1].name == "optimizer.learning_rate=1e-3,arch.hidden=[8,8]"
-    assert (found[1].seed, found[1].config.seed, found[1].config.hidden, found[1].config.epochs) == (6, 6, [8, 8], 3)
+    assert (found[1].seed, found[1].config.seed, found[1].config.arch["hidden"], found[1].config.epochs) == (6, 6, [8, 8], 3)
     assert found[1].folder == tmp_path / "runs" / "optimizer.learning_rate=1e-3,arch.hidden=_8,8_" / "seed-6"
 
 

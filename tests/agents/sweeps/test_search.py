@@ -22,7 +22,8 @@ pytest.importorskip("optuna")
 search = pytest.importorskip("nainjaune_agents.sweeps.search")
 
 TINY: dict[str, Any] = {
-    "tables": 8, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 2, "eval_every": 1, "eval_deals": 4, "checkpoint_minutes": 0,
+    "tables": 8, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 2, "eval_every": 1, "eval_deals": 4,
+    "checkpoint_minutes": 0,
 }  # fmt: skip
 SETTINGS = ["optimizer.learning_rate=1e-4..1e-2,log", "epochs=1..3"]
 
@@ -241,7 +242,8 @@ def test_the_command_prints_the_best_and_how_to_measure_it_again(tmp_path: Path,
     assert trials[0].split()[2] == best["name"]
     rate, hidden = (text.split("=", 1)[1] for text in best["name"].split(",", 1))
     assert command.split(" --seeds ")[1] == (
-        f"5 --first-seed 2 --set epochs=1 --set optimizer.learning_rate={rate} --set 'arch.hidden={hidden}' --out {tmp_path}/out-again"
+        f"5 --first-seed 2 --set epochs=1 --set optimizer.learning_rate={rate} --set 'arch.hidden={hidden}' "
+        f"--out {tmp_path}/out-again"
     )
     assert written["search"]["trials"] == len(written["trials"]) == 2
     assert written["seeds"] == 2

@@ -51,7 +51,7 @@ def test_values_of_a_space_are_settings_of_a_run() -> None:
     values = {key: ends(one)[0] for key, one in space.items()}
     assert as_settings(values) == ["optimizer.learning_rate=1e-06", "arch.hidden=[8]"]
     config = configured(TINY, as_settings(values), 7)
-    assert (config.learning_rate, config.hidden, config.seed) == (1e-6, [8], 7)
+    assert (config.optimizer["learning_rate"], config.arch["hidden"], config.seed) == (1e-6, [8], 7)
 
 
 def test_floats_have_four_digits_and_stay_in_their_range() -> None:

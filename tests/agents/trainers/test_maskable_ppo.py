@@ -272,7 +272,8 @@ def test_only_rules_of_thumb_or_only_past_selves(values: dict[str, Any], named: 
     [
         {"opponents": ["lowset"]}, {"eval_against": "lowset", "eval_every": 1}, {"opponents": []}, {"past_selves": 1.5},
         {"past_selves": -0.1}, {"snapshots": 0}, {"snapshot_every": 0}, {"steps": 0}, {"minibatch": 1},
-        {"minibatch": 100}, {"arch": {"hidden": [0]}}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}}, {"opponents": "tally"},
+        {"minibatch": 100}, {"arch": {"hidden": [0]}}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}},
+        {"opponents": "tally"},
     ],
     ids=str,
 )  # fmt: skip
@@ -520,7 +521,8 @@ def test_without_the_library_the_error_names_the_package() -> None:
 def test_it_learns(tmp_path: Path) -> None:
     """A few seconds make it beat random play, and what it was before it learned."""
     values = {
-        "tables": 256, "steps": 16, "arch": {"hidden": [32]}, "iterations": 20, "minibatch": 512, "epochs": 3, "optimizer": {"learning_rate": 5e-3},
+        "tables": 256, "steps": 16, "arch": {"hidden": [32]}, "iterations": 20, "minibatch": 512, "epochs": 3,
+        "optimizer": {"learning_rate": 5e-3},
         "entropy": 0.02, "snapshot_every": 5,
     }  # fmt: skip
     config = tiny(**values, players=3)

@@ -34,8 +34,9 @@ def share_of_right_answers(setup: Setup, agent: Agent) -> float:
 def trained(setup: Setup, iterations: int = 40, **other: Any) -> tuple[NetAgent, dict[str, float]]:
     """The net after so many iterations, as an agent, and the last one's metrics."""
     values = {
-        "tables": 256, "arch": {"hidden": [32]}, "minibatch": 512, "iterations": iterations, "optimizer": {"learning_rate": 5e-3},
-        "last_learning_rate": 1e-3, "entropy": 0.02, "last_entropy": 0.0, "objective": "own", "eval_every": 0,
+        "tables": 256, "arch": {"hidden": [32]}, "minibatch": 512, "iterations": iterations,
+        "optimizer": {"learning_rate": 5e-3, "last_learning_rate": 1e-3}, "entropy": 0.02, "last_entropy": 0.0,
+        "objective": "own", "eval_every": 0,
     }  # fmt: skip
     trainer = Trainer(build(Config, {**values, **other}), setup)
     for _ in range(iterations):

@@ -12,7 +12,7 @@ import torch
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.common_layout import CommonView, common_layout
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
@@ -72,8 +72,6 @@ def test_entries_that_are_none(entry: dict[str, Any], says: str) -> None:
 
 
 def test_what_a_mixture_needs() -> None:
-    with pytest.raises(ConfigError, match=r"A network for a mixture has at least one hidden layer, and 'hidden' is empty\."):
-        tiny(mixture=TWO, arch={"hidden": []})
     with pytest.raises(ConfigError, match=r"A mixture of 2 setups needs as many 'tables', and there are 1\."):
         trainer_of(tiny(mixture=TWO, tables=1))
 
@@ -249,10 +247,3 @@ def test_a_run_may_begin_with_it(tmp_path: Path) -> None:
     assert np.array_equal(one.net.evaluate(observation)[0], two.net.evaluate(observation)[0])
     with pytest.raises(CheckpointError, match="is a network for one table, and this run is for a mixture"):
         run_in(tmp_path / "wrong", tiny(mixture=TWO, **{**still, "init": str(special)}, preset="classic", players=5))
-
-
-def test_one_without_a_layer_to_fold_into_is_refused(tmp_path: Path) -> None:
-    left = run_in(tmp_path, tiny(mixture=TWO, iterations=1))
-    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(left, arch={"hidden": []}))
-    with pytest.raises(CheckpointError, match=r"The tensors of .* are not those of its network"):
-        load_agent(str(tmp_path), make_setup())

@@ -95,8 +95,8 @@ def test_a_mixture_that_began_from_a_zoo_player(tmp_path: Path) -> None:
     """It begins from the player's network for all tables, also where the player has one for the table that is the default."""
     player = PlayerRegistry().find("zoo:strong", get_game("nain_jaune").setup("djeco", 4), anywhere=True)
     mixture = [{"preset": "djeco", "players": 4}]
-    hidden = load_checkpoint(player.path).hidden
-    run_in(tmp_path / "run", tiny(iterations=2, mixture=mixture, hidden=hidden, objective="own", init="zoo:strong"))
+    arch = load_checkpoint(player.path).arch
+    run_in(tmp_path / "run", tiny(iterations=2, mixture=mixture, arch=arch, objective="own", init="zoo:strong"))
     assert origin(tmp_path / "run").decisions > player.card.decisions
 
 
