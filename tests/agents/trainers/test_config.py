@@ -235,9 +235,9 @@ def test_a_key_that_moved_says_where_it_is(key: str, name: str) -> None:
 def test_a_choice_that_says_a_part_has_the_trainers_defaults_for_the_rest(name: str) -> None:
     cls = get_trainer(name).Config
     rate = cls().optimizer["last_learning_rate"]
-    config = build(cls, apply_settings({}, ["optimizer.learning_rate=1e-3", "arch.hidden=[8]"]))
+    config = build(cls, apply_settings({}, ["optimizer.learning_rate=3e-3", "arch.hidden=[8]"]))
     assert config.arch == {"name": "mlp", "hidden": [8], "recurrent": 0}
-    assert config.optimizer == {**cls().optimizer, "learning_rate": 1e-3}
+    assert config.optimizer == {**cls().optimizer, "learning_rate": 3e-3}
     other = build(cls, {"arch": {"name": "residual", "blocks": 3}})
     assert other.arch == {"name": "residual", "width": 256, "blocks": 3}
     muon = {"optimizer": {"name": "muon", "warmup": 4}}
@@ -247,7 +247,7 @@ def test_a_choice_that_says_a_part_has_the_trainers_defaults_for_the_rest(name: 
     else:
         assert build(cls, muon).optimizer == {**cls().optimizer, "name": "muon", "warmup": 4, "matrix_ratio": 6.0}
         assert build(cls, muon).optimizer["last_learning_rate"] == rate
-    assert changed_keys(config, {"arch": {"name": "mlp", "hidden": [8]}, "optimizer": {"learning_rate": 1e-3}}) == []
+    assert changed_keys(config, {"arch": {"name": "mlp", "hidden": [8]}, "optimizer": {"learning_rate": 3e-3}}) == []
     assert changed_keys(config, {"arch": {"name": "mlp", "hidden": [9]}}) == ["arch", "optimizer"]
 
 
