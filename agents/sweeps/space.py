@@ -147,7 +147,8 @@ def _algorithm(values: Mapping[str, Any], options: Mapping[str, tuple[list[str],
 
 def _read_range(key: str, text: str, hints: Mapping[str, Any]) -> Range:
     """Returns the range ``LOW..HIGH`` or ``LOW..HIGH,log`` of a key."""
-    if key.partition(".")[0] not in hints:
+    outer, dot, _ = key.partition(".")
+    if outer not in hints or (key not in hints and any(name.startswith(outer + dot) for name in hints if name != outer)):
         raise ConfigError(choose_one("configuration key", key, hints))
     kind = hints.get(key)
     if kind not in (int, float):

@@ -38,7 +38,7 @@ def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
         (["seed=1,2"], "by --seeds and --first-seed"),
         (["learning_rate"], "A setting is key=value"),
         (["eval_every=0"], "are not evaluated"),
-        (["learning_rat=1"], "Did you mean 'optimizer.learning_rate'"),
+        (["optimizer.learning_rat=1"], "Did you mean 'optimizer.learning_rate'"),
         (
             ["optimizer.learning_rate=1e-4..1e-2,log"],
             "'optimizer.learning_rate=1e-4..1e-2,log' is a range, .* give --search N, or list values",

@@ -34,7 +34,7 @@ def search_in(folder: Path, settings: Sequence[str] = SETTINGS, seeds: int = 2, 
 
 def invented(units: list[Unit], diverged: dict[Unit, str]) -> list[Trained]:
     """Results that no training has made."""
-    edges = [-abs(unit.config.learning_rate - 2e-3) + 0.01 * unit.config.epochs + 1e-4 * unit.seed for unit in units]
+    edges = [-abs(unit.config.optimizer["learning_rate"] - 2e-3) + 0.01 * unit.config.epochs + 1e-4 * unit.seed for unit in units]
     return [Trained(unit.name, unit.seed, [2], [1.0], [edge], [0.1]) for unit, edge in zip(units, edges, strict=True)]
 
 

@@ -105,7 +105,7 @@ def test_a_path_with_dots_is_a_value() -> None:
         (["iterations=1..10000000000"], "too wide: at most 1,000,000,000"),
         (["privileged=0..1"], "the key 'privileged' takes bool: list its values"),
         (["arch.hidden=8..64"], r"the key 'arch.hidden' takes list\[int\]: list its values"),
-        (["learning_rat=1e-4..1e-2"], "Did you mean 'optimizer.learning_rate'"),
+        (["optimizer.learning_rat=1e-4..1e-2"], "Did you mean 'optimizer.learning_rate'"),
         (["optimizer.learning_rate=1e-3..2"], "'optimizer.learning_rate' is at most 1, and it is 2.0"),
         (["epochs=1..2", "clip=-1,0.2"], "'clip' is at least 0, and it is -1.0"),
         (["epochs=1..2", "epochs=3"], "--set epochs=… is given twice"),
