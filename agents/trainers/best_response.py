@@ -11,7 +11,7 @@ import numpy as np
 from nainjaune_env.core import atomic_files
 from nainjaune_env.core.spec import Setup
 
-from ..loading import checkpoint_path, undrawn
+from ..loading import base_name, checkpoint_path
 from ..nets.checkpoint import FILE_NAME, check_fits, load_checkpoint
 from ..task import OWN
 from . import ppo
@@ -41,7 +41,7 @@ def response_configs(
     initial: dict[str, dict[str, Any]] = {FRESH: {}}
     path = checkpoint_path(target, setup)
     if path is not None:
-        checkpoint, name = load_checkpoint(path), undrawn(target)
+        checkpoint, name = load_checkpoint(path), base_name(target)
         check_fits(checkpoint, setup, repr(name))
         initial[FROM_NETWORK] = {"init": name, "arch": checkpoint.arch}
     own = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
