@@ -106,22 +106,22 @@ def defaults(cls: type[Any]) -> dict[str, Any]:
 
 def completed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the default of every option of a class with ``values`` over them, choices with all their arguments."""
-    found = {**defaults(cls), **values}
+    complete = {**defaults(cls), **values}
     for f in dataclasses.fields(cls):
         if choice := f.metadata["choice"]:
-            found[f.name] = choice.complete(found[f.name], default_of(f))
-    return found
+            complete[f.name] = choice.complete(complete[f.name], default_of(f))
+    return complete
 
 
 def option_types(cls: type[Any]) -> dict[str, Any]:
     """Returns the type of every option of a class by its name, and those of the arguments of choices as ``option.argument``."""
     types_by_name = typing.get_type_hints(cls)
-    found = {f.name: types_by_name[f.name] for f in dataclasses.fields(cls)}
+    hints = {f.name: types_by_name[f.name] for f in dataclasses.fields(cls)}
     for f in dataclasses.fields(cls):
         choice = f.metadata["choice"]
         for name in choice.names() if choice else ():
-            found |= {f"{f.name}.{key}": hint for key, hint in option_types(choice.arguments(name)).items()}
-    return found
+            hints |= {f"{f.name}.{key}": hint for key, hint in option_types(choice.arguments(name)).items()}
+    return hints
 
 
 def build(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> T:

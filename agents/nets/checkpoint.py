@@ -169,12 +169,12 @@ def in_half_precision(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _digest(about: str, tensors: Mapping[str, Tensor]) -> str:
     """Returns the SHA-256 of the description and of names, dtypes, shapes and bytes of the tensors."""
-    found = hashlib.sha256(about.encode())
+    digest = hashlib.sha256(about.encode())
     for name in sorted(tensors):
         tensor = tensors[name]
-        found.update(f"\0{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
-    return found.hexdigest()
+        digest.update(f"\0{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _check_types(checkpoint: Checkpoint) -> None:

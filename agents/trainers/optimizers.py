@@ -156,9 +156,9 @@ class BatchedMuon(torch.optim.Muon):
                 torch.baddbmm(x, polynomial, x, beta=a, out=following)
                 x, following = following, x
             for number, (matrix, part) in enumerate(zip(matrices, parts, strict=True)):
-                found = x[number][part]
+                step = x[number][part]
                 rate = group["lr"] * (0.2 * math.sqrt(max(matrix.shape)))
-                matrix.add_(found.T if matrix.shape[0] > matrix.shape[1] else found, alpha=-rate)
+                matrix.add_(step.T if matrix.shape[0] > matrix.shape[1] else step, alpha=-rate)
 
     def _put_update(self, matrix: Tensor, out: Tensor) -> tuple[slice, ...]:
         """Writes the momentum of the gradient with a norm of 1, transposed if tall, to the part of ``out`` that it returns."""

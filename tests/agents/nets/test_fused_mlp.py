@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.fused_mlp import (
-    MOST,
+    MAX_ROWS,
     FusedInference,
     FusedTraining,
     LinearChain,
@@ -125,10 +125,10 @@ def test_its_logits_are_the_network_s(setup: object, hidden: tuple[int, ...], dt
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_any_number_of_rows_and_none_that_was_there_before(dtype: torch.dtype) -> None:
     setup = SETUPS[0]
-    fast, observation = inference(net_for(setup), dtype), seen(setup, MOST + 40).numpy()
+    fast, observation = inference(net_for(setup), dtype), seen(setup, MAX_ROWS + 40).numpy()
     whole = fast.logits(observation)
     near = 0.02 * whole.std()
-    for rows in (1, 16, 17, 300, MOST):
+    for rows in (1, 16, 17, 300, MAX_ROWS):
         part = fast.logits(observation[:rows])
         assert np.abs(part - whole[:rows]).max() < near
         fast.logits(255 - observation)

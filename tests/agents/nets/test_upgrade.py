@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,26 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
+from nainjaune_agents.nets import checkpoint as checkpoint_files
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.upgrade import upgraded_config, upgraded_header
+from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.engine.batch import Batch
 from tests.support.source import ROOT
 
 OLD = ROOT / "tests" / "golden" / "run_of_version_1"
 """A run of PPO with Muon, two iterations long, as the version before networks and optimizers were data left it."""
+
+
+HEADER = {
+    "algorithm": "ppo", "game": "nain_jaune", "preset": "djeco", "rules": {}, "players": 2, "layout": "x", "actions": 24,
+    "iteration": 1,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -82,3 +92,13 @@ def test_old_keys_become_a_network_and_an_optimizer(old: dict[str, Any], new: di
         "config": {**new, "seed": 3},
     }
     assert upgraded_header({"arch": new["arch"]}, 2) == {"arch": new["arch"]}
+
+
+def test_a_network_that_observed_plies_names_what_was_removed(tmp_path: Path) -> None:
+    """Its header says ``history``; others say 0 or nothing."""
+    about = json.dumps({"hidden": [4, 4], "history": 6, "config": {}, **HEADER})
+    tensors = {"a": torch.zeros(2)}
+    head = {"format": "nainjaune-checkpoint", "version": "1", "about": about, "sha256": checkpoint_files._digest(about, tensors)}
+    save_file(tensors, tmp_path / "old", metadata=head)
+    with pytest.raises(CheckpointError, match=r"observes 6 plies of the round \('history'\), which was removed on 2026-11-25"):
+        load_checkpoint(tmp_path / "old")
