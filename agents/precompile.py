@@ -121,7 +121,7 @@ def _training(target: Target) -> None:
     from .trainers import ppo
     from .trainers.config import build
 
-    keys = {"tables": TABLES, "minibatch": TABLES, "hidden": [8], "eval_every": 0, "iterations": 1}
+    keys = {"tables": TABLES, "minibatch": TABLES, "arch": {"hidden": [8]}, "eval_every": 0, "iterations": 1}
     config = build(ppo.Config, {**target.setup.to_dict(), **keys, "device": target.device, "start": target.start})
     trainer = ppo.Trainer(config, config.setup())
     trainer.iterate()

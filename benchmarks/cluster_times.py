@@ -176,7 +176,7 @@ def label_seconds() -> Measured:
 
 def training_seconds() -> Measured:
     """Return PPO's processor time for a decision, with 103,449 weights or nearly, in rounds and in gradients."""
-    values = {**TABLE, "tables": 512, "minibatch": 1024, "hidden": [256, 256], "iterations": 9, "eval_every": 0}
+    values = {**TABLE, "tables": 512, "minibatch": 1024, "iterations": 9, "eval_every": 0}
     config = build(ppo.Config, values)
     trainer = ppo.Trainer(config, config.setup())
     trainer.iterate()  # compiles

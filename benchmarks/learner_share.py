@@ -64,7 +64,7 @@ def measure(opponents: str, tables: int, rollouts: int, hidden: list[int]) -> tu
     """Return the share of the environment in the training, and decisions a second of the processor."""
     venv = Timed(SeatVecEnv(tables, opponents=opponents, **RULES))  # type: ignore[arg-type]
     self_play = {"rollout_buffer_class": SelfPlayBuffer, "rollout_buffer_kwargs": {"venv": venv}} if opponents == "self" else {}
-    network = {"layout": venv.venv.setup.layout, "arch": "mlp", "hidden": hidden}  # type: ignore[attr-defined]
+    network = {"layout": venv.venv.setup.layout, "arch": {"name": "mlp", "hidden": hidden}}  # type: ignore[attr-defined]
     model = MaskablePPO(
         NetPolicy, venv, n_steps=STEPS, batch_size=1024, n_epochs=2, gamma=1.0, policy_kwargs=network, seed=1, device="cpu",
         **self_play,

@@ -41,7 +41,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nainjaune_agents.nets.arch import DEFAULT_ARCH
 from nainjaune_agents.nets.fused_mlp import SIZES, FusedInference, FusedTraining, Layers, LinearChain, apply_layers
 from nainjaune_agents.trainers import networks, optimizers, overlap, ppo, ppo_compiled, rollout
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
@@ -193,8 +192,8 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "learn: backward": [(FusedTraining, "backward")],
     "learn: autograd": [(Tensor, "backward"), (networks.LearningNets, "__call__")],
     "learn: clipping": [(FusedTraining, "clip_grad_norm_")],
-    "learn: Adam": [(optimizers, "adam_step")],
-    "learn: Muon": [(optimizers.BatchedMuon, "batched_step")],
+    "learn: Adam": [(optimizers.FastAdam, "fast_step")],
+    "learn: Muon": [(optimizers.BatchedMuon, "fast_step")],
     "learn: rest": [(Trainer, "update")],
     "waiting for rounds": [(overlap.Prefetcher, "take")],
     "rest": [(Trainer, "iterate")],
@@ -257,7 +256,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--clock", default="wall", choices=CLOCKS, help="wall or processor seconds (wall)")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="set a key of all recipes, as in --set muon=0 for Adam"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="set a key of all recipes, as in --set epochs=1"
     )
     parser.add_argument("--iterations", type=int, default=2, help="iterations in each repeat (2)")
     parser.add_argument("--repeats", type=int, default=5, help="how often each part is timed (5)")
@@ -279,7 +278,7 @@ def trainers_of(path: Path, settings: list[str], threads: int) -> dict[str, Trai
             continue
         config = build(Config, apply_settings(read_yaml(path), settings) | {"eval_every": 0} | arrangement)
         other = config.recurrent or config.privileged or config.mixture or config.opponents
-        if other or config.arch != DEFAULT_ARCH:
+        if other or config.arch["name"] != "mlp":
             sys.exit("The bare passes are those of one network that remembers nothing, at one table, in self-play.")
         found[name] = ppo.new_trainer(config)
         if config.init is not None:
@@ -302,7 +301,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(str(error))
         c = next(iter(trainers.values())).config
         print(
-            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {'Muon' if c.muon else 'Adam'}, layers of {c.hidden}, ",
+            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {c.optimizer['name']}, layers of {c.arch['hidden']}, ",
             end="",
         )
         print(f"{c.epochs} epochs, minibatches of {c.minibatch}, {c.tables} tables")

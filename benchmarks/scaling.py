@@ -50,8 +50,9 @@ LIGHT_KNOBS: dict[str, Any] = {"tables": 16, "bf16": False}
 
 def network(text: str) -> dict[str, Any]:
     """Returns the keys of a configuration for ``mlp:128x128`` or ``residual:256x256``."""
-    arch, _, widths = text.partition(":")
-    return {"arch": arch, "hidden": [int(width) for width in widths.split("x")]}
+    name, _, widths = text.partition(":")
+    hidden = [int(width) for width in widths.split("x")]
+    return {"arch": {"name": name, **({"width": hidden[0], "blocks": len(hidden)} if name == "residual" else {"hidden": hidden})}}
 
 
 def train(knobs: dict[str, Any], folder: Path, bar: Any) -> dict[str, Any]:
@@ -208,7 +209,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     if min(options.iterations) < 1 or options.seeds < 1 or options.deals < 2 or options.search < 1 or options.search_deals < 0:
         parser.error("--iterations, --seeds and --search are 1 or more, --deals 2 or more, --search-deals 0 or more")
     given = {setting.partition("=")[0] for setting in options.set}
-    if taken := sorted(given & {"preset", "arch", "hidden", "iterations", "seed"}):
+    if taken := sorted(given & {"preset", "arch", "iterations", "seed"}):
         parser.error(f"--set {taken[0]}=…: --presets, --networks, --iterations and --seeds say that")
     if options.again and not options.json.exists():
         parser.error(f"--again reports the results of {options.json}, and there is no such file")

@@ -36,6 +36,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.upgrade import upgraded_config
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 from nainjaune_env.core.atomic_files import write_text
@@ -59,8 +60,8 @@ ONE_SEED = (
 )
 LIGHT = {"deals": 20, "measured": 2, "levels": [-10.0]}
 LIGHT_KNOBS = {
-    "ppo": {"iterations": 2, "tables": 8, "hidden": [8], "eval_every": 0},
-    "maskable_ppo": {"iterations": 2, "tables": 8, "minibatch": 64, "hidden": [8], "eval_every": 0},
+    "ppo": {"iterations": 2, "tables": 8, "arch": {"hidden": [8]}, "eval_every": 0},
+    "maskable_ppo": {"iterations": 2, "tables": 8, "minibatch": 64, "arch": {"hidden": [8]}, "eval_every": 0},
 }
 
 
@@ -224,6 +225,7 @@ def level_table(held: dict[str, Any], levels: list[float], clock: str) -> str:
 def report(held: dict[str, Any], levels: list[float]) -> str:
     """Return all figures as Markdown."""
     game, first = held["game"], held["runs"][0]
+    network = upgraded_config(first["config"])["arch"]
     measured = f"{first['deals']:,} deals each time (seed {EVAL_SEED}), over a field of `{first['against']}`"
     ends = [
         [
@@ -238,7 +240,7 @@ def report(held: dict[str, Any], levels: list[float]) -> str:
     ]
     parts = [
         figures.in_a_sentence(held["about"]),
-        f"`{game['preset']}`, {game['players']} seats, a {'×'.join(map(str, first['config']['hidden']))} net, "
+        f"`{game['preset']}`, {game['players']} seats, a {'×'.join(map(str, network['hidden']))} net, "
         f"{held['threads']} thread(s), training seed {held['seed']}; {measured}.",
         f"\n{ONE_SEED}\n\nTo the end of each run ({game['unit']} a round, ± 95 % over deals):\n",
         figures.table(["", "iterations", "decisions", "seconds (of the processor)", "decisions a second", "edge"], ends),

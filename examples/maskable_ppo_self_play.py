@@ -10,7 +10,7 @@ rule of thumb, by duplicate play.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -44,12 +44,12 @@ class Entropy(BaseCallback):
         return True
 
 
-def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: tuple[int, ...] = (256, 256)) -> MaskablePPO:
+def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: Sequence[int] = (256, 256)) -> MaskablePPO:
     """Return a new model on ``tables`` of four seats that all learn; ``steps`` decisions at each make a rollout."""
     tables_of_four = SeatVecEnv(tables, "djeco", 4, opponents="self")
     tables_of_four.seed(seed)
     venv = RewardUnit(tables_of_four, payoff_spread(tables_of_four.setup, seed))
-    network: dict[str, Any] = {"layout": tables_of_four.setup.layout, "arch": "mlp", "hidden": hidden}  # that of our own PPO
+    network: dict[str, Any] = {"layout": tables_of_four.setup.layout, "arch": {"name": "mlp", "hidden": hidden}}
     return MaskablePPO(
         NetPolicy, venv, n_steps=steps, batch_size=1024, n_epochs=2, gamma=1.0, gae_lambda=1.0,
         learning_rate=falling(2e-3, 1e-4), policy_kwargs=network, seed=seed, device="cpu",

@@ -1,13 +1,13 @@
 """Train a grid of configurations, or search for a good one, with several seeds each, and compare their edges.
 
   nainjaune sweep configs/nain_jaune/ppo.yaml --seeds 5 \\
-      --set learning_rate=1e-3,2e-3 --out sweeps/rate
+      --set optimizer.learning_rate=1e-3,2e-3 --out sweeps/rate
   nainjaune sweep configs/nain_jaune/ppo.yaml --seeds 3 --workers 2 \\
-      --set 'hidden=[64,64],[256,256]' --set iterations=100 \\
+      --set 'arch.hidden=[64,64],[256,256]' --set iterations=100 \\
       --out sweeps/width
   nainjaune sweep configs/nain_jaune/ppo.yaml --search 40 --seeds 2 \\
-      --set learning_rate=1e-4..1e-2,log --set epochs=1..4 \\
-      --set 'hidden=[64,64],[256,256]' --out sweeps/search
+      --set optimizer.learning_rate=1e-4..1e-2,log --set epochs=1..4 \\
+      --set 'arch.hidden=[64,64],[256,256]' --out sweeps/search
 
 --set KEY=VALUE,VALUE,… lists values of a key, and every combination is trained; commas in brackets do not separate. A --set with
 one value holds for all. The table has the edge over the field of eval_against at the end of training: its mean over training

@@ -55,12 +55,13 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.errors import ConfigError
 
     from ..trainers import get_trainer
-    from ..trainers.config import apply_settings, build, describe, read_yaml
+    from ..trainers.config import apply_settings, build, describe, read_stored, read_yaml
     from ..trainers.run import CONFIG_NAME, Run
 
     if args.config is None and args.resume and args.out is not None:
-        args.config = args.out / CONFIG_NAME
-    values = read_yaml(args.config) if args.config else {}
+        values = read_stored(args.out / CONFIG_NAME)
+    else:
+        values = read_yaml(args.config) if args.config else {}
     if args.cluster is not None:
         values["workers"] = 1  # a run that began with processes here goes on there
     values = apply_settings(values, args.set)

@@ -20,7 +20,7 @@ from nainjaune_env.core import atomic_files
 from nainjaune_env.core.errors import WorkError, quoted
 from nainjaune_env.core.spec import Setup
 
-from ..loading import TRANSFERRED, checkpoint_path, load_agent, undrawn, use_threads
+from ..loading import TRANSFERRED, base_name, checkpoint_path, load_agent, use_threads
 from ..zoo import is_zoo_name
 from .plan_fields import read_plan
 from .units import Plan, Player
@@ -118,4 +118,4 @@ def _agent(name: str, setup: Setup, sha256: str | None, files: Mapping[str, Path
         raise WorkError(f"A worker has other weights of {quoted(name)}: SHA-256 {found}, and the run is of {sha256}.")
     if files is None:
         return load_agent(name, setup)
-    return load_agent(f"{path}{TRANSFERRED if is_zoo_name(name) else ''}{name.removeprefix(undrawn(name))}", setup)
+    return load_agent(f"{path}{TRANSFERRED if is_zoo_name(name) else ''}{name.removeprefix(base_name(name))}", setup)

@@ -70,7 +70,7 @@ def places(part: Layout, whole: Layout) -> NDArray[np.int64]:
     A feature of ``part`` may have longer axes in ``whole``; it then takes the first places, as relative seats count from the
     observer on. Raises ``ValueError`` for a feature that differs otherwise.
     """
-    found = [np.arange(0)]
+    indices = [np.arange(0)]
     for feature in part:
         large = whole[feature.name]
         same = dataclasses.replace(large, shape=feature.shape, meaning=feature.meaning) == feature
@@ -82,8 +82,8 @@ def places(part: Layout, whole: Layout) -> NDArray[np.int64]:
             raise ValueError(f"feature {feature.name!r} is {feature} in one layout and {large} in the other: no part of it")
         span = whole.where(feature.name)
         numbers = np.arange(span.start, span.stop).reshape(large.shape)
-        found.append(numbers[tuple(slice(size) for size in feature.shape)].ravel())
-    return np.concatenate(found)
+        indices.append(numbers[tuple(slice(size) for size in feature.shape)].ravel())
+    return np.concatenate(indices)
 
 
 def rule_features(game: GameSpec) -> tuple[Feature, ...]:
@@ -142,10 +142,10 @@ def _table_bytes(setup: Setup) -> Iterator[tuple[str, Any]]:
     yield SEATS, np.array(seat_counts(setup.game)) == setup.players
     for feature in rule_features(setup.game):
         knob, equals, value = feature.name.removeprefix("rules.").partition("=")
-        held = getattr(setup.rules, knob)
+        setting = getattr(setup.rules, knob)
         if equals:
-            yield feature.name, str(held) == value
-        elif held is None:
+            yield feature.name, str(setting) == value
+        elif setting is None:
             yield feature.name, 0
         else:
-            yield feature.name, number_code(held) if feature.high == TOP else held
+            yield feature.name, number_code(setting) if feature.high == TOP else setting

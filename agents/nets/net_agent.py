@@ -19,10 +19,11 @@ from nainjaune_env.core.spec import Setup
 from ..sampling import greedy, sample
 from .arch import make_net
 from .checkpoint import Checkpoint, check_fits, check_rules, layout_of, load_checkpoint
+from .common_layout import CommonView
 from .devices import check_device
 from .fused_mlp import FusedInference, fast_dtype
+from .payoff_scale import random_payoff_scale
 from .policy_value import PolicyValueNet
-from .specialised import specialised
 
 ROWS = 16384
 """Most decisions computed at once."""
@@ -82,8 +83,7 @@ class NetAgent:
         return FusedInference(replace(chain, heads=chain.heads[:1]), device="cpu")
 
     def _logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
-        state = decisions.state if self.net.recurrent else None
-        observation = decisions.observation
+        state, observation = decisions.state if self.net.recurrent else None, decisions.observation
         parts = []
         for at in range(0, max(len(decisions.index), 1), ROWS):  # one part even of no decisions, to concatenate
             piece = slice(at, at + ROWS)
@@ -121,14 +121,29 @@ def stored_net(checkpoint: Checkpoint, layout: Layout, where: str) -> PolicyValu
     """
     weights = {name.removeprefix("model."): t for name, t in checkpoint.tensors.items() if name.startswith("model.")}
     try:
-        chance = torch.Generator()
-        net = make_net(checkpoint.arch, layout, checkpoint.actions, checkpoint.hidden, chance, recurrent=checkpoint.recurrent)
+        net = make_net(checkpoint.arch, layout, checkpoint.actions, torch.Generator())
         net.load_state_dict(weights)
-        if checkpoint.common and not net.hidden:
-            raise ValueError("a network for all tables has a hidden layer")
     except (RuntimeError, TypeError, ValueError) as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {as_sentence(error)}") from None
     return net
+
+
+def specialised(net: PolicyValueNet, setup: Setup) -> PolicyValueNet:
+    """Returns ``net``, which takes the common layout of a game, for the observations of ``setup``, with the same outputs.
+
+    At one setup most of what the common layout adds is constant: seats, rules, and zeros where seats are missing. It moves into
+    the network (:meth:`PolicyValueNet.fold`), which then costs as little as one for the setup alone. Its values are in units of
+    :func:`random_payoff_scale`. Raises ValueError where the network is not on the common layout of the game.
+    """
+    view = CommonView(setup)
+    if net.zero.shape != (view.layout.size,):
+        raise ValueError(f"a network for all tables takes {view.layout.size} bytes, and this one takes {len(net.zero)}")
+    columns = torch.from_numpy(view.places)
+    constant = net.scaled(torch.from_numpy(view.rest)[None])[0].double()
+    constant[columns] = 0.0
+    small = net.fold(setup.layout, columns, constant)
+    small.payoff_scale.fill_(random_payoff_scale(setup))
+    return small
 
 
 def load_net_agent(

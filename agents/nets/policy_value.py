@@ -1,27 +1,27 @@
 """The protocol of networks that play: an observation in, action logits and a value out, with or without memory.
 
-Each architecture is a subclass in a file of its own in :mod:`nainjaune_agents.nets.arch`.
+Each network is a subclass in a file of its own in :mod:`nainjaune_agents.nets.arch`. It declares its arguments and implements
+:meth:`PolicyValueNet.build` and :meth:`PolicyValueNet.trunk`; the rest makes it faster, or gives it memory.
 """
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import ClassVar, Self
+from dataclasses import asdict
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.layout import Layout
 
+from .. import options
+from .devices import agent_threads
 from .fused_mlp import LinearChain
-from .modules import check_weights, linear
-from .observation_net import ObservationNet
-from .threads import agent_threads
+from .modules import ObservationNet, linear
 
 
 class PolicyValueNet(ObservationNet):
@@ -31,39 +31,35 @@ class PolicyValueNet(ObservationNet):
     With ``recurrent`` units the network has a state for each seat, 0 at the start of a round.
     """
 
-    arch: ClassVar[str]
-    """The name of the architecture in configurations and checkpoints: that of its module."""
+    Arguments: ClassVar[type[options.Arguments]]
+    """The dataclass of the arguments. One that is called ``recurrent`` is the number of units of a seat's state."""
+    arguments: Any
+    """An instance of :attr:`Arguments`."""
     body: nn.Module
     """The layers before the heads."""
     payoff_scale: Tensor
+    columns: Tensor
+    constant: Tensor | None
+    """Inputs that are the same in all observations, with 0 in ``columns``; None where there are none, see :meth:`fold_layers`."""
     policy: nn.Linear
     value: nn.Linear
 
-    def __init__(
-        self, layout: Layout, actions: int, hidden: Sequence[int], generator: torch.Generator, *, recurrent: int = 0
-    ) -> None:
-        """``hidden`` and ``recurrent`` are the arguments of the architecture; all weights come from ``generator``."""
+    def __init__(self, layout: Layout, actions: int, arguments: options.Arguments, generator: torch.Generator) -> None:
+        """All weights come from ``generator``. ``make_net`` takes the network as data instead."""
         super().__init__(layout)
         self.register_buffer("payoff_scale", torch.ones(()))
-        self.hidden = tuple(hidden)
-        self.recurrent = recurrent
+        self.register_buffer("constant", None, persistent=False)
+        self.arguments = arguments
+        self.recurrent: int = getattr(arguments, "recurrent", 0)
         self.width = self.build(layout, generator)
         # a nearly uniform policy and values near 0 at the start
         self.policy = linear(self.width, actions, 0.01, generator)
         self.value = linear(self.width, 1, 0.1, generator)
 
-    @classmethod
-    def check_arguments(cls, hidden: Sequence[int], recurrent: int) -> None:
-        """Raises :class:`ConfigError` where there is no network of this architecture with these arguments."""
-        if min(hidden, default=1) < 1:
-            raise ConfigError(f"Layers have a width of at least 1, not {quoted(list(hidden))}.")
-        check_weights(cls.weights_between(hidden, recurrent))
-
-    @classmethod
-    def weights_between(cls, hidden: Sequence[int], recurrent: int) -> int:
-        """Returns the number of weights between hidden layers."""
-        memory = 3 * recurrent * (recurrent + hidden[0]) + recurrent * hidden[0] if recurrent and hidden else 3 * recurrent**2
-        return memory + sum(a * b for a, b in pairwise(hidden))
+    @property
+    def arch(self) -> dict[str, Any]:
+        """The network as data, ``{name, **arguments}``; the name is that of its module."""
+        return {"name": type(self).__module__.rpartition(".")[2], **asdict(self.arguments)}
 
     @abstractmethod
     def build(self, layout: Layout, generator: torch.Generator) -> int:
@@ -99,7 +95,7 @@ class PolicyValueNet(ObservationNet):
 
         Arguments as of :meth:`trunk`. Raises ValueError where the architecture recalls nothing.
         """
-        raise ValueError(f"a network of arch {self.arch!r} recalls nothing")
+        raise ValueError(f"a network of arch {self.arch['name']!r} recalls nothing")
 
     def initial_state(self, count: int) -> Tensor:
         """Returns the states before the first decisions of ``count`` seats, ``(count, recurrent) float32``: zeros."""
@@ -112,10 +108,28 @@ class PolicyValueNet(ObservationNet):
     def fold(self, layout: Layout, columns: Tensor, constant: Tensor) -> Self:
         """Returns this network for observations of ``layout``, which are the bytes ``columns (C,) int64`` of its own.
 
-        Its other inputs are ``constant (size,) float64``, scaled, with 0 in ``columns``. The result shares no memory. Raises
-        ValueError where the architecture cannot do that.
+        Its other inputs are ``constant (size,) float64``, scaled, with 0 in ``columns``. The result shares no memory.
         """
-        raise ValueError(f"a network of arch {self.arch!r} cannot be restricted to the observations of one setup")
+        net = copy.deepcopy(self)
+        net.set_layout(layout)
+        net.fold_layers(self, columns, constant)
+        return net
+
+    def fold_layers(self, whole: Self, columns: Tensor, constant: Tensor) -> None:
+        """Takes fewer inputs than ``whole``, of which this is a copy; arguments as of :meth:`fold`.
+
+        By default the constant inputs are put beside each observation, and the layers stay as they are. An architecture may move
+        them into its biases instead, which is faster.
+        """
+        self.register_buffer("columns", columns, persistent=False)
+        self.register_buffer("constant", constant.float(), persistent=False)
+
+    def scaled(self, observation: Tensor) -> Tensor:
+        """Returns ``observation (K, size) uint8`` as the floats that the layers take, with constant inputs beside them."""
+        seen = super().scaled(observation)
+        if self.constant is None:
+            return seen
+        return self.constant.repeat(len(seen), 1).index_copy_(1, self.columns, seen)
 
     @agent_threads()
     @torch.inference_mode()

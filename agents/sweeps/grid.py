@@ -30,7 +30,7 @@ from ..nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from ..stats.intervals import Moments, to_json
 from ..trainers import get_trainer
 from ..trainers.base import BaseConfig
-from ..trainers.config import LENGTH_KEYS, changed_keys, differing, read_yaml
+from ..trainers.config import LENGTH_KEYS, changed_keys, differing, read_stored
 from ..trainers.curves import Curve, draw_curves, read_curve
 from ..trainers.run import CONFIG_NAME, Progress, Run
 from ..trainers.worker import POLL_SECONDS, WorkerRun, error_of, listen, report
@@ -125,7 +125,7 @@ def begin(unit: Unit, run: Run) -> Checkpoint | None:
     """
     begun = (unit.folder / CONFIG_NAME).exists()
     if begun:
-        differ = differing(unit.config, read_yaml(unit.folder / CONFIG_NAME))
+        differ = differing(unit.config, read_stored(unit.folder / CONFIG_NAME))
         for key in LENGTH_KEYS:
             if key in differ:
                 then, now = differ[key]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nainjaune_env.core.errors import ConfigError, choose_one, quoted
 
+from ..options import option_types
 from ..trainers import get_trainer
 from ..trainers.base import BaseConfig
 from ..trainers.config import apply_settings, build
@@ -116,7 +116,7 @@ def read_space(values: Mapping[str, Any], settings: Sequence[str]) -> tuple[dict
         options[key] = (choices(setting), text)
     check_given_once(settings)
     config = get_trainer(_algorithm(values, options)).Config
-    hints = typing.get_type_hints(config)
+    hints = option_types(config)
     fixed, space = dict(values), dict[str, Range | Choice]()
     for key, (alternatives, text) in options.items():
         if (".." in text and hints.get(key) in (int, float)) or is_range(f"{key}={text}"):
@@ -147,7 +147,8 @@ def _algorithm(values: Mapping[str, Any], options: Mapping[str, tuple[list[str],
 
 def _read_range(key: str, text: str, hints: Mapping[str, Any]) -> Range:
     """Returns the range ``LOW..HIGH`` or ``LOW..HIGH,log`` of a key."""
-    if key.partition(".")[0] not in hints:
+    outer, dot, _ = key.partition(".")
+    if outer not in hints or (key not in hints and any(name.startswith(outer + dot) for name in hints if name != outer)):
         raise ConfigError(choose_one("configuration key", key, hints))
     kind = hints.get(key)
     if kind not in (int, float):

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -26,23 +26,23 @@ from nainjaune_env.games import DEFAULT_GAME
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent, use_threads
-from ..nets.arch import DEFAULT_ARCH, get_arch, make_net
+from ..nets.arch import ARCHS, make_net
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
+from ..options import check_options, option
 from ..task import CENTRED, FRESH, Task
 from .checkpointing import load_initial_weights, load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
-from .config import check_bounds, option, resolve_setup
+from .config import resolve_setup
 from .experiment_logs import check_logs
 from .opponents import named, shares_of
+from .optimizers import OPTIMIZER
 from .rollout import RoundStarts
 
 EVAL_SEED = 987_654_321
 """Seed of the evaluation's deals, the same for every run; training deals derive from the run's own seed."""
 MAX_TABLES = 1 << 20
 """Bound of tables in parallel: some gigabytes."""
-MOST_UNITS = 1 << 14
-"""Bound of a layer's width: the weights between two such layers are a gigabyte."""
 EMA_MEANING = "decay, an iteration, of an exponential moving average of the weights, which is the player; 0 = none"
 MAX_EMA = 1 - 1e-6
 """Bound of a decay: at 1 the average would stay what it is."""
@@ -52,6 +52,8 @@ MAX_EMA = 1 - 1e-6
 class BaseConfig:
     """The keys that every trainer has. A subclass redeclares a key whose default or meaning differs."""
 
+    TRAINS_MEMORY: ClassVar = False
+    """Whether the trainer can train a network with a state."""
     algorithm: str = option("", "the trainer")
     game: str = option(DEFAULT_GAME, "the game")
     preset: str | None = option(None, "the preset (none: the game's default)")
@@ -67,14 +69,8 @@ class BaseConfig:
         "of the run, or one agent's name (none: itself); at tables with an opponent one seat learns",
     )
     seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
-    arch: str = option(
-        DEFAULT_ARCH,
-        "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)",
-    )
-    hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1, high=MOST_UNITS)
-    learning_rate: float = option(2e-3, "Adam's step size at the start", low=0, high=1)
-    last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes by 'schedule'", low=0, high=1)
-    warmup: int = option(0, "iterations over which the learning rate rises linearly to its schedule, at the start", low=0)
+    arch: dict[str, Any] = option({"name": "mlp"}, "the network, {name, **arguments}", choice=ARCHS)
+    optimizer: dict[str, Any] = option({"name": "adam"}, "the optimizer, {name, **arguments}", choice=OPTIMIZER)
     schedule: str = option("linear", "how values go from their start to their end: 'linear', or 'cosine', half a period of it")
     epochs: int = option(1, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step", low=1)
@@ -89,8 +85,9 @@ class BaseConfig:
     eval_against: str = option("random", "the agent over whose field the edge is measured")
 
     def __post_init__(self) -> None:
-        check_bounds(self)
-        get_arch(self.arch).check_arguments(self.hidden, getattr(self, "recurrent", 0))  # keys of PPO alone
+        check_options(self)
+        if self.recurrent and not self.TRAINS_MEMORY:
+            raise ConfigError(f"{self.algorithm!r} trains no network with memory: arch.recurrent is 0, not {self.recurrent}.")
         check_logs(self.logs)
         if self.schedule not in SCHEDULES:
             raise ConfigError(choose_one("schedule", self.schedule, SCHEDULES))
@@ -113,6 +110,11 @@ class BaseConfig:
     def setups(self) -> list[Setup]:
         """Returns all setups that are trained at and evaluated at."""
         return [self.setup()]
+
+    @property
+    def recurrent(self) -> int:
+        """Units of the network's memory; 0 = none."""
+        return int(self.arch.get("recurrent", 0))
 
     @property
     def task(self) -> Task:
@@ -223,14 +225,13 @@ class BaseTrainer(ABC, Generic[C]):
 
     @property
     def learning_rate(self) -> float:
-        """Adam's step size now."""
-        c = self.config
-        return self.annealed(c.learning_rate, c.last_learning_rate) * warmed_up(self.iteration, c.warmup)
+        """The optimizer's step size now."""
+        c = self.config.optimizer
+        return self.annealed(c["learning_rate"], c["last_learning_rate"]) * warmed_up(self.iteration, c["warmup"])
 
-    def new_net(self, generator: torch.Generator, **arguments: Any) -> PolicyValueNet:
+    def new_net(self, generator: torch.Generator) -> PolicyValueNet:
         """Returns an untrained network, its weights drawn from ``generator``."""
-        c = self.config
-        return make_net(c.arch, self.layout, len(self.setup.game.actions), c.hidden, generator, **arguments)
+        return make_net(self.config.arch, self.layout, len(self.setup.game.actions), generator)
 
     def average_weights(self, prefix: str, decay: float) -> PolicyValueNet:
         """Returns a copy of ``net`` with an exponential moving average of its weights, kept in checkpoints under ``prefix``.
@@ -305,10 +306,8 @@ class BaseTrainer(ABC, Generic[C]):
             layout=self.layout.fingerprint,
             actions=len(self.setup.game.actions),
             arch=self.net.arch,
-            hidden=list(self.net.hidden),
             iteration=self.iteration,
             config=dataclasses.asdict(self.config),
-            recurrent=self.net.recurrent,
             common=self.common,
             progress={"decisions": float(self.decisions), "seconds": self.seconds},
             tensors={name: tensor.cpu() for name, tensor in tensors.items()},

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
 from torch import Tensor
 
 from nainjaune_env.core.errors import CheckpointError, as_sentence
@@ -54,12 +55,12 @@ def load_initial_weights(
     where = f"{run!r}, named by 'init',"
     check_fits(checkpoint, setup, where)
     check_objective(checkpoint, objective, where)
-    other, own = (f"arch={one.arch} hidden={list(one.hidden)} recurrent={one.recurrent}" for one in (checkpoint, net))
-    if own != other:
-        raise CheckpointError(f"{where} has {other}, and this run has {own}.")
     if common and not checkpoint.common:
         raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
     source = stored_net(checkpoint, common, where) if common else build_net(checkpoint, setup, where)
+    if source.arch != net.arch:
+        other, own = (yaml.safe_dump(one.arch, default_flow_style=True, sort_keys=False).strip() for one in (source, net))
+        raise CheckpointError(f"{where} has arch={other}, and this run has arch={own}.")
     net.load_state_dict(source.state_dict())
 
 

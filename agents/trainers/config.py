@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-import types
-import typing
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +14,9 @@ import yaml
 from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
+
+from .. import options
+from ..nets.upgrade import upgraded_config
 
 C = TypeVar("C")
 
@@ -51,31 +52,15 @@ REMOVED: Mapping[str, tuple[str, tuple[Any, ...]]] = {
 REMOVED_ON = "2026-11-25"
 
 
-def option(default: Any, meaning: str, *, low: float | None = None, high: float | None = None) -> Any:
-    """Returns a dataclass field for a configuration key: its default, its line of documentation and its bounds (inclusive).
-
-    The bounds of a list hold for each of its items. :func:`check_bounds` enforces them.
-    """
-    metadata = {"meaning": meaning, "low": low, "high": high}
-    if isinstance(default, list | dict):
-        return dataclasses.field(default_factory=lambda: type(default)(default), metadata=metadata)
-    return dataclasses.field(default=default, metadata=metadata)
-
-
-def check_bounds(config: Any) -> None:
-    """Raises :class:`ConfigError` for the first value of ``config`` that is outside the bounds of its key."""
-    for f in dataclasses.fields(config):
-        value = getattr(config, f.name)
-        items = value if isinstance(value, list) else [value]
-        for bound, within in (("low", "at least"), ("high", "at most")):
-            limit = f.metadata[bound]
-            if limit is not None and any(item < limit if bound == "low" else item > limit for item in items):
-                raise ConfigError(f"The configuration key {f.name!r} is {within} {limit}, and it is {quoted(value)}.")
-
-
-def defaults(cls: type[Any]) -> dict[str, Any]:
-    """Returns the default of every key of a configuration class."""
-    return {f.name: f.default_factory() if callable(f.default_factory) else f.default for f in dataclasses.fields(cls)}
+MOVED_KEYS = {
+    "hidden": "an argument of the network: arch: {name: mlp, hidden: [256, 256]} in YAML, --set 'arch.hidden=[256,256]'",
+    "recurrent": "an argument of the network: arch: {name: mlp, recurrent: 128} in YAML, --set arch.recurrent=128",
+    "learning_rate": "an argument of the optimizer: --set optimizer.learning_rate=0.001",
+    "last_learning_rate": "an argument of the optimizer: --set optimizer.last_learning_rate=0.0001",
+    "warmup": "an argument of the optimizer: --set optimizer.warmup=20",
+    "muon": "an optimizer: optimizer: {name: muon, matrix_ratio: 6} in YAML, or --set optimizer.name=muon",
+}
+"""Keys that configurations had before networks and optimizers were ``{name, **arguments}``, and how they are written now."""
 
 
 def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
@@ -89,7 +74,7 @@ def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
 
 def differing(config: Any, stored: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Returns the keys whose values differ, each with the one ``stored``, or its default, and that of ``config``."""
-    now, before = dataclasses.asdict(config), {**defaults(type(config)), **without_removed(type(config), stored)}
+    now, before = dataclasses.asdict(config), options.completed(type(config), without_removed(type(config), stored))
     return {key: [value, now.get(key)] for key, value in before.items() if key not in now or now[key] != value}
 
 
@@ -126,6 +111,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ConfigError(f"{str(path)!r} should hold keys and values, and holds {type(values).__name__}.")
     return values
+
+
+def read_stored(path: Path) -> dict[str, Any]:
+    """Returns the configuration in the folder of a run, in the form of today, see :func:`upgraded_config`."""
+    return upgraded_config(read_yaml(path))
 
 
 MAX_VALUES = 100_000
@@ -224,43 +214,13 @@ def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[s
 
 
 def build(cls: type[C], values: Mapping[str, Any]) -> C:
-    """Returns the configuration with ``values``; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
-    hints = typing.get_type_hints(cls)
-    names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
-    converted = {}
-    for key, value in without_removed(cls, values).items():
-        if key not in names:
-            raise ConfigError(choose_one("configuration key", key, names))
-        converted[key] = _number(value) if hints[key] is float else value
-        if not _has_type(converted[key], hints[key]):
-            raise ConfigError(f"The configuration key {key!r} takes {_type_name(hints[key])}, not {quoted(value)}.")
-    return cls(**converted)
+    """Returns the configuration with ``values``.
 
-
-def _number(value: Any) -> Any:
-    """Returns ``value`` as a float if it can be read as one: YAML reads ``1e-3`` as text and only ``1.0e-3`` as a number."""
-    if isinstance(value, bool):
-        return value
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return value
-
-
-def _has_type(value: Any, hint: Any) -> bool:
-    if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        return any(_has_type(value, part) for part in typing.get_args(hint))
-    if hint is float:
-        return isinstance(value, float) and math.isfinite(value)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if typing.get_origin(hint) is list:
-        return isinstance(value, list) and all(_has_type(item, typing.get_args(hint)[0]) for item in value)
-    return isinstance(value, typing.get_origin(hint) or hint)
-
-
-def _type_name(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+    Raises :class:`ConfigError` for an unknown key, one that has moved, or a value of the wrong type.
+    """
+    if moved := next((key for key in MOVED_KEYS if key in values), None):
+        raise ConfigError(f"The configuration key {moved!r} has become {MOVED_KEYS[moved]}.")
+    return options.build(cls, without_removed(cls, values))
 
 
 def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:
@@ -277,12 +237,6 @@ def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Map
     return dataclasses.replace(setup, rules=setup.rules.replace(**knobs))
 
 
-def options(cls: type[Any]) -> list[tuple[str, Any, str]]:
-    """Returns every key of a configuration class with its default and its meaning."""
-    default = defaults(cls)
-    return [(f.name, default[f.name], f.metadata["meaning"]) for f in dataclasses.fields(cls)]
-
-
 def describe(cls: type[Any]) -> str:
     """Returns the table of keys that ``--keys`` prints: key, default, meaning."""
-    return "\n".join(f"  {name:20} {default!s:14} {meaning}" for name, default, meaning in options(cls))
+    return "\n".join(f"  {name:20} {default!s:14} {meaning}" for name, default, meaning in options.described(cls))

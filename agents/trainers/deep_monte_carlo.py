@@ -40,11 +40,12 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 from ..nets.checkpoint import Checkpoint
+from ..options import option
 from ..sampling import sample
 from ..seeds import Stream, generator
 from .base import COMMON_METRICS, EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
-from .config import option
 from .opponents import LEARNER, PAST, PastSelves, Seating
+from .optimizers import GroupedOptimizer, adam_group
 from .rollout import Tables
 from .run import Progress, Run, run_iterations
 
@@ -111,9 +112,9 @@ class Trainer(BaseTrainer[Config]):
         # head predicted it: the size of Adam's steps does not depend on the size of gradients.
         others = [parameter for name, parameter in self.net.named_parameters() if not name.startswith("policy.")]
         others += self.shared.parameters()
-        policy = {"params": self.net.policy.parameters(), "lr_scale": 1 / config.last_temperature}
-        self.optimizer = torch.optim.Adam([{"params": others, "lr_scale": 1.0}, policy])
-        self.optimizers = {"optimizer.": self.optimizer}
+        policy = adam_group([*self.net.policy.parameters()], scale=1 / config.last_temperature)
+        self.optimizer = GroupedOptimizer(config.optimizer, [adam_group(others), policy], [self.net.body])
+        self.optimizers = self.optimizer.named()
         self.past_selves = PastSelves(self.net) if PAST in config.shares else None
         self.modules |= self.past_selves.modules() if self.past_selves else {}
         seating = Seating(config.shares, setup, self.past_selves)
@@ -179,8 +180,7 @@ class Trainer(BaseTrainer[Config]):
             # the unit of all values from here on
             self.net.payoff_scale.fill_(max(float(rollout.target.std()), 1.0))
         rate = self.learning_rate
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate * group["lr_scale"]
+        self.optimizer.set_learning_rate(rate)
         target = rollout.target / np.float32(self.net.payoff_scale)
         tensors = [torch.from_numpy(array) for array in (rollout.observation, rollout.action, target)]
         predicted = np.empty(len(target), np.float32)  # Q of the actions taken, in the first epoch
@@ -194,7 +194,8 @@ class Trainer(BaseTrainer[Config]):
                 q = q.gather(1, action[:, None]).squeeze(1)
                 q_loss = torch.nn.functional.mse_loss(q, returns)
                 value_loss = torch.nn.functional.mse_loss(value, returns)
-                self.optimizer.zero_grad(set_to_none=True)
+                for parameter in parameters:
+                    parameter.grad = None
                 (q_loss + value_loss).backward()  # type: ignore[no-untyped-call]
                 norms.append(float(torch.nn.utils.clip_grad_norm_(parameters, c.max_grad_norm)))
                 self.optimizer.step()

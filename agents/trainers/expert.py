@@ -56,17 +56,18 @@ from ..nets.devices import check_device
 from ..nets.modules import masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
+from ..options import option
 from ..search import SearchAgent, rollouts_by
 from ..search.rollouts import Rollouts
 from ..search.truncated import TruncatedRollouts
 from ..seeds import Stream, generator
 from ..task import CARRIED, MATCH_ROUNDS, OWN
 from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
-from .config import option
 from .gating import edge_over, is_weaker
 from .labelling import LabelWorkers, check_workers, executor_of, labels_run
 from .labels import Labels, ShardId, concatenate_labels, load_labels, save_labels
 from .opponents import LEARNER, PAST, Seating
+from .optimizers import OPTIMIZER, GroupedOptimizer, adam_group
 from .rollout import RoundStarts, batch_start
 from .run import Progress, Run, run_iterations
 from .targets import entropy, pooled, soft_cross_entropy, targets
@@ -99,9 +100,11 @@ class Config(BaseConfig):
     fresh: bool = option(False, "learn with a new network each generation, instead of the current one")
     epochs: int = option(4, "passes over the labels in a generation", low=1)
     minibatch: int = option(512, "decisions in a gradient step", low=1)
-    learning_rate: float = option(1e-3, "Adam's step size at the start of each generation", low=0, high=1)
-    last_learning_rate: float = option(1e-5, "Adam's step size at the end of each; it changes by 'schedule'", low=0, high=1)
-    warmup: int = option(0, "gradient steps over which each generation's learning rate rises linearly to its schedule", low=0)
+    optimizer: dict[str, Any] = option(
+        {"name": "adam", "learning_rate": 1e-3, "last_learning_rate": 1e-5},
+        "the optimizer, {name, **arguments}, new in each generation; its schedule is over the gradient steps of one",
+        choice=OPTIMIZER,
+    )
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     max_grad_norm: float = option(1.0, "a gradient with a larger norm is scaled down to this one", low=0)
     device: str = option("cpu", "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
@@ -405,7 +408,8 @@ class Trainer(BaseTrainer[Config]):
         value_target /= float(self.net.payoff_scale)
         arrays = (labels.observation, labels.mask, target, value_target, entropy(target))
         columns = [torch.from_numpy(array).to(c.device) for array in arrays]
-        optimizer = torch.optim.Adam(self.net.parameters(), lr=c.learning_rate)
+        optimizer = GroupedOptimizer(c.optimizer, [adam_group([*self.net.parameters()])], [self.net.body])
+        rates, warmup = (c.optimizer["learning_rate"], c.optimizer["last_learning_rate"]), c.optimizer["warmup"]
         rng = generator(c.seed, Stream.TRAINING, self.iteration, 0)
         steps = -(-len(labels) // c.minibatch)
         for epoch in range(c.epochs):
@@ -414,14 +418,13 @@ class Trainer(BaseTrainer[Config]):
             for step in range(steps):
                 rows = order[step * c.minibatch : (step + 1) * c.minibatch]
                 observation, mask, share, goal, share_entropy = (column[rows] for column in columns)
-                for group in optimizer.param_groups:
-                    rate = anneal(c.learning_rate, c.last_learning_rate, (epoch + step / steps) / c.epochs, c.schedule)
-                    group["lr"] = rate * warmed_up(epoch * steps + step, c.warmup)
+                rate = anneal(*rates, (epoch + step / steps) / c.epochs, c.schedule)
+                optimizer.set_learning_rate(rate * warmed_up(epoch * steps + step, warmup))
                 logits, value, _ = self.net(observation)
                 # KL(target || policy): the cross-entropy less the target's entropy, which is its minimum
                 policy_loss = soft_cross_entropy(logits, mask, share) - share_entropy.mean()
                 value_loss = torch.nn.functional.mse_loss(value, goal)
-                optimizer.zero_grad(set_to_none=True)
+                self.net.zero_grad(set_to_none=True)
                 (policy_loss + c.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
                 norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), c.max_grad_norm)
                 optimizer.step()

@@ -35,11 +35,12 @@ from nainjaune_env.envs.opponents import ModelAgent, Pool
 
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
+from ..options import option
 from ..seeds import Stream, generator
 from ..task import CARRIED, FRESH, OWN
 from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer
-from .config import option
 from .opponents import PAST, PAST_SELVES, SELF, PastSelves, named
+from .optimizers import OPTIMIZER
 from .run import Progress, Run, run_iterations
 
 try:
@@ -74,7 +75,9 @@ class Config(BaseConfig):
         "whom the learner meets: shares by which the others' seats are drawn, 'past' being earlier states of the run, or one "
         "agent's name; 'self' alone: all seats learn",
     )
-    learning_rate: float = option(1.5e-3, "Adam's step size at the start", low=0, high=1)
+    optimizer: dict[str, Any] = option(
+        {"name": "adam", "learning_rate": 1.5e-3}, "the optimizer, {name, **arguments}; only adam", choice=OPTIMIZER
+    )
     entropy: float = option(0.05, "weight of the policy's entropy at the start (ent_coef)", low=0)
     last_entropy: float = option(0.005, "weight of the entropy at the end", low=0)
     epochs: int = option(3, "passes over the decisions of an iteration (n_epochs)", low=1)
@@ -94,6 +97,8 @@ class Config(BaseConfig):
                 "Stable-Baselines3 learns from all seats of every table or from one, so 'self' stands alone among "
                 f"the 'opponents' of MaskablePPO, not {quoted(self.opponents)}: ppo mixes them."
             )
+        if self.optimizer["name"] != "adam":
+            raise ConfigError(f"Stable-Baselines3 steps by Adam here: the optimizer is adam, not {self.optimizer['name']}.")
         if self.objective != OWN:
             raise ConfigError(
                 "MaskablePPO learns from the reward of one seat, its own payoff, so 'objective' is 'own', not "
@@ -151,7 +156,7 @@ class Trainer(BaseTrainer[Config]):
             NetPolicy, self.venv, n_steps=c.steps, batch_size=c.minibatch, n_epochs=c.epochs, gamma=1.0,
             gae_lambda=c.gae_lambda, clip_range=c.clip, vf_coef=c.value_weight, max_grad_norm=c.max_grad_norm,
             learning_rate=lambda _: self.learning_rate,
-            policy_kwargs={"layout": setup.layout, "arch": c.arch, "hidden": c.hidden}, seed=c.seed % 2**32, device="cpu",
+            policy_kwargs={"layout": setup.layout, "arch": c.arch}, seed=c.seed % 2**32, device="cpu",
             rollout_buffer_class=SelfPlayBuffer if self_play else None,
             rollout_buffer_kwargs={"venv": self.venv} if self_play else None,
         )  # fmt: skip

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -32,16 +32,16 @@ from nainjaune_env.core.spec import Setup
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
 from ..nets.fused_mlp import RunBoth, fast_dtype
-from ..nets.modules import ValueNet, masked_log_softmax
+from ..nets.modules import MAX_UNITS, ValueNet, masked_log_softmax
+from ..options import option
 from ..sampling import sample
 from ..seeds import Stream, generator
-from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, MOST_UNITS, BaseConfig, BaseTrainer, explained_variance
-from .config import option
+from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
 from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
 from .networks import LearningNets, NetOutput, RolloutPolicy
 from .opponents import LEARNER, PAST, SELF, PastSelves
-from .optimizers import AdamAndMuon
+from .optimizers import GroupedOptimizer, adam_group
 from .ppo_checks import check_config
 from .ppo_compiled import compiled_twin
 from .ppo_metrics import METRICS as METRICS
@@ -56,12 +56,12 @@ Floats = NDArray[np.float32]
 class Config(BaseConfig):
     """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
 
+    TRAINS_MEMORY: ClassVar = True
     algorithm: str = option("ppo", "the trainer")
     mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
     init: str | None = option(None, "the run whose network training begins from (none: a new one)")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
-    recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MOST_UNITS)
     recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
     entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
     last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
@@ -72,14 +72,9 @@ class Config(BaseConfig):
     gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
-    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MOST_UNITS)
+    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MAX_UNITS)
     bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
     ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
-    muon: float = option(
-        0.0,
-        "learning rate of the Muon optimizer for the weights of hidden layers, as a multiple of 'learning_rate'; 0 = Adam",
-        low=0,
-    )
     overlap: bool = option(
         False, "play the rounds of the next iteration while learning from those of this one: for two cores, with threads=1"
     )
@@ -172,13 +167,15 @@ class Trainer(BaseTrainer[Config]):
         if config.mixture:
             self.common, self.layout = True, common_layout(setup.game)
         rng = torch.Generator().manual_seed(config.seed)
-        self.net = self.new_net(rng, recurrent=config.recurrent)
+        self.net = self.new_net(rng)
         critic_layout = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
         self.critic = ValueNet(critic_layout, config.critic_hidden, rng) if config.privileged else None
         modules = {"model.": self.net, "critic.": self.critic}
         self.modules = {prefix: module.to(config.device) for prefix, module in modules.items() if module}
         self.parameters = [parameter for net in self.modules.values() for parameter in net.parameters()]
-        self.optimizer = AdamAndMuon(self.parameters, [net.body for net in (self.net, self.critic) if net], muon=config.muon)
+        hidden_layers = [net.body for net in (self.net, self.critic) if net]
+        groups = [adam_group(self.parameters)]
+        self.optimizer = GroupedOptimizer(config.optimizer, groups, hidden_layers, eps=1e-5, fused=True)
         self.optimizers = self.optimizer.named()
         self.dtype = torch.bfloat16 if config.bf16 else torch.float32
         self.policy = RolloutPolicy(self.net, self.critic, self.dtype)

@@ -21,9 +21,9 @@ def check_config(config: Any) -> None:
     check_weights(sum(a * b for a, b in pairwise(config.critic_hidden)))
     check_device(config.device)
     if config.recall and not config.recurrent:
-        raise ConfigError("'recall' trains the memory of a network, and 'recurrent' is 0: set it too.")
-    if config.mixture and not config.hidden:
-        raise ConfigError("A network for a mixture has at least one hidden layer, and 'hidden' is empty.")
+        raise ConfigError("'recall' trains the memory of a network, and this one has none: set arch.recurrent too.")
+    if config.mixture and config.arch.get("hidden") == []:
+        raise ConfigError("A network for a mixture has at least one hidden layer, and arch.hidden is empty.")
     if config.mixture and PAST in config.shares:
         raise ConfigError("Past selves play at tables of one setup: with a 'mixture' there is no 'past' among 'opponents'.")
     if config.device != "cpu" and [*config.shares] != [SELF]:

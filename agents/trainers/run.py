@@ -39,7 +39,7 @@ from ..loading import BEST, kept_path
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from ..provenance import commit
 from .base import BaseConfig, BaseTrainer
-from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_yaml
+from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_stored
 from .experiment_logs import open_log
 from .metric_log import CsvLog, MetricLog
 
@@ -133,7 +133,7 @@ class Run:
             raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
         self._lock()
         remove_leftovers(self.folder)
-        resolved, stored = asdict(config), read_yaml(path)
+        resolved, stored = asdict(config), read_stored(path)
         changed = changed_keys(config, stored)
         if changed:
             what = ", ".join(f"{key}: {quoted(stored.get(key))} then, {quoted(resolved.get(key))} now" for key in changed)
@@ -346,6 +346,6 @@ def _iterate(trainer: BaseTrainer[Any]) -> dict[str, float]:
     if failure is not None or not trainer.finite:
         raise DivergenceError(
             f"Training diverged in iteration {trainer.iteration + (failure is not None)}: weights or outputs of the network are "
-            "NaN or infinite. The last checkpoint is kept. Start again with a lower 'learning_rate' or 'max_grad_norm'."
+            "NaN or infinite. The last checkpoint is kept. Start again with a lower 'optimizer.learning_rate' or 'max_grad_norm'."
         ) from failure
     return metrics

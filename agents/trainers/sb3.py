@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -35,28 +35,27 @@ except ModuleNotFoundError as error:
 class NetPolicy(MaskableActorCriticPolicy):
     """A policy for MaskablePPO whose parameters are those of ``net``, a :class:`PolicyValueNet`.
 
-    ``policy_kwargs`` are ``layout``, ``arch`` and ``hidden``. The value is in the unit of the rewards.
+    ``policy_kwargs`` are ``layout`` and ``arch``, the network as data. The value is in the unit of the rewards.
     """
 
     net: PolicyValueNet
 
-    def __init__(self, *args: Any, layout: Layout, arch: str, hidden: Sequence[int], **settings: Any) -> None:
+    def __init__(self, *args: Any, layout: Layout, arch: Mapping[str, Any], **settings: Any) -> None:
         self._layout = layout
         self._arch = arch
-        self._hidden = [*hidden]
         super().__init__(*args, **settings)
 
     def _build(self, lr_schedule: Any) -> None:
         # as the base class does with its own layers; MaskablePPO has just seeded torch's generator
         actions = self.action_dist.action_dim  # type: ignore[attr-defined]
-        self.net = make_net(self._arch, self._layout, actions, self._hidden, torch.default_generator)
+        self.net = make_net(self._arch, self._layout, actions, torch.default_generator)
         self.mlp_extractor: Any = SharedBody(self.net)
         self.action_net: Any = self.net.policy
         self.value_net: Any = self.net.value
         self.optimizer = self.optimizer_class(self.net.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        return {**super()._get_constructor_parameters(), "layout": self._layout, "arch": self._arch, "hidden": self._hidden}
+        return {**super()._get_constructor_parameters(), "layout": self._layout, "arch": self._arch}
 
 
 class SharedBody(nn.Module):

@@ -16,7 +16,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
 from ..arena.duplicate import Duplicate
-from ..loading import TRANSFERRED, load_agent, undrawn
+from ..loading import TRANSFERRED, base_name, load_agent
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
 from ..task import DEFAULT_TASK, Task
 from ..trainers.config import LENGTH_KEYS
@@ -65,7 +65,7 @@ def origin(run: Path) -> Origin:
     if initialised_from is None:
         return own
     if is_zoo_name(initialised_from):
-        player = undrawn(initialised_from)
+        player = base_name(initialised_from)
         card = player_registry().find(player, checkpoint.setup, anywhere=checkpoint.common, any_rules=True).card
         return replace(own, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
     if Path(initialised_from).is_file():

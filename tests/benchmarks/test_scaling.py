@@ -29,7 +29,7 @@ def test_intervals_are_over_training_seeds_where_there_are_several() -> None:
 def test_the_first_length_alone_has_several_seeds() -> None:
     options = scaling.parse(["--presets", "djeco", "--networks", "mlp:8", "--iterations", "20", "5", "--seeds", "3"])
     assert [(run["iterations"], run["seed"]) for run in scaling.planned(options)] == [(5, 0), (5, 1), (5, 2), (20, 0)]
-    assert scaling.network("residual:64x64") == {"arch": "residual", "hidden": [64, 64]}
+    assert scaling.network("residual:64x64") == {"arch": {"name": "residual", "width": 64, "blocks": 2}}
 
 
 def test_runs_with_other_settings_are_other_runs() -> None:

@@ -49,7 +49,7 @@ def test_runs_are_trained_in_turn_and_go_on_where_they_were(tmp_path: Path) -> N
         assert [point["iteration"] for point in run["curve"]] == [1, 2]
         assert 0 < run["curve"][0]["seconds"] < run["curve"][1]["seconds"]
     configs: list[dict[str, Any]] = [run["config"] for run in held["runs"]]
-    for key in ("preset", "players", "hidden", "threads", "seed"):
+    for key in ("preset", "players", "threads", "seed"):
         assert len({str(config[key]) for config in configs}) == 1
     assert "| MaskablePPO |" in page.read_text(encoding="utf-8")
 

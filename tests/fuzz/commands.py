@@ -32,7 +32,7 @@ TINY = {
     "maskable_ppo": {"tables": 16, "steps": 16, "epochs": 1, "opponents": ["lowest"], "snapshots": 2, "snapshot_every": 2},
 }
 """For each trainer the keys of a run of a second."""
-SMALL = {"preset": "djeco", "players": 3, "hidden": [8], "minibatch": 32, "eval_deals": 0, "checkpoint_minutes": 0}
+SMALL = {"preset": "djeco", "players": 3, "arch": {"hidden": [8]}, "minibatch": 32, "eval_deals": 0, "checkpoint_minutes": 0}
 
 
 def tiny_run(algorithm: str, iterations: int, **keys: Any) -> list[str]:
@@ -101,7 +101,7 @@ class Commands(Fuzzer):
         setups = [make_setup("nain_jaune", "djeco", 2, hand=3, max_rounds=2), make_setup("batasaurus", players=2, dinosaurs=3)]
         write_records(self.base / "good.jsonl", [record for setup in setups for record in play(setup, 1)])
         (self.base / "good.yaml").write_text(
-            "algorithm: ppo\npreset: djeco\nplayers: 3\niterations: 1\ntables: 16\nhidden: [8]\n"
+            "algorithm: ppo\npreset: djeco\nplayers: 3\niterations: 1\ntables: 16\narch: {hidden: [8]}\n"
         )
         (self.base / "empty").mkdir()
         status, err = run_command(["train", "--out", str(self.base / "run"), *tiny_run("ppo", 2, eval_deals=2, eval_every=1)])

@@ -52,9 +52,11 @@ JUNK = [
 ]
 LARGE = ["99999999999", "99999999999999999999999", "1e300", "inf", "1e-300", str(2**31), str(2**63), str(2**64)]
 KEYS = split(
-    "tables=16 tables=99999999999999 threads=99999999999 seed=-1 seed=18446744073709551616 init=nope hidden=[] hidden=[8] "
-    "hidden=[-1] hidden=[99999999999] learning_rate=nan learning_rate=.inf iterations=1 iterations=0 preset=classic players=5 "
-    "rules.decline=never rules.x=1 opponents=[x] eval_against=nobody arch=x arch=residual max_grad_norm=-1 stake=2 stake=-2 "
+    "tables=16 tables=99999999999999 threads=99999999999 seed=-1 seed=18446744073709551616 init=nope arch.hidden=[] "
+    "arch.hidden=[8] "
+    "arch.hidden=[-1] hidden=[8] optimizer.learning_rate=nan optimizer.learning_rate=.inf "
+    "iterations=1 iterations=0 preset=classic players=5 "
+    "rules.decline=never rules.x=1 opponents=[x] eval_against=nobody arch=x arch.name=residual max_grad_norm=-1 stake=2 stake=-2 "
     "decline=always announce=explicit max_rounds=1 starting_stack=0 hand=1 hand=40 ranks=4 suits=1 memory=perfect dinosaurs=3 x "
     "= a=[ a={ a=&a[*a] &a=1 rules=3 rules=[1] algorithm=x minibatch=1.5 minibatch=true seed=18446744073709551616"
 )
@@ -62,7 +64,7 @@ KEYS = split(
 ENDINGS = split("@sample @search=2 @search=nan @search=-1 @x=1 @ @remember=0.5 @remember=x @search=2@search=2")
 OTHER_AGENTS = split("random random run run bad_run zoo:strong exact")
 SHORT = {
-    "train": [f"--set={key}" for key in ("iterations=1", "tables=16", "hidden=[8]", "eval_deals=2")],
+    "train": [f"--set={key}" for key in ("iterations=1", "tables=16", "arch.hidden=[8]", "eval_deals=2")],
     "exploit": ["--iterations=1"],
     "view": ["--html=seen.html"],  # else a browser opens
 }

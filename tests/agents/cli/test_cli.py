@@ -27,7 +27,7 @@ from tests.agents.nets.test_checkpoint import make
 from tests.support.positions import small
 
 ROOT = Path(__file__).parents[3]
-TINY = ["--set=tables=32", "--set=hidden=[8]", "--set=critic_hidden=[8]", "--set=eval_every=0", "--set=threads=1"]
+TINY = ["--set=tables=32", "--set=arch.hidden=[8]", "--set=critic_hidden=[8]", "--set=eval_every=0", "--set=threads=1"]
 
 
 @pytest.fixture(autouse=True)

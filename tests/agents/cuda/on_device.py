@@ -16,8 +16,8 @@ from nainjaune_agents.cuda import nets
 from nainjaune_agents.cuda.players import Players
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.precompile import PARTS, Target
 from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
@@ -29,6 +29,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.registry import make_setup
+from tests.support.networks import mlp
 
 CLASSIC = make_setup(None, "classic", 3)
 GLIMPSE = make_setup(None, "batasaurus", 2)
@@ -47,7 +48,7 @@ def _torch_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic: bool = False) -> NetAgent:
-    net = MLP(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(3), recurrent=recurrent).eval()
+    net = mlp(setup, recurrent=recurrent).eval()
     with torch.no_grad():
         net.policy.weight *= 100  # decided, and so not by rounding
     return NetAgent(name, net, stochastic=stochastic)
@@ -139,7 +140,7 @@ def test_of_equal_logits_the_lowest_action_is_played() -> None:
 def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The same decisions, chosen by the same generator, and for each action the same rounds in the same determinizations."""
     monkeypatch.setattr(expert, "check_device", lambda name: name)
-    monkeypatch.setattr(MLP, "to", lambda self, _: self)
+    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
     monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
     found = []

@@ -152,7 +152,18 @@ def test_a_search_has_the_trials_of_one_process(local: Any, tmp_path: Path, caps
     pytest.importorskip("optuna")
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(TINY_RUN), encoding="utf-8")
-    words = ["sweep", str(config), "--search", "3", "--batch", "2", "--seeds", "1", "--set", "learning_rate=1e-4..1e-2,log"]
+    words = [
+        "sweep",
+        str(config),
+        "--search",
+        "3",
+        "--batch",
+        "2",
+        "--seeds",
+        "1",
+        "--set",
+        "optimizer.learning_rate=1e-4..1e-2,log",
+    ]
     for place, where in (("cluster", ["--cluster", local.address]), ("alone", [])):
         assert main([*words, *where, "--out", str(tmp_path / place)]) == 0
     found, expected = ((tmp_path / place / "search.json").read_bytes() for place in ("cluster", "alone"))

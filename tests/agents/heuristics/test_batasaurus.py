@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
 
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.heuristics.batasaurus import NAMES, Forgetful, choose, infer, play
-from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.bits import legal_actions
@@ -26,6 +24,7 @@ from nainjaune_env.games.batasaurus import SPEC
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.replay import setup_table
 from nainjaune_env.games.batasaurus.state import Phase
+from tests.support.networks import mlp
 from tests.support.positions import asked, stirred
 
 GAME = "batasaurus"
@@ -390,8 +389,7 @@ def test_its_chance_is_the_generators() -> None:
 
 
 def net_agent(setup: Setup, recurrent: int) -> NetAgent:
-    generator = torch.Generator().manual_seed(2)
-    return NetAgent("net", stirred(MLP(setup.layout, len(setup.game.actions), [8], generator, recurrent=recurrent)))
+    return NetAgent("net", stirred(mlp(setup, recurrent=recurrent, seed=2)))
 
 
 def test_a_net_forgets_too() -> None:

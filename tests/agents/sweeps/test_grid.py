@@ -19,16 +19,17 @@ from nainjaune_agents.sweeps.grid import Trained, mean_curves, read_results, row
 from nainjaune_env.core.errors import ConfigError
 
 TINY: dict[str, Any] = {
-    "tables": 16, "hidden": [8], "minibatch": 64, "iterations": 4, "eval_every": 2, "eval_deals": 20, "checkpoint_minutes": 0,
+    "tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 4, "eval_every": 2, "eval_deals": 20,
+    "checkpoint_minutes": 0,
 }  # fmt: skip
 
 
 def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
-    found = units(TINY, ["learning_rate=1e-3,2e-3", "hidden=[8,8],[16]", "epochs=3"], range(5, 7), tmp_path)
+    found = units(TINY, ["optimizer.learning_rate=1e-3,2e-3", "arch.hidden=[8,8],[16]", "epochs=3"], range(5, 7), tmp_path)
     assert len(found) == len({unit.folder for unit in found}) == 8
-    assert found[1].name == "learning_rate=1e-3,hidden=[8,8]"
-    assert (found[1].seed, found[1].config.seed, found[1].config.hidden, found[1].config.epochs) == (6, 6, [8, 8], 3)
-    assert found[1].folder == tmp_path / "runs" / "learning_rate=1e-3,hidden=_8,8_" / "seed-6"
+    assert found[1].name == "optimizer.learning_rate=1e-3,arch.hidden=[8,8]"
+    assert (found[1].seed, found[1].config.seed, found[1].config.arch["hidden"], found[1].config.epochs) == (6, 6, [8, 8], 3)
+    assert found[1].folder == tmp_path / "runs" / "optimizer.learning_rate=1e-3,arch.hidden=_8,8_" / "seed-6"
 
 
 @pytest.mark.parametrize(
@@ -37,12 +38,15 @@ def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
         (["seed=1,2"], "by --seeds and --first-seed"),
         (["learning_rate"], "A setting is key=value"),
         (["eval_every=0"], "are not evaluated"),
-        (["learning_rat=1"], "Did you mean 'learning_rate'"),
-        (["learning_rate=1e-4..1e-2,log"], "'learning_rate=1e-4..1e-2,log' is a range, .* give --search N, or list values"),
+        (["optimizer.learning_rat=1"], "Did you mean 'optimizer.learning_rate'"),
+        (
+            ["optimizer.learning_rate=1e-4..1e-2,log"],
+            "'optimizer.learning_rate=1e-4..1e-2,log' is a range, .* give --search N, or list values",
+        ),
         (["epochs=1,2", "epochs=3"], "takes each key once, and --set epochs=… is given twice"),
         (
-            ["learning_rate=1e-3,0.001"],
-            "'learning_rate=0.001' is the same configuration as 'learning_rate=1e-3': list each value once",
+            ["optimizer.learning_rate=1e-3,0.001"],
+            "'optimizer.learning_rate=0.001' is the same configuration as 'optimizer.learning_rate=1e-3': list each value once",
         ),
         (["eval_against=random,tally"], "stand in one table, and 'eval_against' says what they are: give it one value"),
     ],
@@ -81,7 +85,7 @@ def test_results_are_written_where_every_run_diverged(tmp_path: Path) -> None:
 
 
 def test_a_sweep_is_stopped_and_goes_on_and_grows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = units(TINY, ["learning_rate=1e-3,1e-2"], range(2), tmp_path)
+    runs = units(TINY, ["optimizer.learning_rate=1e-3,1e-2"], range(2), tmp_path)
     trained: list[tuple[str, int, int]] = []
 
     def progressed(unit: grid.Unit, completed: int) -> None:
@@ -102,10 +106,10 @@ def test_a_sweep_is_stopped_and_goes_on_and_grows(tmp_path: Path, capsys: pytest
 
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(TINY), encoding="utf-8")
-    words = ["sweep", str(config), "--seeds", "3", "--set", "learning_rate=1e-3,1e-2", "--out", str(tmp_path)]
+    words = ["sweep", str(config), "--seeds", "3", "--set", "optimizer.learning_rate=1e-3,1e-2", "--out", str(tmp_path)]
     assert main(words) == 0
     out = capsys.readouterr().out
-    assert "learning_rate=1e-3" in out
+    assert "optimizer.learning_rate=1e-3" in out
     assert out.count("3 seeds") == 2
     lines = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
     assert len(lines) == 2 * 3 * 2
@@ -125,7 +129,9 @@ def test_a_longer_sweep_does_not_extend_the_runs_of_a_shorter_one(tmp_path: Path
 
 
 def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
-    (unit,) = units({**TINY, "learning_rate": 1.0, "last_learning_rate": 1.0, "max_grad_norm": 1e30}, [], range(1), tmp_path)
+    (unit,) = units(
+        {**TINY, "optimizer": {"learning_rate": 1.0, "last_learning_rate": 1.0}, "max_grad_norm": 1e30}, [], range(1), tmp_path
+    )
 
     class Diverging:
         def train(self, *_: object) -> bool:

@@ -22,9 +22,10 @@ pytest.importorskip("optuna")
 search = pytest.importorskip("nainjaune_agents.sweeps.search")
 
 TINY: dict[str, Any] = {
-    "tables": 8, "hidden": [8], "minibatch": 64, "iterations": 2, "eval_every": 1, "eval_deals": 4, "checkpoint_minutes": 0,
+    "tables": 8, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 2, "eval_every": 1, "eval_deals": 4,
+    "checkpoint_minutes": 0,
 }  # fmt: skip
-SETTINGS = ["learning_rate=1e-4..1e-2,log", "epochs=1..3"]
+SETTINGS = ["optimizer.learning_rate=1e-4..1e-2,log", "epochs=1..3"]
 
 
 def search_in(folder: Path, settings: Sequence[str] = SETTINGS, seeds: int = 2, **options: Any) -> Any:
@@ -33,7 +34,7 @@ def search_in(folder: Path, settings: Sequence[str] = SETTINGS, seeds: int = 2, 
 
 def invented(units: list[Unit], diverged: dict[Unit, str]) -> list[Trained]:
     """Results that no training has made."""
-    edges = [-abs(unit.config.learning_rate - 2e-3) + 0.01 * unit.config.epochs + 1e-4 * unit.seed for unit in units]
+    edges = [-abs(unit.config.optimizer["learning_rate"] - 2e-3) + 0.01 * unit.config.epochs + 1e-4 * unit.seed for unit in units]
     return [Trained(unit.name, unit.seed, [2], [1.0], [edge], [0.1]) for unit, edge in zip(units, edges, strict=True)]
 
 
@@ -86,7 +87,7 @@ def test_a_search_that_was_stopped_trains_to_the_same_trials_and_edges(tmp_path:
 def test_failed_trials_are_last_and_are_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The ends are configurations, and eight shards of four tables are not."""
     monkeypatch.setattr(search, "read_results", invented)
-    settings = ["learning_rate=1e-4..1e-2,log", "shards=1,8", "tables=8,4"]
+    settings = ["optimizer.learning_rate=1e-4..1e-2,log", "shards=1,8", "tables=8,4"]
     trained: list[tuple[str, int]] = []
 
     def train(units: Sequence[Unit]) -> dict[Unit, str]:
@@ -145,11 +146,11 @@ def begun(folder: Path) -> None:
     ("settings", "options", "sentence"),
     [
         (
-            ["learning_rate=1e-4..1e-1,log", "epochs=1..3"],
+            ["optimizer.learning_rate=1e-4..1e-1,log", "epochs=1..3"],
             {},
             r"learning_rate 0\.0001\.\.0\.01,log then, 0\.0001\.\.0\.1,log now",
         ),
-        (["learning_rate=1e-4..1e-2", "epochs=1..3"], {}, r"0\.01,log then, 0\.0001\.\.0\.01 now\."),
+        (["optimizer.learning_rate=1e-4..1e-2", "epochs=1..3"], {}, r"0\.01,log then, 0\.0001\.\.0\.01 now\."),
         ([SETTINGS[0]], {}, r"one: epochs 1\.\.3 then, not given now\. Give"),
         ([*SETTINGS, "clip=0..1"], {}, r"one: clip not given then, 0\.0\.\.1\.0 now"),
         ([*SETTINGS, "clip=0.3"], {}, r"one: clip 0\.2 then, 0\.3 now"),
@@ -225,7 +226,7 @@ def test_one_search_at_a_time_and_no_grid_in_its_folder(tmp_path: Path, capsys: 
 def test_the_command_prints_the_best_and_how_to_measure_it_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(TINY), encoding="utf-8")
-    words = ["sweep", str(config), "--search", "2", "--seeds", "2", "--set", SETTINGS[0], "--set", "hidden=[8],[4]"]
+    words = ["sweep", str(config), "--search", "2", "--seeds", "2", "--set", SETTINGS[0], "--set", "arch.hidden=[8],[4]"]
     words += ["--set", "epochs=1", "--out", str(tmp_path / "out")]
     assert main(words) == 0
     out = capsys.readouterr().out
@@ -241,7 +242,8 @@ def test_the_command_prints_the_best_and_how_to_measure_it_again(tmp_path: Path,
     assert trials[0].split()[2] == best["name"]
     rate, hidden = (text.split("=", 1)[1] for text in best["name"].split(",", 1))
     assert command.split(" --seeds ")[1] == (
-        f"5 --first-seed 2 --set epochs=1 --set learning_rate={rate} --set 'hidden={hidden}' --out {tmp_path}/out-again"
+        f"5 --first-seed 2 --set epochs=1 --set optimizer.learning_rate={rate} --set 'arch.hidden={hidden}' "
+        f"--out {tmp_path}/out-again"
     )
     assert written["search"]["trials"] == len(written["trials"]) == 2
     assert written["seeds"] == 2

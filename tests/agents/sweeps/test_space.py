@@ -9,7 +9,7 @@ import pytest
 from nainjaune_agents.sweeps.space import Choice, Range, as_settings, choices, configured, ends, is_range, read_space
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 
-TINY: dict[str, Any] = {"tables": 16, "hidden": [8], "minibatch": 64, "eval_deals": 20}
+TINY: dict[str, Any] = {"tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "eval_deals": 20}
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ TINY: dict[str, Any] = {"tables": 16, "hidden": [8], "minibatch": 64, "eval_deal
     [
         ("a=1", ["a=1"]),
         ("a=1,2e-3", ["a=1", "a=2e-3"]),
-        ("hidden=[8,8],[16]", ["hidden=[8,8]", "hidden=[16]"]),
+        ("arch.hidden=[8,8],[16]", ["arch.hidden=[8,8]", "arch.hidden=[16]"]),
         ("start={pots: [0, 40]},fresh", ["start={pots: [0, 40]}", "start=fresh"]),
         ("opponents='a,b',c", ["opponents='a,b'", "opponents=c"]),
     ],
@@ -28,18 +28,18 @@ def test_values_of_a_setting(setting: str, expected: list[str]) -> None:
 
 def test_a_space_has_ranges_of_the_types_of_keys_and_lists() -> None:
     settings = [
-        "learning_rate=1e-4..1e-2,log",
+        "optimizer.learning_rate=1e-4..1e-2,log",
         "epochs=1..4",
         "clip=0..1",
-        "hidden=[8],[8,8]",
+        "arch.hidden=[8],[8,8]",
         "entropy=1e-2",
         "minibatch=8..64,log",
     ]
     fixed, space = read_space(TINY, settings)
     assert fixed == {**TINY, "entropy": "1e-2"}
     assert space == {
-        "learning_rate": Range(1e-4, 1e-2, True), "epochs": Range(1, 4, False), "clip": Range(0.0, 1.0, False),
-        "hidden": Choice(("[8]", "[8,8]")), "minibatch": Range(8, 64, True),
+        "optimizer.learning_rate": Range(1e-4, 1e-2, True), "epochs": Range(1, 4, False), "clip": Range(0.0, 1.0, False),
+        "arch.hidden": Choice(("[8]", "[8,8]")), "minibatch": Range(8, 64, True),
     }  # fmt: skip
     assert isinstance(space["epochs"].low, int)  # type: ignore[union-attr]
     assert isinstance(space["clip"].low, float)  # type: ignore[union-attr]
@@ -47,11 +47,11 @@ def test_a_space_has_ranges_of_the_types_of_keys_and_lists() -> None:
 
 
 def test_values_of_a_space_are_settings_of_a_run() -> None:
-    _, space = read_space(TINY, ["learning_rate=1e-6..1e-2,log", "hidden=[8],[8,8]"])
+    _, space = read_space(TINY, ["optimizer.learning_rate=1e-6..1e-2,log", "arch.hidden=[8],[8,8]"])
     values = {key: ends(one)[0] for key, one in space.items()}
-    assert as_settings(values) == ["learning_rate=1e-06", "hidden=[8]"]
+    assert as_settings(values) == ["optimizer.learning_rate=1e-06", "arch.hidden=[8]"]
     config = configured(TINY, as_settings(values), 7)
-    assert (config.learning_rate, config.hidden, config.seed) == (1e-6, [8], 7)
+    assert (config.optimizer["learning_rate"], config.arch["hidden"], config.seed) == (1e-6, [8], 7)
 
 
 def test_floats_have_four_digits_and_stay_in_their_range() -> None:
@@ -90,27 +90,30 @@ def test_a_path_with_dots_is_a_value() -> None:
     [
         ([], r"needs keys to vary: --set KEY=LOW\.\.HIGH,"),
         (["epochs=3"], "needs keys to vary"),
-        (["learning_rate=1e-2..1e-4"], "'1e-2..1e-4' of 'learning_rate' should go from a lower number to a higher one"),
+        (
+            ["optimizer.learning_rate=1e-2..1e-4"],
+            "'1e-2..1e-4' of 'optimizer.learning_rate' should go from a lower number to a higher one",
+        ),
         (["epochs=2..2"], "should go from a lower number"),
-        (["learning_rate=a..b"], "A range of 'learning_rate' is LOW..HIGH, .* each end a number; not 'a..b'"),
-        (["learning_rate=nan..1"], "is LOW..HIGH"),
-        (["learning_rate=1e-4..1e-2,lg"], "or LOW..HIGH,log .* not '1e-4..1e-2,lg'"),
+        (["optimizer.learning_rate=a..b"], "A range of 'optimizer.learning_rate' is LOW..HIGH, .* each end a number; not 'a..b'"),
+        (["optimizer.learning_rate=nan..1"], "is LOW..HIGH"),
+        (["optimizer.learning_rate=1e-4..1e-2,lg"], "or LOW..HIGH,log .* not '1e-4..1e-2,lg'"),
         (["epochs=1..3,7"], "not '1..3,7'"),
         (["epochs=1.5..3"], "each end a whole number; not '1.5..3'"),
         (["entropy=0..1,log"], "lies above 0, and the lower end of 'entropy' is 0.0"),
         (["entropy=0..inf"], "'0..inf' of 'entropy' is too wide"),
         (["iterations=1..10000000000"], "too wide: at most 1,000,000,000"),
         (["privileged=0..1"], "the key 'privileged' takes bool: list its values"),
-        (["hidden=8..64"], r"the key 'hidden' takes list\[int\]: list its values"),
-        (["learning_rat=1e-4..1e-2"], "Did you mean 'learning_rate'"),
-        (["learning_rate=1e-3..2"], "'learning_rate' is at most 1, and it is 2.0"),
+        (["arch.hidden=8..64"], r"the key 'arch.hidden' takes list\[int\]: list its values"),
+        (["optimizer.learning_rat=1e-4..1e-2"], "Did you mean 'optimizer.learning_rate'"),
+        (["optimizer.learning_rate=1e-3..2"], "'optimizer.learning_rate' is at most 1, and it is 2.0"),
         (["epochs=1..2", "clip=-1,0.2"], "'clip' is at least 0, and it is -1.0"),
         (["epochs=1..2", "epochs=3"], "--set epochs=… is given twice"),
         (["eval_against=random,lowest"], "'eval_against' changes what an edge is: give it one value"),
         (["eval_deals=20..40"], "'eval_deals' changes what an edge is"),
         (["rules.decline=never,always"], "'rules.decline' changes what an edge is"),
         (["seed=0..5"], "by --seeds and --first-seed"),
-        (["hidden=[8],[8]"], r"--set hidden=\[8\],\[8\] has a value twice"),
+        (["arch.hidden=[8],[8]"], r"--set arch.hidden=\[8\],\[8\] has a value twice"),
         (["epochs=1..2", "eval_every=0"], "are not evaluated"),
         (["epochs"], "A setting is key=value"),
         (["algorithm=ppo,pp"], "Did you mean 'ppo'"),

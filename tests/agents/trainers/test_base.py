@@ -13,11 +13,13 @@ import pytest
 import torch
 
 from nainjaune_agents.loading import load_agent
+from nainjaune_agents.nets.arch import ARCHS
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.options import option
 from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, anneal, explained_variance
-from nainjaune_agents.trainers.config import build, option
+from nainjaune_agents.trainers.config import build
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 from tests.agents.trainers.test_contract import tiny
 from tests.support.training import run_in, same
@@ -28,7 +30,7 @@ class Config(BaseConfig):
     algorithm: str = option("toy", "the trainer")
     preset: str | None = option("djeco", "the rule sheet")
     players: int | None = option(3, "seats")
-    hidden: list[int] = option([8], "widths", low=1)
+    arch: dict[str, Any] = option({"name": "mlp", "hidden": [8]}, "the network", choice=ARCHS)
     iterations: int = option(4, "updates", low=1)
 
 
@@ -48,7 +50,7 @@ class Trainer(BaseTrainer[Config]):
     ("wrong", "why"),
     [
         ({"seed": -1}, "'seed' is at least 0"), ({"seed": 2**63}, "'seed' is at most"),
-        ({"hidden": [8, 0]}, "'hidden' is at least 1"),
+        ({"arch": {"hidden": [8, 0]}}, "'arch.hidden' is at least 1"),
         ({"threads": 0}, "'threads' is at least 1"), ({"threads": 99_999_999_999}, "'threads' is at most 1024"),
         ({"eval_deals": 1}, "takes at least 2 deals, and 'eval_deals' is 1"),
         ({"eval_against": "lowset"}, "Did you mean 'lowest'"), ({"players": 9}, "players"), ({"rules": {"stak": 2}}, "stake"),
@@ -79,7 +81,7 @@ def test_a_checkpoint_says_what_the_network_is_for() -> None:
     trainer = Trainer(Config())
     trainer.iterate()
     checkpoint, setup = trainer.checkpoint(), trainer.setup
-    assert (checkpoint.algorithm, checkpoint.hidden, checkpoint.iteration) == ("toy", [8], 1)
+    assert (checkpoint.algorithm, checkpoint.arch["hidden"], checkpoint.iteration) == ("toy", [8], 1)
     assert (checkpoint.game, checkpoint.preset, checkpoint.players) == ("nain_jaune", "djeco", 3)
     assert checkpoint.rules == setup.rules.to_dict()
     assert checkpoint.config == dataclasses.asdict(Config())
@@ -132,14 +134,17 @@ def test_averaging_does_not_change_what_is_learned(tmp_path: Path, algorithm: st
 
 
 def test_schedules_and_the_warm_up() -> None:
-    trainer = Trainer(Config(learning_rate=1.0, last_learning_rate=0.0, warmup=2, schedule="cosine"))
+    trainer = Trainer(Config(optimizer={"learning_rate": 1.0, "last_learning_rate": 0.0, "warmup": 2}, schedule="cosine"))
     rates = []
     for _ in range(5):
         rates.append(trainer.learning_rate)
         trainer.iterate()
     share = [(1 + math.cos(math.pi * k / 4)) / 2 for k in range(5)]
     assert rates == pytest.approx([share[0] / 3, share[1] * 2 / 3, share[2], share[3], 0.0], abs=1e-12)
-    assert [Trainer(Config(learning_rate=1.0, last_learning_rate=0.0)).learning_rate, anneal(4, 2, 0.25)] == [1.0, 3.5]
+    assert [Trainer(Config(optimizer={"learning_rate": 1.0, "last_learning_rate": 0.0})).learning_rate, anneal(4, 2, 0.25)] == [
+        1.0,
+        3.5,
+    ]
     with pytest.raises(ConfigError, match=r"Unknown schedule 'cosinus'\. Did you mean 'cosine'\? Valid: linear, cosine"):
         build(Config, {"schedule": "cosinus"})
 

@@ -30,7 +30,7 @@ from nainjaune_env.engine.batch import Batch
 from tests.support.training import capture_metrics, run_in
 
 ROOT = Path(__file__).parents[3]
-TINY = {"tables": 64, "hidden": [16], "eval_every": 0, "minibatch": 256, "iterations": 6}
+TINY = {"tables": 64, "arch": {"hidden": [16]}, "eval_every": 0, "minibatch": 256, "iterations": 6}
 SETUPS: list[dict[str, Any]] = [
     {"preset": "djeco", "players": 4},
     {"preset": "skip", "players": 6, "objective": "own"},
@@ -168,7 +168,7 @@ def test_it_learns_the_action_values() -> None:
     short = {"ranks": 4, "suits": 2, "hand": 3}
     config = tiny(
         preset="skip", players=2, rules=short, objective="own", temperature=1000.0, last_temperature=1000.0, iterations=120,
-        tables=1024, minibatch=512, hidden=[64], learning_rate=5e-3, last_learning_rate=1e-4,
+        tables=1024, minibatch=512, arch={"hidden": [64]}, optimizer={"learning_rate": 5e-3, "last_learning_rate": 1e-4},
     )  # fmt: skip
     trainer = trainer_of(config)
     for _ in range(config.iterations):
@@ -190,7 +190,7 @@ def test_it_learns_the_action_values() -> None:
 
 def test_a_learning_rate_of_0_changes_nothing() -> None:
     """At a learning rate of 0 the loss is that of the network as it is."""
-    trainer = trainer_of(tiny(learning_rate=0, last_learning_rate=0, tables=200))
+    trainer = trainer_of(tiny(optimizer={"learning_rate": 0, "last_learning_rate": 0}, tables=200))
     before = [tensor.clone() for tensor in trainer.net.parameters()]
     metrics = trainer.iterate()
     assert all(torch.equal(one, two) for one, two in zip(before, trainer.net.parameters(), strict=True))
@@ -214,7 +214,7 @@ def test_the_first_iteration_fixes_the_payoff_scale() -> None:
 
 def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logged = capture_metrics(monkeypatch)
-    values = {"learning_rate": 0.0, "last_learning_rate": 0.0, "temperature": 0.4, "last_temperature": 0.1}
+    values = {"optimizer": {"learning_rate": 0.0, "last_learning_rate": 0.0}, "temperature": 0.4, "last_temperature": 0.1}
     config = tiny(iterations=4, eval_every=3, eval_deals=20, eval_against="lowest", **values)
     run_in(tmp_path, config)
     trainer = trainer_of(config)
@@ -244,8 +244,9 @@ def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ({"temperature": 0.01}, r"down to 'last_temperature', and they are 0\.01 and 0\.02"),
         ({"last_temperature": 0.0}, r"'last_temperature' is at least 1e-06, and it is 0\.0"),
         ({"temprature": 1}, "Did you mean 'temperature'"),
-        ({"hidden": [0]}, "'hidden' is at least 1"), ({"eval_every": 1, "eval_against": "lowset"}, "Did you mean 'lowest'"),
-        ({"preset": "clasic"}, "classic"), ({"learning_rate": -1.0}, "'learning_rate' is at least 0"),
+        ({"arch": {"hidden": [0]}}, "'arch.hidden' is at least 1"),
+        ({"eval_every": 1, "eval_against": "lowset"}, "Did you mean 'lowest'"),
+        ({"preset": "clasic"}, "classic"), ({"optimizer": {"learning_rate": -1.0}}, "'optimizer.learning_rate' is at least 0"),
         ({"epochs": 1.5}, "takes int, not 1.5"),
     ],
 )  # fmt: skip
@@ -271,7 +272,7 @@ def test_the_shipped_configuration() -> None:
 
 def test_it_learns(tmp_path: Path) -> None:
     """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
-    values = {"tables": 400, "hidden": [32], "iterations": 15, "minibatch": 512, "learning_rate": 5e-3}
+    values = {"tables": 400, "arch": {"hidden": [32]}, "iterations": 15, "minibatch": 512, "optimizer": {"learning_rate": 5e-3}}
     config = tiny(**values, players=3)
     begin = NetAgent("begin", trainer_of(config).net)
     run_in(tmp_path, config)
@@ -286,8 +287,8 @@ def test_it_becomes_hard_to_exploit() -> None:
     """A small game of open cards, solved: what a best response makes of what it learned, drawn from and exactly."""
     rules = {"memory": "perfect", "dinosaurs": 4}
     config = tiny(
-        game="batasaurus", players=2, rules=rules, tables=256, hidden=[64], iterations=40, minibatch=512,
-        learning_rate=5e-3, temperature=0.3, last_temperature=0.1,
+        game="batasaurus", players=2, rules=rules, tables=256, arch={"hidden": [64]}, iterations=40, minibatch=512,
+        optimizer={"learning_rate": 5e-3}, temperature=0.3, last_temperature=0.1,
     )  # fmt: skip
     trainer = trainer_of(config)
     for _ in range(config.iterations):

@@ -39,7 +39,7 @@ from tests.support.training import capture_metrics, run_in
 ROOT = Path(__file__).parents[3]
 TINY = {
     "preset": "djeco", "players": 3, "rule": "lowest", "generations": 2, "shards": 2, "shard": 40, "rounds": 8, "deals": 4,
-    "hidden": [16], "minibatch": 32, "epochs": 2, "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
+    "arch": {"hidden": [16]}, "minibatch": 32, "epochs": 2, "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
 }  # fmt: skip
 OTHER = {"game": "batasaurus", "preset": None, "rule": "random"}
 both_games = pytest.mark.parametrize("game", [{}, OTHER], ids=["nain_jaune", "batasaurus"])
@@ -198,7 +198,7 @@ def test_the_players_of_rounds_and_rollouts(tmp_path: Path) -> None:
 def test_init_loads_the_network_of_another_run(tmp_path: Path, trained: Path) -> None:
     """It plays the first generation, and the rollouts if the network is to play them; its payoff scale stays."""
     before = load_checkpoint(trained)
-    config = tiny(init=str(trained), hidden=[8], rollouts="net", seed=9, generations=1)
+    config = tiny(init=str(trained), arch={"hidden": [8]}, rollouts="net", seed=9, generations=1)
     begun = run_in(tmp_path / "a", config, stop_at=0)
     assert begun.iteration == 0
     assert all(torch.equal(tensor, before.tensors[name]) for name, tensor in begun.tensors.items())
@@ -211,7 +211,7 @@ def test_init_loads_the_network_of_another_run(tmp_path: Path, trained: Path) ->
     after = run_in(tmp_path / "a", config, resume=True)
     assert torch.equal(after.tensors["model.payoff_scale"], before.tensors["model.payoff_scale"])
     assert not torch.equal(after.tensors["model.policy.weight"], before.tensors["model.policy.weight"])
-    message = r"has arch=mlp hidden=\[8\] recurrent=0, and this run has arch=mlp hidden=\[16\] recurrent=0"
+    message = r"has arch={name: mlp, hidden: \[8\], .*}, and this run has arch={name: mlp, hidden: \[16\], recurrent: 0}"
     with pytest.raises(CheckpointError, match=message):
         run_in(tmp_path / "c", tiny(init=str(trained)))
 
@@ -259,7 +259,7 @@ def test_a_prior_adds_the_log_policy_of_the_network_to_the_targets(tmp_path: Pat
 
 def test_the_network_learns_soft_targets(tmp_path: Path) -> None:
     """A small set, learned by heart: both losses fall to a small part, and the policy has the targets' shares."""
-    trainer, labels = some_labels(tmp_path, hidden=[64], epochs=300, learning_rate=1e-2, temperature=1.0)
+    trainer, labels = some_labels(tmp_path, arch={"hidden": [64]}, epochs=300, optimizer={"learning_rate": 1e-2}, temperature=1.0)
     share, value = targets(labels, 1.0)
     assert 0.2 < entropy(share).mean() < 3
     before = trainer.assess(labels)
@@ -278,7 +278,7 @@ def test_the_network_learns_soft_targets(tmp_path: Path) -> None:
 
 def test_it_gets_stronger(tmp_path: Path) -> None:
     """A generation labelled by random rollouts, from an untrained network on, beats the random player it began as."""
-    config = tiny(rule="random", generations=1, shards=2, shard=1000, rounds=200, deals=16, hidden=[64], epochs=10)
+    config = tiny(rule="random", generations=1, shards=2, shard=1000, rounds=200, deals=16, arch={"hidden": [64]}, epochs=10)
     left = run_in(tmp_path, config)
     agents = [load_agent(str(tmp_path), config.setup()), load_agent("random", config.setup())]
     edge = Duplicate(config.setup(), agents, seed=5).edge(0, 1, 400)
@@ -336,7 +336,7 @@ def test_truncated_rollouts_label_by_the_value_head(tmp_path: Path) -> None:
 def test_a_fresh_network_keeps_the_payoff_scale_only(tmp_path: Path) -> None:
     nets = []
     for fresh in (False, True):
-        trainer, labels = some_labels(tmp_path, fresh=fresh, learning_rate=0.0, last_learning_rate=0.0)
+        trainer, labels = some_labels(tmp_path, fresh=fresh, optimizer={"learning_rate": 0.0, "last_learning_rate": 0.0})
         trainer.learn(labels)
         trainer.iteration = 1
         unit = float(trainer.net.payoff_scale)
@@ -417,7 +417,8 @@ def test_progress_is_in_decisions_labelled(tmp_path: Path) -> None:
         ({"truncate": 1, "rollouts": "rule"}, "it takes rollouts='net'"), ({"gate": 1}, "takes at least 2 deals"),
         ({"rollouts": "nett"}, "Did you mean 'net'"), ({"rule": "talyl"}, "Did you mean 'tally'"),
         ({"rule": "tally@search=5"}, "is a search"), ({"eval_deals": 1}, "takes at least 2 deals"),
-        ({"hidden": [0]}, "'hidden' is at least 1"), ({"window": 0}, "'window' is at least 1"), ({"seed": -1}, "'seed'"),
+        ({"arch": {"hidden": [0]}}, "'arch.hidden' is at least 1"), ({"window": 0}, "'window' is at least 1"),
+        ({"seed": -1}, "'seed'"),
         ({"game": "batasaurus", "preset": None, "rule": "highest"}, "which remembers"),
         ({"eval_against": "lowset", "eval_deals": 2}, "Did you mean 'lowest'"),
         ({"preset": "clasic"}, "classic"), ({"epoch": 3}, "epochs"),

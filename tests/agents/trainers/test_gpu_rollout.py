@@ -29,7 +29,7 @@ KINDS: list[dict[str, Any]] = [
     {},
     {"preset": "classic", "players": 3, "privileged": True, "objective": "own"},
     {"preset": "skip", "players": 5},
-    {"game": "batasaurus", "players": 2, "recurrent": 8},
+    {"game": "batasaurus", "players": 2, "arch": {"hidden": [16], "recurrent": 8}},
     {"mixture": [{"preset": "djeco", "players": 3}, {"preset": "skip", "players": 6}], "privileged": True},
 ]
 LARGE = ("observation", "omniscient", "legal", "action", "log_prob")

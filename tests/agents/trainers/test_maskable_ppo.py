@@ -40,7 +40,7 @@ from tests.support.training import capture_metrics, run_in
 
 ROOT = Path(__file__).parents[3]
 TINY = {
-    "tables": 32, "steps": 16, "hidden": [16], "minibatch": 256, "epochs": 1, "iterations": 6, "eval_every": 0,
+    "tables": 32, "steps": 16, "arch": {"hidden": [16]}, "minibatch": 256, "epochs": 1, "iterations": 6, "eval_every": 0,
 }  # fmt: skip
 GAMES: list[dict[str, Any]] = [
     {"preset": "djeco", "players": 4, "opponents": {"lowest": 0.25, "tally": 0.25, "past": 0.5}},
@@ -252,7 +252,7 @@ def test_only_rules_of_thumb_or_only_past_selves(opponents: str, named: int, pas
     "wrong",
     [
         {"opponents": "lowset"}, {"eval_against": "lowset", "eval_every": 1}, {"opponents": {}}, {"steps": 0}, {"minibatch": 1},
-        {"minibatch": 100}, {"hidden": [0]}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}},
+        {"minibatch": 100}, {"arch": {"hidden": [0]}}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}},
     ],
     ids=str,
 )  # fmt: skip
@@ -289,7 +289,7 @@ def test_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("values", GAMES, ids=str)
 def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: dict[str, Any]) -> None:
     """Decision by decision, from the file alone."""
-    config = tiny(**values, iterations=3, learning_rate=0.01)
+    config = tiny(**values, iterations=3, optimizer={"learning_rate": 0.01})
     run_in(tmp_path, config)
     trainer = trainer_of(config)
     trainer.restore(load_checkpoint(tmp_path))
@@ -341,7 +341,7 @@ def test_the_policy_is_our_network() -> None:
 def test_the_policy_survives_the_file_of_stable_baselines(tmp_path: Path) -> None:
     """Supported for users; the trainer never reads such a file."""
     venv = SeatVecEnv(8, "djeco", 4)
-    settings = {"layout": venv.setup.layout, "arch": "mlp", "hidden": [16]}
+    settings = {"layout": venv.setup.layout, "arch": {"name": "mlp", "hidden": [16]}}
     model = MaskablePPO(NetPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=settings, device="cpu", seed=1)
     model.policy.save(str(tmp_path / "policy.zip"))
     again = NetPolicy.load(str(tmp_path / "policy.zip"))
@@ -394,7 +394,10 @@ def test_the_callback_measures_the_edge_of_any_model() -> None:
 
 def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logged = capture_metrics(monkeypatch)
-    run_in(tmp_path, tiny(iterations=5, eval_every=2, eval_deals=5, learning_rate=0.0, last_learning_rate=0.0, entropy=0.2))
+    run_in(
+        tmp_path,
+        tiny(iterations=5, eval_every=2, eval_deals=5, optimizer={"learning_rate": 0.0, "last_learning_rate": 0.0}, entropy=0.2),
+    )
     assert [value for _, value in logged["rollout/decisions"]] == [512.0 * k for k in range(1, 6)]
     assert [value for _, value in logged["update/kl"]] == pytest.approx([0] * 5, abs=1e-6)
     assert logged["schedule/entropy_weight"][-1][1] == pytest.approx(0.2 + (0.005 - 0.2) * 0.8)
@@ -402,7 +405,9 @@ def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_schedules_reach_stable_baselines() -> None:
-    trainer = trainer_of(tiny(iterations=2, learning_rate=1e-3, last_learning_rate=1e-4, entropy=0.2, last_entropy=0.0))
+    trainer = trainer_of(
+        tiny(iterations=2, optimizer={"learning_rate": 1e-3, "last_learning_rate": 1e-4}, entropy=0.2, last_entropy=0.0)
+    )
     rates, weights = [], []
     for _ in range(2):
         trainer.iterate()
@@ -430,7 +435,8 @@ def test_without_the_library_the_error_names_the_package() -> None:
 def test_it_learns(tmp_path: Path) -> None:
     """A few seconds make it beat random play, and what it was before it learned."""
     values = {
-        "tables": 256, "steps": 16, "hidden": [32], "iterations": 20, "minibatch": 512, "epochs": 3, "learning_rate": 5e-3,
+        "tables": 256, "steps": 16, "arch": {"hidden": [32]}, "iterations": 20, "minibatch": 512, "epochs": 3,
+        "optimizer": {"learning_rate": 5e-3},
         "entropy": 0.02,
     }  # fmt: skip
     config = tiny(**values, players=3)

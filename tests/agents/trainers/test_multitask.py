@@ -74,7 +74,7 @@ def test_entries_that_are_none(entry: dict[str, Any], says: str) -> None:
 
 def test_what_a_mixture_needs() -> None:
     with pytest.raises(ConfigError, match=r"A network for a mixture has at least one hidden layer, and 'hidden' is empty\."):
-        tiny(mixture=TWO, hidden=[])
+        tiny(mixture=TWO, arch={"hidden": []})
     with pytest.raises(ConfigError, match=r"A mixture of 2 setups needs as many 'tables' in each process, and there are 1\."):
         trainer_of(tiny(mixture=TWO, tables=1))
 
@@ -94,7 +94,9 @@ def test_names_are_different() -> None:
 # ---------------------------------------------------------------- what it learns from
 
 
-@pytest.mark.parametrize("other", [{}, {"privileged": True, "objective": "own"}, {"recurrent": 4}], ids=str)
+@pytest.mark.parametrize(
+    "other", [{}, {"privileged": True, "objective": "own"}, {"arch": {"hidden": [16], "recurrent": 4}}], ids=str
+)
 def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
     """Its decisions played over at a batch of its own setup, with the seeds that are its share: not a byte differs."""
     trainer = trainer_of(tiny(mixture=TWO, tables=31, seed=5, **other))
@@ -187,7 +189,15 @@ def test_rollouts_are_joined_with_their_chains_counted_on() -> None:
 
 def test_its_net_learns_at_each_of_them(tmp_path: Path) -> None:
     """A few seconds make it beat random play at both by a wide margin."""
-    config = tiny(mixture=TWO, tables=400, hidden=[32], iterations=15, minibatch=1024, learning_rate=3e-3, entropy=0.02)
+    config = tiny(
+        mixture=TWO,
+        tables=400,
+        arch={"hidden": [32]},
+        iterations=15,
+        minibatch=1024,
+        optimizer={"learning_rate": 3e-3},
+        entropy=0.02,
+    )
     run_in(tmp_path, config)
     trainer = trainer_of(dataclasses.replace(config, eval_every=1, eval_deals=300))
     trainer.restore(dataclasses.replace(load_checkpoint(tmp_path), config=dataclasses.asdict(trainer.config)))
@@ -211,7 +221,7 @@ def test_a_run_may_begin_with_it(tmp_path: Path) -> None:
     """A mixture with the network as it is; a specialist with what it is at its own table; but no mixture with a specialist's."""
     general, special = tmp_path / "general", tmp_path / "special"
     before = run_in(general, tiny(mixture=TWO, iterations=1))
-    still = {"init": str(general), "iterations": 1, "learning_rate": 0, "last_learning_rate": 0}
+    still = {"init": str(general), "iterations": 1, "optimizer": {"learning_rate": 0, "last_learning_rate": 0}}
     after = run_in(tmp_path / "again", tiny(mixture=[{"preset": "djeco"}], **still))
     for name, tensor in before.tensors.items():
         assert name.startswith("optimizer.") or torch.equal(tensor, after.tensors[name])
@@ -228,6 +238,6 @@ def test_a_run_may_begin_with_it(tmp_path: Path) -> None:
 
 def test_one_without_a_layer_to_fold_into_is_refused(tmp_path: Path) -> None:
     left = run_in(tmp_path, tiny(mixture=TWO, iterations=1))
-    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(left, hidden=[]))
+    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(left, arch={"hidden": []}))
     with pytest.raises(CheckpointError, match=r"The tensors of .* are not those of its network"):
         load_agent(str(tmp_path), make_setup())

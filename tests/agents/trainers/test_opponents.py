@@ -28,7 +28,7 @@ from tests.support.training import run_in
 SETUPS: list[dict[str, Any]] = [
     {"preset": "djeco", "players": 4, "opponents": "lowest"},
     {"preset": "classic", "players": 3, "opponents": "tally", "privileged": True},
-    {"game": "batasaurus", "players": 2, "opponents": "cheapest", "recurrent": 8},
+    {"game": "batasaurus", "players": 2, "opponents": "cheapest", "arch": {"hidden": [16], "recurrent": 8}},
 ]
 
 
@@ -106,13 +106,13 @@ def test_without_opponents_the_learner_has_all_seats() -> None:
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two iterations, of a network that remembers."""
     folder = tmp_path_factory.mktemp("runs") / "target"
-    run_in(folder, tiny(game="batasaurus", players=2, recurrent=8, iterations=2, seed=3))
+    run_in(folder, tiny(game="batasaurus", players=2, arch={"hidden": [16], "recurrent": 8}, iterations=2, seed=3))
     return folder
 
 
 def against(target: Path, **other: Any) -> Config:
     own = {"init": str(target), "opponents": f"{target}@sample", "seed": 4}
-    return tiny(**{"game": "batasaurus", "players": 2, "recurrent": 8, **own, **other})
+    return tiny(**{"game": "batasaurus", "players": 2, "arch": {"hidden": [16], "recurrent": 8}, **own, **other})
 
 
 def digest(net: torch.nn.Module) -> str:
@@ -148,7 +148,7 @@ def test_it_begins_with_the_other_runs_network(target: Path, tmp_path: Path) -> 
 def test_networks_of_another_shape_are_refused(target: Path, tmp_path: Path) -> None:
     says = r"has arch=mlp hidden=\[16\] recurrent=8, and this run has arch=mlp hidden=\[12\] recurrent=8\."
     with pytest.raises(CheckpointError, match=says):
-        run_in(tmp_path / "a", against(target, hidden=[12]))
+        run_in(tmp_path / "a", against(target, arch={"hidden": [12]}))
     with pytest.raises(CheckpointError, match=r"plays 'batasaurus', and this table is for 'nain_jaune'"):
         run_in(tmp_path / "b", tiny(init=str(target)))
     with pytest.raises(CheckpointError, match="There is no checkpoint at"):

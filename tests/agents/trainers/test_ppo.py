@@ -32,7 +32,15 @@ from tests.support.positions import stirred
 from tests.support.training import run_in, same
 
 ROOT = Path(__file__).parents[3]
-TINY = {"tables": 64, "hidden": [16], "critic_hidden": [16], "eval_every": 0, "threads": 1, "minibatch": 256, "iterations": 6}
+TINY = {
+    "tables": 64,
+    "arch": {"hidden": [16]},
+    "critic_hidden": [16],
+    "eval_every": 0,
+    "threads": 1,
+    "minibatch": 256,
+    "iterations": 6,
+}
 
 
 def tiny(**other: Any) -> Config:
@@ -71,9 +79,9 @@ def test_a_precision_that_nobody_knows_is_refused() -> None:
 
 
 REMEMBERING = [
-    {"recurrent": 8, "game": "batasaurus", "players": 2},
-    {"recurrent": 8, "game": "batasaurus", "players": 3, "objective": "own"},
-    {"recurrent": 8, "preset": "djeco", "players": 4, "privileged": True},
+    {"arch": {"hidden": [16], "recurrent": 8}, "game": "batasaurus", "players": 2},
+    {"arch": {"hidden": [16], "recurrent": 8}, "game": "batasaurus", "players": 3, "objective": "own"},
+    {"arch": {"hidden": [16], "recurrent": 8}, "preset": "djeco", "players": 4, "privileged": True},
 ]
 
 
@@ -238,7 +246,7 @@ def test_minibatches_are_even(count: int, size: int, sizes: list[int]) -> None:
 @pytest.mark.parametrize("other", [{}, *REMEMBERING], ids=str)
 def test_no_step_no_change(other: dict[str, Any]) -> None:
     """At a learning rate of 0 the ratio is 1 everywhere, so every term of the loss is known."""
-    trainer = trainer_of(tiny(**other, learning_rate=0, last_learning_rate=0, tables=200))
+    trainer = trainer_of(tiny(**other, optimizer={"learning_rate": 0, "last_learning_rate": 0}, tables=200))
     if trainer.config.recurrent:
         stirred(trainer.net)
     before = [tensor.clone() for tensor in trainer.net.parameters()]
@@ -263,23 +271,27 @@ def test_the_values_unit_is_fixed_by_the_first_iteration() -> None:
 
 
 def test_schedules_run_from_first_to_last() -> None:
-    trainer = trainer_of(tiny(iterations=2, learning_rate=1e-3, last_learning_rate=1e-4, entropy=0.2, last_entropy=0.0))
+    trainer = trainer_of(
+        tiny(iterations=2, optimizer={"learning_rate": 1e-3, "last_learning_rate": 1e-4}, entropy=0.2, last_entropy=0.0)
+    )
     one, two = trainer.iterate(), trainer.iterate()
     assert [m["schedule/learning_rate"] for m in (one, two)] == pytest.approx([1e-3, 5.5e-4])
     assert [m["schedule/entropy_weight"] for m in (one, two)] == pytest.approx([0.2, 0.1])
 
 
 def test_no_further_epoch_beyond_the_target_kl() -> None:
-    whole = trainer_of(tiny(epochs=4, learning_rate=0.01)).iterate()
+    whole = trainer_of(tiny(epochs=4, optimizer={"learning_rate": 0.01})).iterate()
     assert whole["update/epochs"] == 4
-    ended = trainer_of(tiny(epochs=4, learning_rate=0.01, target_kl=1e-6)).iterate()
+    ended = trainer_of(tiny(epochs=4, optimizer={"learning_rate": 0.01}, target_kl=1e-6)).iterate()
     assert ended["update/epochs"] == 1
     assert ended["update/kl"] < whole["update/kl"]
-    one = trainer_of(tiny(epochs=1, learning_rate=0.01)).iterate()
+    one = trainer_of(tiny(epochs=1, optimizer={"learning_rate": 0.01})).iterate()
     assert {key: ended[key] for key in one if key.startswith("update/")} == {
         key: one[key] for key in one if key.startswith("update/")
     }
-    assert trainer_of(tiny(epochs=4, learning_rate=0.01, target_kl=100)).iterate()["update/kl"] == whole["update/kl"]
+    assert (
+        trainer_of(tiny(epochs=4, optimizer={"learning_rate": 0.01}, target_kl=100)).iterate()["update/kl"] == whole["update/kl"]
+    )
 
 
 # ---------------------------------------------------------------- rounds played ahead
@@ -300,7 +312,7 @@ def test_ahead_of_the_second_update_rounds_are_played_by_the_weights_before_the_
 
 
 def test_played_ahead_the_initial_weights_play_from_the_first_round_on(tmp_path: Path, trained: Path) -> None:
-    own = {"init": str(trained), "preset": "djeco", "players": 3, "hidden": [8], "objective": "own", "iterations": 1}
+    own = {"init": str(trained), "preset": "djeco", "players": 3, "arch": {"hidden": [8]}, "objective": "own", "iterations": 1}
     ahead, plain = run_in(tmp_path / "ahead", tiny(overlap=True, **own)), run_in(tmp_path / "plain", tiny(**own))
     assert torch.equal(ahead.tensors["model.policy.weight"], plain.tensors["model.policy.weight"])
 
@@ -323,7 +335,7 @@ def test_a_finished_run_is_extended_under_the_schedules_of_its_new_length(tmp_pa
 
 def test_a_checkpoint_of_another_net_is_refused() -> None:
     checkpoint = trainer_of(tiny(privileged=True)).checkpoint()
-    others = ({"hidden": [17]}, {"critic_hidden": [17]}, {"recurrent": 8})
+    others = ({"arch": {"hidden": [17]}}, {"critic_hidden": [17]}, {"arch": {"hidden": [16], "recurrent": 8}})
     for other in (tiny(privileged=True, **values) for values in others):
         with pytest.raises(CheckpointError, match=r"another configuration: ((critic_)?hidden|recurrent) differ\."):
             trainer_of(other).restore(checkpoint)
@@ -337,7 +349,7 @@ def test_a_checkpoint_of_another_net_is_refused() -> None:
 @pytest.mark.parametrize("other", [*REMEMBERING, {"players": 3}], ids=str)
 def test_a_checkpoint_plays_as_the_trainers_net_does(tmp_path: Path, other: dict[str, Any]) -> None:
     """From its file, with all that it remembers, and where it draws too."""
-    config = tiny(**other, iterations=2, learning_rate=0.02)
+    config = tiny(**other, iterations=2, optimizer={"learning_rate": 0.02})
     run_in(tmp_path, config)
     setup, trainer = config.setup(), trainer_of(config)
     trainer.restore(load_checkpoint(tmp_path))
@@ -364,7 +376,7 @@ def test_a_checkpoint_plays_as_the_trainers_net_does(tmp_path: Path, other: dict
 
 def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> None:
     """Worked out chain by chain: whatever a seat sees later, its own bytes of its first decision are what is asked for."""
-    trainer = trainer_of(tiny(game="batasaurus", players=3, recurrent=8, recall=1.0, tables=10))
+    trainer = trainer_of(tiny(game="batasaurus", players=3, arch={"hidden": [16], "recurrent": 8}, recall=1.0, tables=10))
     stirred(trainer.net)
     rollout = trainer.collect(0, np.random.default_rng(1))
     private = trainer.setup.layout.private
@@ -388,8 +400,14 @@ def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> No
 
 def test_recalling_is_learned() -> None:
     """A seat that has two cards tells all along which of them lies where."""
-    values = {"game": "batasaurus", "rules": {"dinosaurs": 2}, "recurrent": 32, "recall": 1.0, "tables": 128}
-    trainer = trainer_of(tiny(**values, iterations=80, learning_rate=0.01))
+    values = {
+        "game": "batasaurus",
+        "rules": {"dinosaurs": 2},
+        "arch": {"hidden": [16], "recurrent": 32},
+        "recall": 1.0,
+        "tables": 128,
+    }
+    trainer = trainer_of(tiny(**values, iterations=80, optimizer={"learning_rate": 0.01}))
     losses = [trainer.iterate()["update/recall_loss"] for _ in range(80)]
     blind = 4 * np.log(2) / len(trainer.setup.layout.private)  # four bytes of which two are 1, and it cannot know which
     assert losses[-1] < blind / 2 < blind < losses[0]
@@ -400,7 +418,7 @@ def test_recalling_is_learned() -> None:
 
 def test_metrics_say_what_they_say(tmp_path: Path) -> None:
     told: list[dict[str, float]] = []
-    config = tiny(iterations=1, tables=100, learning_rate=0, last_learning_rate=0)
+    config = tiny(iterations=1, tables=100, optimizer={"learning_rate": 0, "last_learning_rate": 0})
     run = Run(tmp_path)
     train(config, run, run.create(config, resume=False), lambda _, metrics: told.append(metrics))
     assert told[0] == {}
@@ -426,7 +444,14 @@ def test_metrics_say_what_they_say(tmp_path: Path) -> None:
 @pytest.mark.parametrize("privileged", [True, False])
 def test_it_learns(tmp_path: Path, privileged: bool) -> None:
     """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
-    values = {"tables": 400, "hidden": [32], "iterations": 15, "minibatch": 1024, "learning_rate": 3e-3, "entropy": 0.02}
+    values = {
+        "tables": 400,
+        "arch": {"hidden": [32]},
+        "iterations": 15,
+        "minibatch": 1024,
+        "optimizer": {"learning_rate": 3e-3},
+        "entropy": 0.02,
+    }
     config = tiny(**values, players=3, privileged=privileged)
     setup = config.setup()
     begin = NetAgent("begin", trainer_of(config).net)

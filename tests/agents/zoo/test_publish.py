@@ -78,7 +78,7 @@ def test_how_it_was_made_goes_back_to_what_it_began_from(tmp_path: Path) -> None
 def test_a_run_that_began_from_a_zoo_player(tmp_path: Path, rules: dict[str, int]) -> None:
     """Its commands begin there; time and decisions include those on the player's card."""
     table = {"preset": "djeco", "players": 4, "rules": rules}
-    run_in(tmp_path / "run", tiny(iterations=2, **table, hidden=[512] * 3, objective="own", init="zoo:strong"))
+    run_in(tmp_path / "run", tiny(iterations=2, **table, arch={"hidden": [512] * 3}, objective="own", init="zoo:strong"))
     made_at(tmp_path / "run", "0123456789ab")
     about = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
     about["command"] = ["train.py", "c.yaml", "--out", "runs/run", "--set", "init=zoo:strong"]
@@ -95,8 +95,8 @@ def test_a_mixture_that_began_from_a_zoo_player(tmp_path: Path) -> None:
     """It begins from the player's network for all tables, also where the player has one for the table that is the default."""
     player = PlayerRegistry().find("zoo:strong", get_game("nain_jaune").setup("djeco", 4), anywhere=True)
     mixture = [{"preset": "djeco", "players": 4}]
-    hidden = load_checkpoint(player.path).hidden
-    run_in(tmp_path / "run", tiny(iterations=2, mixture=mixture, hidden=hidden, objective="own", init="zoo:strong"))
+    arch = load_checkpoint(player.path).arch
+    run_in(tmp_path / "run", tiny(iterations=2, mixture=mixture, arch=arch, objective="own", init="zoo:strong"))
     assert origin(tmp_path / "run").decisions > player.card.decisions
 
 
