@@ -21,8 +21,9 @@ import torch
 from torch import Tensor
 
 from nainjaune_agents.nets.modules import masked_log_softmax
+from nainjaune_agents.options import option
 from nainjaune_agents.trainers import ppo
-from nainjaune_agents.trainers.config import apply_settings, build, option
+from nainjaune_agents.trainers.config import apply_settings, build
 from nainjaune_agents.trainers.gpu_rollout import unpacked
 from nainjaune_agents.trainers.networks import NetOutput
 from nainjaune_agents.trainers.run import Run, run_iterations

@@ -11,7 +11,7 @@ from nainjaune_agents.trainers.ppo import Config
 from tests.support.training import run_in
 
 TRAINED = {
-    "preset": "djeco", "players": 3, "tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 2,
+    "preset": "djeco", "players": 3, "tables": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 2,
     "objective": "own", "seed": 3,
 }  # fmt: skip
 

@@ -29,14 +29,14 @@ from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, 
 from nainjaune_env.engine.batch import Batch
 from tests.support.training import capture_metrics, iteration_at, run_in, same, start_training, wait_for
 
-PLAIN = {"tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 4}
+PLAIN = {"tables": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 4}
 TINY: dict[str, dict[str, Any]] = {
     "ppo": PLAIN,
     "deep_monte_carlo": PLAIN,
     "maskable_ppo": {**PLAIN, "steps": 16, "epochs": 1},
     "expert": {
-        "rule": "lowest", "shards": 2, "shard": 20, "rounds": 8, "deals": 2, "hidden": [8], "epochs": 1, "generations": 3,
-        "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
+        "rule": "lowest", "shards": 2, "shard": 20, "rounds": 8, "deals": 2, "arch": {"hidden": [8]}, "epochs": 1,
+        "generations": 3, "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
     },
 }  # fmt: skip
 LENGTH = {"expert": "generations"}
@@ -45,17 +45,18 @@ each = pytest.mark.parametrize("algorithm", trainer_names())
 BATASAURUS = {"game": "batasaurus", "preset": None}
 LAMPS = {"game": "signal_lamps", "preset": None, "players": None}
 POTS = {"pots": [0, 20]}
+MUON = {"name": "muon", "matrix_ratio": 3.0}
 TWO = [{"preset": "djeco", "players": 3}, {"preset": "skip", "players": 6, "rules": {"stake": 2}}]
 RESUMED: list[tuple[str, dict[str, Any]]] = [
     ("ppo", {"privileged": True, "objective": "own", "epochs": 1, "gae_lambda": 0.9}),
     ("ppo", {"bf16": True, "start": "carried"}),
-    ("ppo", {**BATASAURUS, "recurrent": 8, "recall": 1.0, "bf16": True}),
-    ("ppo", {"muon": 3.0, "privileged": True, "recurrent": 4}),
-    ("ppo", {"overlap": True, "muon": 3.0, "bf16": True, "opponents": {"self": 0.5, "lowest": 0.5}}),
+    ("ppo", {**BATASAURUS, "arch": {"hidden": [8], "recurrent": 8}, "recall": 1.0, "bf16": True}),
+    ("ppo", {"optimizer": MUON, "privileged": True, "arch": {"hidden": [8], "recurrent": 4}}),
+    ("ppo", {"overlap": True, "optimizer": MUON, "bf16": True, "opponents": {"self": 0.5, "lowest": 0.5}}),
     ("ppo", {"overlap": True, "privileged": True, "ema": 0.5, "start": POTS}),
-    ("ppo", {"overlap": True, "recurrent": 8}),
+    ("ppo", {"overlap": True, "arch": {"hidden": [8], "recurrent": 8}}),
     ("ppo", {"opponents": {"self": 0.5, "past": 0.25, "tally": 0.25}, "ema": 0.5}),
-    ("ppo", {"mixture": TWO, "recurrent": 4, "recall": 0.5, "privileged": True}),
+    ("ppo", {"mixture": TWO, "arch": {"hidden": [8], "recurrent": 4}, "recall": 0.5, "privileged": True}),
     ("ppo", {"mixture": TWO, "opponents": "tally"}),
     ("deep_monte_carlo", {"opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "start": "carried"}),
     ("deep_monte_carlo", {**BATASAURUS, "epochs": 2, "ema": 0.5}),
@@ -159,8 +160,8 @@ def test_ctrl_c_leaves_nothing_broken(tmp_path: Path, algorithm: str, when: str)
 @each
 def test_a_checkpoint_of_another_configuration_is_refused(tmp_path: Path, algorithm: str) -> None:
     checkpoint = trainer_of(tiny(algorithm), tmp_path).checkpoint()
-    other = tiny(algorithm, hidden=[17])
-    with pytest.raises(CheckpointError, match=r"another configuration: hidden differ\."):
+    other = tiny(algorithm, arch={"hidden": [17]})
+    with pytest.raises(CheckpointError, match=r"another configuration: arch differ\."):
         trainer_of(other, tmp_path).restore(checkpoint)
     with pytest.raises(CheckpointError, match="does not fit its configuration"):
         trainer_of(other, tmp_path).restore(dataclasses.replace(checkpoint, config=dataclasses.asdict(other)))
@@ -169,10 +170,12 @@ def test_a_checkpoint_of_another_configuration_is_refused(tmp_path: Path, algori
 
 
 @each
-def test_training_that_diverges_says_so_and_leaves_a_sound_checkpoint(tmp_path: Path, algorithm: str) -> None:
+def test_training_that_diverges_says_so_and_leaves_a_sound_checkpoint(
+    tmp_path: Path, algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = tiny(algorithm, checkpoint_minutes=0.0)
-    for key in ("learning_rate", "last_learning_rate"):  # beyond the bounds of the keys, under which few runs diverge
-        object.__setattr__(config, key, 1e30)
+    config.optimizer.update(learning_rate=1e30, last_learning_rate=1e30)  # beyond their bounds, under which few runs diverge
+    monkeypatch.setattr("nainjaune_agents.options.check_options", lambda *_: None)
     with pytest.raises(
         DivergenceError, match=r"^Training diverged in iteration \d: .* NaN or infinite\. The last checkpoint is kept"
     ):

@@ -89,7 +89,7 @@ def test_processes_divide_the_tables_and_one_is_alone() -> None:
         ("deep_monte_carlo", {}, "PPO trains in several processes, and 'deep_monte_carlo' in one"),
         ("ppo", {"overlap": True}, "A run with overlap=True trains in one process"),
         ("ppo", {"start": "carried"}, "A run with start='carried' trains in one process"),
-        ("ppo", {"recurrent": 4}, "A run with recurrent=4 trains in one process"),
+        ("ppo", {"arch": {"recurrent": 4}}, "A run with recurrent=4 trains in one process"),
     ],
 )
 def test_what_one_process_trains_alone_is_refused(tmp_path: Path, algorithm: str, other: dict[str, Any], says: str) -> None:
