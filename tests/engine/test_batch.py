@@ -19,7 +19,6 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import MAX_SEED
 from nainjaune_env.engine.batch import MAX_TABLES, Batch
 from nainjaune_env.engine.start_values import MAX_START_VALUE
-from nainjaune_env.engine.threads import LEAST_ROWS
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.registry import game_names, get_game, make_setup
 from tests.twin.nain_jaune import DECK
@@ -121,6 +120,7 @@ def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
         ({"num_tables": float("nan")}, DealError, "not nan."),
         ({"threads": 99999999999}, DeviceError, "by 1 to 1024 threads, on a GPU by just 1; got threads=99999999999."),
         ({"threads": 1.5}, DeviceError, "got threads=1.5."),
+        ({"threads": 0}, DeviceError, "got threads=0."),
         ({"seed": -1}, DealError, f"A seed is a whole number from 0 to {MAX_SEED}, not -1."),
         ({"seed": 2**64}, DealError, f"not {2**64}."),
         ({"seed": 1.0}, DealError, "not 1.0."),
@@ -579,18 +579,6 @@ def test_deals_count_tables_that_are_set() -> None:
     assert batch.deals.tolist() == [2, 1, 3]
 
 
-def test_deals_are_saved_and_restored() -> None:
-    batch = make(seed=6)
-    batch.reset(1)
-    saved, draws = batch.save(), streams(6, 3)
-    for _ in range(100):
-        batch.step(batch.sample(draws))
-    assert (batch.deals > [1, 2, 1]).all()
-    assert saved["deals"].tolist() == [1, 2, 1]
-    batch.restore(saved)
-    assert batch.deals.tolist() == [1, 2, 1]
-
-
 @pytest.mark.parametrize("game", game_names())
 def test_batches_are_copied_and_pickled(game: str) -> None:
     batch = Batch(make_setup(game), 3, seed=2, start="carried")
@@ -609,13 +597,6 @@ def test_batches_are_copied_and_pickled(game: str) -> None:
         assert other.setup == batch.setup
         assert other.setup.game is batch.setup.game  # a game goes by its name
         assert all(kept.tobytes() == batch.save()[name].tobytes() for name, kept in other.save().items())
-
-
-def test_illegal_actions_begin_nothing() -> None:
-    batch = make()
-    with pytest.raises(IllegalActionError):
-        batch.step([99, 99, 99])
-    assert batch.deals.tolist() == [1, 1, 1]
 
 
 # ---------------------------------------------------------------- deals
@@ -734,30 +715,6 @@ def test_random_streams_that_do_not_fit_are_refused(call: Any, draws: Any, what:
 
 
 # ---------------------------------------------------------------- threads
-
-
-@pytest.mark.parametrize("game", game_names())
-def test_threads_play_the_same_games(game: str) -> None:
-    setup, many = make_setup(game), 3 * LEAST_ROWS + 7
-    alone, shared = Batch(setup, many, seed=5), Batch(setup, many, seed=5, threads=3)
-    draws, same_draws = streams(6, many), streams(6, many)
-    for _ in range(20):
-        actions = alone.sample(draws)
-        assert np.array_equal(shared.sample(same_draws), actions)
-        alone.step(actions)
-        shared.step(actions)
-    assert alone.play_out(draws).tolist() == shared.play_out(same_draws).tolist()
-    shared = pickle.loads(pickle.dumps(shared))  # its threads are made anew
-    for batch in (alone, shared):
-        batch.reset(np.arange(0, many, 2), seed=8)
-        batch.step(batch.sample(streams(9, many)))
-    for name, held in alone.save().items():
-        assert held.tobytes() == getattr(shared, name).tobytes(), name
-
-
-def test_threads_are_at_least_one() -> None:
-    with pytest.raises(DeviceError, match=r"stepped by 1 to 1024 threads, on a GPU by just 1; got threads=0"):
-        make(threads=0)
 
 
 def test_a_reset_skips_episodes_without_a_decision_as_a_step_does() -> None:

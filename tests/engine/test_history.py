@@ -240,7 +240,7 @@ FORCED_FIRST = {hand: make_setup("nain_jaune", "djeco", 3, ranks=5, suits=4, han
 )
 def test_forced_plies_at_the_beginning_of_a_round_are_known(hand: int, options: Any) -> None:
     """Of rounds that a reset deals, and of those that a step deals."""
-    setup, tables = FORCED_FIRST[hand], 300
+    setup, tables = FORCED_FIRST[hand], 80
     batch, draws = Batch(setup, tables, seed=1, log=True, **options), streams(1, tables)
     assert setup.game.rewind is not None
     forced = dict.fromkeys(("reset", "step"), 0)

@@ -39,6 +39,9 @@ def play(batch: Batch, rounds: int = 5) -> Batch:
         batch.step(batch.sample(draws))
     some = np.arange(0, batch.num_tables, 3)[::-1].copy()
     batch.step(batch.sample(draws)[some], some)
+    batch.play_out(draws)
+    batch.reset(some, seed=8)
+    batch.step(batch.sample(draws))
     return batch
 
 

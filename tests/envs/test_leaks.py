@@ -59,7 +59,7 @@ def test_n6_hidden_cards_never_show(preset: str, players: int, knobs: dict[str, 
     hidden = np.array([k for k in range(52) if not VIEWER * size <= k < (VIEWER + 1) * size])
     looks = told_apart = 0
     for game in range(16):
-        if min(looks, told_apart) > 100:
+        if min(looks, told_apart) > 40:
             break
         cards = [DECK[k] for k in rng.permutation(52)]
         swapped = list(cards)
@@ -82,8 +82,8 @@ def test_n6_hidden_cards_never_show(preset: str, players: int, knobs: dict[str, 
             two.step(action)
             if moves(one) != moves(two):
                 break  # from here on the seat has seen two different things
-    assert looks > 100
-    assert told_apart > 100  # a spectator sees the difference, so there was one to hide
+    assert looks > 40
+    assert told_apart > 40  # a spectator sees the difference, so there was one to hide
 
 
 def test_n6_the_suit_that_is_shown_is_not_the_kernels_choice() -> None:

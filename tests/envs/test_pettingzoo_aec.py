@@ -165,11 +165,11 @@ def test_a_game_without_a_picture_renders_nothing(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
 def test_registered_with_pettingzoo() -> None:
-    for game in game_names():
-        env = pettingzoo.make("aec", f"nainjaune/{game}", skip_forced=False)
+    for game, interface in itertools.product(game_names(), ("aec", "parallel")):
+        env = pettingzoo.make(interface, f"nainjaune/{game}", skip_forced=True)
         assert env.unwrapped.setup.game.name == game
         assert str(env) == f"{game}_v0"
-        assert f"nainjaune/{game}-v0" in pettingzoo.aec_registry
+        assert f"nainjaune/{game}-v0" in getattr(pettingzoo, f"{interface}_registry")
     register()  # once more: nothing is overridden, which would warn
     five = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", players=5)
     assert five.possible_agents == [f"seat_{seat}" for seat in range(5)]
@@ -205,12 +205,14 @@ def test_a_numpy_seed_is_recorded_and_what_is_no_whole_number_is_refused() -> No
     assert env.unwrapped._batch.tables.tobytes() == before
 
 
-def test_pickling_makes_a_new_environment_with_the_same_settings() -> None:
-    env = nainjaune_env.env(preset="tableau", players=6, stake=3)
+@pytest.mark.parametrize("made", [nainjaune_env.env, nainjaune_env.parallel_env])
+def test_pickling_makes_a_new_environment_with_the_same_settings(made: Any) -> None:
+    env = made(preset="tableau", players=6, stake=3, skip_forced=True)
     twin = pickle.loads(pickle.dumps(env))
     for one in (env, twin):
         one.reset(seed=9)
     np.testing.assert_array_equal(env.state(), twin.state())
+    assert twin.unwrapped._batch.mode == env.unwrapped._batch.mode
 
 
 COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}

@@ -87,7 +87,7 @@ class Commands(Fuzzer):
     """Subcommands with valid, odd and contradicting arguments in a folder of valid and damaged files."""
 
     name = "commands"
-    short = 25
+    short = 10
     long = 1000
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:

@@ -19,6 +19,7 @@ def test_there_is_something_to_run() -> None:
     assert len(BLOCKS) >= 2
 
 
+@pytest.mark.scripts
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
 def test_python_blocks_run(code: str) -> None:
     run_example(code, "README.md")

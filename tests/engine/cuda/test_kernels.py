@@ -40,7 +40,7 @@ def constant_bytes(ptx: str) -> int:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_without_a_gpu")
-@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("game", [pytest.param(name, marks=pytest.mark.long if k else ()) for k, name in enumerate(game_names())])
 @each_capability
 def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(
     game: str, capability: tuple[int, int], monkeypatch: pytest.MonkeyPatch

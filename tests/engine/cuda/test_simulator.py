@@ -44,6 +44,7 @@ def test_the_same_games_to_the_byte() -> None:
         assert found[case] == pieces, case
 
 
+@pytest.mark.scripts
 def test_the_pages_example_without_torch_runs() -> None:
     (example,) = [block for block in examples() if "torch" not in block]
     run = simulated("-c", example)

@@ -29,7 +29,12 @@ from tests.support.svg_boxes import Box, boxes, texts
 from tests.support.wordings import french
 
 ROUND = {"dealer": 2, "stacks": [49] * 3, "pots": [0] * 5}
-SEATS = [(preset, players) for preset, sheet in PRESETS.items() for players in sheet.players]
+SEATS = [
+    pytest.param(preset, players, marks=[] if preset == "skip" else [pytest.mark.long])
+    for preset, sheet in PRESETS.items()
+    for players in sheet.players
+]
+"""``skip`` has every number of seats, on which the room depends."""
 
 
 def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
