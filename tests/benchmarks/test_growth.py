@@ -52,12 +52,3 @@ def test_rates_over_threads_are_told_as_times_of_one() -> None:
     held = {"rows": [{**case, "threads": 1, "rates": [4e6, 2e6]}, {**case, "threads": 2, "rates": [6e6, 4e6]}]}
     (line,) = [line for line in growth.rate_table(held, "threads").splitlines() if line.startswith("| `p`")]
     assert line == "| `p` | plies | 3.00 M | 5.00 M, 1.75 times (1.50 – 2.00) |"
-
-
-@pytest.mark.parametrize(
-    ("options", "said"), [(["--parts", "seat"], "'seat'"), (["--deals", "1"], "2 deals"), (["--most", "0"], "1 or")]
-)
-def test_what_cannot_be_measured_is_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        growth.parse(options)
-    assert said in capsys.readouterr().err

@@ -26,8 +26,3 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert float(found["gain in log-probability of the true deal"]) > 1
     assert float(found["gain after tempering"]) > 1
     assert 0 < float(found["power of the weights"]) < 1
-
-
-def test_an_error_is_a_sentence() -> None:
-    with pytest.raises(SystemExit, match="needs the probabilities of actions, so a network, not 'tally'"):
-        module("inference").main(["--agent", "tally"])

@@ -82,12 +82,6 @@ def test_the_same_seed_gives_the_same_page(tmp_path: Path, monkeypatch: pytest.M
     assert pages[0][0].count("| 10⁷ searched labels |") == 2
 
 
-def test_times_that_are_not_there_are_an_error(tmp_path: Path) -> None:
-    done = command("scale_simulation", "--times", tmp_path / "none.json")
-    assert done.returncode == 2
-    assert "--calibrate measures and writes them" in done.stderr
-
-
 @pytest.mark.long
 def test_the_times_of_the_page_are_those_that_are_measured_or_assumed() -> None:
     measured = module("cluster_times").measure()

@@ -92,27 +92,3 @@ def test_without_the_peers_environment_each_is_missing(tmp_path: Path) -> None:
     assert [case["name"] for case in held["cases"]] == ["uno", "pgx_leduc", "pgx_leduc"]
     assert all("`make peers`" in case["missing"] for case in held["cases"])
     assert "rates" not in held["cases"][0]
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--setups", "clasic"], "'classic'"),
-        (["--setups", "batasaurus:9"], "9"),
-        (["--peers", "chess"], "'chess'"),
-        (["--seconds", "0"], "more than 0"),
-        (["--again", "--json", "nowhere.json"], "there is no such file"),
-    ],
-)
-def test_what_cannot_be_timed_is_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        speed.parse(options)
-    assert ended.value.code == 2
-    assert said in capsys.readouterr().err
-
-
-def test_help_says_what_a_ratio_is() -> None:
-    done = command("speed", "--help")
-    assert done.returncode == 0
-    for part in ("within each repeat", "make peers", "skip_forced", "--light"):
-        assert part in " ".join(done.stdout.split())

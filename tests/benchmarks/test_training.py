@@ -76,10 +76,3 @@ class Bar:
 
     def update(self) -> None:
         pass
-
-
-@pytest.mark.parametrize(("options", "said"), [(["--runs", "a=nowhere.yaml"], "nowhere.yaml"), (["--deals", "1"], "2 or more")])
-def test_what_cannot_be_trained_is_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        training.parse(options)
-    assert said in capsys.readouterr().err

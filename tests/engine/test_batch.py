@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, NainJauneError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.rules import MAX_NUMBER
@@ -444,12 +443,6 @@ def test_seeds_of_another_shape_are_refused() -> None:
         make().reset([0, 1], seeds=streams(0, 3))
 
 
-def test_seeds_give_equal_deals() -> None:
-    batch = make()
-    batch.reset([0, 2], seeds=np.array([77, 77], np.uint64))
-    assert batch.tables[0].tobytes() == batch.tables[2].tobytes() != batch.tables[1].tobytes()
-
-
 def test_a_reset_goes_on_with_matches_where_they_are_not_over() -> None:
     """With the cards of the seeds, like the next round that autoreset deals from the table's own generator."""
     batch = make(start="carried", autoreset=False, skip_forced=False)
@@ -514,12 +507,6 @@ def test_seats_of_another_shape_or_kind_are_refused(seats: Any, sentence: str) -
     with pytest.raises(DealError) as refused:
         make().observe(seats)
     assert str(refused.value) == sentence
-
-
-def test_legal_actions() -> None:
-    assert legal_actions(0) == []
-    assert legal_actions(0b1011) == [0, 1, 3]
-    assert legal_actions(1 << 62) == [62]
 
 
 # ---------------------------------------------------------------- rounds begun

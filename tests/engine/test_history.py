@@ -203,15 +203,6 @@ def test_plies_before_a_table_that_was_set_in_the_middle_are_not_made_up() -> No
     assert history_of(batch, np.array([1])).count.tolist() == [0]
 
 
-def test_a_table_that_was_set_as_a_deal_leaves_it_is_known() -> None:
-    setup = FORCED_FIRST[2]
-    dealt, batch = Batch(setup, 100, seed=3, skip_forced=False), Batch(setup, 100, autoreset=False, log=True)
-    batch.set_tables(None, dealt.tables)
-    assert log_of(batch).known.all()
-    assert log_of(batch).dealt.tobytes() == dealt.tables.tobytes() != batch.tables.tobytes()
-    assert (log_of(batch).count > 0).any()  # forced plies
-
-
 def test_a_batch_without_a_log_has_no_history() -> None:
     batch = Batch(small(4), 2, seed=1)
     sentence = r"^The plies before a decision are read from the log of a batch: make it with log=True\.$"

@@ -197,7 +197,7 @@ def test_a_numpy_seed_is_recorded_and_what_is_no_whole_number_is_refused() -> No
     assert (type(record["seed"]), record["seed"]) == (int, 7)
     assert verify_record(record) == 1
     before = env.unwrapped._batch.tables.tobytes()
-    for bad in (7.0, "7", True, -7, np.array([7, 8])):
+    for bad in (7.0, "7", True, -7, np.array([7, 8]), float("nan"), 1 << 64, [1]):
         with pytest.raises(DealError, match=r"^A seed is a whole number from 0 to \d+, not "):
             env.reset(seed=bad)
     with pytest.raises(IllegalActionError, match=r"^An action is a whole number, not .{1,200}; legal for seat_\d: .{1,500}$"):
@@ -294,29 +294,8 @@ def test_an_unknown_keyword_is_a_type_error_and_the_other_word_for_players_gets_
     assert make_setup(preset="classic", players=5) == nainjaune_env.raw_env(preset="classic", players=5).setup
 
 
-@pytest.mark.parametrize("seed", [1.5, -1, float("nan"), 1 << 64, "1", True, [1]])
-def test_seeds_that_are_none_are_refused_in_a_sentence(seed: Any) -> None:
-    env = nainjaune_env.env()
-    with pytest.raises(DealError, match=r"^A seed is "):
-        env.reset(seed=seed)
-    env.reset(seed=(1 << 64) - 1)
-
-
 def test_before_the_first_reset_there_is_nothing_to_see() -> None:
     env = nainjaune_env.raw_env(render_mode="ansi")
     for look in (lambda: env.observe("seat_0"), env.state, env.render, env.picture, env.svg):
         with pytest.raises(DealError, match=r"There is no table yet: call reset\(\) first\."):
             look()
-
-
-@pytest.mark.parametrize(
-    "options",
-    [5, ["start"], {"start": 5}, {"start": {"pots": [1.5] * 5}}, {"start": {"pots": None}}, {"table": 5}, {"table": None}],
-)
-def test_options_that_do_not_fit_are_refused_in_a_sentence(options: Any) -> None:
-    env = nainjaune_env.env()
-    env.reset(seed=1)
-    before = env.state().tobytes()
-    with pytest.raises(DealError, match=r" not | has shape "):
-        env.reset(options=options)
-    assert env.state().tobytes() == before
