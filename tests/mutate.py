@@ -1,9 +1,9 @@
 """Breaks lines at random, one at a time, and says which of them the tests notice.
 
     python -m tests.mutate rules engine --count 20 --seed 1
-    python -m tests.mutate rules engine --count 20 --seed 1 --tests ../before/tests
+    python -m tests.mutate rules engine --count 20 --seed 1 --before ../before/tests
 
-The second command holds the same mutants against another suite: what one catches and the other does not is lost protection.
+With ``--before``, what survives is tried on the suite in that folder too: a mutant that it catches is LOST protection.
 
 Sources are copied to a temporary folder; nothing here is changed. A mutant that does not import, or that numba cannot compile,
 is replaced by another one. Some mutants change nothing that anybody could see; they survive every suite.
@@ -21,7 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -185,10 +185,10 @@ class Copy:
             path.write_text(before, encoding="utf-8")
 
 
-def own_tests(room: str, file: str) -> list[str]:
-    """The tests that must notice a mutant of ``file``, those of its game first."""
+def tests_of(room: str, file: str) -> list[str]:
+    """The tests that must notice a mutant of ``file``; those come first that say so soonest."""
     game = re.match(r"nainjaune_env/games/(\w+)/", file)
-    return [*([f"tests/games/{game[1]}"] if game else []), *ROOMS[room][1]]
+    return [*([f"tests/games/{game[1]}/test_rules.py", f"tests/games/{game[1]}"] if game else []), *ROOMS[room][1]]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -196,25 +196,29 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("rooms", nargs="+", choices=list(ROOMS))
     parser.add_argument("--count", type=int, default=20, help="mutants in all (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    parser.add_argument("--tests", type=Path, default=ROOT / "tests", help="the folder of another suite to try")
-    parser.add_argument("--seconds", type=int, default=900, help="a mutant that takes longer is caught (default: %(default)s)")
+    parser.add_argument("--before", type=Path, help="the folder of an earlier suite, for mutants that survive")
+    parser.add_argument("--seconds", type=int, default=1800, help="a mutant that takes longer is caught (default: %(default)s)")
     options = parser.parse_args(arguments)
     sources = {room: drawn(room, options.seed) for room in options.rooms}
-    caught = 0
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Copy(Path(folder), options.tests)
+    found: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+        now = Copy(Path(folder), ROOT / "tests")
+        before = Copy(Path(other), options.before) if options.before else None
         for number in range(options.count):
             room = options.rooms[number % len(options.rooms)]
             for mutant in sources[room]:
-                by = copy.try_mutant(mutant, own_tests(room, mutant.file), options.seconds)
+                by = now.try_mutant(mutant, tests_of(room, mutant.file), options.seconds)
                 if by != COMPILER_ERRORS[0]:
                     break
             else:
                 parser.error(f"{room} has fewer mutants")
-            caught += by is not None
-            print(f"{'caught' if by else 'SURVIVED':9} {mutant}" + (f"  by {by}" if by else ""), flush=True)
-    print(f"{caught} of {options.count} caught")
-    return 0
+            outcome = "caught" if by else "SURVIVED"
+            if before and not by and (by := before.try_mutant(mutant, tests_of(room, mutant.file), options.seconds)):
+                outcome = "LOST"
+            found[outcome] += 1
+            print(f"{outcome:9} {mutant}" + (f"  by {by}" if by else ""), flush=True)
+    print(", ".join(f"{number} {outcome}" for outcome, number in found.most_common()))
+    return 1 if found["LOST"] else 0
 
 
 if __name__ == "__main__":
