@@ -164,7 +164,7 @@ def test_n6_a_void_holds_and_a_possible_refusal_does_not() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", SPEC.presets)
 def test_n1_4_the_deck_is_one_that_these_hands_were_dealt_from(preset: str) -> None:
-    for players in SPEC.presets[preset].players:
+    for players in {SPEC.presets[preset].players[0], SPEC.presets[preset].players[-1]}:
         setup = SPEC.setup(preset, players)
         rules: Any = setup.kernel_rules
         batch, draws = Batch(setup, 20, seed=3), streams(3, 20)
