@@ -33,6 +33,10 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         tuple(f"nainjaune_env/games/*/{name}.py" for name in ("rules", "kernel", "encode")),
         ("tests/games",),
     ),
+    "twin": (
+        ("tests/twin/nain_jaune.py", "tests/twin/batasaurus.py"),
+        ("tests/twin", "tests/games/nain_jaune/test_rules.py", "tests/games/batasaurus/test_rules.py"),
+    ),
     "engine": (("nainjaune_env/engine/*.py",), ("tests/engine", "tests/games/test_contract.py")),
     "core": (("nainjaune_env/core/*.py",), ("tests/core", "tests/engine", "tests/games")),
     "records": (("nainjaune_env/records/*.py", "nainjaune_env/games/*/records/*.py"), ("tests/records", "tests/games")),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
-from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from sb3_contrib.common.maskable.utils import is_masking_supported
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy as evaluate_without_masks
 from stable_baselines3.common.monitor import Monitor
@@ -348,18 +348,6 @@ def test_an_evaluation_that_ignores_masks_is_caught(game: str) -> None:
     assert len(rewards) == len(lengths) == 8
     with pytest.raises(IllegalActionError, match="not legal"):
         evaluate_without_masks(model, venv, n_eval_episodes=200, deterministic=False)
-
-
-def test_an_environment_without_masks_is_refused_by_maskable_ppo() -> None:
-    """The other side of ``has_attr``: that the question is asked, and our answer matters."""
-
-    class Maskless(SeatVecEnv):
-        def has_attr(self, attr_name: str) -> bool:
-            return attr_name != "action_masks" and super().has_attr(attr_name)
-
-    with pytest.raises(ValueError, match="does not support action masking"):
-        small_model(Maskless(2)).learn(32)
-    assert get_action_masks(SeatVecEnv(2)).shape == (2, SeatVecEnv(1).action_space.n)
 
 
 # ---------------------------------------------------------------- SB3's own checker, and hidden cards
