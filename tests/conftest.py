@@ -91,6 +91,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if len(SECONDS) < 2:
+        return
     terminalreporter.section("seconds by folder")
     for folder, seconds in SECONDS.most_common():
         over = f"  more than its budget of {BUDGETS[folder]}" if seconds > BUDGETS.get(folder, seconds) else ""

@@ -204,7 +204,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=int, default=1800, help="a mutant that takes longer is caught (default: %(default)s)")
     options = parser.parse_args(arguments)
     sources = {room: drawn(room, options.seed) for room in options.rooms}
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
         now = Copy(Path(folder), ROOT / "tests")
         before = Copy(Path(other), options.before) if options.before else None
@@ -219,10 +219,10 @@ def main(arguments: list[str] | None = None) -> int:
             outcome = "caught" if by else "SURVIVED"
             if before and not by and (by := before.try_mutant(mutant, tests_of(room, mutant.file), options.seconds)):
                 outcome = "LOST"
-            found[outcome] += 1
+            result[outcome] += 1
             print(f"{outcome:9} {mutant}" + (f"  by {by}" if by else ""), flush=True)
-    print(", ".join(f"{number} {outcome}" for outcome, number in found.most_common()))
-    return 1 if found["LOST"] else 0
+    print(", ".join(f"{number} {outcome}" for outcome, number in result.most_common()))
+    return 1 if result["LOST"] else 0
 
 
 if __name__ == "__main__":

@@ -308,7 +308,7 @@ def test_a_table_that_is_named_twice_is_refused(which: list[int]) -> None:
         batch.reset(which)
     with pytest.raises(DealError, match=sentence):
         batch.set_tables(which, batch.tables[0])
-    assert all(held.tobytes() == batch.save()[name].tobytes() for name, held in before.items())
+    assert all(payload.tobytes() == batch.save()[name].tobytes() for name, payload in before.items())
     assert batch.observe(0, which).shape[0] == len(which)  # to read it twice is no error
 
 
@@ -325,7 +325,7 @@ def test_a_state_of_another_batch_is_not_restored() -> None:
     for bad in (None, 3, list(before), "x" * 10**6):
         with pytest.raises(DealError, match=r"^A batch restores what save\(\) returned, not .{1,200}\.$"):
             batch.restore(bad)  # type: ignore[arg-type]
-    assert all(held.tobytes() == batch.save()[name].tobytes() for name, held in before.items())
+    assert all(payload.tobytes() == batch.save()[name].tobytes() for name, payload in before.items())
 
 
 def altered(saved: dict[str, Any], name: str, field: str | None, value: Any) -> dict[str, Any]:
@@ -660,8 +660,8 @@ def test_stepping_some_tables_is_stepping_all_of_them_in_turn(game: str, autores
             others = [i for i in range(5) if i not in which]
             for name, kept in before.items():
                 assert np.array_equal(getattr(parts, name)[others], kept[others]), name
-        for name, held in whole.save().items():
-            assert held.tobytes() == getattr(parts, name).tobytes(), name
+        for name, payload in whole.save().items():
+            assert payload.tobytes() == getattr(parts, name).tobytes(), name
     assert whole.deals.max() > 1 or not autoreset
 
 
@@ -672,7 +672,7 @@ def test_an_illegal_action_at_some_tables_names_the_table_and_steps_none() -> No
         batch.step([int(batch.legal[3]).bit_length() - 1, 63], np.array([3, 2]))
     with pytest.raises(IllegalActionError, match=r"one action a table, shape \(2,\), not \(3,\)"):
         batch.step([0, 0, 0], np.array([0, 1]))
-    assert all(held.tobytes() == getattr(batch, name).tobytes() for name, held in before.items())
+    assert all(payload.tobytes() == getattr(batch, name).tobytes() for name, payload in before.items())
 
 
 def test_observing_some_tables() -> None:
@@ -698,7 +698,7 @@ def test_random_streams_that_do_not_fit_are_refused(call: Any, draws: Any, what:
     before = batch.save()
     with pytest.raises(DealError, match=rf"Random streams are \(4,\) uint64, as prng\.streams makes them, not .*{what}"):
         call(batch, draws)
-    assert all(held.tobytes() == getattr(batch, name).tobytes() for name, held in before.items())
+    assert all(payload.tobytes() == getattr(batch, name).tobytes() for name, payload in before.items())
 
 
 # ---------------------------------------------------------------- threads

@@ -51,7 +51,7 @@ def team_of(batch: Batch) -> Workers:
 
 
 def same(batch: Batch, other: Batch) -> bool:
-    return all(held.tobytes() == getattr(other, name).tobytes() for name, held in batch.save().items())
+    return all(payload.tobytes() == getattr(other, name).tobytes() for name, payload in batch.save().items())
 
 
 @compiled_only

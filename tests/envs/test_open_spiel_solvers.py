@@ -63,10 +63,10 @@ def test_cfr_plus_goes_where_ours_goes() -> None:
     solver = pyspiel.CFRPlusSolver(game)
     for _ in range(100):
         solver.evaluate_and_update_policy()
-    found = pyspiel.nash_conv(game, solver.average_policy())
-    assert found == pytest.approx(0.0004554455445544554, abs=1e-12)
+    result = pyspiel.nash_conv(game, solver.average_policy())
+    assert result == pytest.approx(0.0004554455445544554, abs=1e-12)
     ours = cfr_plus(tree_of(game), 100)
-    assert found == pytest.approx(ours.nash_conv[-1], abs=1e-12)
+    assert result == pytest.approx(ours.nash_conv[-1], abs=1e-12)
     values = expected_game_score.policy_value(game.new_initial_state(), [tabular(game, solver)] * 2)
     assert values == pytest.approx(ours.values, abs=1e-9)
 

@@ -47,9 +47,9 @@ def test_the_model_index_has_every_rating_of_every_file() -> None:
     players = list(player_registry().players("strong"))
     assert index.keys() == {f"{player.path.parent.name}/{player.path.stem}" for player in players}
     for player in players:
-        found = index[f"{player.path.parent.name}/{player.path.stem}"]
-        assert [result["metrics"][0]["value"] for result in found] == [rating.mean for rating in player.card.ratings]
-        for result, rating in zip(found, player.card.ratings, strict=True):
+        matches = index[f"{player.path.parent.name}/{player.path.stem}"]
+        assert [result["metrics"][0]["value"] for result in matches] == [rating.mean for rating in player.card.ratings]
+        for result, rating in zip(matches, player.card.ratings, strict=True):
             assert result.keys() == {"task", "dataset", "metrics"}
             assert result["dataset"]["type"] == player.card.game
             assert rating.preset in result["dataset"]["name"]

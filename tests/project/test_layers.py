@@ -93,10 +93,10 @@ def in_package(name: str, package: str) -> bool:
 
 def layer(name: str) -> int:
     """The layer of a module, by its most specific entry; KeyError without one."""
-    found = [package for package in LAYERS if in_package(name, package)]
-    if not found:
+    result = [package for package in LAYERS if in_package(name, package)]
+    if not result:
         raise KeyError(f"{name} has no layer: enter it in LAYERS, in {__file__}")
-    return LAYERS[max(found, key=len)]
+    return LAYERS[max(result, key=len)]
 
 
 def ours(name: str) -> bool:
@@ -110,21 +110,21 @@ def game_of(name: str) -> str | None:
 
 def faults(part: Source) -> list[str]:
     """The imports of a file that are not allowed, as sentences."""
-    found = []
+    result = []
     for target in sorted(imports(part)):
         top = target.split(".")[0]
         if top in sys.stdlib_module_names:
             continue
         if not ours(target):
             if not any(in_package(part.name, package) for package in LIBRARIES.get(top, set())):
-                found.append(f"{part.name} imports {target}")
+                result.append(f"{part.name} imports {target}")
         elif target not in PARTS:
-            found.append(f"{part.name} imports {target}, which is not there")
+            result.append(f"{part.name} imports {target}, which is not there")
         elif layer(target) > layer(part.name):
-            found.append(f"{part.name} (layer {layer(part.name)}) imports {target} (layer {layer(target)})")
+            result.append(f"{part.name} (layer {layer(part.name)}) imports {target} (layer {layer(target)})")
         elif game_of(part.name) and game_of(target) and game_of(part.name) != game_of(target):
-            found.append(f"{part.name} imports {target}: games do not know each other")
-    return found
+            result.append(f"{part.name} imports {target}: games do not know each other")
+    return result
 
 
 def test_imports_go_downward() -> None:
@@ -180,8 +180,8 @@ def test_no_import_goes_round() -> None:
 def test_the_check_can_fail(tmp_path: Path, name: str, code: str, fault: str) -> None:
     path = tmp_path / "x.py"
     path.write_text(code, encoding="utf-8")
-    (found,) = faults(Source(name, path))
-    assert fault in found
+    (result,) = faults(Source(name, path))
+    assert fault in result
 
 
 def test_games_must_not_know_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,8 +190,8 @@ def test_games_must_not_know_each_other(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(module.sources(), other, PARTS[other])
     monkeypatch.setitem(LAYERS, f"{other}.*", 2)
     (tmp_path / "x.py").write_text("from nainjaune_env.games import other", encoding="utf-8")
-    (found,) = faults(Source(f"{ENV}.games.{game_names()[0]}.kernel", tmp_path / "x.py"))
-    assert "games do not know each other" in found
+    (result,) = faults(Source(f"{ENV}.games.{game_names()[0]}.kernel", tmp_path / "x.py"))
+    assert "games do not know each other" in result
 
 
 def test_a_module_without_a_layer_is_a_fault() -> None:

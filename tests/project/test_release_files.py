@@ -18,8 +18,8 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding=
 
 
 def read(path: Any) -> dict[Any, Any]:
-    found: dict[Any, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return found
+    result: dict[Any, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return result
 
 
 def commands(workflow: dict[Any, Any]) -> list[str]:

@@ -81,7 +81,7 @@ class Game:
 
     @property
     def unshown(self) -> list[list[int]]:
-        return [[value for value in range(1, 13) if int(held) >> value - 1 & 1] for held in self.table.held[: self.n]]
+        return [[value for value in range(1, 13) if int(kept) >> value - 1 & 1] for kept in self.table.held[: self.n]]
 
     @property
     def state(self) -> tuple[int, int]:

@@ -159,13 +159,13 @@ def test_an_emptied_slot_in_a_log_is_refused() -> None:
         transcribe(setup, table, [0, 2, 2])  # seat 0 took the trick with the card of its slot 2
 
 
-@pytest.mark.parametrize(("steps", "found"), [(1, "trick 1, 0 cards played"), (4, "trick 1, 1 cards played")])
-def test_a_table_in_the_middle_of_a_game_is_refused(steps: int, found: str) -> None:
+@pytest.mark.parametrize(("steps", "result"), [(1, "trick 1, 0 cards played"), (4, "trick 1, 1 cards played")])
+def test_a_table_in_the_middle_of_a_game_is_refused(steps: int, result: str) -> None:
     setup = make_setup("batasaurus", players=3)
     batch = Batch(setup, 1, seed=1)
     for _ in range(steps):
         batch.step([int(np.flatnonzero(batch.mask[0])[0])])
-    with pytest.raises(RecordError, match=rf"begins with a match's first deal; this table is in {found}, seat \d to act"):
+    with pytest.raises(RecordError, match=rf"begins with a match's first deal; this table is in {result}, seat \d to act"):
         transcribe(setup, batch.tables[0], [])
 
 
