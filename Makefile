@@ -71,7 +71,7 @@ tests: $(CUDA_STAMP)  ## the tests that are not marked `long` or `scripts`, and 
 	$(BIN)/python -m tests.support.replay_for_plain 4 > /dev/null
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long and not scripts"
 
-scripts: $(STAMP)  ## the tests marked `scripts`: benchmarks, examples, notebooks, the docs site, the programs that pages show
+scripts: $(CUDA_STAMP)  ## the tests marked `scripts`: benchmarks, examples, notebooks, the docs site, the programs that pages show
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "scripts and not long"
 
 mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour

@@ -55,10 +55,10 @@ def test_ci_has_a_job_for_everything() -> None:
 
 
 def test_scripts_are_tested_when_what_they_touch_changes() -> None:
-    """Every folder whose tests are marked ``scripts``, and its tests; both events have the same list."""
+    """And on the main branch, whatever has changed."""
     events = read(ROOT / ".github" / "workflows" / "scripts.yml")[True]  # YAML's `on`
     paths = events["pull_request"]["paths"]
-    assert events["push"] == {"branches": ["main"], "paths": paths}
+    assert events["push"] == {"branches": ["main"]}
     for folder in SCRIPT_FOLDERS:
         assert f"tests/{folder}/**" in paths
     for path in paths:
