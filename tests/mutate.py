@@ -190,9 +190,12 @@ class Copy:
 
 
 def tests_of(room: str, file: str) -> list[str]:
-    """The tests that must notice a mutant of ``file``; those come first that say so soonest."""
-    game = re.match(r"nainjaune_env/games/(\w+)/", file)
-    return [*([f"tests/games/{game[1]}/test_rules.py", f"tests/games/{game[1]}"] if game else []), *ROOMS[room][1]]
+    """The tests that must notice a mutant of ``file``; those come first that say so soonest: of the module, of its folder."""
+    folder, _, name = file.removesuffix(".py").rpartition("/")
+    mirror = re.sub(r"^(?:nainjaune_env|agents)/", "tests/" if folder.startswith("nainjaune_env") else "tests/agents/", folder)
+    game = re.match(r"tests/games/\w+", mirror)
+    first = [f"{mirror}/test_{name}.py", f"{game[0]}/test_rules.py" if game and game[0] == mirror else mirror]
+    return [*(test for test in first if (ROOT / test).exists()), *([game[0]] if game else []), *ROOMS[room][1]]
 
 
 def main(arguments: list[str] | None = None) -> int:
