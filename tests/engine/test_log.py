@@ -150,19 +150,6 @@ def test_forced_plies_that_had_no_space_are_written(
     ]
 
 
-def test_the_space_doubles_when_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_module, "SPACE", 2)
-    batch, draws = Batch(make_setup("nain_jaune", "djeco", 3), 2, skip_forced=False, log=True), streams(1, 2)
-    seen = []
-    for _ in range(40):
-        space = log_of(batch).seat.shape[1]
-        assert log_of(batch).count.max() < space
-        seen += [space] if space not in seen else []
-        batch.step(batch.sample(draws))
-    assert seen == [2, 4, 8, 16, 32, 64][: len(seen)]
-    assert len(seen) > 3
-
-
 @pytest.mark.parametrize("game", ["nain_jaune", "batasaurus", "signal_lamps"])
 @pytest.mark.parametrize("autoreset", [True, False])
 def test_threads_write_the_same_log(game: str, autoreset: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,17 +378,6 @@ def test_a_damaged_log_is_refused_and_changes_nothing(game: str, damage: str) ->
     with pytest.raises(DealError, match=says):
         batch.restore(saved)
     assert everything(batch) == before
-
-
-def test_a_log_of_other_tables_is_refused() -> None:
-    """Each part by itself could be."""
-    batch, other = (Batch(make_setup("nain_jaune", players=3), 3, seed=seed, log=True) for seed in (1, 2))
-    for each in (batch, other):
-        for _ in range(4):
-            each.step(each.mask.argmax(axis=1))
-    mixed = batch.save() | {name: array for name, array in other.save().items() if name.startswith("log_")}
-    with pytest.raises(DealError, match=TO_PLIES):
-        batch.restore(mixed)
 
 
 def test_a_state_without_a_log_is_restored_by_a_batch_without_one_alone() -> None:

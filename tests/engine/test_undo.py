@@ -16,7 +16,6 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine import log as log_module
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.log_arrays import COUNT
 from nainjaune_env.engine.saved_state import SAVED
 from nainjaune_env.engine.workers import LEAST_STEPPED
 from nainjaune_env.records.recorder import log_of
@@ -122,17 +121,6 @@ def test_an_episode_may_be_cut_back_to_any_ply_of_its_round(
         assert everything(batch) == now or stays == len(made[2]) or rested[i]
 
 
-def test_nothing_is_taken_back_where_all_plies_stay() -> None:
-    batch, draws = Batch(DJECO, 3, seed=1, autoreset=False, log=True), streams(1, 3)
-    for _ in range(6):
-        batch.step(batch.sample(draws))
-    before = batch.save()
-    batch.undo(to=log_of(batch).count)
-    assert [row(batch.save(), i) for i in range(3)] == [row(before, i) for i in range(3)]
-    assert not batch.reward.any()
-    assert batch.save()["log_marks"].tolist() == before["log_marks"].tolist()
-
-
 def test_several_decisions_are_taken_back_one_by_one_and_at_once() -> None:
     batch, draws = Batch(DJECO, 3, seed=1, autoreset=False, log=True), streams(1, 3)
     states, counts = [batch.save()], [log_of(batch).count.copy()]
@@ -151,27 +139,6 @@ def test_several_decisions_are_taken_back_one_by_one_and_at_once() -> None:
         assert row(batch.save(), i) == row(states[number], i)
     batch.undo(to=0)
     assert [row(batch.save(), i) for i in range(3)] == [row(states[0], i) for i in range(3)]
-
-
-def test_the_last_decision_of_an_episode_is_taken_back_and_another_one_taken() -> None:
-    batch, draws = Batch(DJECO, 1, seed=3, autoreset=False, log=True), streams(1, 1)
-    total, before = np.zeros(3, np.int64), batch.save()
-    while not batch.done[0]:
-        before, paid = batch.save(), total.copy()
-        batch.step(batch.sample(draws))
-        total += batch.reward[0]
-    assert batch.reward.any()
-    batch.undo(0)
-    assert not batch.done[0]
-    assert row(batch.save(), 0) == row(before, 0)
-    batch.step(batch.mask.argmax(axis=1))
-    paid += batch.reward[0]
-    while not batch.done[0]:
-        batch.step(batch.sample(draws))
-        paid += batch.reward[0]
-    payoffs = np.zeros(3, np.int32)
-    DJECO.game.kernel.payoffs(batch.tables[0], DJECO.kernel_rules, payoffs)
-    assert paid.tolist() == payoffs.tolist()
 
 
 def test_rewards_after_an_undo_are_those_of_what_is_played_then() -> None:
@@ -358,15 +325,6 @@ def test_the_deal_of_a_later_round_is_not_taken_back() -> None:
             assert row(batch.save(), i) == now
             dealt += 1
     assert dealt > 5
-
-
-def test_the_log_of_a_copy_is_its_own() -> None:
-    batch = stepped()
-    before, other = everything(batch), stepped(0)
-    other.restore(batch.save())
-    other.undo(to=0)
-    assert log_of(other).arrays.marks[:3, COUNT].tolist() != log_of(batch).arrays.marks[:3, COUNT].tolist()
-    assert everything(batch) == before
 
 
 CALLS: list[Callable[[Batch], object]] = [lambda b: b.undo(), lambda b: b.undo(to=0), lambda b: b.undo([0], to=[1])]

@@ -39,6 +39,9 @@ def play(batch: Batch, rounds: int = 5) -> Batch:
         batch.step(batch.sample(draws))
     some = np.arange(0, batch.num_tables, 3)[::-1].copy()
     batch.step(batch.sample(draws)[some], some)
+    batch.play_out(draws)
+    batch.reset(some, seed=8)
+    batch.step(batch.sample(draws))
     return batch
 
 
@@ -48,7 +51,7 @@ def team_of(batch: Batch) -> Workers:
 
 
 def same(batch: Batch, other: Batch) -> bool:
-    return all(held.tobytes() == getattr(other, name).tobytes() for name, held in batch.save().items())
+    return all(payload.tobytes() == getattr(other, name).tobytes() for name, payload in batch.save().items())
 
 
 @compiled_only

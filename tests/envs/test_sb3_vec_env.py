@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +10,7 @@ import numpy as np
 import pytest
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
-from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from sb3_contrib.common.maskable.utils import is_masking_supported
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy as evaluate_without_masks
 from stable_baselines3.common.monitor import Monitor
@@ -20,8 +18,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonito
 
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, SeatAssignment
-from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RulesError
-from nainjaune_env.core.extras import install_command
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RulesError
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.lazy_list import LazyList
@@ -310,34 +307,6 @@ class Replay:
         return gained
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_rewards_are_the_learners_whole_payoff_and_nobody_elses(game: str) -> None:
-    """Replayed table by table: also what comes after its last decision, and what it paid to enter."""
-    rule = rules_of_thumb(game)[0]
-    tables, rng, others = 48, np.random.default_rng(0), 0
-    venv = SeatVecEnv(tables, game=game, players=seats_at_most(game, 3), opponents=rule)
-    venv.seed(40)
-    venv.reset()
-    replays = [Replay(venv, 40 + i, venv.reset_infos[i]["seat"], rule) for i in range(tables)]
-    left = set(range(tables))
-    while left:
-        masks = venv.action_masks()
-        for i in left:
-            assert np.array_equal(masks[i], replays[i].batch.mask[0])
-        actions = chosen(masks, rng)
-        _, rewards, dones, infos = venv.step(actions)
-        for i in sorted(left):
-            gained = replays[i].step(int(actions[i]))
-            assert rewards[i] == gained[replays[i].seat]
-            others += bool((np.delete(gained, replays[i].seat) != rewards[i]).all())
-            assert dones[i] == replays[i].batch.done[0]
-            if dones[i]:
-                left.discard(i)
-                last = replays[i].batch.observe(replays[i].seat)[0]
-                assert infos[i]["terminal_observation"].tobytes() == last.tobytes()
-    assert others > 12  # where another's reward would have been another number
-
-
 def small_model(venv: Any, **settings: Any) -> MaskablePPO:
     return MaskablePPO(
         "MlpPolicy", venv, **{"n_steps": 16, "batch_size": 64, "n_epochs": 1, "seed": 2, "device": "cpu", **settings}
@@ -381,18 +350,6 @@ def test_an_evaluation_that_ignores_masks_is_caught(game: str) -> None:
         evaluate_without_masks(model, venv, n_eval_episodes=200, deterministic=False)
 
 
-def test_an_environment_without_masks_is_refused_by_maskable_ppo() -> None:
-    """The other side of ``has_attr``: that the question is asked, and our answer matters."""
-
-    class Maskless(SeatVecEnv):
-        def has_attr(self, attr_name: str) -> bool:
-            return attr_name != "action_masks" and super().has_attr(attr_name)
-
-    with pytest.raises(ValueError, match="does not support action masking"):
-        small_model(Maskless(2)).learn(32)
-    assert get_action_masks(SeatVecEnv(2)).shape == (2, SeatVecEnv(1).action_space.n)
-
-
 # ---------------------------------------------------------------- SB3's own checker, and hidden cards
 
 
@@ -409,15 +366,6 @@ def test_stable_baselines_checker_passes(seat_envs: list[SeatEnv]) -> None:
     """Every warning of its is an error here, and it has none."""
     for env in seat_envs:
         check_env(env, warn=True, skip_render_check=False)
-
-
-def test_rewards_of_a_single_table_are_pythons_floats() -> None:
-    env = SeatEnv(seat=0)
-    _, info = env.reset(seed=1)
-    over = False
-    while not over:
-        _, reward, over, _, info = env.step(np.flatnonzero(info["action_mask"])[0])
-        assert (type(reward), type(over)) == (float, bool)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -443,18 +391,6 @@ def test_what_is_hidden_reaches_nobody(game: str) -> None:
     again.reset()
     assert twin.env_method("render") == again.env_method("render")
     assert hidden > 6
-
-
-def test_without_the_library_it_says_what_to_install() -> None:
-    ask = (
-        "import sys; sys.modules['stable_baselines3'] = None\n"
-        "from nainjaune_env.core.errors import MissingLibraryError\n"
-        "try:\n    import nainjaune_env.envs.sb3_vec_env\n"
-        "except MissingLibraryError as error:\n    print(error)"
-    )
-    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout
-    assert told.strip() == str(MissingLibraryError("The Stable-Baselines3 adaptor", "stable_baselines3", "sb3"))
-    assert install_command("sb3") in told
 
 
 # ---------------------------------------------------------------- pools of opponents

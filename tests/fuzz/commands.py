@@ -73,10 +73,10 @@ def check_status(status: int, err: str, where: str) -> None:
             raise Fault(f"{where}: status {status}, and a traceback: {err[-1500:]}")
         return
     said = re.split(r"[\r\n](?=nainjaune)|^(?=nainjaune)", err)[-1]
-    found = re.match(r"nainjaune[a-z ]*: (?:error: )?", said)
-    if status != 2 or not found:
+    result = re.match(r"nainjaune[a-z ]*: (?:error: )?", said)
+    if status != 2 or not result:
         raise Fault(f"{where}: expected status 2 and a sentence after the program's name, not {status} and {err[-1500:]!r}")
-    check_sentence(said[found.end() :].strip(), where)
+    check_sentence(said[result.end() :].strip(), where)
 
 
 TYPED = ["", "h", "?", "7d", "3", "-", "p", "q", "y", "n", "hint", "\x1b[A", "é", "0", "9" * 20, "\x00", "x" * 4000]
@@ -87,7 +87,7 @@ class Commands(Fuzzer):
     """Subcommands with valid, odd and contradicting arguments in a folder of valid and damaged files."""
 
     name = "commands"
-    short = 25
+    short = 10
     long = 1000
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:

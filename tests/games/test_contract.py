@@ -218,8 +218,8 @@ def test_playing_out_is_sampling_and_stepping_to_the_end(setup: Setup, options: 
         assert played.play_out(same_draws).tolist() == steps.tolist()
         assert played.reward.tolist() == total.tolist()
         assert np.array_equal(draws, same_draws)
-        for name, held in stepped.save().items():
-            assert name == "reward" or held.tobytes() == getattr(played, name).tobytes(), name
+        for name, payload in stepped.save().items():
+            assert name == "reward" or payload.tobytes() == getattr(played, name).tobytes(), name
 
 
 @every_setup

@@ -20,6 +20,7 @@ def test_there_is_something_to_run() -> None:
     assert all(BLOCKS)
 
 
+@pytest.mark.scripts
 @pytest.mark.parametrize("code", [*BLOCKS[0], *BLOCKS[1]], ids=range(len(BLOCKS[0]) + len(BLOCKS[1])))
 def test_python_blocks_run(code: str) -> None:
     run_example(code, "a page")

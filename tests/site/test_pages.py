@@ -75,8 +75,8 @@ def test_a_link_that_leads_nowhere_is_seen(tmp_path: Path) -> None:
     text = '<a href="b/"></a><a href="#here"></a><a href="#there"></a><p id="here"></p><img src="c.png">'
     path = tmp_path / "index.html"
     path.touch()
-    found = sorted(missing(tmp_path, {path: Html(text)}))
-    assert [line.rpartition(" ")[2] for line in found] == ["#there", "b/", "c.png"]
+    result = sorted(missing(tmp_path, {path: Html(text)}))
+    assert [line.rpartition(" ")[2] for line in result] == ["#there", "b/", "c.png"]
 
 
 def test_no_other_host_is_asked(site: Path, pages: dict[Path, Html]) -> None:
@@ -121,6 +121,6 @@ def flattened(text: str) -> list[str]:
 
 
 def test_lists_are_lists_on_the_site_too() -> None:
-    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("nainjaune_env/**/*.md"), *ROOT.glob("notebooks/*.md")]
-    assert {path.name: lines for path in found if (lines := flattened(path.read_text(encoding="utf-8")))} == {}
+    result = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("nainjaune_env/**/*.md"), *ROOT.glob("notebooks/*.md")]
+    assert {path.name: lines for path in result if (lines := flattened(path.read_text(encoding="utf-8")))} == {}
     assert flattened("- a\n  - b\n\nas\n- c\n\n- d\n  e\n    - f\n\n```\nx\n- g\n```\n") == ["  - b", "- c"]

@@ -19,9 +19,9 @@ ONLY = os.environ.get("TEST_GAME")
 def games_with(*hooks: str) -> tuple[str, ...]:
     """Names of the games whose spec has all these ``hooks`` (``pictures``, ``speaker``, ...); at least one of all games."""
     names = game_names() if ONLY is None else [ONLY]
-    found = tuple(name for name in names if all(getattr(get_game(name), hook) is not None for hook in hooks))
-    assert found or ONLY, f"no game has {', '.join(hooks)}"
-    return found
+    result = tuple(name for name in names if all(getattr(get_game(name), hook) is not None for hook in hooks))
+    assert result or ONLY, f"no game has {', '.join(hooks)}"
+    return result
 
 
 def without(setup: Setup, *hooks: str) -> Setup:

@@ -84,11 +84,11 @@ def running(r: TwinRound, moves: list[str], rng: random.Random) -> str:
     cards = [move for move in moves if move != PASS]
     if r.required or not cards:
         return lowest(r, moves, rng)
-    held = {rank_of(card) for card in r.hands[r.seat]}
+    payload = {rank_of(card) for card in r.hands[r.seat]}
 
     def stretch(move: str) -> tuple[int, int]:
         rank = top = rank_of(move)
-        while top + 1 in held:
+        while top + 1 in payload:
             top += 1
         return (top == 13, top - rank)
 
@@ -136,7 +136,7 @@ def twin_row(r: TwinRound, moves: list[str]) -> list[int]:
 def kernel_rows(tables: Any, words: Any, players: int) -> Any:
     """The same columns from copies of the kernel's table."""
     plain = [tables[name].astype(np.int64) for name in ("seat", "required_rank", "last")]
-    held = tables["hand"][:, :players, None] >> np.arange(52) & 1
+    payload = tables["hand"][:, :players, None] >> np.arange(52) & 1
     return np.column_stack(
         [
             words,
@@ -148,7 +148,7 @@ def kernel_rows(tables: Any, words: Any, players: int) -> Any:
             tables["pot"],
             tables["stack"][:, :players],
             tables["void"][:, :players],
-            held @ _WEIGHTS,
+            payload @ _WEIGHTS,
         ]
     ).astype(np.int64)
 
