@@ -15,6 +15,7 @@ from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 
 from ..advice.models import is_advised
+from ..distributed.units import setup_from
 from ..heuristics import yardstick
 from .players import check_agent, offered
 
@@ -43,8 +44,8 @@ class TableSettings:
     """Pause before each ply that no person makes, in seconds."""
     every_ply: bool
     """Whether persons make forced plies, too."""
-    advice: bool = False
-    """Whether persons may be advised at their turn; tables kept by earlier versions do not say it."""
+    advice: bool
+    """Whether persons may be advised at their turn."""
 
     @property
     def persons(self) -> list[int]:
@@ -52,18 +53,15 @@ class TableSettings:
         return [seat for seat, agent in enumerate(self.agents) if agent is None]
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns JSON values; :func:`kept` is the inverse."""
+        """Returns JSON values; :func:`from_dict` is the inverse."""
         values = {name: value for name, value in self.__dict__.items() if name != "setup"}
         return {"setup": self.setup.to_dict(), **values}
 
 
-def kept(values: Mapping[str, Any]) -> TableSettings:
+def from_dict(values: Mapping[str, Any]) -> TableSettings:
     """Returns the settings that ``to_dict`` wrote."""
-    own = dict(values)
-    about = own.pop("setup")
-    setup = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
-    rest: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
-    return TableSettings(setup, **rest)
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return TableSettings(**{**plain, "setup": setup_from(values["setup"])})
 
 
 def playable() -> list[str]:

@@ -7,14 +7,12 @@ from collections import OrderedDict
 from ..advice.review import Decision
 from .advising import Advisers, advice_steps
 from .live_table import LiveTable
-from .protocol import Message, Refusal
+from .protocol import Advise, Position, Refusal, Review
 from .reviewing import Played, position_steps, review_steps, value_steps
 from .searches import Search
 from .store import DEAL, Store
 from .tokens import Pass
 
-KINDS = ("advise", "review", "position")
-"""The messages that begin a search."""
 MOST_REVIEWED = 8
 """Tables whose reviews are kept in memory."""
 
@@ -28,24 +26,22 @@ class Study:
         self._reviews: OrderedDict[str, dict[int, list[tuple[int, Decision]]]] = OrderedDict()
         """By table and seat, the finished ones."""
 
-    def search(self, message: Message, allowed: Pass, live: LiveTable, language: str) -> Search:
-        """Returns the search for a message of :data:`KINDS` of a viewer of the table ``live``; raises :class:`Refusal`."""
-        if message.kind != "position" and not self._advisers.possible(live.settings.setup):
+    def search(self, case: Advise | Review | Position, allowed: Pass, live: LiveTable, language: str) -> Search:
+        """Returns the search that a viewer of the table ``live`` asks for; raises :class:`Refusal`."""
+        if not isinstance(case, Position) and not self._advisers.possible(live.settings.setup):
             raise Refusal("must_remember")
-        if message.kind == "advise" and not live.over:
-            return self._advice(message.values["number"], allowed, live, language)
+        if isinstance(case, Advise) and not live.over:
+            return self._advice(case.number, allowed, live, language)
         played = self.played(allowed, live)
-        if message.kind == "review":
-            seat = message.values["seat"]
-            if seat >= live.settings.setup.players:
+        if isinstance(case, Review):
+            if case.seat >= live.settings.setup.players:
                 raise Refusal("no_seat")
-            return Search(review_steps(self._advisers, played, seat, language, self._known(allowed)), long=True)
-        number = message.values["number"]
-        if number >= len(played.plies) or played.plies[number] == DEAL:
+            return Search(review_steps(self._advisers, played, case.seat, language, self._known(allowed)), long=True)
+        if case.number >= len(played.plies) or played.plies[case.number] == DEAL:
             raise Refusal("no_position")
-        if message.kind == "position":
-            return Search(position_steps(played, number, language, allowed.seat))
-        return Search(value_steps(self._advisers, played, number, language))
+        if isinstance(case, Position):
+            return Search(position_steps(played, case.number, language, allowed.seat))
+        return Search(value_steps(self._advisers, played, case.number, language))
 
     def played(self, allowed: Pass, live: LiveTable) -> Played:
         """Returns all that was played; raises :class:`Refusal` before the end: it has the seed and the cards of all seats."""
