@@ -10,33 +10,36 @@ import binascii
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nainjaune_env.core.atomic_files import replacing_folder
+from nainjaune_env.core.atomic_files import replacing, replacing_folder
 from nainjaune_env.core.errors import ConfigError, WorkError, as_sentence
 
+from ..distributed.shards import FOLDER, FinishedShards
 from ..provenance import commit, versions
 from .arrays import KINDS, decision_arrays, option_arrays, round_arrays
 from .columns import ColumnSpec, decision_columns, option_columns, round_columns
-from .playing import Chunk, Plan, Settings, play
+from .playing import Chunk, StudySettings, play
+from .units import StudyPlan
 
 DECISIONS, ROUNDS, OPTIONS = "decisions", "rounds", "options"
 MAKERS = {DECISIONS: decision_arrays, ROUNDS: round_arrays, OPTIONS: option_arrays}
 KEY = b"nainjaune"
 """Key of the study's description, JSON, in the metadata of the files."""
 FORMAT = 1
+Described = StudySettings | StudyPlan
 ROW_GROUP = 1 << 17
 """Approximate rows of a row group, which a reader loads at once."""
 
 
 def write_study(
     folder: Path,
-    plan: Plan,
+    settings: StudySettings,
     episodes: int,
     *,
     first: int = 0,
@@ -56,14 +59,39 @@ def write_study(
         raise ConfigError(f"A study has at least 1 episode, from number 0 or later on, not {episodes} from {first}.")
     with replacing_folder(folder) as temporary, ExitStack() as opened:
         writers = writers_of(
-            {name: temporary / f"{name}.parquet" for name in files_of(plan)}, plan, first, episodes, command, opened
+            {name: temporary / f"{name}.parquet" for name in files_of(settings)}, settings, first, episodes, command, opened
         )
-        for played in play(plan, episodes, first=first, tables=chunk):
-            for name, arrays in _arrays(plan, played).items():
+        for played in play(settings, episodes, first=first, tables=chunk):
+            for name, arrays in _arrays(settings, played).items():
                 writers[name].add(arrays)
             if progress is not None:
                 progress(played.count)
     return {name: writer.rows for name, writer in writers.items()}
+
+
+def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
+    """Writes the study whose units are all in the shards of ``folder``, where its files will be beside them.
+
+    Returns the number of rows of each file. The files are equal to the last byte to those of ``write_study``. That of the
+    decisions is put there last. Raises :class:`WorkError` as ``FinishedShards`` does, and :class:`ConfigError` if it exists.
+    """
+    check_folder(folder)
+    columns = files_of(plan)
+    with ExitStack() as opened:  # which puts the files in place in the reverse order
+        paths = {name: opened.enter_context(replacing(folder / f"{name}.parquet")) for name in columns}
+        with ExitStack() as written:
+            writers = writers_of(paths, plan, plan.first, plan.episodes, plan.command, written)
+            with closing(FinishedShards(folder / FOLDER).results(plan, [], plan.units())) as results:
+                for _, payload in results:
+                    for name, writer in writers.items():
+                        writer.add(columns_of(payload.get(name), columns[name]))
+    return {name: writer.rows for name, writer in writers.items()}
+
+
+def check_folder(folder: Path) -> None:
+    """Raises :class:`ConfigError` where ``folder`` holds anything but the shards of a study that is not finished."""
+    if folder.exists() and not ((folder / FOLDER).is_dir() and not (folder / f"{DECISIONS}.parquet").exists()):
+        raise exists(folder)
 
 
 def exists(folder: Path) -> ConfigError:
@@ -71,21 +99,21 @@ def exists(folder: Path) -> ConfigError:
     return ConfigError(f"{str(folder)!r} exists, and is not overwritten: choose another folder.")
 
 
-def _arrays(plan: Plan, chunk: Chunk) -> dict[str, list[Any]]:
+def _arrays(settings: StudySettings, chunk: Chunk) -> dict[str, list[Any]]:
     """Returns the columns of all files in the order of their schemas."""
-    return {name: list(MAKERS[name](own, plan, chunk)) for name, own in files_of(plan).items()}
+    return {name: list(MAKERS[name](own, settings, chunk)) for name, own in files_of(settings).items()}
 
 
-def rows_text(plan: Plan, chunk: Chunk) -> dict[str, str]:
+def rows_text(settings: StudySettings, chunk: Chunk) -> dict[str, str]:
     """Returns the rows of all files, each as the base64 of a compressed Arrow stream."""
-    found = {}
-    for name, arrays in _arrays(plan, chunk).items():
-        table = pa.Table.from_arrays(arrays, schema=_schema(files_of(plan)[name]))
+    texts = {}
+    for name, arrays in _arrays(settings, chunk).items():
+        table = pa.Table.from_arrays(arrays, schema=_schema(files_of(settings)[name]))
         stream = io.BytesIO()
         with pa.ipc.new_stream(stream, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
             writer.write_table(table)
-        found[name] = base64.b64encode(stream.getvalue()).decode()
-    return found
+        texts[name] = base64.b64encode(stream.getvalue()).decode()
+    return texts
 
 
 def columns_of(text: Any, columns: Sequence[ColumnSpec]) -> list[Any]:
@@ -101,10 +129,11 @@ def columns_of(text: Any, columns: Sequence[ColumnSpec]) -> list[Any]:
     return list(table.columns)
 
 
-def files_of(plan: Settings) -> dict[str, tuple[ColumnSpec, ...]]:
+def files_of(settings: Described) -> dict[str, tuple[ColumnSpec, ...]]:
     """Returns the columns of each file by its name; the file of options exists only with a search."""
-    found = {DECISIONS: decision_columns(plan.setup, search=plan.search is not None), ROUNDS: round_columns(plan.setup)}
-    return found if plan.search is None else {**found, OPTIONS: option_columns(plan.setup)}
+    searched = settings.search is not None
+    columns = {DECISIONS: decision_columns(settings.setup, search=searched), ROUNDS: round_columns(settings.setup)}
+    return {**columns, OPTIONS: option_columns(settings.setup)} if searched else columns
 
 
 def about(path: Path) -> dict[str, Any]:
@@ -120,27 +149,30 @@ def about(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{str(path)!r} is no Parquet file: {as_sentence(error)}") from None
     if KEY not in (schema.metadata or {}):
         raise ConfigError(f"{str(path)!r} is a Parquet file, but not of a study.")
-    held: dict[str, Any] = json.loads(schema.metadata[KEY])
-    held["columns"] = {
+    description: dict[str, Any] = json.loads(schema.metadata[KEY])
+    description["columns"] = {
         column.name: {"type": str(column.type), **{key.decode(): text.decode() for key, text in (column.metadata or {}).items()}}
         for column in schema
     }
-    return held
+    return description
 
 
-def _about(plan: Settings) -> dict[str, Any]:
+def _about(settings: Described) -> dict[str, Any]:
+    search = settings.search
     return {
         "format": FORMAT,
-        **plan.setup.to_dict(),
-        "unit": plan.setup.game.unit,
-        "episode": plan.episode,
-        "agents": list(plan.names),
-        "seating": plan.seating,
-        "seed": plan.seed,
-        "pots": None if plan.pots is None else list(plan.pots),
-        "every_ply": plan.every_ply,
-        "search": None if plan.search is None else {"by": plan.search[0], "deals": plan.search[1], "share": plan.share},
-        "actions": list(plan.setup.game.actions),
+        **settings.setup.to_dict(),
+        "unit": settings.setup.game.unit,
+        "episode": settings.episode,
+        "agents": list(settings.names),
+        "seating": settings.seating,
+        "seed": settings.seed,
+        "pots": None if settings.pots is None else list(settings.pots),
+        "every_ply": settings.every_ply,
+        "search": None if search is None else {"by": search[0], "deals": search[1], "share": settings.share},
+        if settings.search is None
+        else {"by": settings.search[0], "deals": settings.search[1], "share": settings.share},
+        "actions": list(settings.setup.game.actions),
         "commit": commit(),
         "versions": {**versions(), "pyarrow": pa.__version__},
     }
@@ -155,14 +187,19 @@ def _schema(columns: Sequence[ColumnSpec], about: Mapping[str, Any] | None = Non
 
 
 def writers_of(
-    paths: Mapping[str, Path], plan: Settings, first: int, episodes: int, command: str | None, opened: ExitStack
+    paths: Mapping[str, Path],
+    settings: Described,
+    first: int,
+    episodes: int,
+    command: str | None,
+    opened: ExitStack,
 ) -> dict[str, _Writer]:
     """Returns a writer of each file, which is closed with ``opened``."""
-    about, found = {**_about(plan), "first": first, "episodes": episodes, "command": command}, {}
-    for name, columns in files_of(plan).items():
-        found[name] = _Writer(paths[name], columns, {**about, "file": name})
-        opened.callback(found[name].close)
-    return found
+    about, writers = {**_about(settings), "first": first, "episodes": episodes, "command": command}, {}
+    for name, columns in files_of(settings).items():
+        writers[name] = _Writer(paths[name], columns, {**about, "file": name})
+        opened.callback(writers[name].close)
+    return writers
 
 
 class _Writer:

@@ -23,7 +23,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import check_fits, load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.play.match_table import MatchTable
-from nainjaune_agents.study.playing import Plan
+from nainjaune_agents.study.playing import StudySettings
 from nainjaune_agents.study.playing import play as play_episodes
 from nainjaune_agents.trainers import deep_monte_carlo
 from nainjaune_agents.trainers.best_response import response_configs
@@ -152,7 +152,7 @@ def test_it_plays_at_tables_with_people_in_studies_and_in_environments(run: Path
     while not table.round_over:
         table.make_ply(table.agents_action())
     assert sum(len(plies) for plies in table.plies) > 20
-    plan = Plan(setup, [agent, heuristics("nain_jaune")["closer"]], seed=1)
+    plan = StudySettings(setup, [agent, heuristics("nain_jaune")["closer"]], seed=1)
     (chunk,) = play_episodes(plan, 6)
     assert chunk.count == 6
     env, over = SeatEnv(opponents=agent), False
