@@ -23,8 +23,6 @@ LONGEST_NAME = 40
 MOST_ROUNDS = 100
 SLOWEST = 10.0
 """The longest pause before a ply, in seconds."""
-OPTIONAL = {"advice"}
-"""What may be left out, which is the same as null."""
 KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply", "advice"}
 
 
@@ -112,7 +110,7 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
 
     Raises :class:`ConfigError`, or another error of this package, with a sentence for the person at the page.
     """
-    if not isinstance(given, dict) or given.keys() | OPTIONAL != KEYS:
+    if not isinstance(given, dict) or given.keys() != KEYS:
         raise ConfigError(f"A new table is an object with {', '.join(sorted(KEYS))}, not {quoted(given)}.")
     if given["game"] not in playable():
         raise ConfigError(f"A table plays one of the games {', '.join(playable())}, not {quoted(given['game'])}.")
@@ -136,8 +134,7 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     every = several if given["every_ply"] is None else given["every_ply"]
     if type(every) is not bool:
         raise ConfigError(f"every_ply is true, false or null, not {quoted(every)}.")
-    allowed = given.get("advice")
-    advice = not several and is_advised(setup) if allowed is None else allowed
+    advice = not several and is_advised(setup) if given["advice"] is None else given["advice"]
     if type(advice) is not bool:
         raise ConfigError(f"advice is true, false or null, not {quoted(advice)}.")
     return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every, advice)

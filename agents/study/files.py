@@ -170,8 +170,6 @@ def _about(settings: Described) -> dict[str, Any]:
         "pots": None if settings.pots is None else list(settings.pots),
         "every_ply": settings.every_ply,
         "search": None if search is None else {"by": search[0], "deals": search[1], "share": settings.share},
-        if settings.search is None
-        else {"by": settings.search[0], "deals": settings.search[1], "share": settings.share},
         "actions": list(settings.setup.game.actions),
         "commit": commit(),
         "versions": {**versions(), "pyarrow": pa.__version__},
