@@ -178,9 +178,9 @@ class CompilePlan:
         return {"setups": setups, "parts": list(self.parts), "device": self.device, "start": self.start}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, values: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        return cls(tuple(map(setup_from, held["setups"])), tuple(held["parts"]), held["device"], held["start"])
+        return cls(tuple(map(setup_from, values["setups"])), tuple(values["parts"]), values["device"], values["start"])
 
     def units(self) -> Iterator[Unit]:
         """Yields each part for each setup."""
@@ -246,5 +246,5 @@ def precompile(plan: CompilePlan, workers: int) -> Iterator[CompiledPart]:
     for stage in stages(plan):
         executor = Processes(min(workers, len(stage.setups) * len(stage.parts)))
         with closing(executor.results(stage, (), stage.units())) as results:
-            for unit, found in results:
-                yield CompiledPart(*stage.what(unit), found["seconds"])
+            for unit, payload in results:
+                yield CompiledPart(*stage.what(unit), payload["seconds"])

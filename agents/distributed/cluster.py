@@ -173,11 +173,10 @@ def connect(address: str) -> None:
 def _get(done: Any) -> Any:
     """Returns what a finished call returned; raises :class:`WorkError` where it failed."""
     try:
-        found = ray.get(done)
+        return ray.get(done)
     except ray.exceptions.RayError as error:
         lines = str(error).strip().splitlines()
         raise WorkError(f"A worker of the cluster failed: {lines[-1] if lines else type(error).__name__}") from None
-    return found
 
 
 _PLAYERS: dict[str, Player] = {}

@@ -26,7 +26,7 @@ from nainjaune_env.core.errors import NainJauneError, WorkError
 from .identity import identity, worker_player
 from .units import Found, Plan, Player, Results, Unit
 
-MOST_LOSSES = 5
+MAX_LOSSES = 5
 """Pools that may end in succession without a single finished unit."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """The variables that libraries take their number of threads from; each worker has one."""
@@ -62,15 +62,15 @@ class Processes:
                         if not pending:
                             return
                         for future in wait(pending, timeout=1, return_when=FIRST_COMPLETED).done:
-                            found = future.result()
+                            payload = future.result()
                             unit, _ = pending.pop(future)
                             losses = 0
-                            yield unit, checked(found)
+                            yield unit, checked(payload)
                         oldest(pending.values(), f"{self.workers} workers", self._report)
                 except BrokenProcessPool:
                     lost.extend(unit for unit, _ in pending.values())
             losses += 1
-            if losses == MOST_LOSSES:
+            if losses == MAX_LOSSES:
                 raise WorkError(
                     f"Workers ended {losses} times without finishing a shard: they were killed, perhaps for want of memory."
                 )
@@ -83,11 +83,11 @@ def oldest(pending: Iterable[tuple[Any, float]], workers: str, report: Report | 
         report(f"{workers}, oldest shard {time.monotonic() - since:.0f} s")
 
 
-def checked(found: Found | str) -> Found:
+def checked(payload: Found | str) -> Found:
     """Returns what a worker yielded; raises :class:`WorkError` for the text of its error."""
-    if isinstance(found, str):
-        raise WorkError(found)
-    return found
+    if isinstance(payload, str):
+        raise WorkError(payload)
+    return payload
 
 
 def played(player: Callable[[], Player], unit: Unit) -> Found | str:
@@ -101,7 +101,7 @@ def played(player: Callable[[], Player], unit: Unit) -> Found | str:
 @contextmanager
 def _pool(workers: int, kind: type[Plan], run: dict[str, Any]) -> Iterator[ProcessPoolExecutor]:
     """A pool of processes; where its block ends early, what they play is stopped."""
-    before, kept = set(multiprocessing.active_children()), {name: os.environ.get(name) for name in THREADS}
+    before, variables = set(multiprocessing.active_children()), {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))  # libraries read it when they are imported, so before a process begins
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin, (kind, run))
     try:
@@ -112,7 +112,7 @@ def _pool(workers: int, kind: type[Plan], run: dict[str, Any]) -> Iterator[Proce
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-        for name, value in kept.items():
+        for name, value in variables.items():
             if value is None:
                 del os.environ[name]
             else:

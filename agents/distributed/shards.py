@@ -61,11 +61,11 @@ class Shards:
         missing = (unit for unit in self.units(units) if not self._path(unit).exists())
         written: Future[None] | None = None
         with ThreadPoolExecutor(1, "shards") as writer:  # playing goes on while the disk confirms what it was given
-            for unit, found in self._executor.results(plan, agents, missing):
+            for unit, payload in self._executor.results(plan, agents, missing):
                 if written is not None:
                     written.result()
-                written = writer.submit(write_text, self._path(unit), shard_text(digest, unit, found))
-                yield unit, found
+                written = writer.submit(write_text, self._path(unit), shard_text(digest, unit, payload))
+                yield unit, payload
             if written is not None:
                 written.result()
 
@@ -116,9 +116,9 @@ def file_name(unit: Unit) -> str:
     return f"{unit.part:04d}-{unit.first:010d}.json"
 
 
-def shard_text(run: str, unit: Unit, found: Found) -> str:
+def shard_text(run: str, unit: Unit, payload: Found) -> str:
     """Returns the content of a shard of the run with the digest ``run``."""
-    content = {"run": run, "unit": unit, "found": found}
+    content = {"run": run, "unit": unit, "found": payload}
     return json.dumps({**content, "sha256": _digest(content)}) + "\n"
 
 
@@ -128,13 +128,13 @@ def read_result(folder: Path, run: str, unit: Unit) -> Found:
     Raises :class:`WorkError` as :func:`read_shard` does, and for a shard of another unit under this name.
     """
     path = folder / file_name(unit)
-    there, found = read_shard(path, run)
+    there, payload = read_shard(path, run)
     if there != unit:
         raise WorkError(
             f"{str(path)!r} holds the deals {_deals(there)}, not {_deals(unit)}: it was copied or renamed. "
             f"Remove it to play the deals {_deals(unit)} again."
         )
-    return found
+    return payload
 
 
 def read_shard(path: Path, run: str) -> tuple[Unit, Found]:

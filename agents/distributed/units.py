@@ -47,7 +47,7 @@ class Plan(Protocol):
         """Returns the plan as JSON values."""
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, values: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
 
     def units(self) -> Iterator[Unit]:
@@ -68,9 +68,9 @@ class Executor(Protocol):
         """
 
 
-def setup_from(held: Mapping[str, Any]) -> Setup:
+def setup_from(values: Mapping[str, Any]) -> Setup:
     """Returns the setup that ``Setup.to_dict`` wrote."""
-    return make_setup(held["game"], held["preset"], held["players"], **held["rules"])
+    return make_setup(values["game"], values["preset"], values["players"], **values["rules"])
 
 
 class InProcess:
@@ -88,6 +88,6 @@ def in_order(units: Iterable[Unit], results: Iterator[tuple[Unit, Found]]) -> It
     early: dict[Unit, Found] = {}
     for unit in units:
         while unit not in early:
-            done, found = next(results)
-            early[done] = found
+            finished, payload = next(results)
+            early[finished] = payload
         yield unit, early.pop(unit)

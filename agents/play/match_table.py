@@ -41,10 +41,10 @@ class MatchTable:
         agents: Sequence[Agent | None],
         *,
         seed: int,
-        chance: Callable[[int, NDArray[np.int64]], Rng],
+        rng: Callable[[int, NDArray[np.int64]], Rng],
         by_rounds: bool = False,
     ) -> None:
-        """``agents (n,)`` are by seat, None for a person; ``chance`` as in ``SeatAssignment``, by the number among the agents.
+        """``agents (n,)`` are by seat, None for a person; ``rng`` as in ``SeatAssignment``, by the number among the agents.
 
         Raises :class:`RulesError` if the game has no texts or pictures, or a match would have no end.
         """
@@ -64,7 +64,7 @@ class MatchTable:
         self._others = [agent for agent in agents if agent is not None]
         taken = [agent is not None for agent in agents]
         sits = np.array([[sum(taken[:seat]) if taken[seat] else -1 for seat in range(setup.players)]])
-        self._seats = SeatAssignment(self._batch, self._others, sits, chance)
+        self._seats = SeatAssignment(self._batch, self._others, sits, rng)
         self._past: list[list[int]] = []
         """The plies of each round of finished matches."""
         self._begin()

@@ -53,9 +53,9 @@ class PersonsTable(MatchTable):
         self.seat = seat
         self.language = language
         self.every_ply = every_ply
-        chance = [generator(seed, Stream.PERSON, number) for number in range(setup.players - 1)]
+        rngs = [generator(seed, Stream.PERSON, number) for number in range(setup.players - 1)]
         agents = [*others[:seat], None, *others[seat:]]
-        super().__init__(setup, agents, seed=seed, chance=lambda number, _: chance[number], by_rounds=by_rounds)
+        super().__init__(setup, agents, seed=seed, rng=lambda number, _: rngs[number], by_rounds=by_rounds)
         self._before: list[_Before] = []
         """States before the decisions that can be undone, first to last."""
 

@@ -24,7 +24,7 @@ from .searches import QUICK_THREADS
 
 ERROR = 0.1
 """A search ends when the intervals of the best move's value and lead are as narrow, in the game's unit."""
-MOST_LOADED = 8
+MAX_LOADED = 8
 """Setups whose advisers are kept loaded."""
 THREADS = QUICK_THREADS + 1
 """Threads that may use an adviser at once: those of the quick searches, and that of reviews."""
@@ -69,7 +69,7 @@ class Advisers:
                 dealt = Batch(setup, 1, skip_forced=False).tables  # in play, even where no seat ever has a decision
                 adviser.advise(dealt, generator(0, Stream.ADVICE), deals=2)  # compiled code is loaded
                 self._loaded[key] = Loaded(model, adviser)
-                if len(self._loaded) > MOST_LOADED:
+                if len(self._loaded) > MAX_LOADED:
                     self._loaded.popitem(last=False)
             self._loaded.move_to_end(key)
             return self._loaded[key]

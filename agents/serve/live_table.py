@@ -40,12 +40,10 @@ class LiveTable:
         """Each seat's payoffs in the rounds that are over, shape (n,)."""
         self._agents = agents
         self._keep = keep
-        self.table = MatchTable(
-            settings.setup, agents, seed=settings.seed, chance=self._chance, by_rounds=settings.rounds is not None
-        )
+        self.table = MatchTable(settings.setup, agents, seed=settings.seed, rng=self._rng, by_rounds=settings.rounds is not None)
         self._listeners: dict[tuple[int, str, int | None], Listener] = {}
 
-    def _chance(self, agent: int, index: NDArray[np.int64]) -> Rng:
+    def _rng(self, agent: int, index: NDArray[np.int64]) -> Rng:
         """The generator of a decision depends on its number alone, so that replay need not repeat those before it."""
         return generator(self.settings.seed, Stream.SERVE, self.number)
 

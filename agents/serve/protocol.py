@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn, get_origin, get_type_hints
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, choose_one, quoted
 from nainjaune_env.core.speech import LANGUAGES
 
-from .tokens import MOST_CHARACTERS
+from .tokens import MAX_CHARACTERS
 
 
 class Hello(NamedTuple):
@@ -223,7 +223,7 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
     if kind != "replay" and len(given) > limits.message_bytes:  # another "type" that comes later
         raise MessageError(f"A message {kind!r} has at most {limits.message_bytes} characters, not {len(given)}.")
     token = message.pop("token", None)
-    if not isinstance(token, str) or not 1 <= len(token) <= MOST_CHARACTERS:
+    if not isinstance(token, str) or not 1 <= len(token) <= MAX_CHARACTERS:
         raise MessageError("A message has a token.")
     expected = get_type_hints(CASES[kind])
     if message.keys() != expected.keys():

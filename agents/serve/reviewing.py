@@ -75,12 +75,12 @@ def review_steps(
     """
     model, adviser = advisers.get(setup_of(played.live.records[0]))
     if seat not in known:
-        own = [(number, one) for number, one in played.decisions() if int(one.ply.table.seat) == seat]
-        found: list[Decision] = []
-        for done, (_, one) in enumerate(own):
-            yield {"type": "progress", "seat": seat, "done": done, "of": len(own)}
-            found += review([one], lambda setup: adviser, choosing=CHOOSING, measuring=MEASURING, seed=0)
-        known[seat] = list(zip([number for number, _ in own], with_mistakes(found), strict=True))
+        seats = [(number, one) for number, one in played.decisions() if int(one.ply.table.seat) == seat]
+        reviewed: list[Decision] = []
+        for done, (_, one) in enumerate(seats):
+            yield {"type": "progress", "seat": seat, "done": done, "of": len(seats)}
+            reviewed += review([one], lambda setup: adviser, choosing=CHOOSING, measuring=MEASURING, seed=0)
+        known[seat] = list(zip([number for number, _ in seats], with_mistakes(reviewed), strict=True))
     costliest = sorted(known[seat], key=lambda each: -each[1].regret)
     total = Total.of([one for _, one in costliest])
     yield {
@@ -119,11 +119,11 @@ def against_agents(settings: TableSettings, seat: int) -> TableSettings:
     """
     stand_in = strongest(settings.setup)
     agents = [agent or stand_in for agent in settings.agents]
-    own = f"person {seat}" if settings.agents[seat] else settings.names[seat]
+    name = f"person {seat}" if settings.agents[seat] else settings.names[seat]
     every_ply = settings.every_ply and len(settings.persons) == 1
 
     def seated(person: str | None, others: Sequence[str]) -> tuple[Any, ...]:
         return (*others[:seat], person, *others[seat + 1 :])
 
-    names, advice = seated(own, agents), is_advised(settings.setup)
+    names, advice = seated(name, agents), is_advised(settings.setup)
     return replace(settings, names=names, agents=seated(None, agents), every_ply=every_ply, advice=advice)

@@ -20,7 +20,7 @@ from ..heuristics import yardstick
 from .players import check_agent, offered
 
 LONGEST_NAME = 40
-MOST_ROUNDS = 100
+MAX_ROUNDS = 100
 SLOWEST = 10.0
 """The longest pause before a ply, in seconds."""
 KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply", "advice"}
@@ -97,9 +97,9 @@ _KNOB = ("kind", "meaning", "choices", "low", "high", "optional")
 
 
 def _has_end(game: str, preset: str) -> bool:
-    found = get_game(game)
+    spec = get_game(game)
     try:
-        found.check_match(found.presets[preset].rules)
+        spec.check_match(spec.presets[preset].rules)
     except RulesError:
         return False
     return True
@@ -125,8 +125,8 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     rounds, pace = given["rounds"], given["pace"]
     if rounds is None:
         setup.game.check_match(setup.rules)
-    elif type(rounds) is not int or not 1 <= rounds <= MOST_ROUNDS:
-        raise ConfigError(f"A table plays 1 to {MOST_ROUNDS} single rounds, or a match (null), not {quoted(rounds)}.")
+    elif type(rounds) is not int or not 1 <= rounds <= MAX_ROUNDS:
+        raise ConfigError(f"A table plays 1 to {MAX_ROUNDS} single rounds, or a match (null), not {quoted(rounds)}.")
     if type(pace) not in (int, float) or not 0 <= pace <= SLOWEST:
         raise ConfigError(f"The pause before a ply is 0 to {SLOWEST:g} seconds, not {quoted(pace)}.")
     names, agents = _seats(given["seats"], setup, extra)

@@ -22,7 +22,7 @@ from .tokens import Pass, hashed, new_token
 DEAL = -1
 """In place of an action: the next round is dealt."""
 VERSION = 3
-MOST_REPLAYS = 200
+MAX_REPLAYS = 200
 """Records that are kept for replays."""
 MAX_REPLAYS_OF_LINK = 50
 """Those of them that were opened with one link."""
@@ -212,14 +212,14 @@ class Store:
     def add_replay(self, token: str, record: str, link: bytes) -> None:
         """Adds the text of a record under ``token``, opened with ``link``.
 
-        The oldest ones beyond :data:`MAX_REPLAYS_OF_LINK` of the link, and beyond :data:`MOST_REPLAYS`, go.
+        The oldest ones beyond :data:`MAX_REPLAYS_OF_LINK` of the link, and beyond :data:`MAX_REPLAYS`, go.
         """
         of_link = "select hash from replays where link = ? order by made desc limit -1 offset ?"
         with self._transaction():
             self._file.execute("insert into replays values (?, ?, ?, ?)", (hashed(token), time.time(), record, link))
             self._file.execute(f"delete from replays where hash in ({of_link})", (link, MAX_REPLAYS_OF_LINK))
             oldest = "select hash from replays order by made desc limit -1 offset ?"
-            self._file.execute(f"delete from replays where hash in ({oldest})", (MOST_REPLAYS,))
+            self._file.execute(f"delete from replays where hash in ({oldest})", (MAX_REPLAYS,))
 
     def find_replay(self, token: str) -> str | None:
         """Returns the text of the record under ``token``; None for an unknown one."""

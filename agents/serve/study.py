@@ -13,7 +13,7 @@ from .searches import Search
 from .store import DEAL, Store
 from .tokens import Pass
 
-MOST_REVIEWED = 8
+MAX_REVIEWED = 8
 """Tables whose reviews are kept in memory."""
 
 
@@ -65,6 +65,6 @@ class Study:
         assert allowed.table is not None
         known = self._reviews.setdefault(allowed.table, {})
         self._reviews.move_to_end(allowed.table)
-        if len(self._reviews) > MOST_REVIEWED:
+        if len(self._reviews) > MAX_REVIEWED:
             self._reviews.popitem(last=False)
         return known

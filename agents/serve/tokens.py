@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 
 TOKEN_BYTES = 24
-MOST_CHARACTERS = 64
+MAX_CHARACTERS = 64
 """Characters of a text that can be a token."""
 
 

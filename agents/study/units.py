@@ -55,10 +55,10 @@ class StudyPlan:
         return {**vars(self), "setup": self.setup.to_dict()}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, values: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
-        return cls(**{**values, "setup": setup_from(held["setup"])})
+        plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        return cls(**{**plain, "setup": setup_from(values["setup"])})
 
     def units(self) -> Iterator[Unit]:
         """Yields the episodes in order, a chunk a unit."""

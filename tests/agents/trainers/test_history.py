@@ -148,7 +148,7 @@ def test_it_plays_at_tables_with_people_in_studies_and_in_environments(run: Path
     setup, name = make_setup("nain_jaune", "djeco", 4), str(run)
     agent = load_agent(name, setup)
     rng = np.random.default_rng(0)
-    table = MatchTable(setup, [agent] * 4, seed=1, chance=lambda *_: rng, by_rounds=True)
+    table = MatchTable(setup, [agent] * 4, seed=1, rng=lambda *_: rng, by_rounds=True)
     while not table.round_over:
         table.make_ply(table.agents_action())
     assert sum(len(plies) for plies in table.plies) > 20
