@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.registry import make_setup
+from nainjaune_env.registry import get_game
 
 
 class WorkUnit(NamedTuple):
@@ -70,7 +70,7 @@ class Executor(Protocol):
 
 def setup_from(values: Mapping[str, Any]) -> Setup:
     """Returns the setup that ``Setup.to_dict`` wrote."""
-    return make_setup(values["game"], values["preset"], values["players"], **values["rules"])
+    return get_game(values["game"]).setup(values["preset"], values["players"], **values["rules"])
 
 
 class InProcess:

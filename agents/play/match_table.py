@@ -71,7 +71,8 @@ class MatchTable:
 
     def _begin(self) -> None:
         """Starts a match whose first round the batch has dealt."""
-        self._opening = self._log.round(0).opening
+        self.opening = self._log.round(0).opening
+        """The table after the first deal of this match, with all hidden cards."""
         self._finished: list[list[int]] = []
         """The plies of each earlier round of this match."""
 
@@ -158,7 +159,7 @@ class MatchTable:
         It calls the seats by the players' ``names``, and ``you`` "you".
         """
         assert self.setup.game.speaker is not None
-        speaker = self.setup.game.speaker(self.setup, self._opening, seat, language, names=names, you=you)
+        speaker = self.setup.game.speaker(self.setup, self.opening, seat, language, names=names, you=you)
         for actions in self._finished:
             for action in actions:
                 speaker.ply(action)
@@ -168,7 +169,7 @@ class MatchTable:
 
     def recorder(self, names: Sequence[str]) -> Callable[[], Record]:
         """Returns what writes the record of the match or single round that is over, also when the table has gone on."""
-        opening, actions = self._opening, [action for each in self._rounds for action in each]
+        opening, actions = self.opening, [action for each in self._rounds for action in each]
         return lambda: record_of(self.setup, opening, actions, single_round=self.by_rounds, agents=names, seed=self.seed)
 
     def record(self, names: Sequence[str]) -> Record:

@@ -47,10 +47,10 @@ class TableServer:
         self._extra = tuple(agents)
         self.advisers = Advisers()
         self._study = Study(store, self.advisers)
-        self._searches = Searches(self.limits.searches)
-        self._prepared = prepared
+        self.searches = Searches(self.limits.searches)
+        self.prepared = prepared
         self._replays = Replays(store, self.limits)
-        self.tables = Tables(store, self.limits, self._searches, self.advisers)
+        self.tables = Tables(store, self.limits, self.searches, self.advisers)
         if prepared:
             for game in playable():
                 self.tables.games.begin(game)
@@ -66,7 +66,7 @@ class TableServer:
     async def close(self) -> None:
         """Stops all tables. What was played is in the file."""
         await self.tables.close()
-        await self._searches.close()
+        await self.searches.close()
 
     def leave(self, viewer: Viewer) -> None:
         """Notes that a connection is closed."""
@@ -171,9 +171,9 @@ class TableServer:
                     return
                 search = self._study.search(case, allowed, live, viewer.language)
                 failed = TEXTS[viewer.language].refusals["search_failed"]
-                self._searches.start(viewer, search, functools.partial(send, viewer), failed)
+                self.searches.start(viewer, search, functools.partial(send, viewer), failed)
             case protocol.Stop():
-                self._searches.stop(viewer)
+                self.searches.stop(viewer)
             case protocol.PlayOn(number, seat):
                 await self._play_on(viewer, token, live, allowed, number, seat)
             case protocol.AskRules():
@@ -229,8 +229,8 @@ class TableServer:
         if viewer.gone:
             return
         self.tables.look(viewer, allowed)
-        if self._prepared and viewer.seat is not None and running.live.settings.advice:
-            self._searches.prepare(functools.partial(self.advisers.load, running.live.settings.setup))
+        if self.prepared and viewer.seat is not None and running.live.settings.advice:
+            self.searches.prepare(functools.partial(self.advisers.load, running.live.settings.setup))
 
     def _set_speed(self, running: Running, milliseconds: int, paused: bool) -> None:
         """Changes the pause before plies of a table at which only agents play."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -14,7 +13,6 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.arena.matches import record_matches
-from nainjaune_agents.cli.main import main
 from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.units import WorkPlan
 from nainjaune_agents.loading import load_agent
@@ -146,22 +144,6 @@ def test_runs_of_a_sweep_are_those_of_one_process_though_a_node_is_killed(
     again: list[int] = []
     assert sweep_cluster.train_on_cluster(local.address, runs, lambda _, completed: again.append(completed)) == {}
     assert again == [4, 4]  # nothing is trained again
-
-
-@pytest.mark.long  # the runs of a grid are trained by the same function, above; searches by processes are in test_search.py
-def test_a_search_has_the_trials_of_one_process(local: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("optuna")
-    config = tmp_path / "c.yaml"
-    config.write_text(json.dumps(TINY_RUN), encoding="utf-8")
-    space = tmp_path / "space.yaml"
-    space.write_text("learning_rate: {low: 1e-4, high: 1e-2, log: true}", encoding="utf-8")
-    words = ["sweep", str(config), "--search", "3", "--batch", "2", "--seeds", "1", "--space", str(space)]
-    for place, where in (("cluster", ["--cluster", local.address]), ("alone", [])):
-        assert main([*words, *where, "--out", str(tmp_path / place)]) == 0
-    results = [json.loads((tmp_path / place / "results.json").read_text(encoding="utf-8")) for place in ("cluster", "alone")]
-    edges = [[(run["name"], run["edge"]) for run in held["runs"]] for held in results]
-    assert edges[0] == edges[1]
-    assert len(edges[0]) == 3
 
 
 def test_a_run_that_no_machine_can_take_is_an_error(local: Any, tmp_path: Path) -> None:
