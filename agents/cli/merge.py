@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         raise WorkError(choose_one("kind of run", run["kind"], kinds))
     plan: TournamentPlan | VersusPlan | StudyPlan = read_plan(kinds[run["kind"]], run["plan"], repr(str(folder)))
     if isinstance(plan, StudyPlan):
-        from ..study.files import write_parts
+        from ..study.parts import write_parts
 
         rows = write_parts(args.folder, plan)
         remove_shards(args.folder)

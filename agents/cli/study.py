@@ -116,7 +116,8 @@ def run(args: argparse.Namespace) -> int:
     study = plan.playing(agents)  # an error of it comes before a folder is made
     plural = "rounds" if plan.episode == "round" else "matches"
 
-    from ..study.files import check_folder, write_parts, write_study
+    from ..study.files import write_study
+    from ..study.parts import check_folder, write_parts
 
     began = time.perf_counter()
     if keeps_shards(args):

@@ -10,29 +10,26 @@ import binascii
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nainjaune_env.core.atomic_files import replacing, replacing_folder
+from nainjaune_env.core.atomic_files import replacing_folder
 from nainjaune_env.core.errors import ConfigError, WorkError, as_sentence
 
-from ..distributed.shards import FOLDER, FinishedShards
 from ..provenance import commit, versions
 from .arrays import KINDS, decision_arrays, option_arrays, round_arrays
 from .columns import ColumnSpec, decision_columns, option_columns, round_columns
-from .playing import Chunk, StudySettings, play
-from .units import StudyPlan
+from .playing import Chunk, Described, StudySettings, play
 
 DECISIONS, ROUNDS, OPTIONS = "decisions", "rounds", "options"
 MAKERS = {DECISIONS: decision_arrays, ROUNDS: round_arrays, OPTIONS: option_arrays}
 KEY = b"nainjaune"
 """Key of the study's description, JSON, in the metadata of the files."""
 FORMAT = 1
-Described = StudySettings | StudyPlan
 ROW_GROUP = 1 << 17
 """Approximate rows of a row group, which a reader loads at once."""
 
@@ -67,31 +64,6 @@ def write_study(
             if progress is not None:
                 progress(played.count)
     return {name: writer.rows for name, writer in writers.items()}
-
-
-def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
-    """Writes the study whose units are all in the shards of ``folder``, where its files will be beside them.
-
-    Returns the number of rows of each file. The files are equal to the last byte to those of ``write_study``. That of the
-    decisions is put there last. Raises :class:`WorkError` as ``FinishedShards`` does, and :class:`ConfigError` if it exists.
-    """
-    check_folder(folder)
-    columns = files_of(plan)
-    with ExitStack() as opened:  # which puts the files in place in the reverse order
-        paths = {name: opened.enter_context(replacing(folder / f"{name}.parquet")) for name in columns}
-        with ExitStack() as written:
-            writers = writers_of(paths, plan, plan.first, plan.episodes, plan.command, written)
-            with closing(FinishedShards(folder / FOLDER).results(plan, [], plan.units())) as results:
-                for _, payload in results:
-                    for name, writer in writers.items():
-                        writer.add(columns_of(payload.get(name), columns[name]))
-    return {name: writer.rows for name, writer in writers.items()}
-
-
-def check_folder(folder: Path) -> None:
-    """Raises :class:`ConfigError` where ``folder`` holds anything but the shards of a study that is not finished."""
-    if folder.exists() and not ((folder / FOLDER).is_dir() and not (folder / f"{DECISIONS}.parquet").exists()):
-        raise exists(folder)
 
 
 def exists(folder: Path) -> ConfigError:

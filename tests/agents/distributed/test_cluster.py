@@ -16,7 +16,7 @@ from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.units import WorkPlan
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.study.files import write_parts
+from nainjaune_agents.study.parts import write_parts
 from nainjaune_agents.sweeps.grid import SeedRun, read_results, runs_of
 from nainjaune_agents.sweeps.training import train_all
 from nainjaune_agents.trainers import expert

@@ -18,7 +18,8 @@ from nainjaune_agents.distributed.processes import Processes
 from nainjaune_agents.distributed.shards import FOLDER, RUN_NAME, Shards, file_name, shard_text
 from nainjaune_agents.distributed.units import Executor, WorkUnit
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.study.files import write_parts, write_study
+from nainjaune_agents.study.files import write_study
+from nainjaune_agents.study.parts import write_parts
 from nainjaune_agents.study.units import StudyPlan
 from nainjaune_env.core.errors import ConfigError, WorkError
 from tests.agents.distributed.runs import Shuffled
