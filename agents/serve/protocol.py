@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, NoReturn, get_origin, get_type_hints
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, choose_one, quoted
 from nainjaune_env.core.speech import LANGUAGES
 
-from .tokens import MAX_CHARACTERS
-
 
 class Hello(NamedTuple):
     """A page says who reads it; what is sent after the answer is of this greeting."""
@@ -129,6 +127,8 @@ CASES: Mapping[str, Callable[..., Case]] = {
     "record": AskRecord, "rules": AskRules, "replay": OpenReplay, "film": Film, "speed": SetSpeed,
 }  # fmt: skip
 """By the ``type`` of a message, which has the fields of its case, and a ``token``."""
+MAX_TOKEN = 64
+"""Characters of a text that can be a token."""
 LARGEST = 1 << 40
 """Whole numbers in messages are below this."""
 
@@ -223,7 +223,7 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
     if kind != "replay" and len(given) > limits.message_bytes:  # another "type" that comes later
         raise MessageError(f"A message {kind!r} has at most {limits.message_bytes} characters, not {len(given)}.")
     token = message.pop("token", None)
-    if not isinstance(token, str) or not 1 <= len(token) <= MAX_CHARACTERS:
+    if not isinstance(token, str) or not 1 <= len(token) <= MAX_TOKEN:
         raise MessageError("A message has a token.")
     expected = get_type_hints(CASES[kind])
     if message.keys() != expected.keys():

@@ -14,8 +14,7 @@ from typing import Any
 
 from .job import REFUSED
 from .protocol import Limits, MessageError, Refusal
-from .store import Store
-from .tokens import hashed, new_token
+from .store import Store, hashed, new_token
 
 SECONDS = 120.0
 """The longest time for a replay or a film, before the process is killed."""

@@ -17,14 +17,12 @@ from .advising import Advisers
 from .live_table import LiveTable
 from .protocol import Limits, MessageError, Refusal, cost, error_text, read_message
 from .replays import Replays
-from .reviewing import against_agents
+from .reviewing import Study, against_agents
 from .searches import Searches
 from .settings import SLOWEST, TableSettings, catalogue, from_dict, playable, read_settings
-from .store import StorageError, Store
-from .study import Study
+from .store import Pass, StorageError, Store, new_token
 from .tables import Running, Tables, Viewer, refuse, send
 from .texts import TEXTS
-from .tokens import Pass, new_token
 from .views import rules_text
 
 WRONG_TOKEN = 5.0

@@ -6,19 +6,21 @@ is killed loses nothing. Where the file cannot be written, as on a full disk, no
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 
-from .tokens import Pass, hashed, new_token
-
+TOKEN_BYTES = 24
 DEAL = -1
 """In place of an action: the next round is dealt."""
 VERSION = 3
@@ -51,6 +53,31 @@ where type in ('table', 'view') and name not glob 'sqlite_*'
 
 class StorageError(NainJauneError):
     """The file of tables cannot be read or written now. Nothing was changed."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a token allows."""
+
+    table: str | None
+    """The table; None for the host, who makes tables."""
+    seat: int | None
+    """The seat of a player; None for a spectator."""
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is the host's."""
+        return self.table is None
+
+
+def new_token() -> str:
+    """Returns a random token, in characters that an address may have."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def hashed(token: str) -> bytes:
+    """Returns the hash under which a token is kept. Tokens have 192 random bits, so that it needs neither salt nor repetition."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 class ListedTable(NamedTuple):

@@ -24,9 +24,8 @@ from .protocol import Limits, Rate, Refusal, error_text
 from .quotas import TableQuota
 from .searches import Searches
 from .settings import TableSettings, from_dict
-from .store import StorageError, Store
+from .store import Pass, StorageError, Store, new_token
 from .texts import TEXTS
-from .tokens import Pass, new_token
 from .views import view
 from .watching import RunningEdges, Speed, watched
 

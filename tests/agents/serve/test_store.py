@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.serve.store import DEAL, Store
-from nainjaune_agents.serve.tokens import Pass, new_token
+from nainjaune_agents.serve.store import DEAL, Pass, Store, new_token
 from nainjaune_env.core.errors import ConfigError
 from tests.agents.serve.pages import opened
 
