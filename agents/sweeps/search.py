@@ -59,7 +59,7 @@ class Search:
         optuna.logging.set_verbosity(optuna.logging.WARNING)  # it logs each trial
         storage = f"sqlite:///{(folder / SEARCH).resolve()}"
         self.study = optuna.create_study(storage=storage, study_name="search", direction="maximize", load_if_exists=True)
-        same = {"config": asdict(self.base), "seeds": [*seeds], "keys": [*self.space]}
+        same = json.loads(json.dumps({"config": asdict(self.base), "seeds": [*seeds], "keys": [*self.space]}))
         if self.study.user_attrs.get("same", same) != same:
             raise ConfigError(f"The search in {str(folder)!r} has other keys, seeds or settings: choose another --out.")
         self.study.set_user_attr("same", same)
@@ -69,14 +69,14 @@ class Search:
         while (done := len(self.finished())) < total:
             trials: list[Any] = self.study.get_trials(states=[TrialState.RUNNING])  # which another process was stopped in
             for number in range(done + len(trials), min(done + batch, total)):
-                (own,) = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1)
-                self.study.sampler = optuna.samplers.TPESampler(seed=int(own), constant_liar=True)
+                (sampler_seed,) = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1)
+                self.study.sampler = optuna.samplers.TPESampler(seed=int(sampler_seed), constant_liar=True)
                 trials.append(self.study.ask(self.space))
             shared: dict[Path, SeedRun] = {}  # trials of the same values have the same runs
             runs = [[shared.setdefault(run.folder, run) for run in self.runs(trial)] for trial in trials]
             if (diverged := train([*shared.values()])) is None:
                 return False
-            for trial, results in zip(trials, [read_results(own, diverged) for own in runs], strict=True):
+            for trial, results in zip(trials, [read_results(of_trial, diverged) for of_trial in runs], strict=True):
                 edges = [one.edge[-1] for one in results if one.error is None]
                 edge = float(np.mean(edges)) if len(edges) == len(self.seeds) else None
                 self.study.tell(trial.number, edge, TrialState.PRUNED if edge is None else None)  # ranks below all others
