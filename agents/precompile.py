@@ -25,7 +25,7 @@ from nainjaune_env.engine.workers import LEAST_SAMPLED
 
 from .arena.duplicate import Duplicate
 from .distributed.processes import Processes
-from .distributed.units import Found, Player, Unit, setup_from
+from .distributed.units import Payload, Player, WorkUnit, setup_from
 from .heuristics import heuristics, yardstick
 from .search.agent import searching
 
@@ -151,7 +151,7 @@ def parts_for(device: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class CompilePlan:
-    """Parts to be compiled for some setups on a device; a unit is one part for one setup. It is a ``distributed.units.Plan``."""
+    """Parts to be compiled for some setups on a device; a unit is one part for one setup."""
 
     KIND: ClassVar[str] = "compile"
 
@@ -178,16 +178,16 @@ class CompilePlan:
         return {"setups": setups, "parts": list(self.parts), "device": self.device, "start": self.start}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, values: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        return cls(tuple(map(setup_from, held["setups"])), tuple(held["parts"]), held["device"], held["start"])
+        return cls(tuple(map(setup_from, values["setups"])), tuple(values["parts"]), values["device"], values["start"])
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields each part for each setup."""
         for number in range(len(self.parts) * len(self.setups)):
-            yield Unit(number, 0, 1)
+            yield WorkUnit(number, 0, 1)
 
-    def what(self, unit: Unit) -> tuple[str, Setup]:
+    def what(self, unit: WorkUnit) -> tuple[str, Setup]:
         """Returns the part and the setup of ``unit``."""
         part, setup = divmod(unit.part, len(self.setups))
         return self.parts[part], self.setups[setup]
@@ -195,7 +195,7 @@ class CompilePlan:
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that compiles a unit, and returns the seconds that it took."""
 
-        def compile_part(unit: Unit) -> Found:
+        def compile_part(unit: WorkUnit) -> Payload:
             part, setup = self.what(unit)
             began = time.perf_counter()
             with _unannounced():
@@ -246,5 +246,5 @@ def precompile(plan: CompilePlan, workers: int) -> Iterator[CompiledPart]:
     for stage in stages(plan):
         executor = Processes(min(workers, len(stage.setups) * len(stage.parts)))
         with closing(executor.results(stage, (), stage.units())) as results:
-            for unit, found in results:
-                yield CompiledPart(*stage.what(unit), found["seconds"])
+            for unit, payload in results:
+                yield CompiledPart(*stage.what(unit), payload["seconds"])

@@ -38,14 +38,14 @@ def provenance() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Returns the versions of the loaded :data:`LIBRARIES`."""
-    found = {}
+    numbers = {}
     for library in LIBRARIES:
         if library.replace("-", "_") in sys.modules:
             try:
-                found[library] = version(library)
+                numbers[library] = version(library)
             except PackageNotFoundError:  # run from its folder, not installed
                 continue
-    return found
+    return numbers
 
 
 def commit(source: Path = Path(__file__)) -> str | None:

@@ -108,7 +108,7 @@ class Session:
             self._farewell()
             return 130
         if self.rounds > 1:
-            self._standings(winner=True)
+            self.standings(winner=True)
         return 0
 
     # ---------------------------------------------------------------- a round
@@ -320,7 +320,7 @@ class Session:
     def _amount(self, number: int) -> str:
         return self.table.speaker.amount(int(number)).replace("-", "−")
 
-    def _standings(self, *, winner: bool) -> None:
+    def standings(self, *, winner: bool) -> None:
         """Prints the totals, and with ``winner`` who wins."""
         order = sorted(range(len(self.labels)), key=lambda seat: -int(self.totals[seat]))
         wide = max(map(len, self.labels))
@@ -344,4 +344,4 @@ class Session:
             after = [texts.kept]
         self._say(["", texts.left, *after])
         if self.rounds:
-            self._standings(winner=False)
+            self.standings(winner=False)

@@ -23,10 +23,9 @@ from .preparing import PreparedGames
 from .protocol import Limits, Rate, Refusal, error_text
 from .quotas import TableQuota
 from .searches import Searches
-from .settings import TableSettings, kept
-from .store import StorageError, Store
+from .settings import TableSettings, from_dict
+from .store import Pass, StorageError, Store, new_token
 from .texts import TEXTS
-from .tokens import Pass, new_token
 from .views import view
 from .watching import RunningEdges, Speed, watched
 
@@ -141,7 +140,7 @@ class Tables:
         """Returns new passes of the seats of a table and of spectators, by token; the earlier ones stay valid."""
         if not self._store.has_table(table):
             raise Refusal("no_table")
-        passes = new_passes(table, kept(self._store.settings(table)))
+        passes = new_passes(table, from_dict(self._store.settings(table)))
         self._store.add_passes(passes)
         return passes
 
@@ -163,7 +162,7 @@ class Tables:
         running = self.running.get(table)
         if running is not None:
             return running
-        settings = kept(self._store.settings(table))
+        settings = from_dict(self._store.settings(table))
         await self._prepare(settings, viewer)
         async with self.loading:  # so that no table is in memory twice
             if table not in self.running:

@@ -139,9 +139,9 @@ def option_columns(setup: Setup) -> tuple[ColumnSpec, ...]:
 
     They identify the decision and give the game's features of the action, as far as the seat knows them.
     """
-    found = (column for column in _general(DECISION, {}) if column.name in ("round_number", "ply"))
-    own = (replace(column, name=f"{OPTION}_{column.name}") for column in of_action(setup) if column.seen)
-    return _with_unit((*HEAD, *found, *OPTIONS, *own), setup)
+    position = (column for column in _general(DECISION, {}) if column.name in ("round_number", "ply"))
+    features = (replace(column, name=f"{OPTION}_{column.name}") for column in of_action(setup) if column.seen)
+    return _with_unit((*HEAD, *position, *OPTIONS, *features), setup)
 
 
 def _general(columns: Sequence[Column], followed_by: Mapping[str, ColumnSpec]) -> Iterator[ColumnSpec]:

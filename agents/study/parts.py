@@ -26,9 +26,9 @@ def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
         with ExitStack() as written:
             writers = writers_of(paths, plan, plan.first, plan.episodes, plan.command, written)
             with closing(FinishedShards(folder / FOLDER).results(plan, [], plan.units())) as results:
-                for _, found in results:
+                for _, payload in results:
                     for name, writer in writers.items():
-                        writer.add(columns_of(found.get(name), columns[name]))
+                        writer.add(columns_of(payload.get(name), columns[name]))
     return {name: writer.rows for name, writer in writers.items()}
 
 

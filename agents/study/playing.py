@@ -40,8 +40,8 @@ class Stream(IntEnum):
     SEARCH = DEALS + 4
 
 
-class Settings(Protocol):
-    """What the files of a study say of it, see :class:`Plan`."""
+class Described(Protocol):
+    """What the files of a study say of it, see :class:`StudySettings`."""
 
     @property
     def setup(self) -> Setup: ...
@@ -64,7 +64,7 @@ class Settings(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudySettings:
     """The settings of a study; raises :class:`ConfigError` or :class:`AgentError` for invalid ones."""
 
     setup: Setup
@@ -127,51 +127,53 @@ def tables_at_once(episode: Episode, *, searched: bool) -> int:
     return min(TABLES[episode], SEARCHED_TABLES) if searched else TABLES[episode]
 
 
-def play(plan: Plan, episodes: int, *, first: int = 0, tables: int | None = None) -> Iterator[Chunk]:
+def play(settings: StudySettings, episodes: int, *, first: int = 0, tables: int | None = None) -> Iterator[Chunk]:
     """Yields the played episodes from number ``first`` on, ``tables`` at once.
 
     Random numbers of an episode depend on the seed and its number alone, so the beginning of a longer study is a shorter one.
     (A network in larger batches may round differently, and rarely decide differently.)
     """
-    for at, count in chunks(first, episodes, tables or tables_at_once(plan.episode, searched=plan.evaluator is not None)):
-        yield play_chunk(plan, at, count)
+    for at, count in chunks(first, episodes, tables or tables_at_once(settings.episode, searched=settings.evaluator is not None)):
+        yield play_chunk(settings, at, count)
 
 
-def play_chunk(plan: Plan, at: int, count: int) -> Chunk:
+def play_chunk(settings: StudySettings, at: int, count: int) -> Chunk:
     """Returns ``count`` played episodes from number ``at`` on."""
-    setup, start = plan.setup, start_with(plan.pots)
-    seeds = streams(plan.seed, count, Stream.DEALS, first=at)
-    batch = Batch(setup, count, episode=plan.episode, start=start, autoreset=False, log=True, deal=False)
+    setup, start = settings.setup, start_with(settings.pots)
+    seeds = streams(settings.seed, count, Stream.DEALS, first=at)
+    batch = Batch(setup, count, episode=settings.episode, start=start, autoreset=False, log=True, deal=False)
     batch.reset(seeds=seeds)
     assert batch.log is not None
-    seats = _seats(plan, at, count)
-    drawn = streams(plan.seed, count, Stream.AGENTS, first=at)
-    payoff = play_out(batch, plan.agents, seats, lambda _, index: RowStreams(drawn, index))
+    seats = _seats(settings, at, count)
+    drawn = streams(settings.seed, count, Stream.AGENTS, first=at)
+    payoff = play_out(batch, settings.agents, seats, lambda _, index: RowStreams(drawn, index))
     plies, keep = LoggedPlies(batch.log.action, batch.log.count), None
-    if plan.evaluator is not None:
-        keep = plan.share > _uniform(plan, Stream.SHARE, at, (count, plies.actions.shape[1])).T
-    traced = trace_plies(setup, batch.log.opening, plies, every_ply=plan.every_ply, keep=keep)
+    if settings.evaluator is not None:
+        keep = settings.share > _uniform(settings, Stream.SHARE, at, (count, plies.actions.shape[1])).T
+    traced = trace_plies(setup, batch.log.opening, plies, every_ply=settings.every_ply, keep=keep)
     _check(traced, payoff)
-    return Chunk(at, count, traced, seats, None if plan.evaluator is None else _search(plan, plan.evaluator, traced, at, count))
+    return Chunk(
+        at, count, traced, seats, None if settings.evaluator is None else _search(settings, settings.evaluator, traced, at, count)
+    )
 
 
-def _uniform(plan: Plan, stream: Stream, at: int, shape: tuple[int, int]) -> NDArray[np.float64]:
+def _uniform(settings: StudySettings, stream: Stream, at: int, shape: tuple[int, int]) -> NDArray[np.float64]:
     """Returns uniform numbers for the episodes from ``at`` on, a row each; a row's numbers do not depend on ``shape``."""
-    return RowStreams(streams(plan.seed, shape[0], stream, first=at), np.arange(shape[0])).random(shape)
+    return RowStreams(streams(settings.seed, shape[0], stream, first=at), np.arange(shape[0])).random(shape)
 
 
-def _seats(plan: Plan, at: int, count: int) -> NDArray[np.int64]:
-    n, agents = plan.setup.players, len(plan.agents)
-    if plan.seating == "fixed":
+def _seats(settings: StudySettings, at: int, count: int) -> NDArray[np.int64]:
+    n, agents = settings.setup.players, len(settings.agents)
+    if settings.seating == "fixed":
         return np.tile(np.arange(n) % agents, (count, 1))
-    return (_uniform(plan, Stream.SEATS, at, (count, n)) * agents).astype(np.int64)
+    return (_uniform(settings, Stream.SEATS, at, (count, n)) * agents).astype(np.int64)
 
 
-def _search(plan: Plan, evaluator: ActionEvaluator, traced: Trace, at: int, count: int) -> Values:
+def _search(settings: StudySettings, evaluator: ActionEvaluator, traced: Trace, at: int, count: int) -> Values:
     episode = traced.episode[traced.kept_row]
     # the row of each decision in its episode: its generator depends on the episode and this
     number = traced.kept_row - np.searchsorted(traced.episode, episode)
-    uniform = _uniform(plan, Stream.SEARCH, at, (count, int(number.max(initial=0)) + 1))
+    uniform = _uniform(settings, Stream.SEARCH, at, (count, int(number.max(initial=0)) + 1))
     legal = np.ascontiguousarray(traced.decisions["legal"][traced.kept_row])
     return evaluator.values(traced.kept, legal, generator_states(uniform[episode, number]))
 

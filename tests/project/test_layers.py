@@ -65,7 +65,7 @@ LIBRARIES: dict[str, set[str]] = {
     "tensordict": {f"{ENV}.envs.torchrl_env"},
     "pufferlib": {f"{ENV}.envs.pufferlib_env"},
     "safetensors": {f"{AGENTS}.nets.checkpoint"},
-    "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.trial_plots"},
+    "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.search"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {f"{AGENTS}.cli.*", f"{ENV}.compiler.compile_notice"},
@@ -75,10 +75,9 @@ LIBRARIES: dict[str, set[str]] = {
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
     "tornado": {f"{AGENTS}.serve.app"},
-    "optuna": {f"{AGENTS}.sweeps.sampler", f"{AGENTS}.sweeps.search"},
+    "optuna": {f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
-    "sqlalchemy": {f"{AGENTS}.trainers.experiment_logs"},
 }
 """Library -> the packages and modules that may import it."""
 

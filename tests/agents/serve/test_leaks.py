@@ -29,8 +29,8 @@ def begin_with(live: LiveTable, opening: Any) -> None:
     """Lets a new table begin with another deal."""
     table = live.table
     table._batch.set_tables(0, opening, trusted=True)
-    table._opening = table._batch.tables[0].copy()
-    table._opening["rng"] = 5  # the same choice among interchangeable cards
+    table.opening = table._batch.tables[0].copy()
+    table.opening["rng"] = 5  # the same choice among interchangeable cards
     live._listeners.clear()
 
 
