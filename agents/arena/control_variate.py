@@ -33,7 +33,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
 
 from ..search.policies import UNIFORM, CompiledPolicy, LogitsPolicy, rollout_policy
-from ..search.rollouts import BatchedRollouts
+from ..search.rollouts import ByAct, SteppedRollouts
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
 from .duplicate import CHUNK_TABLES, Start, chunks, start_with
@@ -177,7 +177,8 @@ def luck_removed(
     """Returns the terms ``(K, 2)`` of the decisions ``found``, on the true deal and averaged, and how many deals were used."""
     terms, samples = np.zeros((len(found.table), 2)), 0
     states = generator_states(rng.random(len(found.table)))
-    rollouts, replay = BatchedRollouts(setup, rival), Batch(setup, ROWS, skip_forced=False, autoreset=False)
+    rollouts = SteppedRollouts(setup, [ByAct(setup, rival)])
+    replay = Batch(setup, ROWS, skip_forced=False, autoreset=False)
     for at in range(0, len(terms), ROWS // PROPOSALS):
         part = slice(at, at + ROWS // PROPOSALS)
         owner = np.repeat(np.arange(len(found.table[part])), PROPOSALS)

@@ -42,7 +42,7 @@ def kernels_of(setup: Setup, policy: int = UNIFORM, *, centred: bool = False) ->
         game=setup.game.kernel,
         loops=loops_of(setup),
         heuristics=rules_of_thumb(setup.game.name),
-        rollouts=loops_for(setup.game),
+        rollouts=loops_for(setup),
         rules=setup.kernel_rules,
         TABLE=setup.game.table,
         WORDS=setup.game.table.itemsize // 8,

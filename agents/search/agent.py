@@ -17,24 +17,25 @@ are won later, in matches, the objective ``centred`` of the rollouts does not co
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
 from nainjaune_env.core.errors import AgentError, choose_one
-from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.determinize import determinize, generator_states
 
-from ..stats.sums import means, standard_errors
 from ..task import OBJECTIVES, OWN
 from .inference import INFERENCES, UNIFORM, PolicyInference, SeenRounds, policy_inference
 from .policies import Scorer, ScoringAgent
 from .rollouts import Rollouts, rollouts_by
+from .values import ActionStats, ActionValues, Trial, as_bits, as_rows, waves
 
 DETERMINIZATIONS = 4096
 """Default number of determinizations searched at once; memory does not grow with the number of decisions."""
@@ -51,18 +52,63 @@ Drawer = Callable[[Setup, Any, NDArray[np.int64], NDArray[np.uint64]], Any]
 It returns an array or an object that a boolean array indexes likewise."""
 
 
-@dataclass(frozen=True)
-class Values:
-    """The results of a search of K decisions."""
+class SearchPolicy(Protocol):
+    """An ``Allocation`` by phases that chooses an action in the end."""
 
-    mean: NDArray[np.float64]
-    """Mean payoff of the seat to act for each action, ``(K, A)``; NaN if not tried."""
-    error: NDArray[np.float64]
-    """Its standard error, ``(K, A)``; NaN if tried less than twice."""
-    count: NDArray[np.int64]
-    """Determinizations each action was tried in, ``(K, A)``."""
-    action: NDArray[np.int64]
-    """The chosen action, ``(K,)``."""
+    @property
+    def stats(self) -> type[ActionStats]:
+        """The kind of sums that it reads."""
+        ...
+
+    @property
+    def total(self) -> NDArray[np.int64] | None:
+        """Determinizations of each decision, ``(K,)``, which are drawn together; None: they are drawn as they are needed."""
+        ...
+
+    def __call__(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """See ``values.Allocation``."""
+        ...
+
+    def best(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns the best of the actions left, ``(K,)``."""
+        ...
+
+
+class Halving:
+    """An ``Allocation`` with the same determinizations for each phase, which drops the worse half of the actions after each.
+
+    Without ``halving`` there is one phase. The final choice weighs the means against the prior ``nats (K, A)``.
+    """
+
+    stats = ActionStats
+
+    def __init__(self, left: NDArray[np.bool_], nats: NDArray[np.float64], deals: int, *, halving: bool = True) -> None:
+        self._nats = nats
+        self._halving = halving
+        self._schedule = schedule(left.sum(axis=1), deals, halving=halving)
+        self._phase = 0
+
+    @property
+    def total(self) -> NDArray[np.int64]:
+        """See :class:`SearchPolicy`."""
+        total: NDArray[np.int64] = self._schedule.sum(axis=0)
+        return total
+
+    def __call__(self, stats: ActionStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        if self._phase and self._halving:
+            open_ = self._schedule[self._phase - 1] > 0
+            left[open_] = better_half(self._score(stats)[open_], left[open_])
+        self._phase += 1
+        return self._schedule[self._phase - 1] if self._phase <= len(self._schedule) else np.zeros(len(left), np.int64)
+
+    def best(self, stats: ActionStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """See :class:`SearchPolicy`."""
+        best: NDArray[np.int64] = np.where(left, self._score(stats), -np.inf).argmax(axis=1)
+        return best
+
+    def _score(self, stats: ActionStats) -> NDArray[np.float64]:
+        score: NDArray[np.float64] = stats.mean()[..., 0] + typical_error(stats)[:, None] * ERRORS_PER_NAT * self._nats
+        return score
 
 
 class SearchAgent:
@@ -105,14 +151,14 @@ class SearchAgent:
         states = generator_states(rng.random(len(decisions.index)))
         tried, nats = self._promising(decisions)
         searched = np.flatnonzero(tried & (tried - 1))
-        actions: NDArray[np.int64] = _rows(tried, decisions.num_actions).argmax(axis=1)
+        actions: NDArray[np.int64] = as_rows(tried, decisions.num_actions).argmax(axis=1)
         if searched.size:
             actions[searched] = self._search(
                 decisions.setup, self._known(decisions)[searched], tried[searched], nats[searched], states[searched]
             ).action
         return actions
 
-    def evaluate_actions(self, decisions: DecisionBatch, rng: Rng) -> Values:
+    def evaluate_actions(self, decisions: DecisionBatch, rng: Rng) -> ActionValues:
         """Returns the value of each action tried."""
         return self._search(
             decisions.setup,
@@ -132,7 +178,7 @@ class SearchAgent:
         logits = np.where(decisions.mask, self._prior.logits(decisions.observation), -np.inf)
         nats = logits - logits.max(axis=1, keepdims=True)
         likely = nats > UNLIKELY
-        return np.where(likely, np.int64(1) << np.arange(decisions.num_actions), 0).sum(axis=1), np.where(likely, nats, 0.0)
+        return as_bits(likely), np.where(likely, nats, 0.0)
 
     def _search(
         self,
@@ -141,42 +187,65 @@ class SearchAgent:
         tried: NDArray[np.int64],
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],
-    ) -> Values:
+    ) -> ActionValues:
         parts = [
-            self._search_part(setup, tables[these], tried[these], nats[these], states[these])
+            self._search_part(setup, tables[these], as_rows(tried[these], nats.shape[1]), nats[these], states[these])
             for these in np.split(np.arange(len(tables)), self._cuts(tried))
         ]
-        return Values(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        return ActionValues(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def _cuts(self, tried: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns where decisions with the actions ``tried (K,)`` are cut into parts of about ``at_once`` determinizations."""
-        deals = schedule(_number(tried), self.deals, halving=self.halving)
+        deals = schedule(as_rows(tried).sum(axis=1), self.deals, halving=self.halving)
         cuts: NDArray[np.int64] = np.flatnonzero(np.diff((deals.sum(axis=0).cumsum() - 1) // self._at_once)) + 1
         return cuts
+
+    def _allocation(self, left: NDArray[np.bool_], nats: NDArray[np.float64]) -> SearchPolicy:
+        return Halving(left, nats, self.deals, halving=self.halving)
 
     def _search_part(
         self,
         setup: Setup,
         tables: Any,
-        left: NDArray[np.int64],
+        left: NDArray[np.bool_],
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],
     ) -> tuple[NDArray[Any], ...]:
-        """Returns the fields of :class:`Values` for some tables, whose actions ``left (K,)`` are tried, as bit sets."""
-        deals = schedule(_number(left), self.deals, halving=self.halving)
-        owner = np.repeat(np.arange(len(tables)), deals.sum(axis=0))
-        drawn = self._draw(setup, tables, owner, states)
-        phase = np.concatenate([np.repeat(np.arange(len(deals)), column) for column in deals.T])
-        stats = ActionStats(len(tables), len(setup.game.actions))
-        for number in range(len(deals)):
-            now = phase == number
-            tried = left[owner[now]]
-            stats.add(owner[now], tried, self._rollouts.values(drawn[now], tried))
-            score = stats.mean() + stats.typical_error()[:, None] * ERRORS_PER_NAT * nats
-            if self.halving:
-                left = np.where(deals[number] > 0, better_half(score, left), left)
-        best = np.where(_rows(left, score.shape[1]), score, -np.inf).argmax(axis=1)
-        return stats.mean(), stats.error(), stats.count, best
+        """Returns the fields of :class:`ActionValues` for some tables, whose actions ``left (K, A)`` are tried."""
+        allocation = self._allocation(left, nats)
+        stats = allocation.stats(*left.shape)
+        draw = partial(self._draw, setup, tables, states=states)
+        if allocation.total is not None:
+            draw = Pool(draw, allocation.total).take
+
+        def play(more: NDArray[np.int64], left: NDArray[np.bool_]) -> Iterator[Trial]:
+            owner = np.repeat(np.arange(len(more)), more)
+            values = self._rollouts.values(draw(owner), as_bits(left)[owner])
+            for count in np.unique(more[more > 0]):
+                same = more == count
+                outcomes = values[same[owner]].reshape(same.sum(), count, -1, 1)
+                yield Trial(np.flatnonzero(same), np.arange(left.shape[1]), outcomes)
+
+        deque(waves(stats, left, allocation, play), maxlen=0)
+        return stats.mean()[..., 0], stats.error()[..., 0], stats.count, allocation.best(stats, left)
+
+
+class Pool:
+    """Determinizations that are drawn together and taken in parts."""
+
+    def __init__(self, draw: Callable[[NDArray[np.int64]], Any], total: NDArray[np.int64]) -> None:
+        """``draw(owner)`` makes ``total (K,)`` of them for each decision."""
+        self._owner = np.repeat(np.arange(len(total)), total)
+        self._place = np.arange(len(self._owner)) - (total.cumsum() - total)[self._owner]
+        self._drawn = draw(self._owner)
+        self._taken = np.zeros(len(total), np.int64)
+
+    def take(self, owner: NDArray[np.int64]) -> Any:
+        """Returns the next one for each item of ``owner (N,)``, which ascends."""
+        until = self._taken + np.bincount(owner, minlength=len(self._taken))
+        now = (self._place >= self._taken[self._owner]) & (self._place < until[self._owner])
+        self._taken = until
+        return self._drawn[now]
 
 
 def schedule(number: NDArray[np.int64], deals: int, *, halving: bool) -> NDArray[np.int64]:
@@ -192,61 +261,23 @@ def schedule(number: NDArray[np.int64], deals: int, *, halving: bool) -> NDArray
     return np.where(on, np.maximum(deals * number // (on.sum(axis=0) * left), 1), 0)
 
 
-class ActionStats:
-    """Running sums of the payoffs of each action."""
+def typical_error(stats: ActionStats) -> NDArray[np.float64]:
+    """Returns the mean of the standard errors of the payoff over actions, ``(K,)``.
 
-    def __init__(self, decisions: int, actions: int) -> None:
-        self.count = np.zeros((decisions, actions), np.int64)
-        self._sum = np.zeros((decisions, actions))
-        self._squares = np.zeros((decisions, actions))
-
-    def add(self, owner: NDArray[np.int64], tried: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-        """Adds the ``values (N, A)`` of the actions ``tried (N,)``, bit sets, for the decisions ``owner (N,)``, which ascend."""
-        first = np.flatnonzero(np.diff(owner, prepend=-1))
-        self.count[owner[first]] += np.add.reduceat(_rows(tried, values.shape[1]), first, axis=0, dtype=np.int64)
-        self._sum[owner[first]] += np.add.reduceat(values, first, axis=0)
-        self._squares[owner[first]] += np.add.reduceat(values * values, first, axis=0)
-
-    def mean(self) -> NDArray[np.float64]:
-        """Returns the mean of each action, ``(K, A)``; NaN if not tried."""
-        return means(self._sum, self.count)
-
-    def error(self) -> NDArray[np.float64]:
-        """Returns the standard error of the mean, ``(K, A)``; NaN if tried less than twice."""
-        return standard_errors(self._sum, self._squares, self.count)
-
-    def typical_error(self) -> NDArray[np.float64]:
-        """Returns the mean of the standard errors over actions, ``(K,)``.
-
-        Where no action was tried twice, it is the root mean square of the payoffs, as the standard deviation of a payoff about 0:
-        one payoff has that standard error, and the mean payoff of a seat is near 0. If all payoffs are 0, it is 1.
-        """
-        enough = self.count > 1
-        typical: NDArray[np.float64] = np.where(enough, self.error(), 0.0).sum(axis=1) / np.maximum(enough.sum(axis=1), 1)
-        spread = np.sqrt(self._squares.sum(axis=1) / self.count.sum(axis=1))
-        return np.where(enough.any(axis=1), typical, np.where(spread > 0, spread, 1.0))
+    Where no action was tried twice, it is the root mean square of the payoffs, as the standard deviation of a payoff about 0: one
+    payoff has that standard error, and the mean payoff of a seat is near 0. If all payoffs are 0, it is 1.
+    """
+    enough = stats.count > 1
+    typical: NDArray[np.float64] = np.where(enough, stats.error()[..., 0], 0.0).sum(axis=1) / np.maximum(enough.sum(axis=1), 1)
+    spread = np.sqrt(stats.squares[..., 0].sum(axis=1) / stats.count.sum(axis=1))
+    return np.where(enough.any(axis=1), typical, np.where(spread > 0, spread, 1.0))
 
 
-def better_half(score: NDArray[np.float64], left: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the better half, rounded up, of the bit sets ``left (K,)`` by ``score (K, A)``; ties go to lower numbers."""
-    number = score.shape[1]
-    key = np.where(_rows(left, number), -score, np.inf)
-    order = np.argsort(key, axis=1, kind="stable")
-    keep = (_number(left) + 1) // 2
-    kept = np.arange(number) < keep[:, None]
-    bits: NDArray[np.int64] = np.where(kept, np.int64(1) << order, 0).sum(axis=1)
-    return bits
-
-
-def _rows(bits: NDArray[np.int64], actions: int) -> NDArray[np.bool_]:
-    """Returns bit sets ``(K,)`` as boolean rows ``(K, A)``."""
-    return (bits[:, None] >> np.arange(actions) & 1).astype(bool)
-
-
-def _number(bits: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the number of actions in each bit set."""
-    number: NDArray[np.int64] = _rows(bits, GameSpec.MAX_ACTIONS).sum(axis=1)
-    return number
+def better_half(score: NDArray[np.float64], left: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Returns the better half, rounded up, of the actions ``left (K, A)`` by ``score (K, A)``; ties go to lower numbers."""
+    order = np.argsort(np.where(left, -score, np.inf), axis=1, kind="stable")
+    rank = np.argsort(order, axis=1)
+    return rank < (left.sum(axis=1, keepdims=True) + 1) // 2
 
 
 def searching(

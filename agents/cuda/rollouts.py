@@ -21,9 +21,9 @@ from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import MEMORY
 
-from ..cuda.players import BY_NET, check_players, kernels_of, play_to_the_end
+from ..search.policies import UNIFORM, rollout_policy
 from ..task import CENTRED, OWN
-from .policies import UNIFORM, rollout_policy
+from .players import BY_NET, check_players, kernels_of, play_to_the_end
 
 DETERMINIZATIONS = 1 << 17
 """Determinizations searched at once: with five actions each, several rollouts for each thread of an H200."""
