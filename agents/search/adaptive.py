@@ -72,7 +72,7 @@ class Opening:
         self._pseudo = pseudo
         self._phase = 0
         self._open = np.arange(len(left))
-        self._best = left.argmax(axis=1)
+        self._best: NDArray[np.int64] = left.argmax(axis=1)
 
     def __call__(self, stats: PairedStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
         more, count = np.zeros(len(left), np.int64), 0

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -214,13 +213,15 @@ class SearchAgent:
         """Returns the fields of :class:`ActionValues` for some tables, whose actions ``left (K, A)`` are tried."""
         allocation = self._allocation(left, nats)
         stats = allocation.stats(*left.shape)
-        draw = partial(self._draw, setup, tables, states=states)
-        if allocation.total is not None:
-            draw = Pool(draw, allocation.total).take
+
+        def draw(owner: NDArray[np.int64]) -> Any:
+            return self._draw(setup, tables, owner, states)
+
+        take = draw if allocation.total is None else Pool(draw, allocation.total).take
 
         def play(more: NDArray[np.int64], left: NDArray[np.bool_]) -> Iterator[Trial]:
             owner = np.repeat(np.arange(len(more)), more)
-            values = self._rollouts.values(draw(owner), as_bits(left)[owner])
+            values = self._rollouts.values(take(owner), as_bits(left)[owner])
             for count in np.unique(more[more > 0]):
                 same = more == count
                 outcomes = values[same[owner]].reshape(same.sum(), count, -1, 1)
@@ -276,8 +277,8 @@ def typical_error(stats: ActionStats) -> NDArray[np.float64]:
 def better_half(score: NDArray[np.float64], left: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Returns the better half, rounded up, of the actions ``left (K, A)`` by ``score (K, A)``; ties go to lower numbers."""
     order = np.argsort(np.where(left, -score, np.inf), axis=1, kind="stable")
-    rank = np.argsort(order, axis=1)
-    return rank < (left.sum(axis=1, keepdims=True) + 1) // 2
+    better: NDArray[np.bool_] = np.argsort(order, axis=1) < (left.sum(axis=1, keepdims=True) + 1) // 2
+    return better
 
 
 def searching(

@@ -155,7 +155,7 @@ def collect(
     """Writes the outcomes of ``tables (N,)``, whose rounds are over, for ``seats (N,)`` to ``out (N, 1 + C)``.
 
     The first column is the payoff minus ``before (N,)``; the others are the ``columns (C,)`` of the seat's tally, or ``BEST``.
-    ``numbers (N, n, T) int64`` is a view of ``tallies (N, n)``.
+    ``numbers (..., n, T) int64`` is a view of ``tallies (..., n)``, which have a row for each table and may have more.
     """
     for i in range(tables.size):
         measures.end(tables[i], rules, tallies[i])

@@ -195,14 +195,10 @@ class SteppedRollouts:
     def _advance(self, tables: NDArray[Any], actions: NDArray[np.int64], playing: NDArray[np.int64]) -> int:
         """Takes ``actions (K,)`` at the tables ``playing[:K]``; returns how many of these are at an external decision then."""
         scratch = (self._before, self._tallies, self._legal, self._observation, self._acting)
-        waiting: int = self._loops.play_to_decision(
-            tables, self._setup.kernel_rules, self._policies, actions, playing, *scratch
-        )
+        waiting: int = self._loops.play_to_decision(tables, self._setup.kernel_rules, self._policies, actions, playing, *scratch)
         return waiting
 
-    def _choose(
-        self, tables: NDArray[Any], playing: NDArray[np.int64], states: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
+    def _choose(self, tables: NDArray[Any], playing: NDArray[np.int64], states: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns the actions of the external policies at the tables ``playing (k,)``; advances ``states``."""
         waiting = len(playing)
         legal, observation, acting = self._legal[:waiting], self._observation[:waiting], self._acting[:waiting]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +92,8 @@ class Trial(NamedTuple):
     """``(k, W, M, C)`` for W determinizations of each; 0 for actions that are not tried there."""
 
 
-Allocation = Callable[[ActionStats, NDArray[np.bool_]], NDArray[np.int64]]
+Stats = TypeVar("Stats", bound=ActionStats)
+Allocation = Callable[[Stats, NDArray[np.bool_]], NDArray[np.int64]]
 """Takes the sums so far and the actions left, ``(K, A)``, from which it may drop some.
 
 Returns in how many further determinizations those left are tried, ``(K,)``; 0 for decisions that are done.
@@ -100,9 +101,9 @@ Returns in how many further determinizations those left are tried, ``(K,)``; 0 f
 
 
 def waves(
-    stats: ActionStats,
+    stats: Stats,
     left: NDArray[np.bool_],
-    allocate: Allocation,
+    allocate: Allocation[Stats],
     play: Callable[[NDArray[np.int64], NDArray[np.bool_]], Iterable[Trial]],
 ) -> Iterator[None]:
     """Tries the actions ``left (K, A)`` until ``allocate`` has enough, and adds to ``stats``; yields after each wave.
