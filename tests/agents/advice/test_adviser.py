@@ -68,7 +68,7 @@ def test_how_many_threads_and_positions_there_are_makes_no_difference(setup: Set
     whole = adviser(setup).advise(tables, RowStreams(streams(1, 5), np.arange(5)), error=1.0)
     assert bits(adviser(setup, threads=3).advise(tables, RowStreams(streams(1, 5), np.arange(5)), error=1.0)) == bits(whole)
     monkeypatch.setattr("nainjaune_agents.advice.adviser.GROUP", 2)
-    monkeypatch.setattr("nainjaune_agents.advice.playouts.ROWS", 300)
+    monkeypatch.setattr("nainjaune_agents.search.rollouts.ROWS", 300)
     done: list[int] = []
     again = adviser(setup).advise(tables, RowStreams(streams(1, 5), np.arange(5)), error=1.0, progress=done.append)
     assert bits(again) == bits(whole)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import AdaptiveSearchAgent
-from nainjaune_agents.search.adaptive import PairedStats, keep, unit_loss
+from nainjaune_agents.search.adaptive import keep, unit_loss
+from nainjaune_agents.search.values import PairedStats, Trial
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import AgentError
@@ -119,12 +119,10 @@ def test_parts_of_many_decisions_make_no_difference() -> None:
 
 def test_paired_deviations_equal_those_of_the_differences() -> None:
     values = np.random.default_rng(2).normal(size=(1, 40, 3)) * [1, 2, 3]
-    stats, left = PairedStats(1, 3), np.ones((1, 3), bool)
-    stats.add(np.array([0]), left, values[:, :15])
-    stats.add(np.array([0]), left, values[:, 15:])
-    assert stats.mean()[0] == pytest.approx(values[0].mean(axis=0))
-    assert stats.error()[0] == pytest.approx(values[0].std(axis=0, ddof=1) / math.sqrt(40))
-    leader, kept = keep(stats.of(np.array([0])), left, np.zeros((1, 3)), 40, 0.0)
+    stats, left, row = PairedStats(1, 3), np.ones((1, 3), bool), np.array([0])
+    for part in (values[:, :15], values[:, 15:]):
+        stats.add(Trial(row, np.arange(3), part[..., None]), left)
+    leader, kept = keep(stats, row, left, np.zeros((1, 3)), 40, 0.0)
     assert leader[0] == values[0].mean(axis=0).argmax()
     assert kept[0, leader[0]]
 
