@@ -110,7 +110,7 @@ def patterns(dinosaurs: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDAr
 
 @jit
 def fill(game: Any, values: Any, mine: Any, theirs: Any, stake: Any) -> None:
-    """Write the net cards to the leader by the cards that it (row) and the other seat (column) add to ``stake``, lowest first."""
+    """Writes the net cards to the leader by the cards that it (row) and the other seat (column) add to ``stake``, lowest up."""
     i, rest = 0, mine
     while rest:
         v = rest & -rest
@@ -140,7 +140,7 @@ def secured(game: Any, i: Any, held: Any) -> Any:
 
 @jit
 def solve_patterns(values: Any, mine: Any, theirs: Any, dinosaurs: Any, work: Any) -> Any:
-    """Write ``values`` of the patterns of the sets ``mine`` and ``theirs``, fewest cards first.
+    """Writes ``values`` of the patterns of the sets ``mine`` and ``theirs``, fewest cards first.
 
     Returns the widest gap between the bounds on the value of a matrix game.
     """
@@ -238,7 +238,7 @@ def best_column(game: Any, i: Any, held: Any) -> Any:
 
 @jit
 def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
-    """Write the equilibrium's action probabilities at every table (redacted for its seat) into ``out (K, A)``.
+    """Writes the equilibrium's action probabilities at every table (redacted for its seat) into ``out (K, A)``.
 
     Slot s holds value s+1 (B4.1).
     """
@@ -270,7 +270,7 @@ def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
 
 @jit
 def draw(probabilities: Any, legal: Any, uniform: Any, actions: Any) -> None:
-    """Write an action drawn from each row of ``probabilities (K, A)``, with ``uniform (K,)`` in [0, 1), into ``actions (K,)``."""
+    """Writes an action drawn from each row of ``probabilities (K, A)``, with ``uniform (K,)`` in [0, 1), to ``actions (K,)``."""
     for k in range(actions.size):
         left = uniform[k]
         for action in range(probabilities.shape[1]):

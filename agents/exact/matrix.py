@@ -30,7 +30,7 @@ MOST_PIVOTS = 500
 
 @jit
 def undominated(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
-    """Mark with 1 in ``rows (m,)`` and ``columns (n,)`` those left by iterated elimination of weakly dominated strategies.
+    """Marks with 1 in ``rows (m,)`` and ``columns (n,)`` those left by iterated elimination of weakly dominated strategies.
 
     Optimal strategies of the reduced game are optimal in the whole game. To the column player the game is its negated transpose.
     """
@@ -68,7 +68,7 @@ def is_dominated(game: Any, sign: Any, m: Any, n: Any, rows: Any, columns: Any, 
 
 @jit
 def exchange(tableau: Any, m: Any, n: Any, labels: Any, p: Any, q: Any) -> None:
-    """Pivot: exchange the labels of row ``p`` and column ``q`` (Ferguson's steps 4 and 5)."""
+    """Exchanges the labels of row ``p`` and column ``q`` (Ferguson's steps 4 and 5)."""
     labels[p], labels[m + q] = labels[m + q], labels[p]
     inverse = 1.0 / tableau[p, q]
     for i in range(m + 1):
@@ -127,7 +127,7 @@ def bounds(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
 
 @jit
 def lay_out(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: Any) -> None:
-    """Write the first tableau of the rows and columns in ``labels``: a row has its number, a column m + its number."""
+    """Writes the first tableau of the rows and columns in ``labels``: a row has its number, a column m + its number."""
     least, most = np.inf, -np.inf
     for p in range(height):
         for q in range(width):
@@ -145,7 +145,7 @@ def lay_out(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: An
 
 @jit
 def pivot_to_optimum(tableau: Any, height: Any, width: Any, labels: Any, steepest: Any) -> None:
-    """Pivot until no column improves."""
+    """Pivots until no column improves."""
     for _ in range(MOST_PIVOTS):
         q = entering(tableau, height, width, labels, steepest)
         p = leaving(tableau, height, width, labels, q) if q >= 0 else -1
@@ -156,7 +156,7 @@ def pivot_to_optimum(tableau: Any, height: Any, width: Any, labels: Any, steepes
 
 @jit
 def recompute(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: Any, rows: Any, columns: Any) -> None:
-    """Recompute the tableau from the first one: but for rounding, a tableau does not depend on the order of its pivots.
+    """Recomputes the tableau from the first one: but for rounding, a tableau does not depend on the order of its pivots.
 
     The labels that have changed sides are exchanged again, the largest pivots first. ``rows`` and ``columns`` are overwritten.
     """
@@ -188,7 +188,7 @@ def recompute(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: 
 
 @jit
 def solve_game(game: Any, m: Any, n: Any, tableau: Any, labels: Any, rows: Any, columns: Any) -> Any:
-    """Write optimal mixed strategies into ``rows (m,)`` and ``columns (n,)``; returns the bounds on the value that they prove.
+    """Writes optimal mixed strategies into ``rows (m,)`` and ``columns (n,)``; returns the bounds on the value that they prove.
 
     The bounds are ``(lower, upper)``. ``tableau (m+1, n+1) float64`` and ``labels (m+n,) int64`` are overwritten.
     """
@@ -217,7 +217,7 @@ def solve_game(game: Any, m: Any, n: Any, tableau: Any, labels: Any, rows: Any, 
 
 @jit
 def read_strategies(tableau: Any, height: Any, width: Any, labels: Any, m: Any, n: Any, rows: Any, columns: Any) -> None:
-    """Write the strategies at the borders of a tableau (Ferguson's step 6) into ``rows`` and ``columns``, normalised to sum 1."""
+    """Writes the strategies at the borders of a tableau (Ferguson's step 6) to ``rows`` and ``columns``, normalised to sum 1."""
     for i in range(m):
         rows[i] = 0.0
     for j in range(n):

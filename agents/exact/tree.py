@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import TreeError
-from nainjaune_env.core.spec import Chance, GameSpec, Setup
+from nainjaune_env.core.spec import Chance, Setup
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.compiled import instance_of, loops_of
 
 from ..task import CENTRED, payoff_by
 from .plies import NOTHING
@@ -221,9 +221,9 @@ def _as_bytes(rows: NDArray[Any]) -> NDArray[Any]:
     return flat.view(np.dtype((np.void, flat.nbytes // len(flat)))).reshape(len(flat))
 
 
-def plies_of(game: GameSpec) -> ModuleType:
-    """Returns the compiled functions of ``plies`` for one game."""
-    return instantiate(f"{__package__}.plies", game.name, game=game.kernel)
+def plies_of(setup: Setup) -> ModuleType:
+    """Returns the compiled functions of ``plies`` for a game."""
+    return instance_of(setup, f"{__package__}.plies", loops=loops_of(setup))
 
 
 @dataclass
@@ -239,7 +239,7 @@ class _InfosetTable:
     start: list[int] = field(default_factory=lambda: [0])
 
     def enter(self, nodes: _Nodes) -> None:
-        """Write the first sequence of each node's information set into ``nodes``, and add the new information sets."""
+        """Writes the first sequence of each node's information set into ``nodes``, and adds the new information sets."""
         seat, who = nodes.tables["seat"].astype(np.int64), np.arange(len(nodes.legal))
         previous = nodes.last[who, seat].astype(np.int64)
         words = np.stack([seat, previous, nodes.legal], axis=1).view(np.uint64)  # legal actions are observed, too
@@ -300,9 +300,9 @@ class _Nodes:
         return len(self.tables)
 
     def play(self, setup: Setup, actions: NDArray[np.int64]) -> None:
-        """Take ``actions (K,)`` and go on to the next nodes; raises :class:`TreeError` where chance acts in between."""
+        """Takes ``actions (K,)`` and goes on to the next nodes; raises :class:`TreeError` where chance acts in between."""
         seen = np.zeros(-(-setup.layout.size // 8) * 8, np.uint8)
-        plies_of(setup.game).play_on(self.tables, setup.kernel_rules, actions, self.recall, seen, self.legal, self.paid)
+        plies_of(setup).play_on(self.tables, setup.kernel_rules, actions, self.recall, seen, self.legal, self.paid)
         if self.tables["rng"].any():
             raise TreeError(f"In {setup.game.title} chance acts in the middle of a round, and a tree has no nodes for that.")
 

@@ -232,10 +232,10 @@ def test_pieces_make_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_chance_in_the_middle_of_a_round_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def rolling(tables: Any, *rest: Any) -> None:
-        plies_of(perfect(2).game).play_on(tables, *rest)
+        plies_of(perfect(2)).play_on(tables, *rest)
         tables["rng"] += np.uint64(1)
 
-    monkeypatch.setattr(module, "plies_of", lambda game: SimpleNamespace(play_on=rolling))
+    monkeypatch.setattr(module, "plies_of", lambda setup: SimpleNamespace(play_on=rolling))
     with pytest.raises(TreeError, match="chance acts in the middle of a round"):
         build_tree(perfect(2))
 
