@@ -41,7 +41,7 @@ GROUP = 64
 """Positions evaluated at once; memory does not grow with the number of positions."""
 FIRST_SHOWN = 32
 """Determinizations of the first wave where somebody looks on."""
-MOST_DEALS = 50_000
+MAX_DEALS = 50_000
 """Most determinizations of a position, whatever the requested error."""
 HOPELESS = 4.0
 """An action is dropped when it is more than this many standard errors behind the best one."""
@@ -135,7 +135,7 @@ class StepByStep(Precision):
     """Adds few determinizations at a time, so that somebody who looks on sees the result become sharper."""
 
     def __init__(self, error: float) -> None:
-        super().__init__(1, MOST_DEALS, error, first=FIRST_SHOWN)
+        super().__init__(1, MAX_DEALS, error, first=FIRST_SHOWN)
 
     def __call__(self, stats: PairedStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
         """See :class:`Precision`."""
@@ -198,7 +198,7 @@ class Adviser:
         """Returns advice on ``tables (K,)`` in play, after redacting them for their seats to act.
 
         Actions are tried in ``deals`` determinizations, or in as many as it takes to make ``error`` the half-width of two 95 %
-        intervals (at most ``MOST_DEALS``): of the best action's payoff, and of its lead over actions that may be as good. Actions
+        intervals (at most ``MAX_DEALS``): of the best action's payoff, and of its lead over actions that may be as good. Actions
         far behind are dropped early; with ``every`` none is, and all intervals get as narrow. ``tried (K,)`` are the actions to
         try, as bit sets (None: all legal ones). The result for a position depends on its own draw from ``rng`` alone, except for
         rounding in networks. ``progress`` is called with the number of positions done.
@@ -210,16 +210,16 @@ class Adviser:
             raise ConfigError(f"Expected either deals, at least 2, or an error above 0, not {deals!r} and {error!r}.")
         redacted, legal = self._redacted(tables, tried)
         states = generator_states(rng.random(len(redacted)))
-        found = [self._advice(PairedStats(0, legal.shape[1], len(self.columns)), legal[:0])]
+        groups = [self._advice(PairedStats(0, legal.shape[1], len(self.columns)), legal[:0])]
         with ThreadPoolExecutor(self._threads) as workers:
             for at in range(0, len(redacted), GROUP):
                 part = slice(at, at + GROUP)
-                allocation = Precision(len(redacted[part]), MOST_DEALS if deals is None else deals, error, every=every)
+                allocation = Precision(len(redacted[part]), MAX_DEALS if deals is None else deals, error, every=every)
                 *_, advice = self._waves(redacted[part], legal[part], states[part], allocation, workers.map)
-                found.append(advice)
+                groups.append(advice)
                 if progress is not None:
                     progress(len(redacted[part]))
-        return Advice(self.columns, *(np.concatenate([getattr(advice, name) for advice in found]) for name in ARRAYS))
+        return Advice(self.columns, *(np.concatenate([getattr(advice, name) for advice in groups]) for name in ARRAYS))
 
     def sharpen(self, table: NDArray[Any], rng: Rng, *, error: float) -> Iterator[Advice]:
         """Yields advice on a ``table``, an array of one, with ever more determinizations, until :meth:`advise` would end.

@@ -160,14 +160,14 @@ def play_out_on_gpu(
     batch: CudaBatch,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    chance: Callable[[int, NDArray[np.int64]], Rng],
+    rngs: Callable[[int, NDArray[np.int64]], Rng],
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
     """Does what ``arena.play.play_out`` does for tables on a GPU; returns the payoffs ``(B, n)``.
 
     Heuristics and deterministic networks make the same decisions as on the CPU, except where rounding swaps nearly equal logits.
-    An agent that draws has a generator for each table, seeded by a draw from ``chance(number, index)``.
+    An agent that draws has a generator for each table, seeded by a draw from ``rngs(number, index)``.
     """
     everywhere = np.arange(batch.num_tables)
     payoff = batch.place(batch.fetch(batch.reward).astype(np.int64))
@@ -178,7 +178,7 @@ def play_out_on_gpu(
             after_step(batch.fetch(actions))
 
     def states(who: int) -> NDArray[np.uint64]:
-        return generator_states(chance(who, everywhere).random(batch.num_tables))
+        return generator_states(rngs(who, everywhere).random(batch.num_tables))
 
     play_to_the_end(batch, agents, seating, states, after_step=add_step)
     return batch.fetch(payoff)

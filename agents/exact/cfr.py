@@ -108,7 +108,7 @@ def cfr_plus(
     plan, cf_values = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
     realization_plan(infosets, policy, plan)
     evaluated: list[int] = []
-    found: list[float] = []
+    nash_conv: list[float] = []
     done = 0
     while True:
         for t in range(done + 1, min(done + every, iterations) + 1):
@@ -123,8 +123,8 @@ def cfr_plus(
         mean = average(tree, total)
         gains = best_response_gains(tree, mean)
         evaluated.append(done)
-        found.append(gains.nash_conv)
+        nash_conv.append(gains.nash_conv)
         if progress is not None:
             progress(done, gains.nash_conv)
         if done == iterations or gains.nash_conv <= target:
-            return Equilibrium(mean, np.array(evaluated), np.array(found), gains.values)
+            return Equilibrium(mean, np.array(evaluated), np.array(nash_conv), gains.values)

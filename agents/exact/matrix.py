@@ -24,7 +24,7 @@ TOLERANCE = 1e-13
 """Bounds on the value that differ by less than this have met: for entries near 1, rounding allows no better."""
 ATTEMPTS = 8
 """The most attempts; more than one is rarely needed."""
-MOST_PIVOTS = 500
+MAX_PIVOTS = 500
 """The most pivots of one attempt: far more than needed, in case it cycles."""
 
 
@@ -87,24 +87,24 @@ def exchange(tableau: Any, m: Any, n: Any, labels: Any, p: Any, q: Any) -> None:
 @jit
 def entering(tableau: Any, m: Any, n: Any, labels: Any, steepest: Any) -> Any:
     """Returns the column to enter, -1 if none improves: the ``steepest``, or by Bland's rule the one with the lowest label."""
-    found = -1
+    chosen = -1
     for j in range(n):
         improves = tableau[m, j] < -EPSILON
-        if improves and (found < 0 or (tableau[m, j] < tableau[m, found] if steepest else labels[m + j] < labels[m + found])):
-            found = j
-    return found
+        if improves and (chosen < 0 or (tableau[m, j] < tableau[m, chosen] if steepest else labels[m + j] < labels[m + chosen])):
+            chosen = j
+    return chosen
 
 
 @jit
 def leaving(tableau: Any, m: Any, n: Any, labels: Any, q: Any) -> Any:
     """Returns the row of the minimum ratio in column ``q``, the lowest label of equal ones; -1 if there is none."""
-    found, least = -1, np.inf
+    chosen, least = -1, np.inf
     for i in range(m):
         if tableau[i, q] > EPSILON:
             ratio = tableau[i, n] / tableau[i, q]
-            if ratio < least or (ratio == least and labels[i] < labels[found]):
-                found, least = i, ratio
-    return found
+            if ratio < least or (ratio == least and labels[i] < labels[chosen]):
+                chosen, least = i, ratio
+    return chosen
 
 
 @jit
@@ -146,7 +146,7 @@ def lay_out(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: An
 @jit
 def pivot_to_optimum(tableau: Any, height: Any, width: Any, labels: Any, steepest: Any) -> None:
     """Pivots until no column improves."""
-    for _ in range(MOST_PIVOTS):
+    for _ in range(MAX_PIVOTS):
         q = entering(tableau, height, width, labels, steepest)
         p = leaving(tableau, height, width, labels, q) if q >= 0 else -1
         if p < 0:

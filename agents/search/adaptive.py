@@ -40,7 +40,7 @@ class AdaptiveSearchAgent(SearchAgent):
     """Plays the action that a search finds best, with as many determinizations as the decision needs."""
 
     modifier: ClassVar[str] = "adaptive"
-    least_deals: ClassVar[int] = 8
+    min_deals: ClassVar[int] = 8
 
     @property
     def phases(self) -> list[int]:

@@ -115,7 +115,7 @@ class SearchAgent:
 
     modifier: ClassVar[str] = "search"
     """The word of agents' names that stands for this search."""
-    least_deals: ClassVar[int] = 1
+    min_deals: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -295,7 +295,7 @@ def searching(
     ``agent`` is the prior and, unless another agent plays the ``rollouts``, their policy. ``inference`` is one of ``INFERENCES``.
     Raises :class:`AgentError` if it cannot be.
     """
-    word, least = search.modifier, search.least_deals
+    word, least = search.modifier, search.min_deals
     if objective not in OBJECTIVES:
         raise AgentError(choose_one("objective of a search", objective, OBJECTIVES))
     if inference not in INFERENCES:

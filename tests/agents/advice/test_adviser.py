@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nainjaune_agents.advice import Advice, Adviser
-from nainjaune_agents.advice.adviser import COARSE, FIRST, FIRST_SHOWN, HOPELESS, MOST_DEALS
+from nainjaune_agents.advice.adviser import COARSE, FIRST, FIRST_SHOWN, HOPELESS, MAX_DEALS
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.stats.intervals import Z_95
@@ -200,7 +200,7 @@ def test_advice_that_gets_sharper(setup: Setup) -> None:
     assert deals == sorted(set(deals))
     assert deals[-1] >= FIRST
     best = steps[-1].best[0]
-    assert Z_95 * steps[-1].error[0, best, 0] <= 0.1 or deals[-1] == MOST_DEALS
+    assert Z_95 * steps[-1].error[0, best, 0] <= 0.1 or deals[-1] == MAX_DEALS
     mixed = np.array([helper(setup).reshuffle(setup, table[0], int(table["seat"][0]), random.Random(1))])
     assert mixed.tobytes() != table.tobytes()
     assert list(map(bits, player.sharpen(mixed, np.random.default_rng(3), error=0.1))) == list(map(bits, steps))

@@ -160,8 +160,8 @@ def test_listed_openings_are_as_likely_as_deals_have_it() -> None:
 
 
 def test_openings_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_DRAWS", 4096)
-    monkeypatch.setattr(module, "MOST_OPENINGS", 1000)
+    monkeypatch.setattr(module, "MAX_DRAWS", 4096)
+    monkeypatch.setattr(module, "MAX_OPENINGS", 1000)
     for name in ("batasaurus", "nain_jaune"):
         with pytest.raises(TreeError, match=r"There are more than 1,000 openings, too many to list; give those to begin with\."):
             collect_openings(make_setup(name))
