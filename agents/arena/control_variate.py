@@ -24,15 +24,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, Rng, is_recurrent, needs_history
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, Rng, is_recurrent, needs_history
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
+from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..search.policies import UNIFORM, CompiledPolicy, LogitsPolicy, rollout_policy
+from ..search.policies import LogitsPolicy, rollout_policy
 from ..search.rollouts import ByAct, SteppedRollouts
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
@@ -124,7 +125,7 @@ def check(setup: Setup, hero: Agent, rival: Agent) -> None:
         if needs_history(agent):
             raise AgentError(f"Control variates are for agents without history, and {agent.name!r} reads the plies of the round.")
     match rollout_policy(rival, setup):
-        case CompiledPolicy(number) if number != UNIFORM:
+        case CompiledPolicy(number=number) if number != UNIFORM:
             return
         case LogitsPolicy(agent) if not agent.stochastic:
             return

@@ -16,9 +16,9 @@ from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import advance, mix
 from nainjaune_env.engine.cuda.compiler import kernel
 from nainjaune_env.engine.cuda.words import copy_table
+from nainjaune_env.engine.learner_loops import UNIFORM
 
 from ..sampling import greedy_row, sample_row
-from ..search.policies import UNIFORM
 
 cuda: Any = numba.cuda
 
@@ -41,7 +41,7 @@ SEATS: int
 ACTIONS: int
 """Actions of the game."""
 POLICY: int
-"""The policy of rollouts, as in ``search.policies.CompiledPolicy``."""
+"""The policy of rollouts, as in ``agent.CompiledPolicy``."""
 CENTRED: bool
 """Whether rollouts return centred payoffs."""
 

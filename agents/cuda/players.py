@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng, needs_history
+from nainjaune_env.agent import Agent, CompiledPolicy, Rng, needs_history
 from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
@@ -19,9 +19,10 @@ from nainjaune_env.engine.compiled import loops_of
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import generator_states
+from nainjaune_env.engine.learner_loops import UNIFORM
 
 from ..heuristics import rules_of_thumb
-from ..search.policies import UNIFORM, CompiledPolicy, LogitsPolicy, policy_of
+from ..search.policies import LogitsPolicy, policy_of
 from ..search.rollouts import loops_for
 
 BY_NET = -2
@@ -61,7 +62,7 @@ def check_players(agents: Sequence[Agent], setup: Setup) -> list[int]:
 def _number(agent: Agent, setup: Setup) -> int:
     heuristics = getattr(rules_of_thumb(setup.game.name), "HEURISTICS", {})
     match policy_of(agent):
-        case CompiledPolicy(number) if number == UNIFORM or agent in heuristics.values():
+        case CompiledPolicy(number=number) if number == UNIFORM or agent in heuristics.values():
             return number
         case LogitsPolicy() if hasattr(agent, "net") and not needs_history(agent):
             return BY_NET

@@ -20,8 +20,9 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import MEMORY
+from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..search.policies import UNIFORM, rollout_policy
+from ..search.policies import rollout_policy
 from ..task import CENTRED, OWN
 from .players import BY_NET, check_players, kernels_of, play_to_the_end
 

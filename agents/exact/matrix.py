@@ -11,10 +11,9 @@ value. Where these do not meet, the tableau is recomputed with larger pivots, an
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.compiler.jit import jit
 
@@ -237,30 +236,3 @@ def read_strategies(tableau: Any, height: Any, width: Any, labels: Any, m: Any, 
         rows[i] /= of_rows
     for j in range(n):
         columns[j] /= of_columns
-
-
-class Equilibrium(NamedTuple):
-    """The result of :func:`solve`."""
-
-    lower: float
-    """What the row player's strategy secures."""
-    upper: float
-    """The most that the column player's strategy concedes; equal to ``lower`` but for rounding."""
-    rows: NDArray[np.float64]
-    """``(m,)`` the row player's mixed strategy."""
-    columns: NDArray[np.float64]
-    """``(n,)`` the column player's."""
-
-    @property
-    def value(self) -> float:
-        """The value of the game to the row player."""
-        return (self.lower + self.upper) / 2
-
-
-def solve(game: ArrayLike) -> Equilibrium:
-    """Returns an equilibrium of a matrix game ``(m, n)``."""
-    entries = np.ascontiguousarray(game, np.float64)
-    m, n = entries.shape
-    rows, columns = np.zeros(m), np.zeros(n)
-    lower, upper = solve_game(entries, m, n, np.zeros((m + 1, n + 1)), np.zeros(m + n, np.int64), rows, columns)
-    return Equilibrium(float(lower), float(upper), rows, columns)

@@ -141,14 +141,6 @@ def best_response(tree: Tree, policy: NDArray[np.float64], seat: int) -> Respons
     return Response(float(value), choice[tree.infosets.seat == seat])
 
 
-def follow(tree: Tree, policy: NDArray[np.float64], seat: int, response: Response) -> NDArray[np.float64]:
-    """Returns ``policy`` with ``response`` at the information sets of ``seat``."""
-    mixed = policy.copy()
-    mixed[tree.infosets.seat[tree.infosets.of] == seat] = 0
-    mixed[response.sequences] = 1
-    return mixed
-
-
 @dataclass(frozen=True)
 class BestResponseGains:
     """How far a policy that all seats follow is from an equilibrium, in the game's unit a round."""

@@ -142,12 +142,6 @@ class Tree:
         choices: NDArray[np.int64] = np.diff(self.infosets.start)
         return 1.0 / choices[self.infosets.of]
 
-    def to_rows(self, policy: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Returns a policy ``(S,)`` as one row of action probabilities per information set, ``(I, A)``."""
-        out = np.zeros((self.num_infosets, len(self.setup.game.actions)))
-        out[self.infosets.of, self.infosets.action] = policy
-        return out
-
     def from_rows(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Returns rows of action probabilities ``(I, A)`` as a policy ``(S,)``."""
         return np.ascontiguousarray(rows[self.infosets.of, self.infosets.action], np.float64)

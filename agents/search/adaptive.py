@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch
 
-from .agent import SearchAgent
+from .agent import Halving, SearchAgent
 from .values import PairedStats, as_bits
 
 STOP = 0.02
@@ -59,12 +59,11 @@ class AdaptiveSearchAgent(SearchAgent):
         return Opening(left, nats, self.phases, 0.0 if self._prior is None else PSEUDO)
 
 
-class Opening:
+class Opening(Halving):
     """An ``Allocation`` by phases, which drops the actions that are not worth knowing better after each."""
 
     stats = PairedStats
     total = None
-    """Determinizations are drawn as they are needed."""
 
     def __init__(self, left: NDArray[np.bool_], nats: NDArray[np.float64], phases: Sequence[int], pseudo: float) -> None:
         self._nats = nats
@@ -74,7 +73,7 @@ class Opening:
         self._open = np.arange(len(left))
         self._best: NDArray[np.int64] = left.argmax(axis=1)
 
-    def __call__(self, stats: PairedStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def __call__(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
         more, count = np.zeros(len(left), np.int64), 0
         if self._phase:
             count, which = self._phases[self._phase - 1], self._open
@@ -85,7 +84,7 @@ class Opening:
         self._phase += 1
         return more
 
-    def best(self, stats: PairedStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def best(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Returns the leaders after the last phase of each decision, ``(K,)``."""
         return self._best
 

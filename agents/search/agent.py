@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,29 +48,7 @@ ERRORS_PER_NAT = 0.2
 Drawer = Callable[[Setup, Any, NDArray[np.int64], NDArray[np.uint64]], Any]
 """A function like ``engine.determinize.determinize``, or a :class:`PolicyInference`.
 
-It returns an array or an object that a boolean array indexes likewise."""
-
-
-class SearchPolicy(Protocol):
-    """An ``Allocation`` by phases that chooses an action in the end."""
-
-    @property
-    def stats(self) -> type[ActionStats]:
-        """The kind of sums that it reads."""
-        ...
-
-    @property
-    def total(self) -> NDArray[np.int64] | None:
-        """Determinizations of each decision, ``(K,)``, which are drawn together; None: they are drawn as they are needed."""
-        ...
-
-    def __call__(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """See ``values.Allocation``."""
-        ...
-
-    def best(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Returns the best of the actions left, ``(K,)``."""
-        ...
+It returns an array or an object that an array of numbers indexes likewise."""
 
 
 class Halving:
@@ -79,7 +57,8 @@ class Halving:
     Without ``halving`` there is one phase. The final choice weighs the means against the prior ``nats (K, A)``.
     """
 
-    stats = ActionStats
+    stats: ClassVar[type[ActionStats]] = ActionStats
+    """The kind of sums that it reads."""
 
     def __init__(self, left: NDArray[np.bool_], nats: NDArray[np.float64], deals: int, *, halving: bool = True) -> None:
         self._nats = nats
@@ -88,20 +67,21 @@ class Halving:
         self._phase = 0
 
     @property
-    def total(self) -> NDArray[np.int64]:
-        """See :class:`SearchPolicy`."""
+    def total(self) -> NDArray[np.int64] | None:
+        """Determinizations of each decision, ``(K,)``, which are drawn together; None: they are drawn as they are needed."""
         total: NDArray[np.int64] = self._schedule.sum(axis=0)
         return total
 
-    def __call__(self, stats: ActionStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def __call__(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """See ``values.Allocation``."""
         if self._phase and self._halving:
             open_ = self._schedule[self._phase - 1] > 0
             left[open_] = better_half(self._score(stats)[open_], left[open_])
         self._phase += 1
         return self._schedule[self._phase - 1] if self._phase <= len(self._schedule) else np.zeros(len(left), np.int64)
 
-    def best(self, stats: ActionStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """See :class:`SearchPolicy`."""
+    def best(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns the best of the actions left, ``(K,)``."""
         best: NDArray[np.int64] = np.where(left, self._score(stats), -np.inf).argmax(axis=1)
         return best
 
@@ -199,7 +179,7 @@ class SearchAgent:
         cuts: NDArray[np.int64] = np.flatnonzero(np.diff((deals.sum(axis=0).cumsum() - 1) // self._at_once)) + 1
         return cuts
 
-    def _allocation(self, left: NDArray[np.bool_], nats: NDArray[np.float64]) -> SearchPolicy:
+    def _allocation(self, left: NDArray[np.bool_], nats: NDArray[np.float64]) -> Halving:
         return Halving(left, nats, self.deals, halving=self.halving)
 
     def _search_part(
@@ -217,7 +197,7 @@ class SearchAgent:
         def draw(owner: NDArray[np.int64]) -> Any:
             return self._draw(setup, tables, owner, states)
 
-        take = draw if allocation.total is None else Pool(draw, allocation.total).take
+        take = draw if allocation.total is None else drawn_ahead(draw, allocation.total)
 
         def play(more: NDArray[np.int64], left: NDArray[np.bool_]) -> Iterator[Trial]:
             owner = np.repeat(np.arange(len(more)), more)
@@ -231,22 +211,17 @@ class SearchAgent:
         return stats.mean()[..., 0], stats.error()[..., 0], stats.count, allocation.best(stats, left)
 
 
-class Pool:
-    """Determinizations that are drawn together and taken in parts."""
+def drawn_ahead(draw: Callable[[NDArray[np.int64]], Any], total: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], Any]:
+    """Draws ``total (K,)`` determinizations of each decision; returns the function that takes the next ones as ``draw`` would."""
+    drawn = draw(np.repeat(np.arange(len(total)), total))
+    following = total.cumsum() - total  # the next one of each decision
 
-    def __init__(self, draw: Callable[[NDArray[np.int64]], Any], total: NDArray[np.int64]) -> None:
-        """``draw(owner)`` makes ``total (K,)`` of them for each decision."""
-        self._owner = np.repeat(np.arange(len(total)), total)
-        self._place = np.arange(len(self._owner)) - (total.cumsum() - total)[self._owner]
-        self._drawn = draw(self._owner)
-        self._taken = np.zeros(len(total), np.int64)
+    def take(owner: NDArray[np.int64]) -> Any:
+        index = following[owner] + np.arange(len(owner)) - np.searchsorted(owner, owner)
+        following[:] += np.bincount(owner, minlength=len(following))
+        return drawn[index]
 
-    def take(self, owner: NDArray[np.int64]) -> Any:
-        """Returns the next one for each item of ``owner (N,)``, which ascends."""
-        until = self._taken + np.bincount(owner, minlength=len(self._taken))
-        now = (self._place >= self._taken[self._owner]) & (self._place < until[self._owner])
-        self._taken = until
-        return self._drawn[now]
+    return take
 
 
 def schedule(number: NDArray[np.int64], deals: int, *, halving: bool) -> NDArray[np.int64]:

@@ -15,8 +15,7 @@ from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import lowest, random_bit
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Table
-
-from .policies import UNIFORM
+from nainjaune_env.engine.learner_loops import UNIFORM
 
 game: Kernel
 """The kernel of a game."""

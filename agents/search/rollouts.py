@@ -13,17 +13,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch
 from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import instance_of, loops_of
+from nainjaune_env.engine.learner_loops import UNIFORM
 
 from ..heuristics import rules_of_thumb
 from ..sampling import greedy, sample
 from ..task import CENTRED, OWN
-from .policies import UNIFORM, AgentPolicy, CompiledPolicy, LogitsPolicy, Scorer, rollout_policy
+from .policies import AgentPolicy, LogitsPolicy, Scorer, rollout_policy
 from .rollout_loops import EXTERNAL
 
 ROWS = 16384
@@ -138,7 +139,7 @@ class ByAct:
 def seat_policy(agent: Agent, setup: Setup) -> int | ExternalPolicy:
     """Returns the number of a compiled policy, or an external one; raises ``AgentError`` if the agent remembers."""
     match rollout_policy(agent, setup):
-        case CompiledPolicy(number):
+        case CompiledPolicy(number=number):
             return number
         case LogitsPolicy(scoring):
             return ByLogits(scoring.scorer(), stochastic=scoring.stochastic)

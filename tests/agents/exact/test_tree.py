@@ -57,9 +57,10 @@ def test_the_arrays_fit_together(setup: Setup) -> None:
     assert (sets.seat[sets.of[sets.previous[earlier]]] == sets.seat[earlier]).all()
     assert tree.depth[~earlier].max() == 0
     assert (tree.depth[earlier] == tree.depth[sets.of[sets.previous[earlier]]] + 1).all()
-    policy = tree.uniform()
-    assert (tree.from_rows(tree.to_rows(policy)) == policy).all()
-    assert tree.to_rows(policy).sum(axis=1) == pytest.approx(np.ones(tree.num_infosets))
+    policy, rows = tree.uniform(), np.zeros((tree.num_infosets, len(setup.game.actions)))
+    rows[sets.of, sets.action] = policy
+    assert (tree.from_rows(rows) == policy).all()
+    assert rows.sum(axis=1) == pytest.approx(np.ones(tree.num_infosets))
 
 
 @pytest.mark.parametrize(
