@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import DecisionBatch
 
 from .agent import Halving, SearchAgent
-from .values import PairedStats, as_bits
+from .values import PairedStats
 
 STOP = 0.02
 """An action is dropped where the expected gain of knowing more is below this, in standard deviations of its paired difference."""
@@ -47,11 +47,11 @@ class AdaptiveSearchAgent(SearchAgent):
         """Determinizations of an action by the end of each phase."""
         return [self.deals // 4, self.deals // 2, self.deals, 2 * self.deals, 4 * self.deals]
 
-    def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         tried, nats = super()._promising(decisions)
-        return tried & as_bits(nats > UNLIKELY), nats
+        return tried & (nats > UNLIKELY), nats
 
-    def _cuts(self, tried: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _cuts(self, tried: NDArray[np.bool_]) -> NDArray[np.int64]:
         size = max(self._at_once // self.phases[0], 1)
         return np.arange(size, len(tried), size)
 

@@ -34,7 +34,7 @@ from ..task import OBJECTIVES, OWN
 from .inference import INFERENCES, UNIFORM, PolicyInference, SeenRounds, policy_inference
 from .policies import Scorer, ScoringAgent
 from .rollouts import Rollouts, rollouts_by
-from .values import ActionStats, ActionValues, Trial, as_bits, as_rows, waves
+from .values import ActionStats, ActionValues, Trial, as_bits, waves
 
 DETERMINIZATIONS = 4096
 """Default number of determinizations searched at once; memory does not grow with the number of decisions."""
@@ -129,8 +129,8 @@ class SearchAgent:
         """Returns the best action found, ``(K,)``; where only one is to be tried, nothing is searched."""
         states = generator_states(rng.random(len(decisions.index)))
         tried, nats = self._promising(decisions)
-        searched = np.flatnonzero(tried & (tried - 1))
-        actions: NDArray[np.int64] = as_rows(tried, decisions.num_actions).argmax(axis=1)
+        searched = np.flatnonzero(tried.sum(axis=1) > 1)
+        actions: NDArray[np.int64] = tried.argmax(axis=1)
         if searched.size:
             actions[searched] = self._search(
                 decisions.setup, self._known(decisions)[searched], tried[searched], nats[searched], states[searched]
@@ -150,32 +150,32 @@ class SearchAgent:
         """Returns what determinizations are drawn from: the redacted tables, with the plies before them where these count."""
         return SeenRounds(decisions.tables, decisions.history) if self.needs_history else decisions.tables
 
-    def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Returns the actions to try as bit sets ``(K,)``, and their log-prior relative to the likeliest ``(K, A)``, else 0."""
+    def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Returns the actions to try, ``(K, A)``, and their log-prior relative to the likeliest, ``(K, A)``; 0 for others."""
         if self._prior is None:
-            return decisions.legal, np.zeros(decisions.mask.shape)
+            return decisions.mask, np.zeros(decisions.mask.shape)
         logits = np.where(decisions.mask, self._prior.logits(decisions.observation), -np.inf)
         nats = logits - logits.max(axis=1, keepdims=True)
         likely = nats > UNLIKELY
-        return as_bits(likely), np.where(likely, nats, 0.0)
+        return likely, np.where(likely, nats, 0.0)
 
     def _search(
         self,
         setup: Setup,
         tables: Any,
-        tried: NDArray[np.int64],
+        tried: NDArray[np.bool_],
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],
     ) -> ActionValues:
         parts = [
-            self._search_part(setup, tables[these], as_rows(tried[these], nats.shape[1]), nats[these], states[these])
+            self._search_part(setup, tables[these], tried[these], nats[these], states[these])
             for these in np.split(np.arange(len(tables)), self._cuts(tried))
         ]
         return ActionValues(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
-    def _cuts(self, tried: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Returns where decisions with the actions ``tried (K,)`` are cut into parts of about ``at_once`` determinizations."""
-        deals = schedule(as_rows(tried).sum(axis=1), self.deals, halving=self.halving)
+    def _cuts(self, tried: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns where decisions with the actions ``tried (K, A)`` are cut into parts of about ``at_once`` determinizations."""
+        deals = schedule(tried.sum(axis=1), self.deals, halving=self.halving)
         cuts: NDArray[np.int64] = np.flatnonzero(np.diff((deals.sum(axis=0).cumsum() - 1) // self._at_once)) + 1
         return cuts
 

@@ -14,18 +14,14 @@ from nainjaune_agents.exact.policy import tabular
 from nainjaune_agents.exact.response import best_response, best_response_gains, value_to_first, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import Last
 
+from .lines import perfect
 from .recursion import Policy, Recursion, highest, lowest, uniform
 
 RNG = np.random.default_rng(0)
-
-
-def perfect(dinosaurs: int, players: int = 2) -> Setup:
-    return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
 
 
 def edge(tree: Tree) -> np.ndarray:

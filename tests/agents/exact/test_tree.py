@@ -20,11 +20,7 @@ from nainjaune_env.registry import make_setup
 from tests.support.games import without
 from tests.support.positions import small
 
-from .lines import replayed
-
-
-def perfect(dinosaurs: int, players: int = 2) -> Setup:
-    return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
+from .lines import perfect, replayed
 
 
 def micro(preset: str = "djeco", ranks: int = 4, suits: int = 2, hand: int = 3, players: int = 2) -> Setup:

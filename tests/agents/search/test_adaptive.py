@@ -18,6 +18,8 @@ from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from tests.support.positions import is_legal, small, turns
 
+from .test_agent import Thinks
+
 
 class Drawn:
     """Rollouts of known means: a number common to all actions at a table, and one of each action's own."""
@@ -29,16 +31,6 @@ class Drawn:
         rng = np.random.default_rng(tables["rng"].astype(np.uint64).tolist())
         noise = self.common * rng.normal(size=(len(tables), 1)) + self.own * rng.normal(size=(len(tables), len(self.means)))
         return np.where(actions[:, None] >> np.arange(len(self.means)) & 1, self.means + noise, 0)
-
-
-class Thinks:
-    """A prior that returns the same logits everywhere."""
-
-    def __init__(self, nats: list[float]) -> None:
-        self.nats = np.array(nats, np.float32)
-
-    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        return np.tile(self.nats, (len(observation), 1))
 
 
 def one_decision(tables: int = 1) -> tuple[DecisionBatch, list[int]]:
