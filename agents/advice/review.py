@@ -22,7 +22,7 @@ from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record, setup_of
 
-from .adviser import Advice, Adviser
+from .adviser import ARRAYS, Advice, Adviser
 from .decisions import decisions
 from .playouts import advice_hooks_of
 
@@ -148,8 +148,7 @@ def _decision(setup: Setup, one: Pick, best: int, advice: Advice | None) -> Deci
 
 def _row(advice: Advice, k: int) -> Advice:
     """Returns the advice on position ``k`` alone."""
-    names = ("best", "deals", "mean", "error", "behind", "behind_error")
-    return Advice(advice.columns, *(getattr(advice, name)[k : k + 1] for name in names))
+    return Advice(advice.columns, *(getattr(advice, name)[k : k + 1] for name in ARRAYS))
 
 
 def _difference(advice: Advice, best: int, played: int) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from nainjaune_env.records.record import Record
 
 from ..distributed.units import Executor, Found, Player, Unit, setup_from
 from ..loading import load_agent
-from .adviser import Advice, Adviser
+from .adviser import ARRAYS, Advice, Adviser
 from .playouts import columns_of
 from .review import Decision, Pick, compare, pick, reviewed, with_mistakes
 
@@ -72,14 +72,13 @@ class ReviewPlan:
 
 def advice_to_json(advice: Advice) -> dict[str, Any]:
     """Returns the arrays of ``advice`` as lists, whose numbers are exact."""
-    return {name: array.tolist() for name, array in vars(advice).items() if name != "columns"}
+    return {name: getattr(advice, name).tolist() for name in ARRAYS}
 
 
 def advice_from_json(payload: dict[str, Any], setup: Setup) -> Advice:
     """Returns the advice that :func:`advice_to_json` wrote."""
-    best, deals = (np.array(payload[name], np.int64) for name in ("best", "deals"))
-    real = (np.array(payload[name], np.float64) for name in ("mean", "error", "behind", "behind_error"))
-    return Advice(columns_of(setup.game), best, deals, *real)
+    arrays = (np.array(payload[name], np.int64 if name in ("best", "deals") else np.float64) for name in ARRAYS)
+    return Advice(columns_of(setup.game), *arrays)
 
 
 def review_by(
