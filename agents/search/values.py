@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,15 @@ class ActionStats:
 
     def add(self, trial: Trial, tried: NDArray[np.bool_]) -> None:
         """Adds the outcomes of a :class:`Trial` for the actions ``tried (k, M)`` of its rows and actions; others are 0."""
-        where = np.ix_(trial.rows, trial.actions)
+        where = self._where(trial, trial.actions)
         self.count[where] += trial.outcomes.shape[1] * tried
         self.sum[where] += trial.outcomes.sum(axis=1)
         self.squares[where] += np.square(trial.outcomes).sum(axis=1)
+
+    def _where(self, trial: Trial, *actions: NDArray[np.int64]) -> tuple[Any, ...]:
+        """Returns the index of the rows of ``trial`` and of axes of its actions; it gives a view where the trial covers all."""
+        covers_all = (len(trial.rows), len(trial.actions)) == self.count.shape
+        return (slice(None),) if covers_all else np.ix_(trial.rows, *actions)
 
     def mean(self) -> NDArray[np.float64]:
         """Returns the mean outcome of each action, ``(K, A, C)``; NaN if not tried."""
@@ -58,13 +63,15 @@ class PairedStats(ActionStats):
     def add(self, trial: Trial, tried: NDArray[np.bool_]) -> None:
         """See :class:`ActionStats`."""
         super().add(trial, tried)
-        pairs = np.ix_(trial.rows, trial.actions, trial.actions)
+        pairs = self._where(trial, trial.actions, trial.actions)
         both = (tried[:, :, None] & tried[:, None])[..., None]
         by_column = trial.outcomes.transpose(0, 3, 1, 2)
-        products = (by_column.swapaxes(2, 3) @ by_column).transpose(0, 2, 3, 1)
         sums, squares = trial.outcomes.sum(axis=1), np.square(trial.outcomes).sum(axis=1)
-        self.difference[pairs] += np.where(both, sums[:, :, None] - sums[:, None], 0.0)
-        self.difference_squares[pairs] += np.where(both, squares[:, :, None] + squares[:, None] - 2 * products, 0.0)
+        products = (by_column.swapaxes(2, 3) @ by_column).transpose(0, 2, 3, 1)
+        difference, difference_squares = sums[:, :, None] - sums[:, None], squares[:, :, None] + squares[:, None]
+        difference_squares -= np.multiply(products, 2, out=products)
+        self.difference[pairs] += np.multiply(difference, both, out=difference)
+        self.difference_squares[pairs] += np.multiply(difference_squares, both, out=difference_squares)
 
     def ahead(self, of: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the mean of the actions ``of (K,)`` minus that of each action, ``(K, A, C)``; NaN without a shared trial."""
