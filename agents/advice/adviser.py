@@ -243,8 +243,8 @@ class Adviser:
                 at = 0
                 for job in jobs:
                     rows = job.deals * len(job.actions)
-                    part = outcomes[at : at + rows].reshape(1, job.deals, len(job.actions), -1)
-                    yield Trial(np.array([job.position]), job.actions, part)
+                    part = outcomes[at : at + rows].reshape(job.deals, len(job.actions), -1)
+                    yield Trial(np.array([job.position]), job.actions, np.array([job.deals]), part)
                     at += rows
 
         stats = PairedStats(len(left), left.shape[1], len(self.columns))

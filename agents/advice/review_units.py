@@ -77,7 +77,7 @@ def advice_to_json(advice: Advice) -> dict[str, Any]:
 
 def advice_from_json(payload: dict[str, Any], setup: Setup) -> Advice:
     """Returns the advice that :func:`advice_to_json` wrote."""
-    arrays = (np.array(payload[name], np.int64 if name in ("best", "deals") else np.float64) for name in ARRAYS)
+    arrays: Iterator[Any] = (np.array(payload[name], np.int64 if name in ("best", "deals") else np.float64) for name in ARRAYS)
     return Advice(columns_of(setup.game), *arrays)
 
 

@@ -202,10 +202,8 @@ class SearchAgent:
         def play(more: NDArray[np.int64], left: NDArray[np.bool_]) -> Iterator[Trial]:
             owner = np.repeat(np.arange(len(more)), more)
             values = self._rollouts.values(take(owner), as_bits(left)[owner])
-            for count in np.unique(more[more > 0]):
-                same = more == count
-                outcomes = values[same[owner]].reshape(same.sum(), count, -1, 1)
-                yield Trial(np.flatnonzero(same), np.arange(left.shape[1]), outcomes)
+            rows = np.flatnonzero(more)
+            yield Trial(rows, np.arange(left.shape[1]), more[rows], values[..., None])
 
         deque(waves(stats, left, allocation, play), maxlen=0)
         return stats.mean()[..., 0], stats.error()[..., 0], stats.count, allocation.best(stats, left)

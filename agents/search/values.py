@@ -31,9 +31,10 @@ class ActionStats:
     def add(self, trial: Trial, tried: NDArray[np.bool_]) -> None:
         """Adds the outcomes of a :class:`Trial` for the actions ``tried (k, M)`` of its rows and actions; others are 0."""
         where = self._where(trial, trial.actions)
-        self.count[where] += trial.outcomes.shape[1] * tried
-        self.sum[where] += trial.outcomes.sum(axis=1)
-        self.squares[where] += np.square(trial.outcomes).sum(axis=1)
+        first = trial.deals.cumsum() - trial.deals
+        self.count[where] += trial.deals[:, None] * tried
+        self.sum[where] += np.add.reduceat(trial.outcomes, first, axis=0)
+        self.squares[where] += np.add.reduceat(np.square(trial.outcomes), first, axis=0)
 
     def _where(self, trial: Trial, *actions: NDArray[np.int64]) -> tuple[Any, ...]:
         """Returns the index of the rows of ``trial`` and of axes of its actions; it gives a view where the trial covers all."""
@@ -61,12 +62,13 @@ class PairedStats(ActionStats):
         self.difference, self.difference_squares = np.zeros(shape), np.zeros(shape)
 
     def add(self, trial: Trial, tried: NDArray[np.bool_]) -> None:
-        """See :class:`ActionStats`."""
+        """Does what :class:`ActionStats` does for a trial with as many determinizations of each decision."""
         super().add(trial, tried)
         pairs = self._where(trial, trial.actions, trial.actions)
         both = (tried[:, :, None] & tried[:, None])[..., None]
-        by_column = trial.outcomes.transpose(0, 3, 1, 2)
-        sums, squares = trial.outcomes.sum(axis=1), np.square(trial.outcomes).sum(axis=1)
+        outcomes = trial.outcomes.reshape(len(trial.rows), -1, *trial.outcomes.shape[1:])
+        by_column = outcomes.transpose(0, 3, 1, 2)
+        sums, squares = outcomes.sum(axis=1), np.square(outcomes).sum(axis=1)
         products = (by_column.swapaxes(2, 3) @ by_column).transpose(0, 2, 3, 1)
         difference, difference_squares = sums[:, :, None] - sums[:, None], squares[:, :, None] + squares[:, None]
         difference_squares -= np.multiply(products, 2, out=products)
@@ -89,14 +91,16 @@ class PairedStats(ActionStats):
 
 
 class Trial(NamedTuple):
-    """The outcomes of actions in further determinizations, as many for each of some decisions."""
+    """The outcomes of actions in further determinizations of some decisions."""
 
     rows: NDArray[np.int64]
     """The decisions, ``(k,)``."""
     actions: NDArray[np.int64]
     """``(M,)``."""
+    deals: NDArray[np.int64]
+    """The number of determinizations of each, ``(k,)``, none 0."""
     outcomes: NDArray[np.float64]
-    """``(k, W, M, C)`` for W determinizations of each; 0 for actions that are not tried there."""
+    """``(N, M, C)``, decision by decision; 0 for actions that are not tried there."""
 
 
 Stats = TypeVar("Stats", bound=ActionStats)

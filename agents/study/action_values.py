@@ -62,9 +62,10 @@ class ActionEvaluator:
     def _part(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> RegretValues:
         decisions, actions, deals = len(tables), len(self.setup.game.actions), self.deals
         drawn = determinize(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
-        payoff = self._rollouts.values(drawn, np.repeat(legal, deals)).reshape(decisions, deals, actions)
+        values = self._rollouts.values(drawn, np.repeat(legal, deals))
         stats, mask = ActionStats(decisions, actions), as_rows(legal, actions)
-        stats.add(Trial(np.arange(decisions), np.arange(actions), payoff[..., None]), mask)
+        stats.add(Trial(np.arange(decisions), np.arange(actions), np.full(decisions, deals), values[..., None]), mask)
+        payoff = values.reshape(decisions, deals, actions)
         mean = stats.mean()[..., 0]
         others_best = np.where(mask[:, None], stats.sum.swapaxes(1, 2) - payoff, -np.inf).argmax(axis=2)  # (K, D): in all but one
         best = np.take_along_axis(payoff, others_best[:, :, None], axis=2).mean(axis=1)

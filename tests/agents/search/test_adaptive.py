@@ -113,7 +113,7 @@ def test_paired_deviations_equal_those_of_the_differences() -> None:
     values = np.random.default_rng(2).normal(size=(1, 40, 3)) * [1, 2, 3]
     stats, left, row = PairedStats(1, 3), np.ones((1, 3), bool), np.array([0])
     for part in (values[:, :15], values[:, 15:]):
-        stats.add(Trial(row, np.arange(3), part[..., None]), left)
+        stats.add(Trial(row, np.arange(3), np.array([part.shape[1]]), part[0, ..., None]), left)
     leader, kept = keep(stats, row, left, np.zeros((1, 3)), 40, 0.0)
     assert leader[0] == values[0].mean(axis=0).argmax()
     assert kept[0, leader[0]]

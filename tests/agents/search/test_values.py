@@ -11,7 +11,9 @@ from nainjaune_agents.search.values import ActionStats, PairedStats, Trial, as_b
 
 
 def trial(rows: list[int], actions: list[int], outcomes: object) -> Trial:
-    return Trial(np.array(rows), np.array(actions), np.array(outcomes, float))
+    """Outcomes ``(k, W, M, C)`` of as many determinizations of each row."""
+    values = np.array(outcomes, float)
+    return Trial(np.array(rows), np.array(actions), np.full(len(rows), values.shape[1]), values.reshape(-1, *values.shape[2:]))
 
 
 def test_means_and_errors_are_those_of_the_determinizations_that_were_tried() -> None:
