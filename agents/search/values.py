@@ -31,10 +31,14 @@ class ActionStats:
     def add(self, trial: Trial, tried: NDArray[np.bool_]) -> None:
         """Adds the outcomes of a :class:`Trial` for the actions ``tried (k, M)`` of its rows and actions; others are 0."""
         where = self._where(trial, trial.actions)
-        first = trial.deals.cumsum() - trial.deals
         self.count[where] += trial.deals[:, None] * tried
-        self.sum[where] += np.add.reduceat(trial.outcomes, first, axis=0)
-        self.squares[where] += np.add.reduceat(np.square(trial.outcomes), first, axis=0)
+        self.sum[where] += self._totals(trial, trial.outcomes)
+        self.squares[where] += self._totals(trial, np.square(trial.outcomes))
+
+    def _totals(self, trial: Trial, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Returns the sums ``(k, M, C)`` of ``values (N, M, C)`` over the determinizations of each row of ``trial``."""
+        totals: NDArray[np.float64] = np.add.reduceat(values, trial.deals.cumsum() - trial.deals, axis=0)
+        return totals
 
     def _where(self, trial: Trial, *actions: NDArray[np.int64]) -> tuple[Any, ...]:
         """Returns the index of the rows of ``trial`` and of axes of its actions; it gives a view where the trial covers all."""
@@ -66,14 +70,17 @@ class PairedStats(ActionStats):
         super().add(trial, tried)
         pairs = self._where(trial, trial.actions, trial.actions)
         both = (tried[:, :, None] & tried[:, None])[..., None]
-        outcomes = trial.outcomes.reshape(len(trial.rows), -1, *trial.outcomes.shape[1:])
-        by_column = outcomes.transpose(0, 3, 1, 2)
-        sums, squares = outcomes.sum(axis=1), np.square(outcomes).sum(axis=1)
+        by_column = _by_row(trial, trial.outcomes).transpose(0, 3, 1, 2)
+        sums, squares = self._totals(trial, trial.outcomes), self._totals(trial, np.square(trial.outcomes))
         products = (by_column.swapaxes(2, 3) @ by_column).transpose(0, 2, 3, 1)
         difference, difference_squares = sums[:, :, None] - sums[:, None], squares[:, :, None] + squares[:, None]
         difference_squares -= np.multiply(products, 2, out=products)
         self.difference[pairs] += np.multiply(difference, both, out=difference)
         self.difference_squares[pairs] += np.multiply(difference_squares, both, out=difference_squares)
+
+    def _totals(self, trial: Trial, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        totals: NDArray[np.float64] = _by_row(trial, values).sum(axis=1)
+        return totals
 
     def ahead(self, of: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the mean of the actions ``of (K,)`` minus that of each action, ``(K, A, C)``; NaN without a shared trial."""
@@ -101,6 +108,11 @@ class Trial(NamedTuple):
     """The number of determinizations of each, ``(k,)``, none 0."""
     outcomes: NDArray[np.float64]
     """``(N, M, C)``, decision by decision; 0 for actions that are not tried there."""
+
+
+def _by_row(trial: Trial, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns ``values (N, M, C)`` as ``(k, W, M, C)``, for W determinizations of each row of ``trial``."""
+    return values.reshape(len(trial.rows), -1, *values.shape[1:])
 
 
 Stats = TypeVar("Stats", bound=ActionStats)
