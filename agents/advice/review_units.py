@@ -16,7 +16,7 @@ from nainjaune_env.records.record import Record
 
 from ..distributed.units import Executor, Payload, Player, WorkUnit, setup_from
 from ..loading import load_agent
-from .adviser import Advice, Adviser
+from .adviser import ARRAYS, Advice, Adviser
 from .playouts import columns_of
 from .review import Decision, Pick, compare, pick, reviewed, with_mistakes
 
@@ -46,10 +46,10 @@ class ReviewPlan:
         return {**vars(self), "setup": self.setup.to_dict()}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, payload: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        matches = tuple((number, record, tuple(rows)) for number, record, rows in held["matches"])
-        return cls(**{**held, "setup": setup_from(held["setup"]), "model": tuple(held["model"]), "matches": matches})
+        matches = tuple((number, record, tuple(rows)) for number, record, rows in payload["matches"])
+        return cls(**{**payload, "setup": setup_from(payload["setup"]), "model": tuple(payload["model"]), "matches": matches})
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields the matches in order."""
@@ -72,14 +72,13 @@ class ReviewPlan:
 
 def advice_to_json(advice: Advice) -> dict[str, Any]:
     """Returns the arrays of ``advice`` as lists, whose numbers are exact."""
-    return {name: array.tolist() for name, array in vars(advice).items() if name != "columns"}
+    return {name: getattr(advice, name).tolist() for name in ARRAYS}
 
 
-def advice_from_json(held: dict[str, Any], setup: Setup) -> Advice:
+def advice_from_json(payload: dict[str, Any], setup: Setup) -> Advice:
     """Returns the advice that :func:`advice_to_json` wrote."""
-    best, deals = (np.array(held[name], np.int64) for name in ("best", "deals"))
-    real = (np.array(held[name], np.float64) for name in ("mean", "error", "behind", "behind_error"))
-    return Advice(columns_of(setup.game), best, deals, *real)
+    arrays: Iterator[Any] = (np.array(payload[name], np.int64 if name in ("best", "deals") else np.float64) for name in ARRAYS)
+    return Advice(columns_of(setup.game), *arrays)
 
 
 def review_by(
@@ -101,7 +100,7 @@ def review_by(
     for _, group in itertools.groupby(picks, key=lambda one: one.match):
         some = list(group)
         of_setup.setdefault(str(some[0].setup.to_dict()), []).append(some)
-    found: dict[int, list[Decision]] = {}
+    reviews: dict[int, list[Decision]] = {}
     for matches in of_setup.values():
         setup = matches[0][0].setup
         kept = tuple((some[0].match, records[some[0].match - 1], tuple(one.row for one in some)) for some in matches)
@@ -111,7 +110,7 @@ def review_by(
             for unit, given in results:
                 some = matches[unit.first]
                 measured = advice_from_json(given["measured"], setup)
-                found[some[0].match] = reviewed(some, np.array(given["best"], np.int64), measured)
+                reviews[some[0].match] = reviewed(some, np.array(given["best"], np.int64), measured)
                 if progress is not None:
                     progress(2 * len(some))
-    return with_mistakes([decision for match in sorted(found) for decision in found[match]])
+    return with_mistakes([decision for match in sorted(reviews) for decision in reviews[match]])

@@ -24,16 +24,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, Rng, is_recurrent, needs_history
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, Rng, is_recurrent, needs_history
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
+from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..search.policies import UNIFORM, CompiledPolicy, LogitsPolicy, rollout_policy
-from ..search.rollouts import BatchedRollouts
+from ..search.policies import LogitsPolicy, rollout_policy
+from ..search.rollouts import ByAct, SteppedRollouts
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
 from .duplicate import CHUNK_TABLES, Start, chunks, start_with
@@ -124,7 +125,7 @@ def check(setup: Setup, hero: Agent, rival: Agent) -> None:
         if needs_history(agent):
             raise AgentError(f"Control variates are for agents without history, and {agent.name!r} reads the plies of the round.")
     match rollout_policy(rival, setup):
-        case CompiledPolicy(number) if number != UNIFORM:
+        case CompiledPolicy(number=number) if number != UNIFORM:
             return
         case LogitsPolicy(agent) if not agent.stochastic:
             return
@@ -177,7 +178,8 @@ def luck_removed(
     """Returns the terms ``(K, 2)`` of the decisions ``found``, on the true deal and averaged, and how many deals were used."""
     terms, samples = np.zeros((len(found.table), 2)), 0
     states = generator_states(rng.random(len(found.table)))
-    rollouts, replay = BatchedRollouts(setup, rival), Batch(setup, ROWS, skip_forced=False, autoreset=False)
+    rollouts = SteppedRollouts(setup, [ByAct(setup, rival)])
+    replay = Batch(setup, ROWS, skip_forced=False, autoreset=False)
     for at in range(0, len(terms), ROWS // PROPOSALS):
         part = slice(at, at + ROWS // PROPOSALS)
         owner = np.repeat(np.arange(len(found.table[part])), PROPOSALS)

@@ -213,7 +213,7 @@ def _shorter(setup: Setup, limit: int) -> str:
     fitting = []
     for knobs in () if own is None else own.sizes(setup):
         other = _with(setup, knobs)
-        if own is not None and own.most_nodes(other) <= limit and own.most_nodes(other) < own.most_nodes(setup):
+        if own is not None and own.max_nodes(other) <= limit and own.max_nodes(other) < own.max_nodes(setup):
             fitting.append(" ".join(f"--set {knob}={value}" for knob, value in knobs.items()))
     return f" A shorter game fits: {fitting[-1]}." if fitting else ""
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng, needs_history
+from nainjaune_env.agent import Agent, CompiledPolicy, Rng, needs_history
 from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
@@ -19,9 +19,10 @@ from nainjaune_env.engine.compiled import loops_of
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import generator_states
+from nainjaune_env.engine.learner_loops import UNIFORM
 
 from ..heuristics import rules_of_thumb
-from ..search.policies import UNIFORM, CompiledPolicy, LogitsPolicy, policy_of
+from ..search.policies import LogitsPolicy, policy_of
 from ..search.rollouts import loops_for
 
 BY_NET = -2
@@ -42,7 +43,7 @@ def kernels_of(setup: Setup, policy: int = UNIFORM, *, centred: bool = False) ->
         game=setup.game.kernel,
         loops=loops_of(setup),
         heuristics=rules_of_thumb(setup.game.name),
-        rollouts=loops_for(setup.game),
+        rollouts=loops_for(setup),
         rules=setup.kernel_rules,
         TABLE=setup.game.table,
         WORDS=setup.game.table.itemsize // 8,
@@ -61,7 +62,7 @@ def check_players(agents: Sequence[Agent], setup: Setup) -> list[int]:
 def _number(agent: Agent, setup: Setup) -> int:
     heuristics = getattr(rules_of_thumb(setup.game.name), "HEURISTICS", {})
     match policy_of(agent):
-        case CompiledPolicy(number) if number == UNIFORM or agent in heuristics.values():
+        case CompiledPolicy(number=number) if number == UNIFORM or agent in heuristics.values():
             return number
         case LogitsPolicy() if hasattr(agent, "net") and not needs_history(agent):
             return BY_NET
@@ -160,14 +161,14 @@ def play_out_on_gpu(
     batch: CudaBatch,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    chance: Callable[[int, NDArray[np.int64]], Rng],
+    rngs: Callable[[int, NDArray[np.int64]], Rng],
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
     """Does what ``arena.play.play_out`` does for tables on a GPU; returns the payoffs ``(B, n)``.
 
     Heuristics and deterministic networks make the same decisions as on the CPU, except where rounding swaps nearly equal logits.
-    An agent that draws has a generator for each table, seeded by a draw from ``chance(number, index)``.
+    An agent that draws has a generator for each table, seeded by a draw from ``rngs(number, index)``.
     """
     everywhere = np.arange(batch.num_tables)
     payoff = batch.place(batch.fetch(batch.reward).astype(np.int64))
@@ -178,7 +179,7 @@ def play_out_on_gpu(
             after_step(batch.fetch(actions))
 
     def states(who: int) -> NDArray[np.uint64]:
-        return generator_states(chance(who, everywhere).random(batch.num_tables))
+        return generator_states(rngs(who, everywhere).random(batch.num_tables))
 
     play_to_the_end(batch, agents, seating, states, after_step=add_step)
     return batch.fetch(payoff)

@@ -1,7 +1,7 @@
 """Rules of thumb as baselines, one module for each game.
 
 Every module defines ``HEURISTICS``, agents by name, and the compiled ``play(which, table, rules, legal_bits)`` for rollouts:
-the action of the :class:`Compiled` agent number ``which`` at a table whose seat to act has perfect recall. For tables of
+the action of the heuristic number ``which`` at a table whose seat to act has perfect recall. For tables of
 environments and on a GPU it defines ``decide(which, table, rules, legal_bits, kept)``: the action from what the seat to act may
 know, where ``kept (MEMORY,) uint8`` is its recurrent state, zeros at its first decision of a round. Every game has the agent
 ``random``. A module may also define ``MODIFIERS``, which make another agent of any agent of that game (``NAME@word=number``),
@@ -14,7 +14,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +38,6 @@ class RandomAgent:
     def compiled_policy(self) -> CompiledPolicy:
         """Returns the uniform policy of compiled loops."""
         return CompiledPolicy(None, UNIFORM)
-
-
-@runtime_checkable
-class Compiled(Agent, Protocol):
-    """A rule of thumb that its game's module can also play in compiled code."""
-
-    which: int
-    """Its number for ``play``."""
 
 
 def heuristics(game: str) -> Mapping[str, Agent]:

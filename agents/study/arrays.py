@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nainjaune_env.analysis.features import choices_at
 from nainjaune_env.compiler.jit import jit
 
-from .action_values import Values
+from .action_values import RegretValues
 from .columns import OPTION, ColumnSpec, Source
 from .playing import Chunk, StudySettings
 
@@ -114,7 +114,7 @@ def _best(sharing: NDArray[np.int8]) -> NDArray[np.float32]:
     return np.divide(np.float32(1), sharing, out=share, where=sharing > 0)
 
 
-def _searched(settings: StudySettings, chunk: Chunk, values: Values) -> Derived:
+def _searched(settings: StudySettings, chunk: Chunk, values: RegretValues) -> Derived:
     """Returns the columns of the search, null in rows that were not searched."""
     trace, actions = chunk.trace, settings.setup.game.actions
     count, rows = len(trace.decisions), trace.kept_row
@@ -139,7 +139,7 @@ def _searched(settings: StudySettings, chunk: Chunk, values: Values) -> Derived:
         "search_move": lambda: lists(_named(np.nonzero(legal)[1], actions)),
         "search_mean": lambda: lists(pa.array(values.mean[legal])),
         "search_error": lambda: lists(pa.array(values.error[legal])),
-        "search_best": lambda: _named(scattered(values.best), actions, ~searched),
+        "search_best": lambda: _named(scattered(values.action), actions, ~searched),
         "regret": lambda: pa.array(scattered(values.behind[np.arange(len(rows)), taken]), mask=~searched),
     }
 

@@ -21,7 +21,7 @@ from nainjaune_env.engine.determinize import generator_states
 
 from ..arena.duplicate import chunks, start_with
 from ..arena.play import play_out
-from .action_values import ActionEvaluator, Values
+from .action_values import ActionEvaluator, RegretValues
 
 SeatedAs = Literal["random", "fixed"]
 TABLES: dict[str, int] = {"round": 4096, "match": 256}
@@ -118,7 +118,7 @@ class Chunk:
     trace: Trace
     seats: NDArray[np.int64]
     """Indices into the agents by seat, ``(T, n)``."""
-    values: Values | None
+    values: RegretValues | None
     """Of the decisions ``trace.kept_row``; None without a search."""
 
 
@@ -169,7 +169,7 @@ def _seats(settings: StudySettings, at: int, count: int) -> NDArray[np.int64]:
     return (_uniform(settings, Stream.SEATS, at, (count, n)) * agents).astype(np.int64)
 
 
-def _search(settings: StudySettings, evaluator: ActionEvaluator, traced: Trace, at: int, count: int) -> Values:
+def _search(settings: StudySettings, evaluator: ActionEvaluator, traced: Trace, at: int, count: int) -> RegretValues:
     episode = traced.episode[traced.kept_row]
     # the row of each decision in its episode: its generator depends on the episode and this
     number = traced.kept_row - np.searchsorted(traced.episode, episode)

@@ -286,7 +286,7 @@ class Trainer(BaseTrainer[Config]):
         rollouts: Rollouts
         options: dict[str, Any] = {}
         if self.config.device == "cuda":
-            from ..search.gpu_rollouts import DETERMINIZATIONS, gpu_rollouts
+            from ..cuda.rollouts import DETERMINIZATIONS, gpu_rollouts
 
             rollouts = on_gpu = gpu_rollouts(policy, self.setup, self.config.objective)
             options = {"draw": on_gpu.draw, "at_once": DETERMINIZATIONS}

@@ -145,7 +145,7 @@ def test_more_rows_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> No
     setup = SETUPS[0]
     determinizations, actions = determinizations_of(setup, 7)
     whole = Playouts(setup, minds(setup)[1]).outcomes(determinizations, actions)
-    monkeypatch.setattr("nainjaune_agents.advice.playouts.ROWS", 7)
+    monkeypatch.setattr("nainjaune_agents.search.rollouts.ROWS", 7)
     before = determinizations.copy()
     assert Playouts(setup, minds(setup)[1]).outcomes(determinizations, actions).tolist() == whole.tolist()
     assert determinizations.tobytes() == before.tobytes()

@@ -264,7 +264,7 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_errors_are_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "MOST_OPENINGS", 1000)  # or it would take a while
+    monkeypatch.setattr(tree, "MAX_OPENINGS", 1000)  # or it would take a while
     Path("file").write_text("", encoding="utf-8")
     status, _, err = exact(capfd, words)
     assert status == 2
@@ -306,11 +306,11 @@ def test_the_list_says_where_a_solution_plays(capfd: pytest.CaptureFixture[str])
 
 def test_sizes_are_bounded_from_above() -> None:
     """What the hint about a shorter game rests on."""
-    from nainjaune_agents.exact.batasaurus import most_nodes, sizes
+    from nainjaune_agents.exact.batasaurus import max_nodes, sizes
 
     setups = [perfect(3), perfect(4), perfect(3, 3), perfect(2, 4), make_setup("batasaurus", players=2, dinosaurs=3)]
     for setup in setups:
-        assert most_nodes(setup) / 4 < build_tree(setup).size <= most_nodes(setup)
+        assert max_nodes(setup) / 4 < build_tree(setup).size <= max_nodes(setup)
     assert [replace(perfect(12), rules=perfect(12).rules.replace(**knobs)) for knobs in sizes(perfect(12))] == [
         perfect(dinosaurs) for dinosaurs in range(2, 13)
     ]

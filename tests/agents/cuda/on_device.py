@@ -14,6 +14,7 @@ import torch
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.cuda import nets
 from nainjaune_agents.cuda.players import Players
+from nainjaune_agents.cuda.rollouts import CompiledGpuRollouts, NetGpuRollouts, gpu_rollouts
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
@@ -21,7 +22,6 @@ from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.precompile import PARTS, Target
 from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
-from nainjaune_agents.search.gpu_rollouts import CompiledGpuRollouts, NetGpuRollouts, gpu_rollouts
 from nainjaune_agents.trainers import expert
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
@@ -94,7 +94,7 @@ def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatc
     agent = untrained(CLASSIC, stochastic=stochastic)
     rollouts = gpu_rollouts(agent, CLASSIC)
     assert isinstance(rollouts, NetGpuRollouts)
-    monkeypatch.setattr("nainjaune_agents.search.gpu_rollouts.ROWS", 5)
+    monkeypatch.setattr("nainjaune_agents.cuda.rollouts.ROWS", 5)
     found = rollouts.values(host.tables, host.legal)
     assert found.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
 

@@ -71,7 +71,7 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
         agent = load_agent(name, setup)
         options: dict[str, Any] = {}
         if device == "cuda":
-            from nainjaune_agents.search.gpu_rollouts import gpu_rollouts
+            from nainjaune_agents.cuda.rollouts import gpu_rollouts
 
             rollouts = gpu_rollouts(agent, setup, objective)
             options = {"draw": rollouts.draw, "at_once": 12}
@@ -111,7 +111,7 @@ def everything(device: str) -> dict[str, Any]:
     found: dict[str, Any] = {name: play(setup, device) for name, setup in setups().items()}
     found["arena"] = compare(make_setup(None, "djeco", 2), device)
     for name in ("classic", "known cards"):
-        with patch("nainjaune_agents.search.gpu_rollouts.COUNTED", 2) if device == "cuda" else nullcontext():  # in three goes
+        with patch("nainjaune_agents.cuda.rollouts.COUNTED", 2) if device == "cuda" else nullcontext():  # in three goes
             found[f"search, {name}"] = search(setups()[name], device)
     return found
 

@@ -34,10 +34,10 @@ def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def all_kernels(setup: Setup, *, uniform: bool) -> tuple[list[tuple[str, str]], set[str]]:
     """What every kernel compiles to, with its name, and all names; rollouts are by a heuristic, and by ``uniform`` play too."""
     from nainjaune_agents.cuda.players import Players
-    from nainjaune_agents.search import gpu_rollouts
+    from nainjaune_agents.cuda.rollouts import CompiledGpuRollouts
     from tests.engine.cuda.compiling import CompilesOnly, Idle, kernels_in
 
-    class Rollouts(CompilesOnly, gpu_rollouts.CompiledGpuRollouts):
+    class Rollouts(CompilesOnly, CompiledGpuRollouts):
         pass
 
     class Seated(CompilesOnly, Players):

@@ -22,7 +22,7 @@ from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_ch
 from nainjaune_agents.nets.common_layout import CommonView, common_layout
 from nainjaune_agents.nets.net_agent import NetAgent, specialised
 from nainjaune_agents.nets.policy_value import PolicyValueNet
-from nainjaune_agents.search.rollouts import ScoredRollouts, rollouts_by
+from nainjaune_agents.search.rollouts import ByLogits, seat_policy
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
@@ -193,7 +193,7 @@ def test_a_search_plays_out_rounds_by_it(arch: str, dtype: torch.dtype, monkeypa
         monkeypatch.setattr(f"nainjaune_agents.nets.{module}.fast_dtype", lambda: dtype)
     setup = small()
     net, observation = stirred(net_of(arch, setup)), Batch(setup, 200).observation
-    assert isinstance(rollouts_by(NetAgent("net", net), setup), ScoredRollouts)
+    assert isinstance(seat_policy(NetAgent("net", net), setup), ByLogits)
     expected, scorer = net.evaluate(observation)[0], NetAgent("net", net).scorer()
     stirred(net, seed=9)
     assert np.abs(scorer.logits(observation) - expected).max() < (1e-4 if dtype is torch.float32 else 0.05) * expected.std()

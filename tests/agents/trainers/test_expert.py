@@ -19,7 +19,7 @@ from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.search.agent import Values
+from nainjaune_agents.search.values import ActionValues
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.expert import LABELS, Config, Trainer, train
@@ -225,7 +225,7 @@ def test_halves_are_independent_and_together_the_whole(tmp_path: Path) -> None:
     halves = []
     for part in (values[:3], values[3:]):
         error = part.std(axis=0, ddof=1) / math.sqrt(len(part))
-        halves.append(Values(part.mean(axis=0), error, np.full((4, 3), len(part)), np.zeros(4, np.int64)))
+        halves.append(ActionValues(part.mean(axis=0), error, np.full((4, 3), len(part)), np.zeros(4, np.int64)))
     mean, error = pooled(halves)
     np.testing.assert_allclose(mean, values.mean(axis=0))
     np.testing.assert_allclose(error, values.std(axis=0, ddof=1) / math.sqrt(7))

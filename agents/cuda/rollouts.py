@@ -20,10 +20,11 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import MEMORY
+from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..cuda.players import BY_NET, check_players, kernels_of, play_to_the_end
+from ..search.policies import rollout_policy
 from ..task import CENTRED, OWN
-from .policies import UNIFORM, rollout_policy
+from .players import BY_NET, check_players, kernels_of, play_to_the_end
 
 DETERMINIZATIONS = 1 << 17
 """Determinizations searched at once: with five actions each, several rollouts for each thread of an H200."""
@@ -71,13 +72,13 @@ class CudaRollouts(OnDevice):
         draw within one part in 10^15 of a bound gives another deal.
         """
         first = np.searchsorted(owner, np.arange(len(tables) + 1)).astype(np.int64)
-        held = [self.place(array) for array in (tables, first, owner, states)]
+        arrays = [self.place(array) for array in (tables, first, owner, states)]
         drawn = self._cuda.device_array(len(owner), tables.dtype)
         threads = min(len(tables), COUNTED)
         memory = self._buffer("memory", (threads, MEMORY), np.float64)
         for at in range(0, len(tables), threads):
-            self._run("resample", threads, held[0], at, *held[1:], memory, drawn)
-        states[...] = self.fetch(held[3])
+            self._run("resample", threads, arrays[0], at, *arrays[1:], memory, drawn)
+        states[...] = self.fetch(arrays[3])
         return Determinizations(drawn, np.arange(len(owner)))
 
     def placed(self, tables: NDArray[Any] | Determinizations) -> Determinizations:
@@ -96,9 +97,9 @@ class CompiledGpuRollouts(CudaRollouts):
 
     def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`CudaRollouts`."""
-        held = self.placed(tables)
-        value = self._buffer("value", (len(held), self._actions), np.float64)
-        self._run("evaluate_actions", len(held) * self._actions, held.rows, self.place(held.index), self.place(actions), value)
+        drawn = self.placed(tables)
+        value = self._buffer("value", (len(drawn), self._actions), np.float64)
+        self._run("evaluate_actions", len(drawn) * self._actions, drawn.rows, self.place(drawn.index), self.place(actions), value)
         return self.fetch(value)
 
 
@@ -111,12 +112,12 @@ class NetGpuRollouts(CudaRollouts):
 
     def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`CudaRollouts`."""
-        held = self.placed(tables)
+        drawn = self.placed(tables)
         which, action = np.nonzero(actions[:, None] >> np.arange(self._actions) & 1)
-        value = np.zeros((len(held), self._actions))
+        value = np.zeros((len(drawn), self._actions))
         for at in range(0, len(which), ROWS):
             part = slice(at, at + ROWS)
-            value[which[part], action[part]] = self._play(held.rows, held.index[which[part]], action[part])
+            value[which[part], action[part]] = self._play(drawn.rows, drawn.index[which[part]], action[part])
         return value
 
     def _play(self, rows: Any, which: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.float64]:
