@@ -41,7 +41,7 @@ COLORS = ("auto", "always", "never")
 
 ERROR = 0.2
 """Default half-width of intervals."""
-MOST_DEALS = 10_000_000
+MAX_DEALS = 10_000_000
 """Most deals of a position: their results are held in memory."""
 FIELDS = ("hand", "moves", "pots", "stacks", "seat", "round")
 """Arguments that describe a position; each game says which of them it takes."""
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_chance_arguments(parser)
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--error", type=number(1e-6, 100_000), help=f"half-width of the 95 %% intervals (default: {ERROR})")
-    effort.add_argument("--deals", type=integer(2, MOST_DEALS), help="number of deals for each move, in place of --error")
+    effort.add_argument("--deals", type=integer(2, MAX_DEALS), help="number of deals for each move, in place of --error")
     parser.add_argument("--every", action="store_true", help="reach --error for moves far behind the best, too")
     add_output_arguments(parser)
 

@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .advise import MOST_DEALS, add_chance_arguments, add_output_arguments
+from .advise import MAX_DEALS, add_chance_arguments, add_output_arguments
 from .arguments import integer
 from .progress import progress_bar
 from .streams import print_json
@@ -48,14 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument("--player", metavar="NAME", help="only the decisions of the player with this name in the records")
     parser.add_argument(
         "--choosing",
-        type=integer(2, MOST_DEALS),
+        type=integer(2, MAX_DEALS),
         default=500,
         metavar="DEALS",
         help="deals to find the best move in (default: %(default)s)",
     )
     parser.add_argument(
         "--measuring",
-        type=integer(2, MOST_DEALS),
+        type=integer(2, MAX_DEALS),
         default=2000,
         metavar="DEALS",
         help="deals to compare it with the one played in (default: %(default)s)",

@@ -35,7 +35,7 @@ from nainjaune_env.core.printable import printable
 from .arguments import integer
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
-from .workers import MOST_WORKERS
+from .workers import MAX_WORKERS
 
 if TYPE_CHECKING:
     from nainjaune_env.core.spec import Setup
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=("cpu", "cuda"), help="what is compiled for (default: that of the file, else cpu)")
     parser.add_argument("--parts", nargs="+", choices=PARTS, metavar="PART", help="these parts (default: all)")
     parser.add_argument(
-        "--workers", type=integer(1, MOST_WORKERS), metavar="N", help="compile in N processes (default: one a processor)"
+        "--workers", type=integer(1, MAX_WORKERS), metavar="N", help="compile in N processes (default: one a processor)"
     )
 
 

@@ -14,14 +14,8 @@ OBJECTIVES = ("own", "centred")
 """Those of ``task``, which is too slow to import before the command line is parsed."""
 
 
-def add_task_arguments(parser: argparse.ArgumentParser, *, objective: str = "own") -> None:
-    """Declares ``--objective`` and ``--start``; ``objective`` is the default."""
-    parser.add_argument(
-        "--objective",
-        choices=OBJECTIVES,
-        default=objective,
-        help="the payoff that counts: own, or centred, less the mean of the table's seats (default: %(default)s)",
-    )
+def add_start_argument(parser: argparse.ArgumentParser) -> None:
+    """Declares ``--start``."""
     parser.add_argument(
         "--start",
         default="fresh",
@@ -31,10 +25,24 @@ def add_task_arguments(parser: argparse.ArgumentParser, *, objective: str = "own
     )
 
 
-def settle_task(args: argparse.Namespace, setup: Setup) -> Task:
-    """Returns the task of the arguments; raises :class:`~nainjaune_env.core.errors.ConfigError` for one that ``setup`` lacks."""
-    from ..task import Task, parse_start
+def add_task_arguments(parser: argparse.ArgumentParser, *, objective: str = "own") -> None:
+    """Declares ``--objective`` and ``--start``; ``objective`` is the default."""
+    parser.add_argument(
+        "--objective",
+        choices=OBJECTIVES,
+        default=objective,
+        help="the payoff that counts: own, or centred, less the mean of the table's seats (default: %(default)s)",
+    )
+    add_start_argument(parser)
 
-    task = Task(args.objective, parse_start(args.start))
+
+def settle_task(args: argparse.Namespace, setup: Setup) -> Task:
+    """Returns the task of the arguments; raises :class:`~nainjaune_env.core.errors.ConfigError` for one that ``setup`` lacks.
+
+    Without an argument ``--objective`` it is a seat's own payoff.
+    """
+    from ..task import OWN, Task, parse_start
+
+    task = Task(getattr(args, "objective", OWN), parse_start(args.start))
     task.check(setup)
     return task

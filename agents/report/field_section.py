@@ -38,7 +38,7 @@ class FieldSection:
 
     def __init__(self, result: Result, rival: str) -> None:
         self._rival = rival
-        self._names = dict(zip(result.agents, short_names(result.agents), strict=True))
+        self._names = dict(zip(result.plan.agents, short_names(result.plan.agents), strict=True))
         self._estimates: dict[str, list[MeasureEstimate]] = {}
         """By hero, in the same order for all."""
         for edge in result.edges:

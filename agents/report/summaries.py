@@ -34,10 +34,10 @@ def summary_columns(result: Result) -> tuple[list[str], list[list[str]]]:
 def csv_rows(result: Result) -> Iterator[tuple[str, str, str, str, float, float | str]]:
     """Yields ``agent, measure, part, unit, mean, ci95`` of every number."""
     if result.ratings is not None:
-        for agent, found in zip(result.agents, result.ratings.points, strict=True):
+        for agent, found in zip(result.plan.agents, result.ratings.points, strict=True):
             yield agent, "rating", "", POINTS, found.mean, found.ci95
     if result.alpha_rank is not None:
-        for number, agent in enumerate(result.agents):
+        for number, agent in enumerate(result.plan.agents):
             for part, masses in (("", "mass"), ("low", "low"), ("high", "high")):
                 yield agent, "alpha_rank", part, SHARE, float(getattr(result.alpha_rank, masses)[number]), ""
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .intervals import Z_95, Moments
+from .ratio_estimate import Estimate
 
 ENOUGH = 10
 """Least number of values other than 0 for an interval, where most are 0."""
@@ -74,6 +75,11 @@ class Differences(Moments):
     def negated(self) -> Self:
         """Returns the differences with the opposite signs."""
         return type(self)(self.count, -self.mean, self.squares, self.sides[::-1])
+
+    @property
+    def estimate(self) -> Estimate:
+        """The mean with its 95 % interval."""
+        return Estimate(self.mean, self.half_width)
 
     @property
     def differing(self) -> int:

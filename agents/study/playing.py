@@ -19,7 +19,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.engine.determinize import generator_states
 
-from ..arena.duplicate import chunks, start_with
+from ..arena.duplicate import chunks
 from ..arena.play import play_out
 from .action_values import ActionEvaluator, Values
 
@@ -139,7 +139,7 @@ def play(plan: Plan, episodes: int, *, first: int = 0, tables: int | None = None
 
 def play_chunk(plan: Plan, at: int, count: int) -> Chunk:
     """Returns ``count`` played episodes from number ``at`` on."""
-    setup, start = plan.setup, start_with(plan.pots)
+    setup, start = plan.setup, "fresh" if plan.pots is None else {"pots": plan.pots}
     seeds = streams(plan.seed, count, Stream.DEALS, first=at)
     batch = Batch(setup, count, episode=plan.episode, start=start, autoreset=False, log=True, deal=False)
     batch.reset(seeds=seeds)
