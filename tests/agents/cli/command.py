@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 
+import pytest
+
 from nainjaune_agents.cli.main import main
+
+Capture = pytest.CaptureFixture[str]
 
 
 def status_of(words: Sequence[str]) -> int:
@@ -13,3 +19,20 @@ def status_of(words: Sequence[str]) -> int:
         return main(words)
     except SystemExit as stopped:
         return int(stopped.code or 0)
+
+
+def nainjaune(capfd: Capture, words: str, *more: str) -> tuple[int, str, str]:
+    """The exit status, what was printed, and what went to stderr, without progress bars; ``more`` words are not split."""
+    status = status_of([*words.split(), *more])
+    out, err = capfd.readouterr()
+    return status, out, re.sub(r"[^\n]*\r", "", err).strip()
+
+
+def refused(capfd: Capture, words: str, says: str) -> None:
+    """The command fails with a sentence that matches ``says``, in a line, and leaves the folder as it was."""
+    before = os.listdir()
+    status, out, err = nainjaune(capfd, words)
+    program = words.split()[0]
+    assert (status, out) == (2, "")
+    assert re.fullmatch(rf"nainjaune {program}[^\n:]*: [^\n]*(?:{says})[^\n]*", err), err
+    assert os.listdir() == before
