@@ -175,7 +175,7 @@ def task_words(task: Task) -> list[str]:
         start = task.start
     else:
         ((name, (low, high)),) = task.start.items()
-        start = f"{name}={low}..{high}"
+        start = f"{name}={low}" + ("" if low == high else f"..{high}")
     words = [] if task.objective == OWN else ["--objective", task.objective]
     return words if start == FRESH else [*words, "--start", start]
 

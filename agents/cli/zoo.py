@@ -85,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
+    from ..publish import publish
     from ..task import Task, parse_start
-    from ..zoo.publish import publish
 
     setups = _setups(args.add)
     tasks = [Task(start=parse_start(start)) for start in args.start]

@@ -29,7 +29,7 @@ def asked(line: str, folder: Path) -> list[str]:
 
 def test_commands_and_options(tmp_path: Path) -> None:
     assert {"evaluate", "exact", "exploit"} == set(asked("nainjaune e", tmp_path))
-    assert "--until-decided" in asked("nainjaune evaluate --u", tmp_path)
+    assert "--until-decided" in asked("nainjaune versus --u", tmp_path)
 
 
 @pytest.mark.slow

@@ -43,9 +43,7 @@ def test_end_to_end(capfd: Capture) -> None:
     assert [edge["mean"] for edge in plain["edges"]] == [edge["mean"] for edge in held["edges"]]
 
     before = Path("results/x/results.json").read_bytes()
-    refused(
-        capfd, f"{words} --out results/x", r"results\.json' exists, and is not overwritten: choose another --out\."
-    )
+    refused(capfd, f"{words} --out results/x", r"results\.json' exists, and is not overwritten: choose another --out\.")
     assert Path("results/x/results.json").read_bytes() == before
 
 
@@ -59,9 +57,7 @@ def test_runs_are_rated_under_their_own_rules(capfd: Capture) -> None:
     held = json.loads(Path("own/results.json").read_text(encoding="utf-8"))
     assert (held["rules"], held["players"]) == (trained.rules.to_dict(), trained.players)
     table = f"--preset tableau --players {trained.players}"
-    refused(
-        capfd, f"{words} runs/a {table}", r"runs/a' was trained under .*payment=points.*, and this table has .*payment=cards"
-    )
+    refused(capfd, f"{words} runs/a {table}", r"runs/a' was trained under .*payment=points.*, and this table has .*payment=cards")
     status, out, err = nainjaune(capfd, f"{words} runs/a@transfer {table}")
     assert (status, "preset tableau" in out, err) == (0, True, "")
     for_all_tables = str(player_registry().find("zoo:strong", make_setup(preset="djeco", players=2)).path)

@@ -88,7 +88,7 @@ def test_results_in_order_come_as_soon_as_they_can() -> None:
 
 def test_plans_are_the_same_after_json() -> None:
     setup = make_setup(preset="classic", players=3, max_rounds=2)
-    plan = TournamentPlan(setup, ("a", "b", "c"), 50, 2, Task("centred", {"pots": [0, 20]}), (1, 2, 3, 4, 5), rated=True, chunk=7)
+    plan = TournamentPlan(setup, ("a", "b", "c"), 50, 2, Task("centred", {"pots": [0, 20]}), rated=True, chunk=7)
     again = TournamentPlan.from_dict(plan.to_dict())
     assert again == plan
     assert again.setup.rules == setup.rules

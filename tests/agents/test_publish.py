@@ -11,9 +11,9 @@ import torch
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
+from nainjaune_agents.publish import origin, publish
 from nainjaune_agents.task import Task
 from nainjaune_agents.zoo import PlayerRegistry, load_card
-from nainjaune_agents.zoo.publish import origin, publish
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game

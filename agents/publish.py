@@ -15,14 +15,14 @@ from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence,
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
-from ..arena.duplicate import Duplicate
-from ..loading import TRANSFERRED, load_agent, undrawn
-from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
-from ..task import DEFAULT_TASK, Task
-from ..trainers.config import LENGTH_KEYS
-from . import HouseRules, ModelCard, PlayerRegistry, Rating, save_card
-from .model_card import LOCAL_CHANGES
-from .registry import check_player_name, is_zoo_name, player_registry
+from .arena.duplicate import Duplicate
+from .loading import TRANSFERRED, load_agent, undrawn
+from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
+from .task import DEFAULT_TASK, Task
+from .trainers.config import LENGTH_KEYS
+from .zoo import HouseRules, ModelCard, PlayerRegistry, Rating, save_card
+from .zoo.model_card import LOCAL_CHANGES
+from .zoo.registry import check_player_name, is_zoo_name, player_registry
 
 
 @dataclass(frozen=True)
