@@ -27,9 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nainjaune_env.core.speech import LANGUAGES
-
-from .arguments import add_seed_argument, integer, number
+from .arguments import add_color_argument, add_language_argument, add_seed_argument, integer, number
 from .setups import add_setup_arguments, game_of, settle_setup
 
 if TYPE_CHECKING:
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 
 NAME = "play"
 HELP = "play against agents"
-COLORS = ("auto", "always", "never")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,13 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed_argument(parser, default=None, meaning="the seed of cards and agents (default: random)")
     parser.add_argument("--records", type=Path, metavar="FILE", help="append the record of each finished match to this file")
     parser.add_argument("--name", help="your name in records (default: person)")
-    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
-    parser.add_argument(
-        "--color",
-        choices=COLORS,
-        default="auto",
-        help="colours; auto: on a terminal, unless NO_COLOR is set (default: %(default)s)",
-    )
+    add_language_argument(parser)
+    add_color_argument(parser)
     parser.add_argument(
         "--pace",
         type=number(0, 3600),
