@@ -61,13 +61,13 @@ def origin(run: Path) -> Origin:
         values = [word for key, (_, new) in keys.items() for word in ("--set", f"{key}={json.dumps(new)}")]
         commands.append(shlex.join(["python", "train.py", "--resume", "--out", f"runs/{run.name}", *values]))
         commit = _with_local_changes(commit, changed_at)
-    own = Origin(commands, commit, machine, seconds, decisions)
+    origin_of_run = Origin(commands, commit, machine, seconds, decisions)
     if initialised_from is None:
-        return own
+        return origin_of_run
     if is_zoo_name(initialised_from):
         player = undrawn(initialised_from)
         card = player_registry().find(player, checkpoint.setup, anywhere=checkpoint.common, any_rules=True).card
-        return replace(own, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
+        return replace(origin_of_run, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
     if Path(initialised_from).is_file():
         raise CheckpointError(
             f"The run {str(run)!r} began from the file {quoted(initialised_from)}, which does not record how it was made. "
@@ -75,11 +75,11 @@ def origin(run: Path) -> Origin:
         )
     before = origin(Path(initialised_from))
     return replace(
-        own,
+        origin_of_run,
         commit=_with_local_changes(commit, before.commit),
-        commands=[*before.commands, *own.commands],
-        seconds=before.seconds + own.seconds,
-        decisions=before.decisions + own.decisions,
+        commands=[*before.commands, *origin_of_run.commands],
+        seconds=before.seconds + origin_of_run.seconds,
+        decisions=before.decisions + origin_of_run.decisions,
     )
 
 

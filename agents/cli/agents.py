@@ -92,7 +92,7 @@ def player_row(player: Player) -> list[str]:
 
     ratings = player.card.ratings
     first = ratings[0]
-    own = [rating for rating in ratings if (rating.field, rating.task) == (first.field, first.task)]
-    low, high = min(rating.mean for rating in own), max(rating.mean for rating in own)
-    edge = mean_ci(first.mean, first.ci95) if len(own) == 1 else f"{decimal(low, '+.2f')} … {decimal(high, '+.2f')}"
+    alike = [rating for rating in ratings if (rating.field, rating.task) == (first.field, first.task)]
+    low, high = min(rating.mean for rating in alike), max(rating.mean for rating in alike)
+    edge = mean_ci(first.mean, first.ci95) if len(alike) == 1 else f"{decimal(low, '+.2f')} … {decimal(high, '+.2f')}"
     return [printable(cell) for cell in (player.name, player.plays_at, f"{edge} over {first.field}")]

@@ -129,8 +129,8 @@ def of_configuration(path: Path, device: str | None) -> tuple[tuple[Setup, ...],
     if device is not None and "device" in values:
         values["device"] = device
     config = build(get_trainer(values.get("algorithm", "ppo")).Config, values)
-    own: str = getattr(config, "device", "cpu")
-    return tuple(config.setups()), device or own, config.start
+    of_file: str = getattr(config, "device", "cpu")
+    return tuple(config.setups()), device or of_file, config.start
 
 
 def processors() -> int:

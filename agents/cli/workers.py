@@ -51,8 +51,8 @@ def add_shard_argument(parser: argparse.ArgumentParser) -> None:
 
 def share(text: str) -> tuple[int, int]:
     """Returns the numbers of ``3/100``."""
-    found = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text)
-    number, jobs = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text)
+    number, jobs = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= jobs:
         raise argparse.ArgumentTypeError(f"expected a part and the number of parts, as in 3/100, not {quoted(text)}")
     return number, jobs

@@ -110,9 +110,9 @@ def _setups(run: Path) -> list[Setup]:
     kept = load_checkpoint(run)
     if kept.common:
         return mixed_setups(kept.game, kept.config["mixture"], kept.config["rules"])
-    own = setup_of_runs([str(run)], kept.game)
-    assert own is not None
-    return [own]
+    trained = setup_of_runs([str(run)], kept.game)
+    assert trained is not None
+    return [trained]
 
 
 def _card(player: Player) -> list[str]:

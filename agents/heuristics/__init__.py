@@ -66,8 +66,8 @@ class About(NamedTuple):
 
 def about(game: str) -> About:
     """Returns the lines on a game's heuristics; none if its module has none."""
-    found: About = getattr(rules_of_thumb(game), "ABOUT", About())
-    return found
+    about: About = getattr(rules_of_thumb(game), "ABOUT", About())
+    return about
 
 
 def yardstick(game: str) -> str:
@@ -89,5 +89,5 @@ def rules_of_thumb(game: str) -> ModuleType | None:
 
 
 def _of(game: str, name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = getattr(rules_of_thumb(game), name, {})
-    return found
+    table: Mapping[str, Any] = getattr(rules_of_thumb(game), name, {})
+    return table

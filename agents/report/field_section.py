@@ -89,8 +89,8 @@ class FieldSection:
         for number, agent in self._agents:
             if agent == self._rival:
                 # the same beside every hero, unless the field draws; then one of several equally good estimates
-                own = next(iter(self._estimates.values()))[place].field
-                bars.append(Bar(f"{self._names[agent]} itself", number, own, own=True))
+                alone = next(iter(self._estimates.values()))[place].field
+                bars.append(Bar(f"{self._names[agent]} itself", number, alone, alone=True))
             else:
                 bars.append(Bar(self._names[agent], number, self._estimates[agent][place].hero))
         return bars

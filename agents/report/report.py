@@ -63,8 +63,8 @@ def _csv(result: Result) -> str:
         writer.writerow([*run, agent, "", measure, part, "hero", unit, mean, ci95, result.plan.deals, ""])
     for edge in result.edges:
         for each in () if edge.behaviour is None else edge.behaviour.estimates():
-            for of, found in (("hero", each.hero), ("field", each.field), ("difference", each.difference)):
-                numbers = ["" if math.isnan(number) else number for number in (found.mean, found.ci95)]
+            for of, estimate in (("hero", each.hero), ("field", each.field), ("difference", each.difference)):
+                numbers = ["" if math.isnan(number) else number for number in (estimate.mean, estimate.ci95)]
                 what = [each.measure.name, each.part, of, each.measure.unit]
                 writer.writerow([*run, edge.hero, edge.field_name, *what, *numbers, edge.moments.count, ""])
     return text.getvalue()
