@@ -136,7 +136,7 @@ def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
         case LogitsPolicy(agent) if not agent.stochastic:
             return
     raise AgentError(
-        f"Control variates need a field that always acts alike in the same position: a network or a rule of thumb, "
+        f"Control variates need a field that always acts alike in the same position: a network or a heuristic, "
         f"not {rival.name!r}."
     )
 

@@ -1,4 +1,4 @@
-"""List the agents that can be named: rules of thumb, solutions and trained players, each with its edge.
+"""List the agents that can be named: heuristics, solutions and trained players, each with its edge.
 
   nainjaune agents
   nainjaune agents --game batasaurus
@@ -66,7 +66,7 @@ def agent_lines(game: GameSpec) -> list[str]:
         rows.append([name, plays, "" if edge is None else f"{mean_ci(*edge)} over {known.field}"])
     rows += [[name, f"an exact solution: {agent.plays_at}", ""] for name, agent in exact_agents(game.name).items()]
     rows += [player_row(player) for player in player_registry().players() if player.card.game == game.name]
-    where = f", of rules of thumb with {known.table}" if known.table else ""
+    where = f", of heuristics with {known.table}" if known.table else ""
     return [f"{game.title}: edges in {game.unit} a round{where}", *(f"  {line}" for line in align(rows, left=range(3)))]
 
 

@@ -1,6 +1,6 @@
 """Play against agents in the terminal.
 
-  # a match against the game's best rule of thumb
+  # a match against the game's best heuristic
   nainjaune play
   nainjaune play --resume
   nainjaune play --lang fr --preset classic --players 5 \\
@@ -12,7 +12,7 @@
 
 Type what is shown before a card, then press Enter. ? shows the rules and the commands, hint a good move, q leaves the table. You
 confirm each move, unless --no-confirm is given; u takes a move back if nobody has played since. A match that you leave is kept
-until you leave another; --resume goes on with it. An agent is the name of a rule of thumb
+until you leave another; --resume goes on with it. An agent is the name of a heuristic
 (nainjaune agents) or the folder of a training run. Records of finished matches are appended to the file --records;
 nainjaune record shows them.
 """
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with the match that you left last")
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT",
-        help="the agents in the other seats, in seat order, or one for all of them (default: the game's best rule of thumb)",
+        help="the agents in the other seats, in seat order, or one for all of them (default: the game's best heuristic)",
     )  # fmt: skip
     parser.add_argument("--seat", type=integer(0), help="your seat (default: 0)")
     length = parser.add_mutually_exclusive_group()

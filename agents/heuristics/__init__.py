@@ -1,4 +1,4 @@
-"""Rules of thumb as baselines, one module for each game.
+"""Heuristics as baselines, one module for each game.
 
 Every module defines ``HEURISTICS``, agents by name, and the compiled ``play(which, table, rules, legal_bits)`` for rollouts:
 the action of the :class:`Compiled` agent number ``which`` at a table whose seat to act has perfect recall. For tables of
@@ -42,7 +42,7 @@ class RandomAgent:
 
 @runtime_checkable
 class Compiled(Agent, Protocol):
-    """A rule of thumb that its game's module can also play in compiled code."""
+    """A heuristic that its game's module can also play in compiled code."""
 
     which: int
     """Its number for ``play``."""

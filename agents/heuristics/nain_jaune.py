@@ -1,4 +1,4 @@
-"""Rules of thumb for Nain Jaune.
+"""Heuristics for Nain Jaune.
 
 Each is a compiled scalar function ``(table, rules, legal_bits) -> action`` of what the seat to act may know, so that searches
 can play it inside their rollouts. They all prefer the pot card to a plain one of its rank, announce it, and never decline; they
@@ -326,7 +326,7 @@ class RuleOfThumb:
         self.which = NAMES.index(name)
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """Returns the actions of the rule of thumb, shape ``(K,)``; deterministic."""
+        """Returns the actions of the heuristic, shape ``(K,)``; deterministic."""
         actions = np.empty(len(decisions.index), np.int64)
         choose_all(self.which, decisions.tables, decisions.setup.kernel_rules, decisions.legal, actions)
         return actions
