@@ -57,9 +57,7 @@ FILES = ("exact.csv", "exact.json")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
-    parser.add_argument(
-        "--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact"
-    )
+    parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact")
     add_setup_arguments(parser)
     parser.add_argument("--iterations", type=integer(0), default=0, help="iterations of CFR+ (default: %(default)s)")
     parser.add_argument(

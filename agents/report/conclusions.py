@@ -8,7 +8,7 @@ from ..arena import advantage
 from ..arena.duplicate import Edge
 from ..arena.tournament import Result
 from .format_ci import few_differ, format_ci
-from .text import short_names
+from .text import short_names, shown_names
 
 
 def edge_text(edge: Edge, unit: str) -> str:
@@ -23,7 +23,7 @@ def headline(result: Result) -> str:
         hero, *rivals = short_names(result.plan.agents)
         return f"{hero} in a field of {rivals[0]}" if len(rivals) == 1 else f"{hero} in fields of {len(rivals)} others"
     best = strongest(result)
-    names = dict(zip(result.plan.agents, short_names(result.plan.agents), strict=True))
+    names = shown_names(result.plan.agents)
     if best is not None:
         others = [names[agent] for agent in result.plan.agents if agent != best]
         return (
@@ -53,7 +53,7 @@ def stronger(result: Result, one: str, other: str) -> bool:
 
 def sentences(result: Result) -> list[str]:
     """Returns a conclusion on each pair: pairs with the strongest agent first, and the closest of them first."""
-    names = dict(zip(result.plan.agents, short_names(result.plan.agents), strict=True))
+    names = shown_names(result.plan.agents)
     if result.plan.one_way:
         return [_edge_sentence(result, names, edge) for edge in result.edges]
     best = strongest(result)

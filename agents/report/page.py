@@ -20,7 +20,7 @@ from .conclusions import edge_text, headline, sentences, strongest
 from .field_section import FieldSection
 from .format_ci import UNKNOWN, format_ci
 from .summaries import EXPLANATIONS, POINTS, summary_columns
-from .text import short_names
+from .text import short_names, shown_names
 
 MANY_PAIRS = 6
 """Conclusions on further pairs are folded."""
@@ -41,7 +41,7 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
     )
     environment.filters["ci"] = format_ci
     setup, unit = result.plan.setup, result.plan.setup.game.unit
-    names = dict(zip(result.plan.agents, short_names(result.plan.agents), strict=True))
+    names = shown_names(result.plan.agents)
     conclusions = [sentence.replace(" ± ", "\u00a0±\u00a0") for sentence in sentences(result)]  # no line break within
     edges = sorted(result.edges, key=lambda edge: -edge.mean)
     edge_chart = dots([(f"{names[edge.hero]} in a field of {names[edge.field_name]}", edge.estimate) for edge in edges], unit)

@@ -18,7 +18,7 @@ from ..provenance import provenance
 from .format_ci import decimal, few_differ
 from .page import page
 from .summaries import csv_rows
-from .text import short_names, text_table
+from .text import short_names, shown_names, text_table
 
 CSV_HEAD = (
     "game", "preset", "players", "seed", "hero", "field", "measure", "part", "of", "unit", "mean", "ci95", "blocks", "differ",
@@ -106,7 +106,7 @@ def _draw_png(result: Result, path: Path) -> None:
         colour = matplotlib.colormaps["RdBu"](0.5 + 0.5 * edge.mean / bound)
         half = None if math.isnan(edge.ci95) else edge.ci95
         bars.errorbar(edge.mean, at, xerr=half, fmt="o", color="black", markerfacecolor=colour, capsize=3, markersize=6)
-    names = dict(zip(result.plan.agents, short, strict=True))
+    names = shown_names(result.plan.agents)
     bars.set_yticks(range(len(order)), [f"{names[e.hero]} in a field of {names[e.field_name]}" for e in order], fontsize=8)
     bars.axvline(0, color="grey", linewidth=0.8)
     bars.set_title("with 95 % intervals over deals", fontsize=10)

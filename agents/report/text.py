@@ -36,6 +36,11 @@ def short_names(names: Sequence[str]) -> list[str]:
     return [printable(name) for name in (tails if len(set(tails)) == len(tails) else names)]
 
 
+def shown_names(names: Sequence[str]) -> dict[str, str]:
+    """Returns :func:`short_names` by name."""
+    return dict(zip(names, short_names(names), strict=True))
+
+
 def text_table(result: Result) -> str:
     """Returns the payoff matrix, a row per hero and a column per field, and below it the summaries of three or more agents."""
     plan = result.plan
@@ -55,7 +60,7 @@ def text_table(result: Result) -> str:
 
 def match_table(result: MatchResult) -> str:
     """Returns the edges over whole matches as a table, one row per pair."""
-    unit, names = result.setup.game.unit, dict(zip(result.agents, short_names(result.agents), strict=True))
+    unit, names = result.setup.game.unit, shown_names(result.agents)
     rows = [["hero", "field", f"{unit} a match", f"{unit} a round", "rounds a match"]]
     for edge in result.edges:
         per_match = mean_of_deals(edge.matches, what="matches")
