@@ -25,7 +25,7 @@ from nainjaune_env.engine.workers import LEAST_SAMPLED
 
 from .arena.duplicate import Duplicate
 from .distributed.processes import Processes
-from .distributed.units import Found, Player, Unit, setup_from
+from .distributed.units import Payload, Player, WorkUnit, setup_from
 from .heuristics import heuristics, yardstick
 from .search.agent import searching
 
@@ -151,7 +151,7 @@ def parts_for(device: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class CompilePlan:
-    """Parts to be compiled for some setups on a device; a unit is one part for one setup. It is a ``distributed.units.Plan``."""
+    """A ``WorkPlan`` of parts to be compiled for some setups on a device; a unit is one part for one setup."""
 
     KIND: ClassVar[str] = "compile"
 
@@ -182,12 +182,12 @@ class CompilePlan:
         """Returns the plan that :meth:`to_dict` wrote."""
         return cls(tuple(map(setup_from, held["setups"])), tuple(held["parts"]), held["device"], held["start"])
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields each part for each setup."""
         for number in range(len(self.parts) * len(self.setups)):
-            yield Unit(number, 0, 1)
+            yield WorkUnit(number, 0, 1)
 
-    def what(self, unit: Unit) -> tuple[str, Setup]:
+    def what(self, unit: WorkUnit) -> tuple[str, Setup]:
         """Returns the part and the setup of ``unit``."""
         part, setup = divmod(unit.part, len(self.setups))
         return self.parts[part], self.setups[setup]
@@ -195,7 +195,7 @@ class CompilePlan:
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that compiles a unit, and returns the seconds that it took."""
 
-        def compile_part(unit: Unit) -> Found:
+        def compile_part(unit: WorkUnit) -> Payload:
             part, setup = self.what(unit)
             began = time.perf_counter()
             with _unannounced():

@@ -14,7 +14,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
 
-from ..distributed.units import Executor, Found, Player, Unit, setup_from
+from ..distributed.units import Executor, Payload, Player, WorkUnit, setup_from
 from ..loading import load_agent
 from .adviser import Advice, Adviser
 from .playouts import columns_of
@@ -51,16 +51,16 @@ class ReviewPlan:
         matches = tuple((number, record, tuple(rows)) for number, record, rows in held["matches"])
         return cls(**{**held, "setup": setup_from(held["setup"]), "model": tuple(held["model"]), "matches": matches})
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields the matches in order."""
-        return (Unit(0, place, 1) for place in range(len(self.matches)))
+        return (WorkUnit(0, place, 1) for place in range(len(self.matches)))
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that reviews a match."""
         by_name = dict(zip(self.agents, agents, strict=True))
         adviser = Adviser(self.setup, lambda: [by_name[name] for name in self.model])
 
-        def play(unit: Unit) -> Found:
+        def play(unit: WorkUnit) -> Payload:
             number, record, rows = self.matches[unit.first]
             wanted = frozenset(rows)
             picks = [one._replace(match=number) for one in pick([record]) if one.row in wanted]

@@ -17,7 +17,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
-from ..distributed.units import Executor, Found, InProcess, Player, Results, Unit
+from ..distributed.units import Executor, InProcess, Payload, Player, Results, WorkUnit
 from ..stats.differences import interval_notes
 from ..stats.intervals import to_json
 from ..task import DEFAULT_TASK, Task
@@ -128,17 +128,17 @@ class ResponsePlan(DealPlan):
     seed: int
     task: Task
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields the units of all heroes on the same deals, one chunk after the other."""
         for at, count in chunks(self.first, self.deals, chunk_deals(self.setup)):
             for part in range(len(self.heroes)):
-                yield Unit(part, at, count)
+                yield WorkUnit(part, at, count)
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that plays a unit."""
         duplicate = Duplicate(self.setup, agents, seed=self.seed, task=self.task)
 
-        def play(unit: Unit) -> Found:
+        def play(unit: WorkUnit) -> Payload:
             return duplicate.play(self.heroes[unit.part], 0, unit.first, unit.deals)[0].to_json()
 
         return play

@@ -17,7 +17,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.arrays import packed, unpacked
-from ..distributed.units import Executor, Found, InProcess, Player, Unit
+from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit
 from ..seeds import Stream, generator
 from ..stats.alpharank import Masses, masses
 from ..stats.differences import Differences, interval_notes
@@ -86,15 +86,15 @@ class TournamentPlan(DealPlan):
         """Deals that are played: each once a pair, and those of the rating."""
         return len(self.pairs) * self.deals + self.rated * min(self.deals, MAX_DEALS)
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields the units of all pairs on the same deals, one chunk after the other, and then those of the rating."""
         chunk = chunk_deals(self.setup, self.chunk) * CHUNKS_AT_ONCE[self.device]
         for at, count in chunks(0, self.deals, chunk):
             for part in range(len(self.pairs)):
-                yield Unit(part, at, count)
+                yield WorkUnit(part, at, count)
         if self.rated:
             for at, count in rated_shards(self.setup, self.deals, self.device, self.chunk):
-                yield Unit(len(self.pairs), at, count)
+                yield WorkUnit(len(self.pairs), at, count)
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that plays a unit."""
@@ -105,7 +105,7 @@ class TournamentPlan(DealPlan):
         )  # fmt: skip
         pairs = self.pairs
 
-        def play(unit: Unit) -> Found:
+        def play(unit: WorkUnit) -> Payload:
             if unit.part == len(pairs):
                 rows = ranked(
                     self.setup, agents, unit.first, unit.deals, seed=self.seed, task=self.task, device=self.device
@@ -241,7 +241,7 @@ class TournamentSums:
         self._rankings: dict[int, NDArray[np.int16]] = {}
         self._clocks = [DecisionClock(name) for name in plan.agents] if plan.measure and plan.device == "cpu" else []
 
-    def add(self, unit: Unit, payload: Found) -> None:
+    def add(self, unit: WorkUnit, payload: Payload) -> None:
         """Adds what a unit yielded."""
         pairs, n = len(self._edges), self.plan.setup.players
         if unit.part == pairs:

@@ -21,7 +21,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.arrays import packed, unpacked
-from ..distributed.units import Executor, Found, InProcess, Player, Unit, in_order
+from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit, in_order
 from ..seeds import Stream, generator
 from ..stats.differences import Differences, interval_notes
 from ..stats.exact_sums import DifferenceSums
@@ -56,17 +56,17 @@ class VersusPlan(DealPlan):
         if len(self.agents) != 2 or len(set(self.agents)) < 2:
             raise AgentError(f"A comparison takes two agents of different names, not {quoted([*self.agents])}.")
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields the deals in order; on a GPU they are played ahead of looks."""
         for at, count in chunks(0, self.deals, LOOK_EVERY * CHUNKS_AT_ONCE[self.device]):
-            yield Unit(0, at, count)
+            yield WorkUnit(0, at, count)
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that plays a unit."""
         check_device(self.setup, agents, self.device)
         self.task.check(self.setup)
 
-        def play(unit: Unit) -> Found:
+        def play(unit: WorkUnit) -> Payload:
             return {"gains": packed(both_ways(self.setup, agents, self.seed, unit.first, unit.deals, self.device, self.task))}
 
         return play

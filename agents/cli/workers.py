@@ -16,7 +16,7 @@ from .arguments import integer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..distributed.units import Executor, Plan
+    from ..distributed.units import Executor, WorkPlan
 
 MAX_WORKERS = 1024
 MAX_CHUNK = 100_000
@@ -112,7 +112,7 @@ def keeps_shards(args: argparse.Namespace) -> bool:
     return any(given is not None for given in (args.workers, args.cluster, args.shard))
 
 
-def run_share(args: argparse.Namespace, plan: Plan, agents: Any, unit: str = "deal", plural: str = "deals") -> int:
+def run_share(args: argparse.Namespace, plan: WorkPlan, agents: Any, unit: str = "deal", plural: str = "deals") -> int:
     """Plays the part ``--shard`` of ``plan``, whose units have a number of ``unit``; returns the exit status."""
     from contextlib import closing
 

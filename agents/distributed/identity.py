@@ -23,7 +23,7 @@ from nainjaune_env.core.spec import Setup
 from ..loading import TRANSFERRED, checkpoint_path, load_agent, undrawn, use_threads
 from ..zoo import is_zoo_name
 from .plan_fields import read_plan
-from .units import Plan, Player
+from .units import Player, WorkPlan
 
 PACKAGES = (Path(nainjaune_env.__file__).parent, Path(__file__).parents[1])
 """The folders of our packages."""
@@ -55,7 +55,7 @@ def weights_path(name: str, setup: Setup) -> Path | None:
     return path / CHECKPOINT if path is not None and path.is_dir() else path
 
 
-def identity(plan: Plan) -> dict[str, Any]:
+def identity(plan: WorkPlan) -> dict[str, Any]:
     """Returns what makes a run of ``plan`` the same as another, as JSON values."""
     weights = {}
     for name in plan.agents:
@@ -93,7 +93,7 @@ def check_same(where: str, there: Mapping[str, Any], here: Mapping[str, Any]) ->
         raise WorkError(f"{where} belongs to another run.")
 
 
-def worker_player(kind: type[Plan], run: Mapping[str, Any], files: Mapping[str, Path] | None = None) -> Player:
+def worker_player(kind: type[WorkPlan], run: Mapping[str, Any], files: Mapping[str, Path] | None = None) -> Player:
     """Returns the function that plays the units of ``run``, an :func:`identity`, in a worker.
 
     ``files`` are the files of weights by their SHA-256 (None: where this machine has them by the agents' names). Raises

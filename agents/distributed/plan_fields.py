@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin,
 from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, choose_one, quoted
 from nainjaune_env.core.validation import MAX_SEED, whole
 
-from .units import Plan
+from .units import WorkPlan
 
-P = TypeVar("P", bound=Plan)
+P = TypeVar("P", bound=WorkPlan)
 
 MAX_DEALS = 10**9
 """The largest number of deals or episodes: more than any machine plays in a year."""

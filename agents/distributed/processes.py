@@ -24,7 +24,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import NainJauneError, WorkError
 
 from .identity import identity, worker_player
-from .units import Found, Plan, Player, Results, Unit
+from .units import Payload, Player, Results, WorkPlan, WorkUnit
 
 MOST_LOSSES = 5
 """Pools that may end in succession without a single finished unit."""
@@ -41,12 +41,12 @@ class Processes:
         self.workers = workers
         self._report = report
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields results in the order in which they are finished; see :class:`~.units.Executor`."""
         run, waiting, losses = identity(plan), iter(units), 0
-        lost: deque[Unit] = deque()
+        lost: deque[WorkUnit] = deque()
         while True:
-            pending: dict[Future[Found | str], tuple[Unit, float]] = {}
+            pending: dict[Future[Payload | str], tuple[WorkUnit, float]] = {}
             with _pool(self.workers, type(plan), run) as pool:
                 try:
                     while True:
@@ -83,14 +83,14 @@ def oldest(pending: Iterable[tuple[Any, float]], workers: str, report: Report | 
         report(f"{workers}, oldest shard {time.monotonic() - since:.0f} s")
 
 
-def checked(found: Found | str) -> Found:
+def checked(found: Payload | str) -> Payload:
     """Returns what a worker yielded; raises :class:`WorkError` for the text of its error."""
     if isinstance(found, str):
         raise WorkError(found)
     return found
 
 
-def played(player: Callable[[], Player], unit: Unit) -> Found | str:
+def played(player: Callable[[], Player], unit: WorkUnit) -> Payload | str:
     """Returns what ``unit`` yields, or the text of an error raised on purpose: errors of ours cannot all be sent as they are."""
     try:
         return player()(unit)
@@ -99,7 +99,7 @@ def played(player: Callable[[], Player], unit: Unit) -> Found | str:
 
 
 @contextmanager
-def _pool(workers: int, kind: type[Plan], run: dict[str, Any]) -> Iterator[ProcessPoolExecutor]:
+def _pool(workers: int, kind: type[WorkPlan], run: dict[str, Any]) -> Iterator[ProcessPoolExecutor]:
     """A pool of processes; where its block ends early, what they play is stopped."""
     before, kept = set(multiprocessing.active_children()), {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))  # libraries read it when they are imported, so before a process begins
@@ -123,7 +123,7 @@ _RUN: list[Any] = []
 """In a worker: the class of the plan, the run, and the player once there is one."""
 
 
-def _begin(kind: type[Plan], run: dict[str, Any]) -> None:
+def _begin(kind: type[WorkPlan], run: dict[str, Any]) -> None:
     """Prepares a worker; errors come with the first unit, as an error here ends the whole pool."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the driver ends the workers
     parent = multiprocessing.parent_process()
@@ -138,7 +138,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _play(unit: Unit) -> Found | str:
+def _play(unit: WorkUnit) -> Payload | str:
     return played(_player, unit)
 
 

@@ -12,7 +12,7 @@ from nainjaune_env.engine.batch import Episode
 
 from ..arena.duplicate import chunks
 from ..distributed.plan_fields import check_fields
-from ..distributed.units import Found, Player, Unit, setup_from
+from ..distributed.units import Payload, Player, WorkUnit, setup_from
 from .action_values import ActionEvaluator
 from .playing import Plan, SeatedAs, play_chunk, tables_at_once
 
@@ -60,10 +60,10 @@ class StudyPlan:
         values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
         return cls(**{**values, "setup": setup_from(held["setup"])})
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields the episodes in order, a chunk a unit."""
         size = self.chunk or tables_at_once(self.episode, searched=self.search is not None)
-        return (Unit(0, at, count) for at, count in chunks(self.first, self.episodes, size))
+        return (WorkUnit(0, at, count) for at, count in chunks(self.first, self.episodes, size))
 
     def playing(self, agents: Sequence[Agent]) -> Plan:
         """Returns the settings of play with the loaded ``agents``, in the order of :attr:`agents`; raises as they do."""
@@ -80,7 +80,7 @@ class StudyPlan:
 
         plan = self.playing(agents)
 
-        def play(unit: Unit) -> Found:
+        def play(unit: WorkUnit) -> Payload:
             return rows_text(plan, play_chunk(plan, unit.first, unit.deals))
 
         return play

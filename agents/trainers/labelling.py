@@ -20,7 +20,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..distributed.identity import run_id
 from ..distributed.processes import Processes
-from ..distributed.units import Executor, Found, Player, Unit, setup_from
+from ..distributed.units import Executor, Payload, Player, WorkUnit, setup_from
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint, save_checkpoint
 from ..nets.net_agent import NetAgent
@@ -61,9 +61,9 @@ class LabelPlan:
         """Returns the plan that :meth:`to_dict` wrote."""
         return cls(**{**held, "setup": setup_from(held["setup"]), "agents": tuple(held["agents"])})
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields a unit for each shard."""
-        return (Unit(self.generation, number, 1) for number in range(self.config["shards"]))
+        return (WorkUnit(self.generation, number, 1) for number in range(self.config["shards"]))
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that labels a shard."""
@@ -75,7 +75,7 @@ class LabelPlan:
             assert isinstance(agent, NetAgent)
             labeller.net.load_state_dict(agent.net.state_dict())
 
-        def label(unit: Unit) -> Found:
+        def label(unit: WorkUnit) -> Payload:
             shard = ShardId(labels_run(self.config), self.generation, unit.first)
             return {"labels": labels_text(labeller.label(unit.first, labeller.experts()), self.setup, shard)}
 
@@ -88,7 +88,7 @@ class LabelWorkers:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self._coming: Generator[NumberedShard, None, None] | None = None
-        self._begun: dict[Unit, float] = {}
+        self._begun: dict[WorkUnit, float] = {}
         self._started, self._finished = 0.0, 0
 
     @property
@@ -140,7 +140,7 @@ class LabelWorkers:
                 save_checkpoint(Path(names[1]), player)
             plan = LabelPlan(setup, tuple(names), config, generation)
             agents = [load_agent(name, setup) for name in names]
-            units = (Unit(generation, number, 1) for number in numbers)
+            units = (WorkUnit(generation, number, 1) for number in numbers)
             with closing(self._executor.results(plan, agents, self._noted(units))) as results:
                 for unit, found in results:
                     del self._begun[unit]
@@ -148,7 +148,7 @@ class LabelWorkers:
                     read = labels_from_text(found["labels"], setup, shard, count=config["shard"])
                     yield unit.first, *read
 
-    def _noted(self, units: Iterator[Unit]) -> Iterator[Unit]:
+    def _noted(self, units: Iterator[WorkUnit]) -> Iterator[WorkUnit]:
         """Yields ``units``, and notes when each is taken."""
         for unit in units:
             self._begun[unit] = time.monotonic()

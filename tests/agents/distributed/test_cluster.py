@@ -16,7 +16,7 @@ import pytest
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.distributed.identity import identity
-from nainjaune_agents.distributed.units import Plan
+from nainjaune_agents.distributed.units import WorkPlan
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.study.parts import write_parts
 from nainjaune_agents.sweeps.grid import Unit, read_results, train_all, units
@@ -182,7 +182,7 @@ def test_weights_come_to_workers_as_files(local: Any, tmp_path: Path) -> None:
 
 
 def test_a_worker_of_another_version_is_an_error(local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def other(plan: Plan) -> dict[str, Any]:
+    def other(plan: WorkPlan) -> dict[str, Any]:
         return {**identity(plan), "package": "0.1 (sources 0)"}
 
     monkeypatch.setattr("nainjaune_agents.distributed.cluster.identity", other)

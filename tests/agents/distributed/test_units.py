@@ -10,7 +10,7 @@ import nainjaune_agents.arena.duplicate as duplicate
 import nainjaune_agents.arena.versus as versus_module
 from nainjaune_agents.arena.tournament import TournamentPlan, tournament
 from nainjaune_agents.arena.versus import VersusPlan, versus
-from nainjaune_agents.distributed.units import InProcess, Results, Unit, in_order
+from nainjaune_agents.distributed.units import InProcess, Results, WorkUnit, in_order
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.stats.sequential import SequentialTest
 from nainjaune_agents.task import Task
@@ -72,7 +72,7 @@ def test_a_test_looks_at_complete_prefixes_only(at_once: int, monkeypatch: pytes
 
 
 def test_results_in_order_come_as_soon_as_they_can() -> None:
-    units = [Unit(0, first, 1) for first in range(4)]
+    units = [WorkUnit(0, first, 1) for first in range(4)]
     asked: list[int] = []
 
     def results() -> Results:
@@ -112,5 +112,5 @@ def test_in_process_units_are_played_one_by_one() -> None:
     plan = VersusPlan(setup, ("tally", "random"), 600, 1)
     results = InProcess().results(plan, [load_agent(name, setup) for name in plan.agents], plan.units())
     unit, found = next(results)
-    assert unit == Unit(0, 0, 256)
+    assert unit == WorkUnit(0, 0, 256)
     assert isinstance(found, dict)

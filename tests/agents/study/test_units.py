@@ -16,7 +16,7 @@ import pytest
 from nainjaune_agents.distributed.identity import identity, run_id
 from nainjaune_agents.distributed.processes import Processes
 from nainjaune_agents.distributed.shards import FOLDER, RUN_NAME, Shards, file_name, shard_text
-from nainjaune_agents.distributed.units import Executor, Unit
+from nainjaune_agents.distributed.units import Executor, WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.study.files import write_study
 from nainjaune_agents.study.parts import write_parts
@@ -43,7 +43,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def played(folder: Path, plan: StudyPlan, executor: Executor, share: tuple[int, int] | None = None) -> list[Unit]:
+def played(folder: Path, plan: StudyPlan, executor: Executor, share: tuple[int, int] | None = None) -> list[WorkUnit]:
     agents = [load_agent(name, plan.setup) for name in plan.agents]
     return [unit for unit, _ in Shards(folder / FOLDER, executor, share).results(plan, agents, plan.units())]
 

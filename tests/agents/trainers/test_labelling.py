@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.distributed.units import Executor, InProcess, Plan, Results, Unit
+from nainjaune_agents.distributed.units import Executor, InProcess, Results, WorkPlan, WorkUnit
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import expert
 from nainjaune_agents.trainers.config import build
@@ -84,7 +84,7 @@ class Returning(InProcess):
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         for unit in units:
             yield unit, {"labels": self.text}
 
