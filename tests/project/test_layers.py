@@ -64,7 +64,7 @@ LIBRARIES: dict[str, set[str]] = {
     "tensordict": {f"{ENV}.envs.torchrl_env"},
     "pufferlib": {f"{ENV}.envs.pufferlib_env"},
     "safetensors": {f"{AGENTS}.nets.checkpoint"},
-    "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.trial_plots"},
+    "matplotlib": {f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.trial_plots"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {f"{AGENTS}.cli.*", f"{ENV}.compiler.compile_notice"},
