@@ -28,11 +28,14 @@ def nainjaune(capfd: Capture, words: str, *more: str) -> tuple[int, str, str]:
     return status, out, re.sub(r"[^\n]*\r", "", err).strip()
 
 
-def refused(capfd: Capture, words: str, says: str) -> None:
-    """The command fails with a sentence that matches ``says``, in a line, and leaves the folder as it was."""
+def refused(capfd: Capture, words: str, says: str, *, printed: bool = False) -> None:
+    """The command fails with a sentence that matches ``says``, in a line, and leaves the folder as it was.
+
+    ``printed``: it may print something before.
+    """
     before = os.listdir()
     status, out, err = nainjaune(capfd, words)
     program = words.split()[0]
-    assert (status, out) == (2, "")
+    assert (status, "" if printed else out) == (2, "")
     assert re.fullmatch(rf"nainjaune {program}[^\n:]*: [^\n]*(?:{says})[^\n]*", err), err
     assert os.listdir() == before

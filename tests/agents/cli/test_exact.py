@@ -122,7 +122,7 @@ def test_one_seat_begins_for_all(capfd: Capture) -> None:
 
 def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nainjaune_agents.loading.load_agent", lambda name, setup: Chance())
-    refused(capfd, f"exact {DECK} --agents chance", "draws its action at random and has no probabilities")
+    refused(capfd, f"exact {DECK} --agents chance", "draws its action at random and has no probabilities", printed=True)
     found = {}
     for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
         status, _, err = nainjaune(capfd, f"exact {DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
@@ -244,7 +244,7 @@ def test_solve_prints_every_size(capfd: Capture) -> None:
 def test_errors_are_a_sentence(words: str, says: str, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree, "MOST_OPENINGS", 1000)  # or it would take a while
     Path("file").write_text("", encoding="utf-8")
-    refused(capfd, f"exact {words}", says)
+    refused(capfd, f"exact {words}", says, printed=True)
 
 
 def test_the_limit_is_the_trees() -> None:
