@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_agents.cli.evaluate import MOVED
+from nainjaune_agents.cli.main import COMMANDS
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.zoo import player_registry
@@ -158,3 +160,9 @@ def test_whole_matches(capfd: Capture) -> None:
 def test_errors_are_a_sentence(words: str, says: str, capfd: Capture) -> None:
     Path("file").write_text("", encoding="utf-8")
     refused(capfd, f"evaluate {words}", says)
+
+
+def test_former_options_name_commands_that_there_are() -> None:
+    named = [name for sentence in MOVED.values() for name in re.findall(r"nainjaune (\w+)", sentence)]
+    assert len(named) == 5
+    assert set(named) <= {command.NAME for command in COMMANDS}
