@@ -94,13 +94,8 @@ class MatchEdge:
 class MatchResult:
     """Agents rated over whole matches."""
 
-    setup: Setup
-    agents: list[str]
+    plan: MatchDuplicate
     matches: int
-    seed: int
-    rounds: int | None
-    """Most rounds of a match; None: as the rules end it."""
-    task: Task
     edges: list[MatchEdge]
 
     @property
@@ -110,14 +105,15 @@ class MatchResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the content of ``matches.json``."""
+        plan = self.plan
         return {
-            **self.setup.to_dict(),
-            "unit": self.setup.game.unit,
-            "seed": self.seed,
+            **plan.setup.to_dict(),
+            "unit": plan.setup.game.unit,
+            "seed": plan.seed,
             "matches": self.matches,
-            "most_rounds": self.rounds,
-            **self.task.to_dict(),
-            "agents": self.agents,
+            "most_rounds": plan.rounds,
+            **plan.task.to_dict(),
+            "agents": [agent.name for agent in plan.agents],
             "edges": [edge.to_dict() for edge in self.edges],
             "notes": self.notes,
         }
@@ -151,9 +147,7 @@ class MatchDuplicate:
         self, pairs: Sequence[tuple[int, int]], matches: int, *, progress: Callable[[int], object] | None = None
     ) -> MatchResult:
         """Returns the edges of the ``pairs`` (hero, field) of agents by number; the other arguments are those of :meth:`edge`."""
-        edges = [self.edge(hero, rival, matches, progress=progress) for hero, rival in pairs]
-        names = [agent.name for agent in self.agents]
-        return MatchResult(self.setup, names, matches, self.seed, self.rounds, self.task, edges)
+        return MatchResult(self, matches, [self.edge(hero, rival, matches, progress=progress) for hero, rival in pairs])
 
     def edge(self, hero: int, rival: int, matches: int, *, progress: Callable[[int], object] | None = None) -> MatchEdge:
         """Returns the edge of agent number ``hero`` over a field of agent ``rival`` in the first ``matches`` matches of the seed.

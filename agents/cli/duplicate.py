@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import add_seed_argument, add_threads_argument, integer
-from .setups import add_setup_arguments, settle_setup
-from .tasks import add_start_argument, add_task_arguments, settle_task
+from .setups import add_setup_arguments, add_start_argument, add_task_arguments, settle_setup, settle_task
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent

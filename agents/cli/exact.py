@@ -32,8 +32,7 @@ from nainjaune_env.core.printable import printable
 from .arguments import add_seed_argument, add_threads_argument, integer
 from .files import check_new, write_json
 from .progress import progress_bar
-from .setups import add_setup_arguments, settle_setup
-from .tasks import add_task_arguments, settle_task
+from .setups import add_setup_arguments, add_task_arguments, settle_setup, settle_task
 
 if TYPE_CHECKING:
     from nainjaune_env.core.spec import Setup

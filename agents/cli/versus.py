@@ -10,12 +10,8 @@ difference of their edges, in the game's unit a round, with a 95 % interval over
 --deals. --out gets versus.json. What the numbers mean is in docs/evaluation.md; to rate more than two agents, or whole matches,
 use nainjaune evaluate.
 
-  nainjaune versus zoo:strong@search=50 zoo:strong --workers 8 \\
-      --out results
-
---workers N plays in N processes, and --cluster ADDRESS on a Ray cluster, with the same results. Both keep each finished shard in
---out until the result is there: after Ctrl-C the same command goes on from them. --shard I/N plays one part in N of a fixed
-number of deals, for job arrays, and nainjaune merge puts them together. docs/scale.md has more.
+--workers, --cluster and --shard play in many processes, as in nainjaune evaluate (docs/scale.md); a part can be played alone only
+where the number of deals is fixed.
 """
 
 from __future__ import annotations

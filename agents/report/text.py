@@ -60,7 +60,8 @@ def text_table(result: Result) -> str:
 
 def match_table(result: MatchResult) -> str:
     """Returns the edges over whole matches as a table, one row per pair."""
-    unit, names = result.setup.game.unit, shown_names(result.agents)
+    plan, unit = result.plan, result.plan.setup.game.unit
+    names = shown_names([agent.name for agent in plan.agents])
     rows = [["hero", "field", f"{unit} a match", f"{unit} a round", "rounds a match"]]
     for edge in result.edges:
         per_match = mean_of_deals(edge.matches, what="matches")
@@ -68,7 +69,7 @@ def match_table(result: MatchResult) -> str:
         rows.append([names[edge.hero], names[edge.field_name], per_match, per_round, f"{edge.rounds:.2f}"])
     return "\n".join(
         [
-            heading(result.setup, result.matches, "matches", result.task, result.seed),
+            heading(plan.setup, result.matches, "matches", plan.task, plan.seed),
             "The hero's gain in a field of one other agent, beyond what that field gets in the same seat in a match of the same",
             "cards; 95 % intervals over matches.",
             "",

@@ -48,6 +48,10 @@ class Side(NamedTuple):
     sizes: float = 0.0
     squares: float = 0.0
 
+    def merged(self, other: Side) -> Side:
+        """Returns the side of both."""
+        return Side(self.number + other.number, self.sizes + other.sizes, self.squares + other.squares)
+
 
 @dataclass
 class Differences(Moments):
@@ -66,11 +70,7 @@ class Differences(Moments):
     def merge(self, other: Self) -> None:
         """Adds all values that ``other`` has seen."""
         super().merge(other)
-        above, below = (
-            Side(mine.number + its.number, mine.sizes + its.sizes, mine.squares + its.squares)
-            for mine, its in zip(self.sides, other.sides, strict=True)
-        )
-        self.sides = above, below
+        self.sides = self.sides[0].merged(other.sides[0]), self.sides[1].merged(other.sides[1])
 
     def negated(self) -> Self:
         """Returns the differences with the opposite signs."""

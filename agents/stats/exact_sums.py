@@ -49,11 +49,7 @@ class DifferenceSums:
     def merge(self, other: DifferenceSums) -> None:
         """Adds the differences of ``other``, which has the same scale."""
         self.count += other.count
-        above, below = (
-            Side(mine.number + its.number, mine.sizes + its.sizes, mine.squares + its.squares)
-            for mine, its in zip(self.sides, other.sides, strict=True)
-        )
-        self.sides = above, below
+        self.sides = self.sides[0].merged(other.sides[0]), self.sides[1].merged(other.sides[1])
 
     def differences(self) -> Differences:
         """Returns the differences with their moments and intervals."""
