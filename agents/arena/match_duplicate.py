@@ -193,9 +193,9 @@ class MatchDuplicate:
             batch.reset(going, seeds=deals[going], carry=bool(payoffs))
             payoff = play_out(batch, agents, seating.reshape(count, n), rngs)
             rounds[going] += 1
-            over = np.ones(count, np.bool_)
-            over[going] = False
-            payoff[over] = 0  # their reward is still that of their last step
+            finished = np.ones(count, np.bool_)
+            finished[going] = False
+            payoff[finished] = 0  # their reward is still that of their last step
             payoffs.append(self.task.payoff(payoff))
             going = going[batch.tables["stage"][going] != Stage.MATCH_OVER]
         return np.stack(payoffs, axis=1).reshape(matches, tables, len(payoffs), n), rounds.reshape(matches, tables)
