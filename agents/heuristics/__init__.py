@@ -42,7 +42,7 @@ class RandomAgent:
 
 @runtime_checkable
 class Compiled(Agent, Protocol):
-    """A heuristic that its game's module can also play in compiled code."""
+    """A rule of thumb that its game's module can also play in compiled code."""
 
     which: int
     """Its number for ``play``."""
