@@ -31,11 +31,12 @@ def nainjaune(capfd: Capture, words: str, *more: str) -> tuple[int, str, str]:
 def refused(capfd: Capture, words: str, says: str, *, printed: bool = False) -> None:
     """The command fails with a sentence that matches ``says``, in a line, and leaves the folder as it was.
 
-    ``printed``: it may print something before.
+    ``printed``: it may print something before, to stderr too.
     """
     before = os.listdir()
     status, out, err = nainjaune(capfd, words)
     program = words.split()[0]
     assert (status, "" if printed else out) == (2, "")
-    assert re.fullmatch(rf"nainjaune {program}[^\n:]*: [^\n]*(?:{says})[^\n]*", err), err
+    said = err.splitlines()[-1] if printed else err
+    assert re.fullmatch(rf"nainjaune {program}[^\n:]*: [^\n]*(?:{says})[^\n]*", said), err
     assert os.listdir() == before
