@@ -151,7 +151,7 @@ def parts_for(device: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class CompilePlan:
-    """Parts to be compiled for some setups on a device; a unit is one part for one setup."""
+    """A ``WorkPlan`` of parts to be compiled for some setups on a device; a unit is one part for one setup."""
 
     KIND: ClassVar[str] = "compile"
 

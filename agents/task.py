@@ -125,11 +125,11 @@ class Task:
         independently from low to high would have a sum near its mean in nearly every deal, and neither fresh nor heavy pots.
         """
         assert not isinstance(self.start, str)
-        chance, drawn = RowStreams(seeds ^ START_KEY, np.arange(len(seeds))), {}
+        rng, drawn = RowStreams(seeds ^ START_KEY, np.arange(len(seeds))), {}
         for name, (low, high) in self.start.items():
             size = setup.game.start_values[name]
-            level, spread, share = chance.random((len(seeds), 3)).T[:, :, None]
-            order, below = chance.random((len(seeds), size)), chance.random((len(seeds), size))
+            level, spread, share = rng.random((len(seeds), 3)).T[:, :, None]
+            order, below = rng.random((len(seeds), size)), rng.random((len(seeds), size))
             raised = order.argsort(axis=1) < np.floor(share * (size + 1))
             amount = np.rint((high - low) * level * (1 - spread * below)).astype(np.int64)
             drawn[name] = low + np.where(raised, amount, 0)
@@ -175,7 +175,7 @@ def task_words(task: Task) -> list[str]:
         start = task.start
     else:
         ((name, (low, high)),) = task.start.items()
-        start = f"{name}={low}..{high}"
+        start = f"{name}={low}" + ("" if low == high else f"..{high}")
     words = [] if task.objective == OWN else ["--objective", task.objective]
     return words if start == FRESH else [*words, "--start", start]
 
@@ -188,11 +188,11 @@ def parse_start(text: str) -> Start:
 
     Raises :class:`ConfigError` for anything else.
     """
-    found = _BOUNDS.fullmatch(text)
-    if found is None:
+    match = _BOUNDS.fullmatch(text)
+    if match is None:
         return Task(start=text).start
-    low = int(found[2])
-    return Task(start={found[1]: [low, low if found[3] is None else int(found[3])]}).start
+    low = int(match[2])
+    return Task(start={match[1]: [low, low if match[3] is None else int(match[3])]}).start
 
 
 def stored_task(algorithm: str, config: Mapping[str, Any]) -> Task:

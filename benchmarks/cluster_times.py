@@ -18,7 +18,7 @@ import numpy as np
 from nainjaune_agents.arena.tournament import TournamentPlan, TournamentSums
 from nainjaune_agents.distributed.identity import identity, run_id
 from nainjaune_agents.distributed.shards import file_name, shard_text
-from nainjaune_agents.distributed.units import Unit
+from nainjaune_agents.distributed.units import WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.trainers import expert, ppo
 from nainjaune_agents.trainers.config import build
@@ -110,11 +110,11 @@ def shard_seconds() -> Measured:
     """Return the times of shards of a tournament: to play them, by rules of thumb and by a search, and to merge them."""
     setup = make_setup(**TABLE)
 
-    def play(names: tuple[str, str], deals: int, count: int) -> tuple[list[float], list[tuple[Unit, Any]], TournamentPlan]:
+    def play(names: tuple[str, str], deals: int, count: int) -> tuple[list[float], list[tuple[WorkUnit, Any]], TournamentPlan]:
         plan = TournamentPlan(setup, names, deals * count, 1, measure=True, chunk=deals)
         player = plan.player([load_agent(name, setup) for name in names])
-        units = [Unit(0, number * deals, deals) for number in range(count)]
-        player(Unit(0, 0, 2))  # compiles
+        units = [WorkUnit(0, number * deals, deals) for number in range(count)]
+        player(WorkUnit(0, 0, 2))  # compiles
         played = [processor_seconds(lambda unit=unit: player(unit)) for unit in units]  # type: ignore[misc]
         return [seconds for seconds, _ in played], [(unit, found) for unit, (_, found) in zip(units, played, strict=True)], plan
 

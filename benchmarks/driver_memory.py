@@ -22,7 +22,7 @@ import figures
 from nainjaune_agents.arena.tournament import TournamentPlan, play_tournament
 from nainjaune_agents.distributed.processes import Processes
 from nainjaune_agents.distributed.shards import Shards
-from nainjaune_agents.distributed.units import Plan, Results, Unit
+from nainjaune_agents.distributed.units import Results, WorkPlan, WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.agent import Agent
 from nainjaune_env.registry import make_setup
@@ -33,9 +33,9 @@ AGENTS = ("lowest", "tally")
 class Repeated:
     """Two workers play the first shard of each part and size, whose result is that of all others."""
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yield the results in order."""
-        first: dict[tuple[int, int], Unit] = {}
+        first: dict[tuple[int, int], WorkUnit] = {}
         for unit in plan.units():
             first.setdefault((unit.part, unit.deals), unit)
         kept = {(unit.part, unit.deals): found for unit, found in Processes(2).results(plan, agents, first.values())}

@@ -21,6 +21,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent, use_threads
 from nainjaune_agents.stats.differences import Differences
 from nainjaune_agents.stats.intervals import t_95
+from nainjaune_agents.task import Task
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import NainJauneError
 
@@ -38,8 +39,8 @@ def gains(
 ) -> NDArray[np.float64]:
     """Return the hero's gain on each of ``deals`` deals, in the game's unit."""
     setup = make_setup(None, preset, players)
-    chips = None if pots is None else [pots] * setup.game.start_values["pots"]
-    duplicate = Duplicate(setup, [load_agent(name, setup) for name in pair], seed=seed, pots=chips)
+    task = Task(start="fresh" if pots is None else {"pots": [pots, pots]})
+    duplicate = Duplicate(setup, [load_agent(name, setup) for name in pair], seed=seed, task=task)
     use_threads(1)
     parts = [duplicate.blocks(0, 1, at, min(duplicate.chunk, deals - at)) for at in range(0, deals, duplicate.chunk)]
     return np.concatenate(parts)

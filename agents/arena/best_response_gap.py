@@ -49,7 +49,7 @@ class BestResponseGap:
         return {
             "responder": self.gain.hero,
             **_gain(self.gain),
-            "by_distance_from_lead": [{"mean": m.mean, "ci95": to_json(m.half_width)} for m in self.gain.by_seat],
+            "by_distance_from_lead": [stats.estimate.to_dict() for stats in self.gain.by_seat],
             "chosen_among": [{"responder": edge.hero, **_gain(edge)} for edge in self.chosen_by],
             "notes": self.notes,
         }
@@ -145,10 +145,10 @@ class ResponsePlan(DealPlan):
 
     def edges(self, results: Results, progress: Callable[[int], object] | None) -> list[Edge]:
         """Returns the edge of each hero, from the results of all units."""
-        found = [EdgeSums(self.setup, measure=False) for _ in self.heroes]
+        sums = [EdgeSums(self.setup, measure=False) for _ in self.heroes]
         with closing(results):
-            for unit, held in results:
-                found[unit.part].merge(EdgeSums.from_json(self.setup, held))
+            for unit, payload in results:
+                sums[unit.part].merge(EdgeSums.from_json(self.setup, payload))
                 if progress is not None:
                     progress(unit.deals)
-        return [sums.edge(self.agents[hero], self.agents[0]) for sums, hero in zip(found, self.heroes, strict=True)]
+        return [whole.edge(self.agents[hero], self.agents[0]) for whole, hero in zip(sums, self.heroes, strict=True)]

@@ -35,8 +35,7 @@ def opening_tables(
         return None
     seeds = streams(seed, count, first=first)
     if task.draws:
-        drawn = task.start_values(setup, seeds)
-        dealer = Batch(setup, count, start=drawn, skip_forced=False, autoreset=False, observe=False)
+        dealer = Batch(setup, count, start=task.start_values(setup, seeds), skip_forced=False, autoreset=False, observe=False)
         dealer.reset(seeds=seeds)
         return dealer.tables.copy()
     dealer = Batch(setup, count, start=CARRIED, skip_forced=False, autoreset=False, observe=False)

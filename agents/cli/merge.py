@@ -5,7 +5,7 @@
   done
   nainjaune merge results
 
-The parts are those of `nainjaune evaluate` or `nainjaune study`, and DIR is the --out of the jobs. What is written there is equal
+The parts are those of `nainjaune evaluate`, `versus` or `study`, and DIR is the --out of the jobs. What is written there is equal
 to the last byte to the results of one run without --shard (but for the time, and for milliseconds). A part that is missing, there
 twice, damaged, of another run, or of another version of the package is an error, and then nothing is written. docs/scale.md has a
 script for Slurm.
@@ -39,11 +39,11 @@ def run(args: argparse.Namespace) -> int:
     from ..arena.versus import VersusPlan, play_versus
     from ..distributed.plan_fields import read_plan
     from ..distributed.shards import FOLDER, FinishedShards, read_run
-    from ..report.report import import_matplotlib, write_report
+    from ..report.report import write_report
     from ..report.text import text_table
     from ..study.units import StudyPlan
     from .study import print_files
-    from .versus import FILE_NAME, summary_text, write_versus
+    from .versus import FILE_NAME, write_versus
 
     folder = args.folder / FOLDER
     finished = [args.folder / name for name in ("results.json", FILE_NAME)]
@@ -66,14 +66,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     with progress_bar(unit="deal") as bar:
         if isinstance(plan, TournamentPlan):
-            import_matplotlib()  # an error of this comes before the work
             result = play_tournament(plan, [], FinishedShards(folder), bar.update)
             report = write_report(result, args.folder)
             text = f"{text_table(result)}\nReport: {printable(str(report))}"
         else:
-            found = play_versus(plan, [], FinishedShards(folder))
-            path = write_versus(args.folder, plan, found, None)
-            text = f"{summary_text(plan, found, None)}\nNumbers: {printable(str(path))}"
+            text = write_versus(play_versus(plan, [], FinishedShards(folder)), args.folder)
     remove_shards(args.folder)
     print(text)
     return 0

@@ -85,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
+    from ..publish import publish
     from ..task import Task, parse_start
-    from ..zoo.publish import publish
 
     setups = _setups(args.add)
     tasks = [Task(start=parse_start(start)) for start in args.start]
@@ -110,9 +110,9 @@ def _setups(run: Path) -> list[Setup]:
     kept = load_checkpoint(run)
     if kept.common:
         return mixed_setups(kept.game, kept.config["mixture"], kept.config["rules"])
-    own = setup_of_runs([str(run)], kept.game)
-    assert own is not None
-    return [own]
+    trained = setup_of_runs([str(run)], kept.game)
+    assert trained is not None
+    return [trained]
 
 
 def _card(player: Player) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rules of thumb as baselines, one module for each game.
+"""Heuristics as baselines, one module for each game.
 
 Every module defines ``HEURISTICS``, agents by name, and the compiled ``play(which, table, rules, legal_bits)`` for rollouts:
 the action of the heuristic number ``which`` at a table whose seat to act has perfect recall. For tables of
@@ -58,8 +58,8 @@ class About(NamedTuple):
 
 def about(game: str) -> About:
     """Returns the lines on a game's heuristics; none if its module has none."""
-    found: About = getattr(rules_of_thumb(game), "ABOUT", About())
-    return found
+    about: About = getattr(rules_of_thumb(game), "ABOUT", About())
+    return about
 
 
 def yardstick(game: str) -> str:
@@ -81,5 +81,5 @@ def rules_of_thumb(game: str) -> ModuleType | None:
 
 
 def _of(game: str, name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = getattr(rules_of_thumb(game), name, {})
-    return found
+    table: Mapping[str, Any] = getattr(rules_of_thumb(game), name, {})
+    return table

@@ -216,9 +216,9 @@ class Forgetful:
         forgotten = (decisions.legal[:, None] == 1 << MEMORISE) & (rng.random((len(decisions.index), SLOTS)) >= self.remembers)
         observation, tables = decisions.observation.copy(), decisions.tables.copy()
         decisions.setup.layout.view(observation, "layout")[forgotten] = 0
-        own = tables["layout"][np.arange(len(tables)), decisions.seat]
-        own[forgotten] = 0
-        tables["layout"][np.arange(len(tables)), decisions.seat] = own
+        layout = tables["layout"][np.arange(len(tables)), decisions.seat]
+        layout[forgotten] = 0
+        tables["layout"][np.arange(len(tables)), decisions.seat] = layout
         return self.agent.act(decisions.seen_as(observation, tables), rng)
 
 

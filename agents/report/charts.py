@@ -37,13 +37,13 @@ class Bar:
     colour: int
     """The number of the agent."""
     estimate: Estimate
-    own: bool = False
+    alone: bool = False
     """Whether it is that of the field by itself."""
 
     @property
     def shade(self) -> str:
         """The classes that colour it."""
-        return f"c{self.colour % COLOURS}" + (" own" if self.own else "")
+        return f"c{self.colour % COLOURS}" + (" own" if self.alone else "")
 
 
 Parts = Sequence[tuple[str, Sequence[Bar]]]
@@ -116,11 +116,11 @@ def columns(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTH
     for tick in scale.ticks():
         drawn.append(_line(left, scale(tick), width, scale(tick), "zero" if abs(tick) < 1e-12 else "grid"))
         drawn.append(_text(left - 6, scale(tick) + 4, _tick(tick, unit), "axis", anchor="end"))
-    group = (width - left) / len(parts)
+    slot = (width - left) / len(parts)
     for number, (label, bars) in enumerate(parts):
-        middle = left + (number + 0.5) * group
+        middle = left + (number + 0.5) * slot
         drawn.append(_text(middle, height - 4, label, "axis", anchor="middle"))
-        step = min(0.86 * group / max(len(bars), 1), 22)
+        step = min(0.86 * slot / max(len(bars), 1), 22)
         for k, bar in enumerate(bars):
             place = middle + (k - (len(bars) - 1) / 2) * step
             drawn.append(_bar(bar, unit, signed, scale, place, across=False, thick=0.84 * step))

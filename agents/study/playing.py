@@ -19,7 +19,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.engine.determinize import generator_states
 
-from ..arena.duplicate import chunks, start_with
+from ..arena.duplicate import chunks
 from ..arena.play import play_out
 from .action_values import ActionEvaluator, RegretValues
 
@@ -139,7 +139,7 @@ def play(settings: StudySettings, episodes: int, *, first: int = 0, tables: int 
 
 def play_chunk(settings: StudySettings, at: int, count: int) -> Chunk:
     """Returns ``count`` played episodes from number ``at`` on."""
-    setup, start = settings.setup, start_with(settings.pots)
+    setup, start = settings.setup, "fresh" if settings.pots is None else {"pots": settings.pots}
     seeds = streams(settings.seed, count, Stream.DEALS, first=at)
     batch = Batch(setup, count, episode=settings.episode, start=start, autoreset=False, log=True, deal=False)
     batch.reset(seeds=seeds)

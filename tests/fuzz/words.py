@@ -81,7 +81,7 @@ class Grammar:
         self.costly = costly
         self.parsers = {}
         for module in cli.COMMANDS:
-            if module.NAME == "serve":  # it runs until it is stopped; its messages are fuzzed by its own tests
+            if module.NAME in ("serve", "watch"):  # they run until they are stopped; messages are fuzzed by tests of their own
                 continue
             parser = argparse.ArgumentParser(add_help=False)
             module.add_arguments(parser)
@@ -103,6 +103,8 @@ class Grammar:
             usual = action.required or rng.random() < (0.9 if action.dest in USUAL else 0.12)
             if isinstance(action, argparse._SubParsersAction) or (action.option_strings and not usual):
                 continue
+            if action.help == argparse.SUPPRESS:  # a former option, which is refused
+                continue
             if action.option_strings:
                 words.append(rng.choice(action.option_strings))
             words += [self._value(command, action, agents, odd, rng) for _ in range(self._number(action, rng))]
@@ -123,7 +125,7 @@ class Grammar:
             return str(rng.choice([*action.choices]))
         if action.dest == "set":
             return rng.choice(KEYS)
-        if action.dest in ("agents", "against", "versus", "target", "search_by", "responders"):
+        if action.dest in ("agents", "against", "target", "search_by", "responders"):
             return rng.choice(agents) + (rng.choice(ENDINGS) if rng.random() < 0.2 else "")
         named = {"preset": self.presets, "game": game_names(), **VALUES}.get(action.dest)
         if named:

@@ -159,7 +159,7 @@ def test_the_wheel_works_unpacked(unpacked: Path, tmp_path: Path) -> None:
         "import sys, nainjaune_env, nainjaune_agents.cli.main as c; "
         f"assert nainjaune_env.__file__.startswith({str(unpacked)!r}), nainjaune_env.__file__; "
         f"assert c.__file__.startswith({str(unpacked)!r}), c.__file__; "
-        "sys.exit(c.main(['evaluate', '--list']))"
+        "sys.exit(c.main(['agents', '--game', 'nain_jaune']))"
     )
     environment = {**os.environ, "PYTHONPATH": str(unpacked)}
     done = subprocess.run(

@@ -22,6 +22,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.stats.sequential import SequentialTest
+from nainjaune_agents.task import Task
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -91,7 +92,7 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
 def compare(setup: Setup, device: str) -> dict[str, Any]:
     """A tournament and a comparison of two, with all that is counted; in so few deals at once that there are several goes."""
     agents = [load_agent(name, setup) for name in ("longest", "tally")]
-    options: dict[str, Any] = {"deals": 5, "seed": 1, "pots": [0, 3, 0, 0, 8], "device": device}
+    options: dict[str, Any] = {"deals": 5, "seed": 1, "task": Task(start={"pots": [0, 8]}), "device": device}
     with (
         patch.object(duplicate, "CHUNK_TABLES", 6),
         patch.object(rated_rounds, "CHUNK_TABLES", 6),
@@ -103,7 +104,7 @@ def compare(setup: Setup, device: str) -> dict[str, Any]:
     assert result.pop("device", "cpu") == device
     assert ("milliseconds_a_decision" in result) == (device == "cpu")
     result.pop("milliseconds_a_decision", None)
-    return {"tournament": result, "versus": compared.to_dict(SequentialTest())}
+    return {"tournament": result, "versus": compared.to_dict()}
 
 
 def everything(device: str) -> dict[str, Any]:

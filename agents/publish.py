@@ -15,14 +15,14 @@ from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence,
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
-from ..arena.duplicate import Duplicate
-from ..loading import TRANSFERRED, base_name, load_agent
-from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
-from ..task import DEFAULT_TASK, Task
-from ..trainers.config import LENGTH_KEYS
-from . import HouseRules, ModelCard, PlayerRegistry, Rating, save_card
-from .model_card import LOCAL_CHANGES
-from .registry import check_player_name, is_zoo_name, player_registry
+from .arena.duplicate import Duplicate
+from .loading import TRANSFERRED, base_name, load_agent
+from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
+from .task import DEFAULT_TASK, Task
+from .trainers.config import LENGTH_KEYS
+from .zoo import HouseRules, ModelCard, PlayerRegistry, Rating, save_card
+from .zoo.model_card import LOCAL_CHANGES
+from .zoo.registry import check_player_name, is_zoo_name, player_registry
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ def origin(run: Path) -> Origin:
         values = [word for key, (_, new) in keys.items() for word in ("--set", f"{key}={json.dumps(new)}")]
         commands.append(shlex.join(["python", "train.py", "--resume", "--out", f"runs/{run.name}", *values]))
         commit = _with_local_changes(commit, changed_at)
-    own = Origin(commands, commit, machine, seconds, decisions)
+    origin_of_run = Origin(commands, commit, machine, seconds, decisions)
     if initialised_from is None:
-        return own
+        return origin_of_run
     if is_zoo_name(initialised_from):
         player = base_name(initialised_from)
         card = player_registry().find(player, checkpoint.setup, anywhere=checkpoint.common, any_rules=True).card
-        return replace(own, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
+        return replace(origin_of_run, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
     if Path(initialised_from).is_file():
         raise CheckpointError(
             f"The run {str(run)!r} began from the file {quoted(initialised_from)}, which does not record how it was made. "
@@ -75,11 +75,11 @@ def origin(run: Path) -> Origin:
         )
     before = origin(Path(initialised_from))
     return replace(
-        own,
+        origin_of_run,
         commit=_with_local_changes(commit, before.commit),
-        commands=[*before.commands, *own.commands],
-        seconds=before.seconds + own.seconds,
-        decisions=before.decisions + own.decisions,
+        commands=[*before.commands, *origin_of_run.commands],
+        seconds=before.seconds + origin_of_run.seconds,
+        decisions=before.decisions + origin_of_run.decisions,
     )
 
 

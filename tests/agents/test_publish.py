@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,9 @@ import torch
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
+from nainjaune_agents.publish import origin, publish
 from nainjaune_agents.task import Task
 from nainjaune_agents.zoo import PlayerRegistry, load_card
-from nainjaune_agents.zoo.publish import origin, publish
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
@@ -22,14 +24,32 @@ from tests.agents.trainers.test_ppo import run_in, tiny
 SHELVED = {"against": ["lowest", "random"], "deals": 40, "seed": 3, "note": "Tiny.", "local_changes": True}
 
 
-def trained(folder: Path, **other: object) -> Setup:
-    """A run of an iteration or two in ``folder``, as the command ``nainjaune train`` leaves one."""
-    config = tiny(iterations=2, **other)
-    run_in(folder, config)
-    return config.setup()
+Train = Callable[..., Setup]
 
 
-def test_the_same_player_lighter_and_rated(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two iterations, as the command ``nainjaune train`` leaves one; tests change copies of it."""
+    folder = tmp_path_factory.mktemp("runs") / "tiny"
+    run_in(folder, tiny(iterations=2))
+    return folder
+
+
+@pytest.fixture
+def trained(tiny_run: Path) -> Train:
+    """Puts that run into a folder, or one with ``other`` keys; returns its setup."""
+
+    def put(folder: Path, **other: object) -> Setup:
+        if other:
+            run_in(folder, tiny(iterations=2, **other))
+        else:
+            shutil.copytree(tiny_run, folder)
+        return tiny(iterations=2, **other).setup()
+
+    return put
+
+
+def test_the_same_player_lighter_and_rated(trained: Train, tmp_path: Path) -> None:
     run, reported = tmp_path / "run", []
     setup = trained(run)
     path = publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), progress=reported.append, **SHELVED)  # type: ignore[arg-type]
@@ -49,7 +69,7 @@ def test_the_same_player_lighter_and_rated(tmp_path: Path) -> None:
     assert PlayerRegistry(tmp_path / "box").find("zoo:tiny", setup).path == path
 
 
-def test_rated_at_every_task(tmp_path: Path) -> None:
+def test_rated_at_every_task(trained: Train, tmp_path: Path) -> None:
     """Each rating is the edge that ``evaluate`` measures at its start."""
     setup, heavy = trained(tmp_path / "run"), Task(start={"pots": [20, 20]})
     box = PlayerRegistry(tmp_path / "box")
@@ -63,7 +83,7 @@ def test_rated_at_every_task(tmp_path: Path) -> None:
     assert (ratings[2].mean, ratings[2].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
 
 
-def test_how_it_was_made_goes_back_to_what_it_began_from(tmp_path: Path) -> None:
+def test_how_it_was_made_goes_back_to_what_it_began_from(trained: Train, tmp_path: Path) -> None:
     trained(tmp_path / "first")
     trained(tmp_path / "second", init=str(tmp_path / "first"))
     one, both = origin(tmp_path / "first"), origin(tmp_path / "second")
@@ -100,14 +120,14 @@ def test_a_mixture_that_began_from_a_zoo_player(tmp_path: Path) -> None:
     assert origin(tmp_path / "run").decisions > player.card.decisions
 
 
-def test_a_run_that_began_from_a_file_does_not_say_how_it_was_made(tmp_path: Path) -> None:
+def test_a_run_that_began_from_a_file_does_not_say_how_it_was_made(trained: Train, tmp_path: Path) -> None:
     trained(tmp_path / "first")
     trained(tmp_path / "second", init=str(tmp_path / "first" / FILE_NAME))
     with pytest.raises(CheckpointError, match=r"which does not record how it was made\. .*\(init=zoo:NAME\)"):
         origin(tmp_path / "second")
 
 
-def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
+def test_commands_say_no_place_on_this_machine(trained: Train, tmp_path: Path) -> None:
     for run, init in (("first", {}), ("second", {"init": str(tmp_path / "first")})):
         trained(tmp_path / run, **init)
         about = json.loads((tmp_path / run / "run.json").read_text(encoding="utf-8"))
@@ -120,7 +140,7 @@ def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
     ]
 
 
-def test_a_run_of_another_length_has_a_command_for_each_part(tmp_path: Path) -> None:
+def test_a_run_of_another_length_has_a_command_for_each_part(trained: Train, tmp_path: Path) -> None:
     """The first part ran to its end, the second was stopped on the way."""
     trained(tmp_path / "run")
     made_at(tmp_path / "run", "0123456789ab")
@@ -146,7 +166,7 @@ def made_at(run: Path, commit: str | None) -> None:
     (run / "run.json").write_text(json.dumps({**about, "commit": commit}), encoding="utf-8")
 
 
-def test_a_run_with_local_changes_is_refused_or_marked(tmp_path: Path) -> None:
+def test_a_run_with_local_changes_is_refused_or_marked(trained: Train, tmp_path: Path) -> None:
     """Also where only the run that it began from had some."""
     setup, box = trained(tmp_path / "first"), PlayerRegistry(tmp_path / "box")
     trained(tmp_path / "second", init=str(tmp_path / "first"))
@@ -164,7 +184,7 @@ def test_a_run_with_local_changes_is_refused_or_marked(tmp_path: Path) -> None:
     assert load_card(path.with_suffix(".json")).made_at == "at commit ba9876543210"
 
 
-def test_a_run_that_is_not_finished_is_refused(tmp_path: Path) -> None:
+def test_a_run_that_is_not_finished_is_refused(trained: Train, tmp_path: Path) -> None:
     """The command on its card would make another network."""
     run = tmp_path / "run"
     setup = trained(run)
@@ -176,7 +196,7 @@ def test_a_run_that_is_not_finished_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "box").exists()
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_what_is_refused(trained: Train, tmp_path: Path) -> None:
     run = tmp_path / "run"
     setup = trained(run)
     box = PlayerRegistry(tmp_path / "box")
