@@ -24,6 +24,7 @@ from ..distributed.units import Executor, Found, Player, Unit, setup_from
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint, save_checkpoint
 from ..nets.net_agent import NetAgent
+from ..nets.upgrade import version_1_keys
 from . import get_trainer
 from .config import PLACEMENT_KEYS, RESUME_KEYS, build
 from .labels import Labels, ShardId, labels_from_text, labels_text
@@ -37,7 +38,8 @@ ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0, "keep_bes
 
 def labels_run(config: Mapping[str, Any]) -> str:
     """Returns the SHA-256 of the keys of ``config`` that labels depend on: a run that is resumed keeps them."""
-    return run_id({key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()})
+    kept = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
+    return run_id(version_1_keys(kept))  # so that labels of earlier versions are kept too
 
 
 @dataclass(frozen=True)
