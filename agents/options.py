@@ -147,11 +147,11 @@ def described(cls: type[Any]) -> list[tuple[str, Any, str]]:
     rows: list[tuple[str, Any, str]] = []
     for f in dataclasses.fields(cls):
         rows.append((f.name, default_of(f), f.metadata["meaning"]))
-        choice = f.metadata["choice"]
+        choice, names = f.metadata["choice"], dict[tuple[str, str, str], list[str]]()
         for name in choice.names() if choice else ():
-            rows += [
-                (f"{f.name}.{key}", default, f"{name}: {meaning}") for key, default, meaning in described(choice.arguments(name))
-            ]
+            for key, default, meaning in described(choice.arguments(name)):
+                names.setdefault((f"{f.name}.{key}", repr(default), meaning), []).append(name)
+        rows += [(key, default, f"{', '.join(having)}: {meaning}") for (key, default, meaning), having in names.items()]
     return rows
 
 

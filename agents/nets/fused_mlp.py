@@ -277,11 +277,7 @@ class FusedTraining:
 
     def _forward_rows(self, observation: Tensor, begin: int, end: int) -> None:
         """Writes the activations of the rows from ``begin`` to ``end``, of which those beyond ``observation`` are padding."""
-        inputs, scaled, seen = (
-            [buffer[begin:end] for buffer in self._buffers],
-            self._scaled[begin:end],
-            observation[begin:end],
-        )
+        inputs, scaled, seen = [buffer[begin:end] for buffer in self._buffers], self._scaled[begin:end], observation[begin:end]
         scaled = scaled[: len(seen)]
         scaled.copy_(seen)
         torch.addcmul(self._shift, scaled, self._factor, out=scaled)

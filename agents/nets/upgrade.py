@@ -38,6 +38,20 @@ def upgraded_config(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "arch": _arch(config), "optimizer": optimizer}
 
 
+def version_1_keys(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns ``config`` with its network and Adam as version 1 had them, where it could have them, for digests that it made."""
+    arch, optimizer = dict(config["arch"]), dict(config["optimizer"])
+    kept = {key: value for key, value in config.items() if key not in ("arch", "optimizer")}
+    match arch:
+        case {"name": "mlp", "hidden": hidden, "recurrent": 0}:
+            kept |= {"arch": "mlp", "hidden": hidden}
+        case {"name": "residual", "width": width, "blocks": blocks}:
+            kept |= {"arch": "residual", "hidden": [width] * blocks}
+        case _:
+            kept |= {"arch": arch}
+    return kept | (optimizer if optimizer.pop("name") == "adam" else {"optimizer": config["optimizer"]})
+
+
 def _arch(values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns ``{name, **arguments}`` of a network that is described by the keys ``arch``, ``hidden`` and ``recurrent``."""
     name, hidden, recurrent = values.get("arch", "mlp"), values["hidden"], values.get("recurrent", 0)

@@ -24,6 +24,7 @@ from ..distributed.units import Executor, Payload, Player, WorkUnit, setup_from
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint, save_checkpoint
 from ..nets.net_agent import NetAgent
+from ..nets.upgrade import version_1_keys
 from . import get_trainer
 from .config import PLACEMENT_KEYS, RESUME_KEYS, build
 from .labels import Labels, ShardId, labels_from_text, labels_text
@@ -40,7 +41,7 @@ def labels_run(config: Mapping[str, Any]) -> str:
     kept = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
     if kept.get("opponents") is None:  # a key that labels from before it do not know
         kept.pop("opponents", None)
-    return run_id(kept)
+    return run_id(version_1_keys(kept))  # so that labels of earlier versions are kept too
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -17,7 +18,10 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets import checkpoint as checkpoint_files
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.nets.upgrade import upgraded_config, upgraded_header
+from nainjaune_agents.nets.upgrade import upgraded_config, upgraded_header, version_1_keys
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.expert import Config
+from nainjaune_agents.trainers.labelling import labels_run
 from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.engine.batch import Batch
 from tests.support.source import ROOT
@@ -92,6 +96,26 @@ def test_old_keys_become_a_network_and_an_optimizer(old: dict[str, Any], new: di
         "config": {**new, "seed": 3},
     }
     assert upgraded_header({"arch": new["arch"]}, 2) == {"arch": new["arch"]}
+
+
+@pytest.mark.parametrize(
+    ("values", "digest"),
+    [
+        ({}, "235d53e0f573091b35003d6f81097cb5ea16118c66f992392146ad1c1b5965af"),
+        (
+            {"arch": {"name": "residual", "width": 64, "blocks": 3}, "optimizer": {"learning_rate": 5e-4, "warmup": 3}},
+            "ee4823bc4f6308fbe06cb9ef3384e53edc5821b50bba79178fde8fc22ffce5f4",
+        ),
+    ],
+)
+def test_labels_that_version_1_made_are_those_of_the_same_run(values: dict[str, Any], digest: str) -> None:
+    """The digests are as it computed them: a run that is resumed keeps its labels."""
+    assert labels_run(dataclasses.asdict(build(Config, values))) == digest
+
+
+def test_what_version_1_could_not_say_stays_as_it_is() -> None:
+    config = {"arch": {"name": "mlp", "hidden": [8], "recurrent": 3}, "optimizer": {"name": "muon", "warmup": 2}, "seed": 1}
+    assert version_1_keys(config) == config
 
 
 def test_a_network_that_observed_plies_names_what_was_removed(tmp_path: Path) -> None:
