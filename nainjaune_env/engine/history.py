@@ -17,6 +17,7 @@ from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import loops_of, numbers_of, replay_loops_of
 
+
 @dataclass(frozen=True)
 class PlayHistory:
     """The plies of K rounds so far, in the order of play, each of which every seat has seen."""
