@@ -23,7 +23,7 @@ an agent is slow; `nainjaune watch` shows agents at a table.
 
 --start says what rounds start with: fresh is the first round of a match, carried a round in the middle of one. --objective
 centred counts payoffs less the mean of the table. --episode match rates whole matches, in which every round is played with the
-same cards whichever agents play. docs/task.md and docs/evaluation.md say what that means.
+same cards whichever agents play. docs/evaluation.md says what that means.
 
   nainjaune evaluate --agents zoo:strong@search=50 closer --workers 8 \\
       --chunk 64 --out results

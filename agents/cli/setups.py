@@ -59,7 +59,7 @@ def add_start_argument(parser: argparse.ArgumentParser) -> None:
         default="fresh",
         metavar="START",
         help="how rounds start: fresh, carried (in the middle of matches), pots=LOW..HIGH drawn for each deal, or pots=CHIPS in "
-        "each pot (default: fresh; docs/task.md)",
+        "each pot (default: fresh; docs/evaluation.md)",
     )
 
 

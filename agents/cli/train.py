@@ -17,7 +17,7 @@ resumed run gives the same bits as an uninterrupted one. With --resume, --set ma
 generations), also of a finished one, workers, logs, keep_best, keep_every and checkpoint_minutes; schedules then go on as those
 of a run of the new length.
 
-PPO trains in several processes, on one machine or many, under torchrun: docs/scale_training.md. Expert iteration labels with
+PPO trains in several processes, on one machine or many, under torchrun: docs/scale.md. Expert iteration labels with
 several processes (workers) or on a Ray cluster (--cluster, cluster): docs/scale.md.
 """
 

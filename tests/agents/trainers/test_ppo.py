@@ -311,8 +311,9 @@ def test_ahead_of_the_second_update_rounds_are_played_by_the_weights_before_the_
     assert behind.log_prob.tobytes() != plain.next_rollout(1)[0].log_prob.tobytes()
 
 
-def test_played_ahead_the_initial_weights_play_from_the_first_round_on(tmp_path: Path, trained: Path) -> None:
-    own = {"init": str(trained), "preset": "djeco", "players": 3, "arch": {"hidden": [8]}, "objective": "own", "iterations": 1}
+def test_played_ahead_the_initial_weights_play_from_the_first_round_on(tmp_path: Path) -> None:
+    run_in(tmp_path / "first", tiny(iterations=2))
+    own = {"init": str(tmp_path / "first"), "iterations": 1}
     ahead, plain = run_in(tmp_path / "ahead", tiny(overlap=True, **own)), run_in(tmp_path / "plain", tiny(**own))
     assert torch.equal(ahead.tensors["model.policy.weight"], plain.tensors["model.policy.weight"])
 
