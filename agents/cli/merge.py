@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from ..arena.versus import VersusPlan, play_versus
     from ..distributed.plan_fields import read_plan
     from ..distributed.shards import FOLDER, FinishedShards, read_run
-    from ..report.report import write_report
+    from ..report.report import import_matplotlib, write_report
     from ..report.text import text_table
     from ..study.units import StudyPlan
     from .study import print_files
@@ -66,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     with progress_bar(unit="deal") as bar:
         if isinstance(plan, TournamentPlan):
+            import_matplotlib()  # an error of this comes before the work
             result = play_tournament(plan, [], FinishedShards(folder), bar.update)
             report = write_report(result, args.folder)
             text = f"{text_table(result)}\nReport: {printable(str(report))}"

@@ -1,4 +1,4 @@
-"""A tournament as files: table, JSON and CSV; the page has tests of its own."""
+"""A tournament as files: table, JSON, CSV, picture; the page has tests of its own."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.tournament import Result, tournament
+from nainjaune_agents.arena.duplicate import Edge
+from nainjaune_agents.arena.tournament import Result, TournamentPlan, tournament
 from nainjaune_agents.report.conclusions import sentences
 from nainjaune_agents.report.page import page
 from nainjaune_agents.report.report import write_report
 from nainjaune_agents.report.text import text_table
 from nainjaune_agents.stats.differences import ROUGH, TOO_FEW, Differences
 from nainjaune_agents.task import Task
-from tests.agents.arena.edges import result_of, result_of_differences
+from tests.agents.arena.edges import advantages, differences, result_of, result_of_differences
 from tests.agents.arena.scripted import First, Last
 from tests.agents.report.test_page import MADE
 from tests.support.positions import small
@@ -60,7 +62,7 @@ def test_the_table_and_the_page_name_another_task_than_the_default_one() -> None
 def test_files(result: Result, tmp_path: Path) -> None:
     report = write_report(result, tmp_path / "deep" / "results")
     assert report == tmp_path / "deep" / "results" / "results.html"
-    names = ["results.csv", "results.html", "results.json", "results.txt"]
+    names = ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
     assert sorted(os.listdir(report.parent)) == names
     held = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
     assert held == {**result.to_dict(), **{key: held[key] for key in ("made", "commit", "versions", "machine")}}
@@ -121,6 +123,18 @@ def test_json_keeps_every_digit(result: Result, tmp_path: Path) -> None:
     assert held["edges"][0]["mean"] == 1 / 3
 
 
+def test_the_picture_shows_something(result: Result, tmp_path: Path) -> None:
+    pixels = imread(write_report(result, tmp_path).with_suffix(".png"))
+    height, width = pixels.shape[:2]
+    assert height > 300
+    assert width > 600
+    colours = {tuple(colour) for colour in np.round(pixels[..., :3], 2).reshape(-1, 3)[::7]}
+    assert len(colours) > 20
+    ink = (pixels[..., :3] < 0.9).any(axis=2)
+    for part in (ink[:, : width // 3], ink[:, 2 * width // 3 :], ink[: height // 3], ink[2 * height // 3 :]):
+        assert 0.005 < part.mean() < 0.95
+
+
 def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tmp_path: Path) -> None:
     """Two agents that differ on 3 deals of 50: no file has an interval, and each says why."""
     values = np.array([1.5, -0.5, 2.0] + [0.0] * 47)
@@ -160,9 +174,23 @@ def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
     assert notes(np.append(alike[:2999], 5000.0)) == [ROUGH]
 
 
+def test_equal_agents_make_a_picture_too(tmp_path: Path) -> None:
+    """All means 0, no spread, and NaN intervals: nothing to scale colours by."""
+    found = [Edge("a", "b", differences(0.0, 1, 0.0)), Edge("b", "a", differences(0.0, 50, 0.0))]
+    plan = TournamentPlan(small(), ("a", "b"), 50, 0)
+    report = write_report(Result(plan, found, advantages("ab", found)), tmp_path)
+    assert report.with_suffix(".png").stat().st_size > 5000
+
+
+def test_names_are_no_mathematics(tmp_path: Path) -> None:
+    names = [r"runs/a$\q$b", "lowest"]
+    write_report(result_of({(names[i], names[1 - i]): 1.0 for i in range(2)}, squares=99.0), tmp_path)
+    assert (tmp_path / "results.json").exists()
+
+
 def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path) -> None:
     write_report(result, tmp_path)
     result.plan = replace(result.plan, seed=8)
     write_report(result, tmp_path)
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["seed"] == 8
-    assert len(os.listdir(tmp_path)) == 4
+    assert len(os.listdir(tmp_path)) == 5
