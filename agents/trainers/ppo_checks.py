@@ -22,8 +22,6 @@ def check_config(config: Any) -> None:
     check_device(config.device)
     if config.recall and not config.recurrent:
         raise ConfigError("'recall' trains the memory of a network, and this one has none: set arch.recurrent too.")
-    if config.mixture and config.arch.get("hidden") == []:
-        raise ConfigError("A network for a mixture has at least one hidden layer, and arch.hidden is empty.")
     if config.mixture and PAST in config.shares:
         raise ConfigError("Past selves play at tables of one setup: with a 'mixture' there is no 'past' among 'opponents'.")
     if config.device != "cpu" and [*config.shares] != [SELF]:

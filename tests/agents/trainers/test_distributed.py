@@ -23,7 +23,7 @@ from tests.support.training import iteration_at, run_in, same
 
 ROOT = Path(__file__).parents[3]
 TINY = {
-    "preset": "djeco", "players": 3, "tables": 18, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 100,
+    "preset": "djeco", "players": 3, "tables": 18, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 100,
     "checkpoint_minutes": 0, "opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "ema": 0.5,
 }  # fmt: skip
 
@@ -89,7 +89,7 @@ def test_processes_divide_the_tables_and_one_is_alone() -> None:
         ("deep_monte_carlo", {}, "PPO trains in several processes, and 'deep_monte_carlo' in one"),
         ("ppo", {"overlap": True}, "A run with overlap=True trains in one process"),
         ("ppo", {"start": "carried"}, "A run with start='carried' trains in one process"),
-        ("ppo", {"arch": {"recurrent": 4}}, "A run with recurrent=4 trains in one process"),
+        ("ppo", {"arch": {"hidden": [8], "recurrent": 4}}, "A run with recurrent=4 trains in one process"),
     ],
 )
 def test_what_one_process_trains_alone_is_refused(tmp_path: Path, algorithm: str, other: dict[str, Any], says: str) -> None:

@@ -146,7 +146,7 @@ def test_it_begins_with_the_other_runs_network(target: Path, tmp_path: Path) -> 
 
 
 def test_networks_of_another_shape_are_refused(target: Path, tmp_path: Path) -> None:
-    says = r"has arch=mlp hidden=\[16\] recurrent=8, and this run has arch=mlp hidden=\[12\] recurrent=8\."
+    says = r"has arch={name: mlp, hidden: \[16\], recurrent: 8}, and this run has arch={name: mlp, hidden: \[12\]"
     with pytest.raises(CheckpointError, match=says):
         run_in(tmp_path / "a", against(target, arch={"hidden": [12]}))
     with pytest.raises(CheckpointError, match=r"plays 'batasaurus', and this table is for 'nain_jaune'"):
