@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import AgentError, MissingLibraryError, choose_one, quoted
+from nainjaune_env.core.errors import AgentError, MissingLibraryError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup, check_setup
 
 from .exact import exact_agents
@@ -173,7 +173,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     if missing is not None and ("/" in name or missing.suffix):
         raise AgentError(f"There is no run or checkpoint at {quoted(str(missing))}.")
     zoo = [PREFIX + player for player in player_registry().names()]
-    raise AgentError(choose_one("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
+    raise AgentError(unknown_name_message("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 
 
 def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | None) -> Agent:
@@ -193,7 +193,9 @@ def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | No
         **{name: partial(searching, setup=setup, search=search, **options) for name, search in searches.items()},
     }
     if word not in known:
-        raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))
+        raise AgentError(
+            unknown_name_message(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known])
+        )
     try:
         value = float(number)
     except ValueError:

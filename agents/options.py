@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nainjaune_env.core.errors import ConfigError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class Choice:
         name = given.pop("name", default.get("name"))
         names = list(self.names())
         if name not in names:
-            raise ConfigError(choose_one(self.key, name, names))
+            raise ConfigError(unknown_name_message(self.key, name, names))
         cls = self.arguments(name)
         known = {f.name for f in dataclasses.fields(cls)}
         inherited = {key: argument for key, argument in default.items() if key in known}
@@ -135,7 +135,7 @@ def build(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> T:
     for key, value in values.items():
         if key not in names:
             known = [prefix + name for name in names]
-            raise ConfigError(choose_one("configuration key", f"{prefix}{key}" if isinstance(key, str) else key, known))
+            raise ConfigError(unknown_name_message("configuration key", f"{prefix}{key}" if isinstance(key, str) else key, known))
         converted[key] = _number(value) if hints[key] is float else value
         if not _has_type(converted[key], hints[key]):
             raise ConfigError(f"The configuration key {prefix + key!r} takes {_type_name(hints[key])}, not {quoted(value)}.")

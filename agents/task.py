@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.start_values import MAX_START_VALUE
@@ -76,10 +76,10 @@ class Task:
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:
-            raise ConfigError(choose_one("objective", self.objective, OBJECTIVES))
+            raise ConfigError(unknown_name_message("objective", self.objective, OBJECTIVES))
         if isinstance(self.start, str):
             if self.start not in STARTS:
-                raise ConfigError(choose_one("start", self.start, [*STARTS, "{pots: [low, high]}"]))
+                raise ConfigError(unknown_name_message("start", self.start, [*STARTS, "{pots: [low, high]}"]))
         elif not isinstance(self.start, Mapping) or not self.start:
             raise ConfigError(f"'start' is 'fresh', 'carried' or bounds of start values by name, not {quoted(self.start)}.")
         for name, bounds in [] if isinstance(self.start, str) else self.start.items():
@@ -103,7 +103,7 @@ class Task:
             )
         for name in () if isinstance(self.start, str) else self.start:
             if name not in values:
-                raise ConfigError(choose_one("start value", name, values))
+                raise ConfigError(unknown_name_message("start value", name, values))
 
     def payoff(self, payoff: Any) -> Any:
         """Returns ``payoff (..., players)`` as the objective counts it, see :func:`payoff_by`."""

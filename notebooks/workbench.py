@@ -36,7 +36,7 @@ from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.stats.ratio_estimate import Estimate
 from nainjaune_env import make_setup
 from nainjaune_env.core import atomic_files
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.spec import Setup
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def size() -> str:
     """Returns the size of the run, ``full`` or ``small``. Raises :class:`ConfigError` if the environment has another value."""
     chosen = os.environ.get("NAINJAUNE_NOTEBOOKS", SIZES[0])
     if chosen not in SIZES:
-        raise ConfigError(choose_one("value of NAINJAUNE_NOTEBOOKS", chosen, SIZES))
+        raise ConfigError(unknown_name_message("value of NAINJAUNE_NOTEBOOKS", chosen, SIZES))
     return chosen
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
-from nainjaune_env.core.errors import AgentError, choose_one
+from nainjaune_env.core.errors import AgentError, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.determinize import determinize, generator_states
@@ -270,9 +270,9 @@ def searching(
     """
     word, least = search.modifier, search.min_deals
     if objective not in OBJECTIVES:
-        raise AgentError(choose_one("objective of a search", objective, OBJECTIVES))
+        raise AgentError(unknown_name_message("objective of a search", objective, OBJECTIVES))
     if inference not in INFERENCES:
-        raise AgentError(choose_one("inference of a search", inference, INFERENCES))
+        raise AgentError(unknown_name_message("inference of a search", inference, INFERENCES))
     for searched in (agent, rollouts):
         if isinstance(searched, SearchAgent):
             name = searched.name

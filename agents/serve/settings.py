@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED
@@ -120,7 +120,7 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     names_of_knobs = game.presets[game.default_preset].rules.names()
     for name in given["knobs"]:
         if name not in names_of_knobs:  # "players" and "self" would be other arguments of setup()
-            raise ConfigError(choose_one("knob", name, names_of_knobs))
+            raise ConfigError(unknown_name_message("knob", name, names_of_knobs))
     setup = game.setup(given["preset"], given["players"], **given["knobs"])
     rounds, pace = given["rounds"], given["pace"]
     if rounds is None:

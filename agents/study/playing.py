@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent
 from nainjaune_env.analysis.features import Trace, features_of, trace_plies
 from nainjaune_env.analysis.stats import LoggedPlies
-from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
+from nainjaune_env.core.errors import AgentError, ConfigError, unknown_name_message
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, Episode
@@ -88,7 +88,7 @@ class StudySettings:
         if self.episode == "match":
             self.setup.game.check_match(self.setup.rules)
         if self.seating not in ("random", "fixed"):
-            raise ConfigError(choose_one("seating", self.seating, ("random", "fixed")))
+            raise ConfigError(unknown_name_message("seating", self.seating, ("random", "fixed")))
         if not self.agents or (self.seating == "fixed" and len(self.agents) not in (1, n)):
             wanted = "at least one agent" if self.seating == "random" else f"one agent, or {n} in the order of the seats"
             raise AgentError(f"Expected {wanted}, not {len(self.agents)}.")

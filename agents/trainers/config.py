@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 
@@ -233,7 +233,7 @@ def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Map
     names = setup.rules.names()
     for name in knobs:
         if name not in names:
-            raise RulesError(choose_one("knob", name, names))
+            raise RulesError(unknown_name_message("knob", name, names))
     return dataclasses.replace(setup, rules=setup.rules.replace(**knobs))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.bits import legal_actions
-from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, quoted, unknown_name_message
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_flag, check_name, check_seed, whole
@@ -497,7 +497,7 @@ def make_batch(setup: Setup, num_tables: int, *, device: str = "cpu", **options:
     ``options`` are as in the class. Raises :class:`DeviceError` for an unknown device, or where there is no GPU.
     """
     if device not in DEVICES:
-        raise DeviceError(choose_one("device", device, DEVICES))
+        raise DeviceError(unknown_name_message("device", device, DEVICES))
     if device == "cpu":
         return Batch(setup, num_tables, **options)
     made: Batch = importlib.import_module("nainjaune_env.engine.cuda.batch").CudaBatch(setup, num_tables, **options)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, card_number, card_set
-from nainjaune_env.core.errors import DealError, choose_one
+from nainjaune_env.core.errors import DealError, unknown_name_message
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
@@ -54,7 +54,7 @@ def read(setup: Setup, fields: Mapping[str, str]) -> Any:
     """
     for name in fields:
         if name not in FIELDS:
-            raise DealError(choose_one("field of a position", name, FIELDS))
+            raise DealError(unknown_name_message("field of a position", name, FIELDS))
     rules = rules_of(setup)
     me = _number("seat", fields.get("seat", "0"), setup.players - 1)
     moves = _read_moves(fields.get("moves", ""), setup.players)
