@@ -28,11 +28,11 @@ TIMES = figures.TAKEN / "cluster_times.json"
 WORKERS = (10, 100, 1000)
 SHARD_SECONDS = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0)
 """Lengths of a shard that are compared; the first is about that of the tournament's own shards."""
-MOST_DRIVER = 0.95
+MAX_DRIVER_SHARE = 0.95
 """Share of the time from which on the driver is what limits."""
 PPO_DECISIONS, PPO_STEPS, PPO_BATCH = 10**9, 16, 2**19
 """Of the run; gradient steps and decisions of an iteration."""
-SAVE_SECONDS, MOST_ATTEMPTS = 120.0, 6
+SAVE_SECONDS, MAX_ATTEMPTS = 120.0, 6
 """The time between checkpoints, and attempts from the same one, of training with ``workers``."""
 
 
@@ -108,7 +108,7 @@ def played(work: Work, times: Times, workers: int, seconds: float, seed: int) ->
 def limit(case: dict[str, Any], times: Times) -> str:
     """Returns what costs most of the workers' time."""
     outcome: FarmOutcome = case["outcome"]
-    if outcome.driver_share > MOST_DRIVER:
+    if outcome.driver_share > MAX_DRIVER_SHARE:
         return "the driver"
     mean = float(np.mean(times.ratios)) * (1 + times.slow_share * (times.slow_factor - 1))
     spent = {
@@ -150,7 +150,7 @@ def trained(times: Times, workers: int, reduction: str, lost: bool, seed: int, s
         lost_after_seconds=3600 * times.lost_after_hours if lost else np.inf,
         restart_seconds=times.restart_seconds,
         checkpoint_seconds=save,
-        most_attempts=MOST_ATTEMPTS,
+        most_attempts=MAX_ATTEMPTS,
     )
     ideal = 2 * phase * workers * iterations
     about = {"workers": workers, "reduction": reduction, "lost": lost, "save": save, "ideal": ideal}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.compiled import instance_of, loops_of
 
-LEAST_STEPPED, LEAST_SAMPLED = 256, 2048
+MIN_TABLES_STEPPED, MIN_TABLES_SAMPLED = 256, 2048
 """Least rows of a step and of a draw that are shared: an exchange with the workers takes as long as some 100 and 1,000 rows."""
 AWAKE = 150e-6
 """Seconds for which a worker waits for the next call before it sleeps; in a loop, calls follow within 20 µs."""

@@ -18,11 +18,11 @@ import pytest
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops_of
+from nainjaune_env.engine.workers import MIN_TABLES_SAMPLED, MIN_TABLES_STEPPED, Workers, worker_loops_of
 from nainjaune_env.registry import game_names
 
 compiled_only = pytest.mark.skipif(not JIT_ENABLED, reason="plain Python shares no calls")
-MANY = LEAST_SAMPLED + 77
+MANY = MIN_TABLES_SAMPLED + 77
 
 
 def until(holds: Callable[[], object]) -> None:
@@ -85,7 +85,7 @@ def test_a_worker_takes_the_rows_of_an_open_call(call: int) -> None:
 
 @compiled_only
 def test_small_calls_are_not_shared() -> None:
-    batch = Batch(make_setup(), LEAST_STEPPED - 1, threads=2)
+    batch = Batch(make_setup(), MIN_TABLES_STEPPED - 1, threads=2)
     play(batch)
     assert batch._workers is None
 
