@@ -107,7 +107,7 @@ def ray_seconds() -> Measured:
 
 
 def shard_seconds() -> Measured:
-    """Return the times of shards of a tournament: to play them, by rules of thumb and by a search, and to merge them."""
+    """Return the times of shards of a tournament: to play them, by heuristics and by a search, and to merge them."""
     setup = make_setup(**TABLE)
 
     def play(names: tuple[str, str], deals: int, count: int) -> tuple[list[float], list[tuple[WorkUnit, Any]], TournamentPlan]:

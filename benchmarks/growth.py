@@ -6,7 +6,7 @@ Each part is measured by itself and takes its place in the file of figures; the 
   seats        the same against seats
   threads      the same against threads
   memory       bytes a table: what the arrays of a batch take, and by how much the process grows for each table
-  tournament   seconds and peak memory of `evaluate.py` with two rules of thumb, in a process of its own for each number of deals
+  tournament   seconds and peak memory of `evaluate.py` with two heuristics, in a process of its own for each number of deals
 
 Rates are random legal play through the public `Batch`, all cases of a part in turn, as often as --repeats says, each number of
 threads in a process that keeps to as many processors. A tournament of 10 million deals is 100 million rounds: about 25 minutes.

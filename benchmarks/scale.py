@@ -1,9 +1,9 @@
 """Times tournaments and labels with one worker and with two, all cases in turn, and takes the driver's memory as deals grow.
 
-  heuristics   two rules of thumb: without --workers, with --workers 1 and with --workers 2, each with its files
+  heuristics   two heuristics: without --workers, with --workers 1 and with --workers 2, each with its files
   search       a searching player in a field of its own player, with --workers 1 and 2
-  labels       labels of expert iteration, rollouts by a rule of thumb, with one worker and two
-  cluster      two rules of thumb: --workers 1, a local Ray cluster of two nodes with a processor each, and the same cluster with
+  labels       labels of expert iteration, rollouts by a heuristic, with one worker and two
+  cluster      two heuristics: --workers 1, a local Ray cluster of two nodes with a processor each, and the same cluster with
                one node killed when a third of the deals is played
   memory       peak memory of the driver with two workers, in a process of its own for each number of deals
 
@@ -139,7 +139,7 @@ def tournament_of(part: str, options: argparse.Namespace, *, small: bool = False
 
 def label_seconds(options: argparse.Namespace, case: str, *, small: bool = False) -> tuple[float, str]:
     """Return the time in which a trainer makes the shards of a generation, and their SHA-256; ``small``: to compile."""
-    # imported here, since workers import this module, and those that play tournaments of rules of thumb need no torch
+    # imported here, since workers import this module, and those that play tournaments of heuristics need no torch
     from nainjaune_agents.trainers import expert
     from nainjaune_agents.trainers.config import build
 
@@ -274,7 +274,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all")
     parser.add_argument("--preset", default="djeco")
     parser.add_argument("--players", type=int, default=4)
-    parser.add_argument("--deals", type=int, default=600_000, help="deals of the rules of thumb")
+    parser.add_argument("--deals", type=int, default=600_000, help="deals of the heuristics")
     parser.add_argument("--search-deals", type=int, default=8000, help="deals of the searching player")
     parser.add_argument("--shards", type=int, default=300, help=f"shards of {SHARD['shard']:,} labels")
     parser.add_argument("--memory-deals", type=int, nargs="+", default=[10**5, 10**6, 10**7])

@@ -48,7 +48,7 @@ RUNS = [
     f"MaskablePPO={CONFIGS / 'maskable_ppo.yaml'}",
     f"MaskablePPO, no past selves={CONFIGS / 'maskable_ppo.yaml'},past_selves=0.0",
 ]
-"""The runs. The third plays rules of thumb only, which takes less time, and the yardstick is one of them."""
+"""The runs. The third plays heuristics only, which takes less time, and the yardstick is one of them."""
 PLOT = figures.ROOT / "docs" / "images" / "training_speed.svg"
 LEVELS = [-0.2, 0.0, 0.1, 0.2, 0.3, 0.4]
 """Edges whose times are reported, in chips per round."""

@@ -4,7 +4,7 @@
 
 The environment is made with ``opponents="self"``; ``SelfPlayBuffer`` computes the advantages of each seat from its own decisions.
 All else is Stable-Baselines3's. After a few minutes on one core the player is measured on new deals against ``closer``, the best
-rule of thumb, by duplicate play.
+heuristic, by duplicate play.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def setups() -> dict[str, Setup]:
 
 
 def play(setup: Setup, device: str, deals: int = 5) -> dict[str, Any]:
-    """All rules of thumb in all seats: what is done, and what it comes to."""
+    """All heuristics in all seats: what is done, and what it comes to."""
     agents = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"]
     batch = make_batch(setup, deals, seed=3, autoreset=False, device=device)
     seating = np.random.default_rng(1).integers(0, len(agents), (deals, setup.players))
