@@ -35,19 +35,19 @@ def cases(pufferlib: bool = False) -> list[dict[str, Any]]:
     """Return all cases, the two that the others are compared with first; ``pufferlib``: PufferLib's environment is timed too."""
     names = list(adaptor_runs.MAKERS)
     vectors, others = names[1:4], names[4:]
-    found = [{"library": "adaptor_runs", "name": BATCH, "tables": 4096}]
-    found.append({"library": "peers", "name": "leduc", "tables": 1})
+    timed_cases = [{"library": "adaptor_runs", "name": BATCH, "tables": 4096}]
+    timed_cases.append({"library": "peers", "name": "leduc", "tables": 1})
     for name in vectors:
         for tables in (64, 1024):
             sides = ("random", "tally", "self") if name == names[1] else ("tally", "self")
-            found += [{"library": "adaptor_runs", "name": name, "tables": tables, "opponents": side} for side in sides]
+            timed_cases += [{"library": "adaptor_runs", "name": name, "tables": tables, "opponents": side} for side in sides]
     if pufferlib:
         case = {"library": "pufferlib_runs", "name": PUFFERLIB, "opponents": "tally"}
-        found += [{**case, "tables": tables} for tables in (64, 1024)]
+        timed_cases += [{**case, "tables": tables} for tables in (64, 1024)]
     for name in others:
         sides = ("random", "tally") if name == others[0] else ("",)
-        found += [{"library": "adaptor_runs", "name": name, "tables": 1, "opponents": side} for side in sides]
-    return [{**RULES, **case, "threads": 1} for case in found]
+        timed_cases += [{"library": "adaptor_runs", "name": name, "tables": 1, "opponents": side} for side in sides]
+    return [{**RULES, **case, "threads": 1} for case in timed_cases]
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
@@ -62,8 +62,8 @@ def ratio(rates: list[float], to: list[float]) -> str:
     """Format the median of the ratios within repeats, rounded down; empty where one of both was not timed."""
     if not rates or not to:
         return ""
-    found = Spread.of_ratios(rates, to).median
-    return figures.in_times(found) if found >= 1 else f"{int(found * 10_000) / 10_000:.4f}"
+    median_ratio = Spread.of_ratios(rates, to).median
+    return figures.in_times(median_ratio) if median_ratio >= 1 else f"{int(median_ratio * 10_000) / 10_000:.4f}"
 
 
 def report(held: dict[str, Any]) -> str:

@@ -54,8 +54,8 @@ IMPORT = "import nainjaune_agents.arena.tournament as t; from nainjaune_agents.l
 def processor_seconds(call: Callable[[], Any]) -> tuple[float, Any]:
     """Return the processor time of ``call`` in this process, which does not depend on what else runs, and what it returns."""
     began = time.process_time()
-    found = call()
-    return time.process_time() - began, found
+    returned = call()
+    return time.process_time() - began, returned
 
 
 def measure() -> Times:
@@ -116,7 +116,11 @@ def shard_seconds() -> Measured:
         units = [WorkUnit(0, number * deals, deals) for number in range(count)]
         player(WorkUnit(0, 0, 2))  # compiles
         played = [processor_seconds(lambda unit=unit: player(unit)) for unit in units]  # type: ignore[misc]
-        return [seconds for seconds, _ in played], [(unit, found) for unit, (_, found) in zip(units, played, strict=True)], plan
+        return (
+            [seconds for seconds, _ in played],
+            [(unit, payload) for unit, (_, payload) in zip(units, played, strict=True)],
+            plan,
+        )
 
     rules, played, plan = play(("lowest", "tally"), 1638, 40)
     _, large, large_plan = play(("lowest", "tally"), 32760, 3)
@@ -126,12 +130,12 @@ def shard_seconds() -> Measured:
         sums, digest = TournamentSums(of), run_id(identity(of))
         with tempfile.TemporaryDirectory() as folder:
             took = []
-            for unit, found in results:
-                text = json.dumps(found)
+            for unit, payload in results:
+                text = json.dumps(payload)
                 began = time.process_time()
-                found = json.loads(text)
-                write_text(Path(folder) / file_name(unit), shard_text(digest, unit, found))
-                sums.add(unit, found)
+                payload = json.loads(text)
+                write_text(Path(folder) / file_name(unit), shard_text(digest, unit, payload))
+                sums.add(unit, payload)
                 took.append(time.process_time() - began)
             merges.append(float(np.median(took)))
     each = max(0.0, (merges[1] - merges[0]) / (32760 - 1638))

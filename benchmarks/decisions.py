@@ -30,12 +30,12 @@ ROUNDS = 400
 def choices(setup: Setup, player: Agent, count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Return up to ``count`` tables that need a decision, from ``ROUNDS`` rounds with ``player`` in every seat."""
     batch = Batch(setup, ROUNDS, seed=1, autoreset=False)
-    found = [batch.tables[:0].copy()]
+    parts = [batch.tables[:0].copy()]
     while not batch.done.all():
         playing = np.flatnonzero(~batch.done)
-        found.append(batch.tables[playing])
+        parts.append(batch.tables[playing])
         batch.step(player.act(DecisionBatch(batch, playing), rng), playing)
-    tables = np.concatenate(found)
+    tables = np.concatenate(parts)
     return tables[rng.permutation(len(tables))[:count]]
 
 

@@ -38,9 +38,9 @@ class Repeated:
         first: dict[tuple[int, int], WorkUnit] = {}
         for unit in plan.units():
             first.setdefault((unit.part, unit.deals), unit)
-        kept = {(unit.part, unit.deals): found for unit, found in Processes(2).results(plan, agents, first.values())}
+        payloads = {(unit.part, unit.deals): payload for unit, payload in Processes(2).results(plan, agents, first.values())}
         for unit in units:
-            yield unit, kept[unit.part, unit.deals]
+            yield unit, payloads[unit.part, unit.deals]
 
 
 def drive(deals: int) -> None:

@@ -35,8 +35,8 @@ class Spread:
     @classmethod
     def of(cls, values: Iterable[float]) -> Spread:
         """Return those of one or more values."""
-        found = sorted(values)
-        return cls(found[0], statistics.median(found), found[-1])
+        ordered = sorted(values)
+        return cls(ordered[0], statistics.median(ordered), ordered[-1])
 
     @classmethod
     def of_ratios(cls, ours: Sequence[float], theirs: Sequence[float]) -> Spread:

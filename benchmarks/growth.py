@@ -48,9 +48,9 @@ LIGHT = {"tables": [1, 8], "threads": [1], "most": 8, "seconds": 0.01, "repeats"
 # ---- rates ------------------------------------------------------------------------------------------------------------------
 
 
-def rates(options: argparse.Namespace, found: list[Case]) -> list[Case]:
+def rates(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
     """Return the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``."""
-    return rates_in_turn(Workers({"ours": Path(sys.executable)}), found, options)
+    return rates_in_turn(Workers({"ours": Path(sys.executable)}), cases, options)
 
 
 def case_of(preset: str, players: int, name: str, tables: int, threads: int) -> Case:
@@ -65,20 +65,20 @@ def against_tables(options: argparse.Namespace) -> list[Case]:
 
 def of_all_seats(options: argparse.Namespace) -> list[tuple[str, int]]:
     """Each game with every number of seats, under the preset that allows the most."""
-    found = []
+    setups = []
     for preset, _ in options.setups:
         sheets = make_setup(None, preset).game.presets
         widest = max(sheets, key=lambda name: len(sheets[name].players))
-        found += [(widest, seats) for seats in sheets[widest].players]
-    return found
+        setups += [(widest, seats) for seats in sheets[widest].players]
+    return setups
 
 
 def against_seats(options: argparse.Namespace) -> list[Case]:
     """One thread, with ``--most`` tables."""
-    found = []
+    cases = []
     for preset, seats in of_all_seats(options):
-        found += [case_of(preset, seats, kind, options.most, 1) for kind in KINDS]
-    return rates(options, found)
+        cases += [case_of(preset, seats, kind, options.most, 1) for kind in KINDS]
+    return rates(options, cases)
 
 
 def against_threads(options: argparse.Namespace) -> list[Case]:
@@ -311,8 +311,8 @@ def main(arguments: list[str] | None = None) -> None:
     options = parse(arguments)
     for part in options.parts:
         about = figures.where_and_when()
-        found = {"about": about, "rows": PARTS[part](options)}
-        figures.write(options.json, {**figures.read(options.json), part: found})
+        result = {"about": about, "rows": PARTS[part](options)}
+        figures.write(options.json, {**figures.read(options.json), part: result})
     held = figures.read(options.json)
     figures.publish(options, "growth", report(held), functools.partial(plot, held), PLOT)
 

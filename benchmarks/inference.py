@@ -42,13 +42,13 @@ def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, 
     count, size = len(decisions.index), determinizations * CANDIDATES
     rounds = SeenRounds(decisions.tables, decisions.history)
     numbers = np.arange(count)
-    found = inference.weighted(setup, rounds, np.repeat(numbers, determinizations), streams(1, count))
+    weighted = inference.weighted(setup, rounds, np.repeat(numbers, determinizations), streams(1, count))
     true = inference.log_likelihood(setup, rounds.history, decisions._batch.tables[decisions.index], numbers)
-    sizes, power = np.full(count, size), found.power
-    plain, _ = tempered(found.log_likelihood, sizes, np.ones(count, np.int64))
+    sizes, power = np.full(count, size), weighted.power
+    plain, _ = tempered(weighted.log_likelihood, sizes, np.ones(count, np.int64))
 
     def gain(power: NDArray[np.float64]) -> NDArray[np.float64]:
-        relative = power[:, None] * (found.log_likelihood.reshape(count, size) - true[:, None])
+        relative = power[:, None] * (weighted.log_likelihood.reshape(count, size) - true[:, None])
         above = relative.max(axis=1)
         mean: NDArray[np.float64] = -above - np.log(np.exp(relative - above[:, None]).mean(axis=1))
         return mean
@@ -56,7 +56,7 @@ def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, 
     share = effective_size(plain, sizes) / size
     tempering = (power < 1).astype(float)
     return np.stack(
-        [rounds.history.count, share, gain(np.ones(count)), tempering, power, found.effective / size, gain(power)], axis=1
+        [rounds.history.count, share, gain(np.ones(count)), tempering, power, weighted.effective / size, gain(power)], axis=1
     )
 
 

@@ -61,15 +61,15 @@ def halls(values: NDArray[np.float64]) -> float:
 
 def row(population: NDArray[np.float64], size: int, samples: int, rng: np.random.Generator) -> list[str]:
     """Return the shares for ``samples`` samples of ``size`` deals: an interval, and of these covered (3 ×), rough."""
-    found = []
+    covered = []
     for _ in range(samples):
         values = population[rng.integers(len(population), size=size)]
         shown, off = Differences.of(values), abs(values.mean() - population.mean())
         if not np.isnan(shown.half_width):
             student = t_95(size - 1) * np.sqrt(shown.variance / size)
-            found.append([off <= student, off <= shown.half_width, off <= halls(values), shown.rough])
-    shares = np.mean(found, axis=0) if found else np.full(4, np.nan)
-    return [f"{100 * share:.1f} %" if share == share else "–" for share in (len(found) / samples, *shares)]
+            covered.append([off <= student, off <= shown.half_width, off <= halls(values), shown.rough])
+    shares = np.mean(covered, axis=0) if covered else np.full(4, np.nan)
+    return [f"{100 * share:.1f} %" if share == share else "–" for share in (len(covered) / samples, *shares)]
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -315,11 +315,11 @@ def make(case: dict[str, Any]) -> Run:
 
 def versions() -> dict[str, str]:
     """Return the versions of the installed peers, by their names on PyPI."""
-    found = {}
+    installed = {}
     for package in sorted({peer.package for peer in PEERS.values()} | {"jax", "numpy"}):
         try:
-            found[package] = metadata.version(package)
+            installed[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             if package == "pufferlib":  # one game of it is compiled, and no package installed
-                found[package] = VERSION
-    return found
+                installed[package] = VERSION
+    return installed

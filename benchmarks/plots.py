@@ -30,10 +30,12 @@ def figure(title: str, across: str, up: str) -> tuple[Any, Any]:
 def draw_line(axes: Any, timed: list[dict[str, Any]], label: str, colour: str, style: str, width: float) -> None:
     """Plot medians of the cases ``timed`` against their ``tables``, with a bar from minimum to maximum."""
     if timed:
-        found = [Spread.of(case["rates"]) for case in timed]
-        apart = [[f.median - f.least for f in found], [f.most - f.median for f in found]]
+        spreads = [Spread.of(case["rates"]) for case in timed]
+        apart = [[f.median - f.least for f in spreads], [f.most - f.median for f in spreads]]
         at = [case["tables"] for case in timed]
-        axes.errorbar(at, [f.median for f in found], yerr=apart, label=label, color=colour, ls=style, lw=width, marker="o", ms=3)
+        axes.errorbar(
+            at, [f.median for f in spreads], yerr=apart, label=label, color=colour, ls=style, lw=width, marker="o", ms=3
+        )
 
 
 def save(drawn: Any, axes: Any, path: Path) -> None:

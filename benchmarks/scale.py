@@ -126,8 +126,8 @@ def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tu
         if case != "None":
             executor = Shards(Path(folder), executor)
         began = time.perf_counter()
-        found = play(plan, executor, progress)
-        return time.perf_counter() - began, found
+        result = play(plan, executor, progress)
+        return time.perf_counter() - began, result
 
 
 def tournament_of(part: str, options: argparse.Namespace, *, small: bool = False) -> TournamentPlan:
@@ -234,7 +234,7 @@ def span(ratio: Spread) -> str:
 
 def report(held: dict[str, Any]) -> str:
     """Return all measured parts as Markdown."""
-    found = []
+    sections = []
     rows = [row(part, held[part]) for part in ("heuristics", "search", "labels") if part in held]
     if rows:
         head = [
@@ -246,7 +246,7 @@ def report(held: dict[str, Any]) -> str:
             "cost of 1 worker",
             "two workers: median (least–most)",
         ]
-        found.append(figures.table(head, rows))
+        sections.append(figures.table(head, rows))
     if "cluster" in held:
         times = held["cluster"]["seconds"]
         lines = [
@@ -258,14 +258,14 @@ def report(held: dict[str, Any]) -> str:
             for case, some in times.items()
         ]
         work = " ".join(f"`{name}`" for name in held["cluster"]["agents"])
-        found.append(
+        sections.append(
             f"{work}, {held['cluster']['deals']:,} deals, on a local Ray cluster:\n\n"
             + figures.table(["where", "time", "times 1 worker: median (least–most)"], lines)
         )
     if "memory" in held:
         sizes = [[f"{row['deals']:,}", f"{row['peak_bytes'] / 2**20:,.0f} MiB"] for row in held["memory"]["rows"]]
-        found.append("Peak memory of the driver, two workers:\n\n" + figures.table(["deals", "peak memory"], sizes))
-    return "\n\n".join([*found, figures.in_a_sentence(held["about"])])
+        sections.append("Peak memory of the driver, two workers:\n\n" + figures.table(["deals", "peak memory"], sizes))
+    return "\n\n".join([*sections, figures.in_a_sentence(held["about"])])
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -184,11 +184,11 @@ def in_time(seconds: float) -> str:
     return f"{seconds:,.3g} s"
 
 
-def farm_rows(found: dict[str, Any], times: Times) -> list[list[str]]:
+def farm_rows(results: dict[str, Any], times: Times) -> list[list[str]]:
     """Returns a row for each work and number of workers: the shards with which it ends first."""
     rows = []
     for work in works(times):
-        for cases in found["farms"][work.name]:
+        for cases in results["farms"][work.name]:
             best = min(cases, key=lambda case: case["outcome"].seconds)
             outcome: FarmOutcome = best["outcome"]
             rows.append(
@@ -206,10 +206,10 @@ def farm_rows(found: dict[str, Any], times: Times) -> list[list[str]]:
     return rows
 
 
-def ppo_rows(found: dict[str, Any]) -> list[list[str]]:
+def ppo_rows(results: dict[str, Any]) -> list[list[str]]:
     """Returns a row for each case of training."""
     rows = []
-    for case in found["ppo"]:
+    for case in results["ppo"]:
         outcome: TrainingOutcome = case["outcome"]
         rows.append(
             [
@@ -235,7 +235,7 @@ def time_rows(times: Times) -> list[list[str]]:
     return rows
 
 
-def report(found: dict[str, Any], held: dict[str, Any], seed: int) -> str:
+def report(results: dict[str, Any], held: dict[str, Any], seed: int) -> str:
     """Returns all tables as Markdown."""
     times = Times(held["times"])
     head = ["work", "workers", "best shard", "shards", "time", "of the ideal", "driver busy", "what costs most"]
@@ -243,9 +243,9 @@ def report(found: dict[str, Any], held: dict[str, Any], seed: int) -> str:
     return "\n\n".join(
         [
             f"Seed {seed}. Shards compared: {', '.join(in_time(seconds) for seconds in SHARD_SECONDS)} of a worker.",
-            figures.table(head, farm_rows(found, times)),
+            figures.table(head, farm_rows(results, times)),
             f"PPO, {PPO_DECISIONS:,} decisions, {PPO_BATCH:,} an iteration, {PPO_STEPS} gradient steps each:",
-            figures.table(ppo_head, ppo_rows(found)),
+            figures.table(ppo_head, ppo_rows(results)),
             "The times that went in:",
             figures.table(["time", "value", "source"], time_rows(times)),
             f"Measured {figures.in_a_sentence(held['about'])}",
@@ -256,12 +256,12 @@ def report(found: dict[str, Any], held: dict[str, Any], seed: int) -> str:
 # ---- plots ---------------------------------------------------------------------------------------------------------------
 
 
-def plot_shards(found: dict[str, Any], path: Path) -> None:
+def plot_shards(results: dict[str, Any], path: Path) -> None:
     """Plots the share of the ideal speed against the length of shards."""
     from plots import OURS, figure, save
 
     drawn, axes = figure("Simulated: the length of a shard", "seconds of a shard", "share of the ideal speed")
-    for (name, by_workers), style in zip(found["farms"].items(), ("-", "--", ":"), strict=True):
+    for (name, by_workers), style in zip(results["farms"].items(), ("-", "--", ":"), strict=True):
         for cases, colour in zip(by_workers, OURS, strict=False):
             label = f"{name}, {cases[0]['workers']:,} workers"
             axes.plot(
@@ -272,7 +272,7 @@ def plot_shards(found: dict[str, Any], path: Path) -> None:
     save(drawn, axes, path)
 
 
-def plot_ppo(found: dict[str, Any], path: Path) -> None:
+def plot_ppo(results: dict[str, Any], path: Path) -> None:
     """Plots the speed of training against the number of workers; a run that was given up has no point."""
     from plots import OURS, figure, save
 
@@ -280,7 +280,7 @@ def plot_ppo(found: dict[str, Any], path: Path) -> None:
     for reduction, colour in zip(("ordered", "all_reduce"), OURS, strict=False):
         for lost, save_seconds, style in ((False, SAVE_SECONDS, "-"), (True, SAVE_SECONDS, "--"), (True, 0.0, ":")):
             chosen = (reduction, lost, save_seconds)
-            cases = [case for case in found["ppo"] if (case["reduction"], case["lost"], case["save"]) == chosen]
+            cases = [case for case in results["ppo"] if (case["reduction"], case["lost"], case["save"]) == chosen]
             done = [case for case in cases if case["outcome"].finished]
             label = f"{reduction}{', preempted' if lost else ''}{'' if save_seconds else ', all iterations saved'}"
             at, speed = [case["workers"] for case in done], [case["ideal"] / case["outcome"].seconds for case in done]
@@ -316,13 +316,13 @@ def main(arguments: list[str] | None = None) -> None:
 
         figures.write(options.times, {"about": figures.where_and_when("ray", "torch"), "times": measure()})
     held = figures.read(options.times)
-    found = simulate(Times(held["times"]), options.seed)
-    text = report(found, held, options.seed)
+    results = simulate(Times(held["times"]), options.seed)
+    text = report(results, held, options.seed)
     print(text)
     if options.markdown:
         figures.put_between(options.page, "scale simulation", text)
-        plot_shards(found, options.plots[0])
-        plot_ppo(found, options.plots[1])
+        plot_shards(results, options.plots[0])
+        plot_ppo(results, options.plots[1])
 
 
 if __name__ == "__main__":

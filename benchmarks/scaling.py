@@ -126,11 +126,11 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 def grouped(held: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dict[str, Any]]]]:
     """Returns the runs by sheet and network (and settings over the file's), then by length: those of all training seeds."""
-    found: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
+    runs_of: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
     for run in sorted(held["runs"], key=key):
         described = f"{run['network']} {run.get('settings', '')}".rstrip()
-        found.setdefault((run["preset"], described), {}).setdefault(run["iterations"], []).append(run)
-    return found
+        runs_of.setdefault((run["preset"], described), {}).setdefault(run["iterations"], []).append(run)
+    return runs_of
 
 
 def in_cell(runs: list[dict[str, Any]], name: str) -> str:

@@ -83,16 +83,16 @@ class Workers:
         self.running.clear()
 
 
-def rates_in_turn(workers: Workers, found: list[Case], options: argparse.Namespace, **question: Any) -> list[Case]:
+def rates_in_turn(workers: Workers, cases: list[Case], options: argparse.Namespace, **question: Any) -> list[Case]:
     """Return the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``; ends the workers.
 
     The first repeat compiles and is not timed. ``question`` is sent to the workers with each case.
     """
-    rates: list[list[float]] = [[] for _ in found]
-    bar = tqdm(total=len(found) * (options.repeats + 1), unit="case", file=sys.stderr, dynamic_ncols=True, leave=False)
+    rates: list[list[float]] = [[] for _ in cases]
+    bar = tqdm(total=len(cases) * (options.repeats + 1), unit="case", file=sys.stderr, dynamic_ncols=True, leave=False)
     try:
         for repeat in range(options.repeats + 1):
-            for case, rate in zip(found, rates, strict=True):
+            for case, rate in zip(cases, rates, strict=True):
                 bar.set_postfix_str(f"{'compiling' if repeat == 0 else repeat}: {case['name']}")
                 if "missing" not in case:
                     asked = {"case": case, "seconds": options.seconds if repeat else 0.0, **question}
@@ -105,26 +105,26 @@ def rates_in_turn(workers: Workers, found: list[Case], options: argparse.Namespa
     finally:
         bar.close()
         workers.close()
-    return [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(found, rates, strict=True)]
+    return [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(cases, rates, strict=True)]
 
 
 def cases(options: argparse.Namespace) -> list[Case]:
     """Return all cases, peers first."""
-    found: list[Case] = []
+    timed_cases: list[Case] = []
     for name in options.peers:
         peer = peers.PEERS[name]
         for threads in options.threads:
             if threads in peer.threads:
                 sizes = sorted({min(tables, peer.most) for tables in options.tables})
-                found += [{"library": "peers", "name": name, "tables": tables, "threads": threads} for tables in sizes]
+                timed_cases += [{"library": "peers", "name": name, "tables": tables, "threads": threads} for tables in sizes]
     for preset, seats in options.setups:
         about = {"library": "ours", "preset": preset, "players": seats}
-        found.append({**about, "name": ours.ONE_BY_ONE, "tables": 1, "threads": 1})
+        timed_cases.append({**about, "name": ours.ONE_BY_ONE, "tables": 1, "threads": 1})
         for kind in ours.KINDS:
             for threads in options.threads:
                 sizes = [tables for tables in options.tables if tables >= threads]
-                found += [{**about, "name": kind, "tables": tables, "threads": threads} for tables in sizes]
-    return found
+                timed_cases += [{**about, "name": kind, "tables": tables, "threads": threads} for tables in sizes]
+    return timed_cases
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
@@ -156,16 +156,16 @@ def setups_of(held: dict[str, Any]) -> list[tuple[str, int]]:
 
 def spread_of(case: Case) -> str:
     """Format a rate's median, minimum and maximum."""
-    found = Spread.of(case["rates"])
-    return f"{in_words(found.median)} ({in_words(found.least)} – {in_words(found.most)})"
+    spread = Spread.of(case["rates"])
+    return f"{in_words(spread.median)} ({in_words(spread.least)} – {in_words(spread.most)})"
 
 
 def ratio_to(mine: Case | None, theirs: Case) -> str:
     """Format the ratio of two rates, taken within repeats."""
     if mine is None:
         return ""
-    found = Spread.of_ratios(mine["rates"], theirs["rates"])
-    return f"**{in_times(found.median)}** ({in_times(found.least)} – {in_times(found.most)})"
+    spread = Spread.of_ratios(mine["rates"], theirs["rates"])
+    return f"**{in_times(spread.median)}** ({in_times(spread.least)} – {in_times(spread.most)})"
 
 
 def peer_table(held: dict[str, Any]) -> str:

@@ -92,11 +92,11 @@ def time_in_turn(cases: list[Case], seconds: float, repeats: int) -> list[Figure
     for case in cases:
         case.run()  # compiles, or fills the caches
     for _ in range(repeats):
-        for case, found in zip(cases, rates, strict=True):
-            found.append(rate(case, seconds))
+        for case, case_rates in zip(cases, rates, strict=True):
+            case_rates.append(rate(case, seconds))
     return [
-        Figure(case.name, case.unit, case.tables, min(found), statistics.median(found), max(found))
-        for case, found in zip(cases, rates, strict=True)
+        Figure(case.name, case.unit, case.tables, min(case_rates), statistics.median(case_rates), max(case_rates))
+        for case, case_rates in zip(cases, rates, strict=True)
     ]
 
 

@@ -146,7 +146,7 @@ class Contestant:
 
 def contestants(options: argparse.Namespace) -> list[Contestant]:
     """Return all runs; raises NainJauneError for configurations that do not exist, ValueError for folders of other runs."""
-    found = []
+    runs = []
     for name, path, settings in options.runs:
         values = read_yaml(path)
         common = {"threads": options.threads, "seed": options.seed, "eval_every": 0}
@@ -154,8 +154,8 @@ def contestants(options: argparse.Namespace) -> list[Contestant]:
         values = apply_settings({**values, **common, **light}, settings)
         config = build(get_trainer(str(values["algorithm"])).Config, values)
         folder = options.out / "".join(c if c.isalnum() else "_" for c in name)
-        found.append(Contestant(name, config, folder, options))
-    return found
+        runs.append(Contestant(name, config, folder, options))
+    return runs
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:

@@ -56,8 +56,10 @@ class ActionEvaluator:
         """
         size = max(DETERMINIZATIONS // self.deals, 1)
         parts = [slice(at, at + size) for at in range(0, max(len(tables), 1), size)]
-        found = [self._part(tables[part], legal[part], states[part]) for part in parts]
-        return RegretValues(*(np.concatenate([getattr(part, field.name) for part in found]) for field in fields(RegretValues)))
+        part_values = [self._part(tables[part], legal[part], states[part]) for part in parts]
+        return RegretValues(
+            *(np.concatenate([getattr(part, field.name) for part in part_values]) for field in fields(RegretValues))
+        )
 
     def _part(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> RegretValues:
         decisions, actions, deals = len(tables), len(self.setup.game.actions), self.deals

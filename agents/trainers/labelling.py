@@ -121,11 +121,11 @@ class LabelWorkers:
         if self._coming is None:
             self._started, self._finished = time.monotonic(), 0
             self._coming = self._make(config, setup, generation, None if player is None else player(), missing)
-        found = next(self._coming)
+        shard = next(self._coming)
         self._finished += 1
         if len(missing) == 1:
             self.close()
-        return found
+        return shard
 
     def close(self) -> None:
         """Stops what is being made."""
@@ -146,10 +146,10 @@ class LabelWorkers:
             agents = [load_agent(name, setup) for name in names]
             units = (WorkUnit(generation, number, 1) for number in numbers)
             with closing(self._executor.results(plan, agents, self._noted(units))) as results:
-                for unit, found in results:
+                for unit, payload in results:
                     del self._begun[unit]
                     shard = ShardId(labels_run(config), generation, unit.first)
-                    read = labels_from_text(found["labels"], setup, shard, count=config["shard"])
+                    read = labels_from_text(payload["labels"], setup, shard, count=config["shard"])
                     yield unit.first, *read
 
     def _noted(self, units: Iterator[WorkUnit]) -> Iterator[WorkUnit]:

@@ -37,5 +37,5 @@ def rotate(setup: Any, table: Any, by: int) -> Any:
 
 def leaks(setup: Any, redacted: Any, seat: int) -> list[str]:
     """Returns the fields of a redacted table that hold what ``seat`` may not know."""
-    found = {"hand": redacted.hand[1 - seat] != NONE, "rng": redacted.rng != 0}
-    return [name for name, leaks in found.items() if leaks]
+    is_known = {"hand": redacted.hand[1 - seat] != NONE, "rng": redacted.rng != 0}
+    return [name for name, leaks in is_known.items() if leaks]
