@@ -66,11 +66,11 @@ def ratio(rates: list[float], to: list[float]) -> str:
     return figures.in_times(median_ratio) if median_ratio >= 1 else f"{int(median_ratio * 10_000) / 10_000:.4f}"
 
 
-def report(held: dict[str, Any]) -> str:
+def report(results: dict[str, Any]) -> str:
     """Return the table as Markdown."""
-    batch, leduc = (case.get("rates", []) for case in held["cases"][:2])
+    batch, leduc = (case.get("rates", []) for case in results["cases"][:2])
     rows = []
-    for case in held["cases"]:
+    for case in results["cases"]:
         name = LEDUC if case["library"] == "peers" else case["name"]
         if "missing" in case:
             rows.append([name, f"{case['tables']:,}", "", f"not timed: {case['missing']}", "", ""])
@@ -81,8 +81,9 @@ def report(held: dict[str, Any]) -> str:
         rows.append([name, f"{case['tables']:,}", side, rate, ratio(case["rates"], batch), ratio(case["rates"], leduc)])
     head = ["adaptor", "tables", "opponents", "steps a second of the processor", "÷ `Batch`", "÷ `leduc_holdem_v4`"]
     parts = [
-        figures.in_a_sentence(held["about"]),
-        f"`{RULES['preset']}`, {RULES['players']} seats, one thread; {held['repeats']} times {held['seconds']:g} s a case.\n",
+        figures.in_a_sentence(results["about"]),
+        f"`{RULES['preset']}`, {RULES['players']} seats, one thread; "
+        f"{results['repeats']} times {results['seconds']:g} s a case.\n",
         figures.table(head, rows),
     ]
     return "\n".join(parts)
@@ -116,11 +117,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Time everything, print and write the figures."""
     options = parse(arguments)
-    held = take(options)
-    figures.write(options.json, held)
-    print(report(held))
+    results = take(options)
+    figures.write(options.json, results)
+    print(report(results))
     if options.markdown:
-        figures.put_between(options.page, "adaptors", report(held))
+        figures.put_between(options.page, "adaptors", report(results))
 
 
 if __name__ == "__main__":

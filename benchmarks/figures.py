@@ -100,13 +100,13 @@ def in_a_sentence(about: dict[str, Any]) -> str:
 
 def read(path: Path) -> dict[str, Any]:
     """Read the figures of a file; empty where there is none."""
-    held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return held
+    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return results
 
 
-def write(path: Path, held: dict[str, Any]) -> None:
+def write(path: Path, results: dict[str, Any]) -> None:
     """Write figures to a file; after an error there is no partial file."""
-    write_text(path, json.dumps(held, indent=1) + "\n")
+    write_text(path, json.dumps(results, indent=1) + "\n")
 
 
 def put_between(page: Path, name: str, text: str) -> None:

@@ -90,7 +90,7 @@ def graph_case(setup: Setup, tables: int, skip_forced: bool, observe: bool) -> C
             batch.step(batch.sample(random))
     replays = min(max(QUEUED // tables // IN_A_GRAPH, 2), 64)
 
-    def run(held: object = random) -> int:  # the graph refers to its memory, which must not be freed
+    def run(kept_alive: object = random) -> int:  # the graph refers to its memory, which must not be freed
         with torch.cuda.stream(stream):
             for _ in range(replays):
                 graph.replay()

@@ -121,7 +121,7 @@ def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
     tables = 1024 if options.light else GROWN
     for preset, seats in of_all_seats(options):
         batch = Batch(make_setup(None, preset, seats), 8)
-        held = sum(a.nbytes for a in vars(batch).values() if getattr(a, "shape", ())[:1] == (8,))
+        array_bytes = sum(a.nbytes for a in vars(batch).values() if getattr(a, "shape", ())[:1] == (8,))
         grown = None
         if Path("/proc/self/statm").exists():
             command = [sys.executable, "-c", RESIDENT, preset, str(seats), str(tables), str(os.sysconf("SC_PAGE_SIZE"))]
@@ -132,7 +132,7 @@ def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
                 "players": seats,
                 "record": batch.tables.itemsize,
                 "observation": batch.layout.size,
-                "arrays": held / 8,
+                "arrays": array_bytes / 8,
                 "grown": grown,
             }
         )
@@ -189,12 +189,12 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
 # ---- what the figures say ---------------------------------------------------------------------------------------------------
 
 
-def rate_table(held: dict[str, Any], by: str) -> str:
+def rate_table(results: dict[str, Any], by: str) -> str:
     """Return a table of medians: a row per game and outputs of a step, a column per value of ``by``."""
-    values = sorted({case[by] for case in held["rows"]})
+    values = sorted({case[by] for case in results["rows"]})
     rows = []
-    for preset, name in dict.fromkeys((case["preset"], case["name"]) for case in held["rows"]):
-        timed = {case[by]: case for case in pick({"cases": held["rows"]}, preset=preset, name=name)}
+    for preset, name in dict.fromkeys((case["preset"], case["name"]) for case in results["rows"]):
+        timed = {case[by]: case for case in pick({"cases": results["rows"]}, preset=preset, name=name)}
         cells = [in_words(Spread.of(timed[value]["rates"]).median) if value in timed else "" for value in values]
         if by == "threads" and 1 in timed:
             times = [Spread.of_ratios(timed[v]["rates"], timed[1]["rates"]) if v in timed else None for v in values]
@@ -208,7 +208,7 @@ def rate_table(held: dict[str, Any], by: str) -> str:
     return figures.table(["game", "a step", *(f"{value:,}" for value in values)], rows)
 
 
-def memory_table(held: dict[str, Any]) -> str:
+def memory_table(results: dict[str, Any]) -> str:
     """Return the table of bytes per game table."""
     rows = [
         [
@@ -219,12 +219,12 @@ def memory_table(held: dict[str, Any]) -> str:
             f"{row['arrays']:.0f}",
             "unknown" if row["grown"] is None else f"{row['grown']:.0f}",
         ]
-        for row in held["rows"]
+        for row in results["rows"]
     ]
     return figures.table(["game", "seats", "the record", "observation", "all arrays", "the process grows by"], rows)
 
 
-def tournament_table(held: dict[str, Any]) -> str:
+def tournament_table(results: dict[str, Any]) -> str:
     """Return the table of seconds and peak memory."""
     rows = [
         [
@@ -233,12 +233,12 @@ def tournament_table(held: dict[str, Any]) -> str:
             in_words(row["deals"] / row["processor_seconds"]),
             f"{row['peak_bytes'] / 2**20:,.0f} MiB",
         ]
-        for row in held["rows"]
+        for row in results["rows"]
     ]
     return figures.table(["deals", "seconds (of the processor)", "deals a second of the processor", "peak memory"], rows)
 
 
-def report(held: dict[str, Any]) -> str:
+def report(results: dict[str, Any]) -> str:
     """Return all measured parts as Markdown."""
     tables: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
         "tables": ("Plies a second against **tables** at once, one thread, medians:", lambda h: rate_table(h, "tables")),
@@ -252,17 +252,17 @@ def report(held: dict[str, Any]) -> str:
     }
     parts = []
     for part, (title, made) in tables.items():
-        if part in held:
-            parts += [title, made(held[part]), figures.in_a_sentence(held[part]["about"])]
+        if part in results:
+            parts += [title, made(results[part]), figures.in_a_sentence(results[part]["about"])]
     return "\n\n".join(parts)
 
 
-def plot(held: dict[str, Any], path: Path) -> None:
+def plot(results: dict[str, Any], path: Path) -> None:
     """Plot plies per second against tables, a line per game and outputs of a step."""
     from plots import OURS, draw_line, figure, save
 
     drawn, axes = figure("Plies a second, one thread", "tables stepped at once", "plies a second")
-    rows = held.get("tables", {"rows": []})["rows"]
+    rows = results.get("tables", {"rows": []})["rows"]
     for number, preset in enumerate(dict.fromkeys(case["preset"] for case in rows)):
         for kind, style in zip(KINDS, ("-", ":"), strict=True):
             timed = pick({"cases": rows}, preset=preset, name=kind)
@@ -313,8 +313,8 @@ def main(arguments: list[str] | None = None) -> None:
         about = figures.where_and_when()
         result = {"about": about, "rows": PARTS[part](options)}
         figures.write(options.json, {**figures.read(options.json), part: result})
-    held = figures.read(options.json)
-    figures.publish(options, "growth", report(held), functools.partial(plot, held), PLOT)
+    results = figures.read(options.json)
+    figures.publish(options, "growth", report(results), functools.partial(plot, results), PLOT)
 
 
 if __name__ == "__main__":

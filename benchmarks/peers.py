@@ -234,13 +234,13 @@ def triad_chooser() -> Callable[..., None]:
     """Return a compiled uniform choice among the legal actions of ``tripletriad``, read from its observation."""
     import numba
 
-    board, held, placed = 0, 24, 104  # where squares, the card in hand and the places of one's own cards begin
+    board, card_at, placed = 0, 24, 104  # where squares, the card in hand and the places of one's own cards begin
 
     @numba.njit
     def choose(observations: Any, streams: Any, actions: Any) -> None:
         for i in range(actions.size):
             streams[i] = streams[i] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            first, size, at = (HAND, SQUARES, board) if observations[i, held] >= 0 else (0, HAND, placed)
+            first, size, at = (HAND, SQUARES, board) if observations[i, card_at] >= 0 else (0, HAND, placed)
             count = 0
             for a in range(size):
                 count += observations[i, at + a] == 0

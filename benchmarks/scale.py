@@ -99,8 +99,8 @@ class LocalCluster:
 
 def play(plan: TournamentPlan, executor: Executor, progress: Callable[[int], object]) -> str:
     """Return all that a tournament by ``executor`` finds, as JSON text without times."""
-    held = play_tournament(plan, [load_agent(name, plan.setup) for name in plan.agents], executor, progress).to_dict()
-    return json.dumps({key: value for key, value in held.items() if key != "milliseconds_a_decision"})
+    results = play_tournament(plan, [load_agent(name, plan.setup) for name in plan.agents], executor, progress).to_dict()
+    return json.dumps({key: value for key, value in results.items() if key != "milliseconds_a_decision"})
 
 
 def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tuple[float, str]:
@@ -209,16 +209,16 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
     return {"rows": rows}
 
 
-def row(part: str, held: dict[str, Any]) -> list[str]:
+def row(part: str, results: dict[str, Any]) -> list[str]:
     """Return the row of a part in the table of times."""
-    times = held["seconds"]
+    times = results["seconds"]
     median = {case: f"{Spread.of(some).median:.1f} s" for case, some in times.items()}
     ratio = Spread.of_ratios(times[ONE], times[TWO])
     cost = f"{100 * (Spread.of_ratios(times[ONE], times['None']).median - 1):+.1f} %" if "None" in times else ""
-    work = " ".join(f"`{name}`" for name in held["agents"])
+    work = " ".join(f"`{name}`" for name in results["agents"])
     return [
         f"labels, rollouts by {work}" if part == "labels" else work,
-        f"{held['deals']:,}",
+        f"{results['deals']:,}",
         median.get("None", ""),
         median[ONE],
         median[TWO],
@@ -232,10 +232,10 @@ def span(ratio: Spread) -> str:
     return f"{figures.in_times(ratio.median)} × ({figures.in_times(ratio.least)}–{figures.in_times(ratio.most)})"
 
 
-def report(held: dict[str, Any]) -> str:
+def report(results: dict[str, Any]) -> str:
     """Return all measured parts as Markdown."""
     sections = []
-    rows = [row(part, held[part]) for part in ("heuristics", "search", "labels") if part in held]
+    rows = [row(part, results[part]) for part in ("heuristics", "search", "labels") if part in results]
     if rows:
         head = [
             "work",
@@ -247,8 +247,8 @@ def report(held: dict[str, Any]) -> str:
             "two workers: median (least–most)",
         ]
         sections.append(figures.table(head, rows))
-    if "cluster" in held:
-        times = held["cluster"]["seconds"]
+    if "cluster" in results:
+        times = results["cluster"]["seconds"]
         lines = [
             [
                 f"{case} worker" if case == ONE else case,
@@ -257,15 +257,15 @@ def report(held: dict[str, Any]) -> str:
             ]
             for case, some in times.items()
         ]
-        work = " ".join(f"`{name}`" for name in held["cluster"]["agents"])
+        work = " ".join(f"`{name}`" for name in results["cluster"]["agents"])
         sections.append(
-            f"{work}, {held['cluster']['deals']:,} deals, on a local Ray cluster:\n\n"
+            f"{work}, {results['cluster']['deals']:,} deals, on a local Ray cluster:\n\n"
             + figures.table(["where", "time", "times 1 worker: median (least–most)"], lines)
         )
-    if "memory" in held:
-        sizes = [[f"{row['deals']:,}", f"{row['peak_bytes'] / 2**20:,.0f} MiB"] for row in held["memory"]["rows"]]
+    if "memory" in results:
+        sizes = [[f"{row['deals']:,}", f"{row['peak_bytes'] / 2**20:,.0f} MiB"] for row in results["memory"]["rows"]]
         sections.append("Peak memory of the driver, two workers:\n\n" + figures.table(["deals", "peak memory"], sizes))
-    return "\n\n".join([*sections, figures.in_a_sentence(held["about"])])
+    return "\n\n".join([*sections, figures.in_a_sentence(results["about"])])
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -292,11 +292,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Measure, print, and write."""
     options = parse(arguments)
-    held = {**figures.read(options.json), "about": figures.where_and_when()}
+    results = {**figures.read(options.json), "about": figures.where_and_when()}
     for part in options.parts:
-        held[part] = memory(options) if part == "memory" else in_turn(part, options)
-        figures.write(options.json, held)
-    text = report(held)
+        results[part] = memory(options) if part == "memory" else in_turn(part, options)
+        figures.write(options.json, results)
+    text = report(results)
     print(text)
     if options.markdown:
         figures.put_between(options.page, "scale", text)

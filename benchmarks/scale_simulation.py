@@ -39,11 +39,11 @@ SAVE_SECONDS, MAX_ATTEMPTS = 120.0, 6
 class Times:
     """The times of a file, as attributes."""
 
-    def __init__(self, held: dict[str, Any]) -> None:
-        self.held = held
+    def __init__(self, entries: dict[str, Any]) -> None:
+        self.entries = entries
 
     def __getattr__(self, name: str) -> Any:
-        return self.held[name]["value"]
+        return self.entries[name]["value"]
 
 
 @dataclass(frozen=True)
@@ -228,16 +228,16 @@ def ppo_rows(results: dict[str, Any]) -> list[list[str]]:
 def time_rows(times: Times) -> list[list[str]]:
     """Returns a row for each time that went in."""
     rows = []
-    for name, entry in times.held.items():
+    for name, entry in times.entries.items():
         value = entry["value"]
         text = f"{min(value):.2f} to {max(value):.2f}" if isinstance(value, list) else f"{value:,.3g}"
         rows.append([f"`{name}`", f"{text} {entry['unit']}".strip(), entry["source"]])
     return rows
 
 
-def report(results: dict[str, Any], held: dict[str, Any], seed: int) -> str:
+def report(results: dict[str, Any], measured: dict[str, Any], seed: int) -> str:
     """Returns all tables as Markdown."""
-    times = Times(held["times"])
+    times = Times(measured["times"])
     head = ["work", "workers", "best shard", "shards", "time", "of the ideal", "driver busy", "what costs most"]
     ppo_head = ["`reduction`", "workers", "preempted", "checkpoints", "time", "times one worker", "restarts"]
     return "\n\n".join(
@@ -248,7 +248,7 @@ def report(results: dict[str, Any], held: dict[str, Any], seed: int) -> str:
             figures.table(ppo_head, ppo_rows(results)),
             "The times that went in:",
             figures.table(["time", "value", "source"], time_rows(times)),
-            f"Measured {figures.in_a_sentence(held['about'])}",
+            f"Measured {figures.in_a_sentence(measured['about'])}",
         ]
     )
 
@@ -315,9 +315,9 @@ def main(arguments: list[str] | None = None) -> None:
         from cluster_times import measure
 
         figures.write(options.times, {"about": figures.where_and_when("ray", "torch"), "times": measure()})
-    held = figures.read(options.times)
-    results = simulate(Times(held["times"]), options.seed)
-    text = report(results, held, options.seed)
+    measured = figures.read(options.times)
+    results = simulate(Times(measured["times"]), options.seed)
+    text = report(results, measured, options.seed)
     print(text)
     if options.markdown:
         figures.put_between(options.page, "scale simulation", text)

@@ -105,8 +105,8 @@ def planned(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
     """Trains and rates the runs that the results do not have yet; writes the results after each of them."""
-    held = figures.read(options.json) or {"runs": []}
-    have = {key(run) for run in held["runs"]}
+    results = figures.read(options.json) or {"runs": []}
+    have = {key(run) for run in results["runs"]}
     missing = [run for run in planned(options) if key(run) not in have]
     for run in missing:
         words = re.sub(r"[^\w.=-]+", "-", "-".join(str(word) for word in key(run) if word != ""))
@@ -117,17 +117,17 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
             folder = options.out / words
             run |= train(knobs, folder, bar)
             run["edges"] = rate(run, folder, options)
-        held["runs"].append(run)
-        held["about"] = figures.where_and_when("torch")
-        held |= {"yardstick": options.yardstick, "search": options.search}
-        figures.write(options.json, held)
-    return held
+        results["runs"].append(run)
+        results["about"] = figures.where_and_when("torch")
+        results |= {"yardstick": options.yardstick, "search": options.search}
+        figures.write(options.json, results)
+    return results
 
 
-def grouped(held: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dict[str, Any]]]]:
+def grouped(results: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dict[str, Any]]]]:
     """Returns the runs by sheet and network (and settings over the file's), then by length: those of all training seeds."""
     runs_of: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
-    for run in sorted(held["runs"], key=key):
+    for run in sorted(results["runs"], key=key):
         described = f"{run['network']} {run.get('settings', '')}".rstrip()
         runs_of.setdefault((run["preset"], described), {}).setdefault(run["iterations"], []).append(run)
     return runs_of
@@ -145,10 +145,10 @@ def in_cell(runs: list[dict[str, Any]], name: str) -> str:
     return f"{over_seeds.mean:+.3f} ± {over_seeds.half_width:.3f} (worst {min(means):+.3f})"
 
 
-def report(held: dict[str, Any]) -> str:
+def report(results: dict[str, Any]) -> str:
     """Returns all results as Markdown."""
     rows = []
-    for (preset, net), lengths in grouped(held).items():
+    for (preset, net), lengths in grouped(results).items():
         for iterations, runs in lengths.items():
             took = np.mean([run["processor_seconds"] for run in runs])
             decisions = np.mean([run["decisions"] for run in runs])
@@ -159,16 +159,16 @@ def report(held: dict[str, Any]) -> str:
                 [f"`{preset}`", net, f"{iterations:,}", f"{decisions / 1e6:.1f} M", f"{took:,.0f} s", str(len(runs)), *edges]
             )
     head = ["sheet", "network", "iterations", "decisions", "processor", "training seeds", "over `closer`"]
-    head += [f"over `{held['yardstick']}`", f"gain of `@search={held['search']}`", "entropy"]
-    return f"{figures.in_a_sentence(held['about'])}\n\n{figures.table(head, rows)}"
+    head += [f"over `{results['yardstick']}`", f"gain of `@search={results['search']}`", "entropy"]
+    return f"{figures.in_a_sentence(results['about'])}\n\n{figures.table(head, rows)}"
 
 
-def plot(held: dict[str, Any], path: Path) -> None:
+def plot(results: dict[str, Any], path: Path) -> None:
     """Plots edges over ``closer`` against processor seconds."""
     from plots import BATCHED, figure, save
 
     drawn, axes = figure("What training time buys", "seconds of a processor", "chips a round over closer")
-    for number, ((preset, net), lengths) in enumerate(grouped(held).items()):
+    for number, ((preset, net), lengths) in enumerate(grouped(results).items()):
         points = [(run["processor_seconds"], run["edges"]["closer"]) for runs in lengths.values() for run in runs]
         at, edges = zip(*sorted(points, key=lambda point: point[0]), strict=True)
         label, colour = f"{preset}, {net}", BATCHED[number % len(BATCHED)]
@@ -219,8 +219,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Trains, rates, prints and writes the results."""
     options = parse(arguments)
-    held = figures.read(options.json) if options.again else take(options)
-    figures.publish(options, "scaling", report(held), functools.partial(plot, held), PLOT)
+    results = figures.read(options.json) if options.again else take(options)
+    figures.publish(options, "scaling", report(results), functools.partial(plot, results), PLOT)
 
 
 if __name__ == "__main__":

@@ -139,9 +139,9 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 # ---- what the figures say ---------------------------------------------------------------------------------------------------
 
 
-def pick(held: dict[str, Any], **wanted: Any) -> list[Case]:
+def pick(results: dict[str, Any], **wanted: Any) -> list[Case]:
     """Return the timed cases with these values."""
-    return [case for case in held["cases"] if "rates" in case and all(case.get(key) == value for key, value in wanted.items())]
+    return [case for case in results["cases"] if "rates" in case and all(case.get(key) == value for key, value in wanted.items())]
 
 
 def best(some: list[Case]) -> Case | None:
@@ -149,9 +149,9 @@ def best(some: list[Case]) -> Case | None:
     return max(some, key=lambda case: Spread.of(case["rates"]).median, default=None)
 
 
-def setups_of(held: dict[str, Any]) -> list[tuple[str, int]]:
+def setups_of(results: dict[str, Any]) -> list[tuple[str, int]]:
     """Return presets and seats in the order given."""
-    return list(dict.fromkeys((case["preset"], case["players"]) for case in held["cases"] if case["library"] == "ours"))
+    return list(dict.fromkeys((case["preset"], case["players"]) for case in results["cases"] if case["library"] == "ours"))
 
 
 def spread_of(case: Case) -> str:
@@ -168,21 +168,21 @@ def ratio_to(mine: Case | None, theirs: Case) -> str:
     return f"**{in_times(spread.median)}** ({in_times(spread.least)} – {in_times(spread.most)})"
 
 
-def peer_table(held: dict[str, Any]) -> str:
+def peer_table(results: dict[str, Any]) -> str:
     """Return the table of every peer at its best batch size and ours at its best, on as many threads."""
-    setups = setups_of(held)
+    setups = setups_of(results)
     head = ["peer", "threads", "best batch", "steps a second"]
     head += [f"{unit}, `{preset}`" for preset, _ in setups for unit in ("plies", "decisions")]
     rows = []
-    for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in held["cases"] if c["library"] == "peers"):
-        theirs = best(pick(held, library="peers", name=name, threads=threads))
+    for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in results["cases"] if c["library"] == "peers"):
+        theirs = best(pick(results, library="peers", name=name, threads=threads))
         title = peers.PEERS[name].title
         if theirs is None:
-            why = next(c["missing"] for c in held["cases"] if (c["name"], c["threads"]) == (name, threads))
+            why = next(c["missing"] for c in results["cases"] if (c["name"], c["threads"]) == (name, threads))
             rows.append([title, str(threads), "", f"not timed: {why}", *[""] * (2 * len(setups))])
             continue
         mine = [
-            best(pick(held, library="ours", preset=preset, players=seats, name=f"{unit}+observation", threads=threads))
+            best(pick(results, library="ours", preset=preset, players=seats, name=f"{unit}+observation", threads=threads))
             for preset, seats in setups
             for unit in ("plies", "decisions")
         ]
@@ -191,51 +191,51 @@ def peer_table(held: dict[str, Any]) -> str:
     return figures.table(head, rows)
 
 
-def own_table(held: dict[str, Any]) -> str:
+def own_table(results: dict[str, Any]) -> str:
     """Return a table of medians: a row per kind of step, a column per number of tables."""
-    sizes = sorted({case["tables"] for case in held["cases"] if case["library"] == "ours"})
+    sizes = sorted({case["tables"] for case in results["cases"] if case["library"] == "ours"})
     rows = []
-    for preset, seats in setups_of(held):
-        for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in pick(held, library="ours", preset=preset)):
-            timed = pick(held, library="ours", preset=preset, players=seats, name=name, threads=threads)
+    for preset, seats in setups_of(results):
+        for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in pick(results, library="ours", preset=preset)):
+            timed = pick(results, library="ours", preset=preset, players=seats, name=name, threads=threads)
             at = {case["tables"]: in_words(Spread.of(case["rates"]).median) for case in timed}
             cells = [at.get(tables, "") for tables in sizes]
             rows.append([f"`{preset}`, {seats} seats", name.replace("+", ", "), str(threads), *cells])
     return figures.table(["game", "a step", "threads", *(f"{tables:,}" for tables in sizes)], rows)
 
 
-def report(held: dict[str, Any]) -> str:
+def report(results: dict[str, Any]) -> str:
     """Return all figures as Markdown."""
-    versions = ", ".join(f"{name} {version}" for name, version in held["peers"].items() if name != "missing")
+    versions = ", ".join(f"{name} {version}" for name, version in results["peers"].items() if name != "missing")
     differs = [
         f"- {peers.PEERS[name].title}: {peers.PEERS[name].differs}."
-        for name in dict.fromkeys(case["name"] for case in held["cases"] if case["library"] == "peers")
+        for name in dict.fromkeys(case["name"] for case in results["cases"] if case["library"] == "peers")
     ]
     parts = [
-        figures.in_a_sentence(held["about"]),
-        f"{held['repeats']} repeats of {held['seconds']:g} s a case. Peers: {versions or 'none'}.",
+        figures.in_a_sentence(results["about"]),
+        f"{results['repeats']} repeats of {results['seconds']:g} s a case. Peers: {versions or 'none'}.",
         "\nOurs over each peer, with observation and mask, both at their best batch; median (least – most) of the repeats:\n",
-        peer_table(held),
+        peer_table(results),
         "\nIn what a peer's step differs from ours, beyond being another game's:\n",
         *differs,
         "\nOurs, a second, medians, by tables stepped at once:\n",
-        own_table(held),
+        own_table(results),
     ]
     return "\n".join(parts)
 
 
-def plot(held: dict[str, Any], path: Path) -> None:
+def plot(results: dict[str, Any], path: Path) -> None:
     """Plot steps per second against tables, both logarithmic."""
     from plots import BATCHED, OURS, draw_line, figure, save
 
     drawn, axes = figure("Random legal play, one thread", "tables stepped at once", "steps a second")
-    for number, (preset, seats) in enumerate(setups_of(held)):
+    for number, (preset, seats) in enumerate(setups_of(results)):
         for kind, style in (("plies+observation", "-"), ("plies", ":"), ("decisions+observation", "--")):
-            timed = pick(held, library="ours", preset=preset, players=seats, name=kind, threads=1)
+            timed = pick(results, library="ours", preset=preset, players=seats, name=kind, threads=1)
             draw_line(axes, timed, f"ours, {preset}: {kind.replace('+', ' + ')}", OURS[number % len(OURS)], style, 2.0)
-    for number, name in enumerate(dict.fromkeys(case["name"] for case in pick(held, library="peers", threads=1))):
+    for number, name in enumerate(dict.fromkeys(case["name"] for case in pick(results, library="peers", threads=1))):
         label = peers.PEERS[name].title.replace("`", "")
-        draw_line(axes, pick(held, library="peers", name=name, threads=1), label, BATCHED[number % len(BATCHED)], "-", 1.0)
+        draw_line(axes, pick(results, library="peers", name=name, threads=1), label, BATCHED[number % len(BATCHED)], "-", 1.0)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     save(drawn, axes, path)
@@ -287,11 +287,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Time everything, print and write the figures."""
     options = parse(arguments)
     if options.again:
-        held = figures.read(options.json)
+        results = figures.read(options.json)
     else:
-        held = take(options)
-        figures.write(options.json, held)
-    figures.publish(options, "speed", report(held), functools.partial(plot, held), PLOT)
+        results = take(options)
+        figures.write(options.json, results)
+    figures.publish(options, "speed", report(results), functools.partial(plot, results), PLOT)
 
 
 if __name__ == "__main__":

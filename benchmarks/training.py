@@ -108,17 +108,17 @@ class Contestant:
 
     def resume(self) -> None:
         """Resume the run in the folder, if any; ValueError where it has another configuration."""
-        kept = self.folder / "curve.json"
-        if not (kept.exists() and (self.folder / "checkpoint.safetensors").exists()):
+        curve_file = self.folder / "curve.json"
+        if not (curve_file.exists() and (self.folder / "checkpoint.safetensors").exists()):
             return
-        held = json.loads(kept.read_text(encoding="utf-8"))
+        curve_data = json.loads(curve_file.read_text(encoding="utf-8"))
         wanted = {"config": asdict(self.config), "deals": self.deals, "against": self.against}
-        if {key: held[key] for key in wanted} != wanted:
+        if {key: curve_data[key] for key in wanted} != wanted:
             raise ValueError(f"{self.folder} holds a run that was made or measured in another way: choose another --out.")
         checkpoint = load_checkpoint(self.folder / "checkpoint.safetensors")
         self.trainer.restore(checkpoint)
         # the curve is written first: of a run that was killed between the two, the last stretch is made again
-        self.curve = [Point(**point) for point in held["curve"] if point["iteration"] <= checkpoint.iteration]
+        self.curve = [Point(**point) for point in curve_data["curve"] if point["iteration"] <= checkpoint.iteration]
 
     def go_on(self, bar: Any) -> None:
         """Train until the next measurement, and measure."""
@@ -201,14 +201,14 @@ def in_seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f} s"
 
 
-def level_table(held: dict[str, Any], levels: list[float], clock: str) -> str:
+def level_table(results: dict[str, Any], levels: list[float], clock: str) -> str:
     """Return the table of seconds to each level for each run, with the ratios to the first run."""
-    first, *others = held["runs"]
-    head = ["edge", *(run["name"] for run in held["runs"]), *(f"{run['name']} ÷ {first['name']}" for run in others)]
+    first, *others = results["runs"]
+    head = ["edge", *(run["name"] for run in results["runs"]), *(f"{run['name']} ÷ {first['name']}" for run in others)]
     rows = []
     for level in levels:
         # earliest, the line itself, latest
-        times = [[reached(run["curve"], clock, level, side) for side in (1.0, 0.0, -1.0)] for run in held["runs"]]
+        times = [[reached(run["curve"], clock, level, side) for side in (1.0, 0.0, -1.0)] for run in results["runs"]]
         cells = [f"{in_seconds(mid)} ({in_seconds(early)} – {in_seconds(late)})" for early, mid, late in times]
         for early, mid, late in times[1:]:
             mine_early, mine, mine_late = times[0]
@@ -222,9 +222,9 @@ def level_table(held: dict[str, Any], levels: list[float], clock: str) -> str:
     return figures.table(head, rows)
 
 
-def report(held: dict[str, Any], levels: list[float]) -> str:
+def report(results: dict[str, Any], levels: list[float]) -> str:
     """Return all figures as Markdown."""
-    game, first = held["game"], held["runs"][0]
+    game, first = results["game"], results["runs"][0]
     network = upgraded_config(first["config"])["arch"]
     measured = f"{first['deals']:,} deals each time (seed {EVAL_SEED}), over a field of `{first['against']}`"
     ends = [
@@ -236,30 +236,30 @@ def report(held: dict[str, Any], levels: list[float]) -> str:
             figures.in_words(run["curve"][-1]["decisions"] / run["curve"][-1]["seconds"]),
             f"{run['curve'][-1]['edge']:+.3f} ± {run['curve'][-1]['ci95']:.3f}",
         ]
-        for run in held["runs"]
+        for run in results["runs"]
     ]
     parts = [
-        figures.in_a_sentence(held["about"]),
+        figures.in_a_sentence(results["about"]),
         f"`{game['preset']}`, {game['players']} seats, a {'×'.join(map(str, network['hidden']))} net, "
-        f"{held['threads']} thread(s), training seed {held['seed']}; {measured}.",
+        f"{results['threads']} thread(s), training seed {results['seed']}; {measured}.",
         f"\n{ONE_SEED}\n\nTo the end of each run ({game['unit']} a round, ± 95 % over deals):\n",
         figures.table(["", "iterations", "decisions", "seconds (of the processor)", "decisions a second", "edge"], ends),
         "\nSeconds to an edge, and from where to where its interval reaches:\n",
-        level_table(held, levels, "seconds"),
+        level_table(results, levels, "seconds"),
         "\nThe same in seconds of the processor:\n",
-        level_table(held, levels, "processor_seconds"),
+        level_table(results, levels, "processor_seconds"),
     ]
     return "\n".join(parts)
 
 
-def plot(held: dict[str, Any], path: Path) -> None:
+def plot(results: dict[str, Any], path: Path) -> None:
     """Plot edges against seconds."""
     from plots import BATCHED, OURS, figure, save
 
-    unit, against = held["game"]["unit"], held["runs"][0]["against"]
-    title = f"Strength against time of training, {held['game']['preset']}, {held['threads']} thread(s)"
+    unit, against = results["game"]["unit"], results["runs"][0]["against"]
+    title = f"Strength against time of training, {results['game']['preset']}, {results['threads']} thread(s)"
     drawn, axes = figure(title, "seconds of training", f"{unit} a round over {against}")
-    for number, run in enumerate(held["runs"]):
+    for number, run in enumerate(results["runs"]):
         colour = OURS[0] if number == 0 else BATCHED[(number - 1) % len(BATCHED)]
         at, edge, half = (np.array([point[key] for point in run["curve"]]) for key in ("seconds", "edge", "ci95"))
         axes.plot(at, edge, color=colour, marker="o", ms=3, label=run["name"])
@@ -317,14 +317,14 @@ def main(arguments: list[str] | None = None) -> None:
     """Train, print and write the figures."""
     options = parse(arguments)
     if options.again:
-        held = figures.read(options.json)
+        results = figures.read(options.json)
     else:
         try:
-            held = take(options)
+            results = take(options)
         except (NainJauneError, ValueError) as error:
             sys.exit(str(error))
-        figures.write(options.json, held)
-    figures.publish(options, "training", report(held, options.levels), functools.partial(plot, held), PLOT)
+        figures.write(options.json, results)
+    figures.publish(options, "training", report(results, options.levels), functools.partial(plot, results), PLOT)
 
 
 if __name__ == "__main__":

@@ -61,9 +61,9 @@ class LabelPlan:
         return {**vars(self), "setup": self.setup.to_dict()}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, payload: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        return cls(**{**held, "setup": setup_from(held["setup"]), "agents": tuple(held["agents"])})
+        return cls(**{**payload, "setup": setup_from(payload["setup"]), "agents": tuple(payload["agents"])})
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields a unit for each shard."""
