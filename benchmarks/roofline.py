@@ -167,10 +167,10 @@ def time_in_turn(
         sizes = list(batches_of(steps, rounded=bool(c.bf16) and c.device == "cpu"))
         chain, layers = chain_of(trainer), bare_layers(trainer)
         inference, fused = FusedInference(chain, dtype), FusedTraining(chain, dtype)
-        own = partial(own_forward, inference, observation, steps), partial(own_forward_and_back, fused, observation, c.minibatch)
+        ours = partial(own_forward, inference, observation, steps), partial(own_forward_and_back, fused, observation, c.minibatch)
         torchs = partial(forward, layers, observation, sizes), partial(forward_and_back, layers, observation, c.minibatch)
         took = []
-        for there, back in (own, torchs):
+        for there, back in (ours, torchs):
             there(), back(1)  # torch makes a kernel for each size that it meets with bfloat16
             took += [seconds(there, clock, c.device), seconds(partial(back, c.epochs), clock, c.device)]
         times = {FORWARD: took[0], BACK: took[1], ROOFLINE: took[0] + took[1], AUTOGRAD: took[2] + took[3]}

@@ -75,10 +75,10 @@ def train(knobs: dict[str, Any], folder: Path, bar: Any) -> dict[str, Any]:
 def rate(run: dict[str, Any], folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Returns the edges of the network in ``folder``: over both fields, and of a search over it in its own field."""
     setup = build(get_trainer("ppo").Config, {**read_yaml(CONFIG), "preset": run["preset"]}).setup()
-    own = str(folder)
-    pairs = {"closer": (own, "closer", options.deals), "yardstick": (own, options.yardstick, options.deals)}
+    path = str(folder)
+    pairs = {"closer": (path, "closer", options.deals), "yardstick": (path, options.yardstick, options.deals)}
     if options.search_deals and run["seed"] == 0:
-        pairs["search"] = (f"{own}@search={options.search}", own, options.search_deals)
+        pairs["search"] = (f"{path}@search={options.search}", path, options.search_deals)
     edges = {}
     for name, (hero, field, deals) in pairs.items():
         duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(field, setup)], seed=RATING_SEED)

@@ -115,14 +115,14 @@ class Precision:
 
     def _missing(self, stats: PairedStats, left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         had, best = stats.count.max(axis=1), best_of(stats, left)
-        ahead, noise, own = stats.ahead(best)[..., 0], stats.ahead_error(best)[..., 0], stats.error()[..., 0]
+        ahead, noise, value_error = stats.ahead(best)[..., 0], stats.ahead_error(best)[..., 0], stats.error()[..., 0]
         is_best = np.arange(left.shape[1]) == best[:, None]
         hopeless = left & (ahead > HOPELESS * noise) & ~is_best & (not self._every)
         if self._error is None:
             return np.minimum(self._deals - had, GROWTH * had), left & ~hopeless
-        decides = np.where(is_best | self._every, np.maximum(own, noise), noise)
+        decides = np.where(is_best | self._every, np.maximum(value_error, noise), noise)
         # ratio of the intervals to the requested ones
-        short = np.where(left, Z_95 * np.where(hopeless, own / COARSE, decides) / self._error, -np.inf)
+        short = np.where(left, Z_95 * np.where(hopeless, value_error / COARSE, decides) / self._error, -np.inf)
         kept = left & (~hopeless | (short > 1))
         # first those that need fewer determinizations, which count for the others too
         coarse = hopeless & kept

@@ -129,8 +129,8 @@ def compare(
 def reviewed(picks: Sequence[Pick], best: NDArray[np.int64], measured: Advice) -> list[Decision]:
     """Returns the decisions ``picks`` of one match with what :func:`compare` found; no mistakes are named yet."""
     differ = [k for k, one in enumerate(picks) if best[k] != one.ply.action]
-    own = {k: _row(measured, place) for place, k in enumerate(differ)}
-    return [_decision(one.setup, one, int(best[k]), own.get(k)) for k, one in enumerate(picks)]
+    measured_rows = {k: _row(measured, place) for place, k in enumerate(differ)}
+    return [_decision(one.setup, one, int(best[k]), measured_rows.get(k)) for k, one in enumerate(picks)]
 
 
 def _rngs(seed: int, match: int, use: int, rows: NDArray[np.int64]) -> RowStreams:

@@ -233,8 +233,11 @@ def check_rules(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
     if checkpoint.common or trained.same_round(setup):
         return
     other = [name for name in setup.rules.names() if getattr(trained.rules, name) != getattr(setup.rules, name)]
-    own, here = (", ".join(f"{name}={getattr(rules, name)}" for name in other) for rules in (trained.rules, setup.rules))
+    trained_rules, table_rules = (
+        ", ".join(f"{name}={getattr(rules, name)}" for name in other) for rules in (trained.rules, setup.rules)
+    )
     raise CheckpointError(
-        f"{where} was trained under {own}, and this table has {here}: it does not observe these rules, and may lose any amount. "
+        f"{where} was trained under {trained_rules}, and this table has {table_rules}: "
+        "it does not observe these rules, and may lose any amount. "
         "Train it under them, take a network for all tables, or add @transfer to its name to play it nevertheless."
     )

@@ -59,8 +59,10 @@ def load_initial_weights(
         raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
     source = stored_net(checkpoint, common, where) if common else build_net(checkpoint, setup, where)
     if source.arch != net.arch:
-        other, own = (yaml.safe_dump(one.arch, default_flow_style=True, sort_keys=False).strip() for one in (source, net))
-        raise CheckpointError(f"{where} has arch={other}, and this run has arch={own}.")
+        source_arch, net_arch = (
+            yaml.safe_dump(one.arch, default_flow_style=True, sort_keys=False).strip() for one in (source, net)
+        )
+        raise CheckpointError(f"{where} has arch={source_arch}, and this run has arch={net_arch}.")
     net.load_state_dict(source.state_dict())
 
 

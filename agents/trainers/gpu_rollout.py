@@ -51,8 +51,8 @@ def play_on_gpu(
             if all(over):
                 break
             if any(over):  # that setup is done; its tables would only be evaluated on
-                own = zip(torch.split(generators, sizes), over, strict=True)
-                generators = torch.cat([states for states, ended in own if not ended])
+                states_by_setup = zip(torch.split(generators, sizes), over, strict=True)
+                generators = torch.cat([states for states, ended in states_by_setup if not ended])
                 playing = [part for part, ended in zip(playing, over, strict=True) if not ended]
                 sizes = [len(part.table) for part in playing]
         # torch.cat copies: the batches overwrite their arrays

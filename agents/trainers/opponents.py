@@ -65,7 +65,7 @@ class PastSelves:
 
     def __init__(self, net: PolicyValueNet) -> None:
         self.nets = [copy.deepcopy(net).requires_grad_(False).eval() for _ in range(PAST_SELVES)]
-        self.agents = [NetAgent(f"past_{number}", own, stochastic=True) for number, own in enumerate(self.nets)]
+        self.agents = [NetAgent(f"past_{number}", past_net, stochastic=True) for number, past_net in enumerate(self.nets)]
 
     def modules(self) -> dict[str, torch.nn.Module]:
         """Returns the copies by the prefix of their tensors in checkpoints."""
