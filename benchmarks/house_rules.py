@@ -134,13 +134,13 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         )
         groups.setdefault(name, []).append(row)
     lines = ["| knob | tables | above 0 | below 0 | refused | lowest edge |", "|---|---:|---:|---:|---:|---|"]
-    for name, group in groups.items():
-        rated = [row for row in group if "mean" in row]
+    for name, rows_of_name in groups.items():
+        rated = [row for row in rows_of_name if "mean" in row]
         above = sum(row["mean"] > row["ci95"] for row in rated)
         below = sum(row["mean"] < -row["ci95"] for row in rated)
         worst = min(rated, key=lambda row: (row["mean"] + row["ci95"], row["mean"]), default=None)
         lowest = "" if worst is None else "{mean:+.2f} ± {ci95:.2f} (`{preset}`, {players} seats)".format(**worst)
-        lines.append(f"| {name} | {len(group)} | {above} | {below} | {len(group) - len(rated)} | {lowest} |")
+        lines.append(f"| {name} | {len(rows_of_name)} | {above} | {below} | {len(rows_of_name) - len(rated)} | {lowest} |")
     return "\n".join(lines)
 
 

@@ -93,8 +93,8 @@ def review(
     twice for each decision, with numbers done.
     """
     reviews: list[Decision] = []
-    for _, group in itertools.groupby(picks, key=lambda one: one.match):
-        some = list(group)
+    for _, picks_of_match in itertools.groupby(picks, key=lambda one: one.match):
+        some = list(picks_of_match)
         options = {"choosing": choosing, "measuring": measuring, "seed": seed}
         reviews += reviewed(some, *compare(some, adviser(some[0].setup), **options, progress=progress))
     return with_mistakes(reviews)

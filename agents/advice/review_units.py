@@ -97,8 +97,8 @@ def review_by(
     ``model(setup)`` returns the names of the agents in the seats. ``progress`` is called with two for each decision.
     """
     of_setup: dict[str, list[list[Pick]]] = {}
-    for _, group in itertools.groupby(picks, key=lambda one: one.match):
-        some = list(group)
+    for _, picks_of_match in itertools.groupby(picks, key=lambda one: one.match):
+        some = list(picks_of_match)
         of_setup.setdefault(str(some[0].setup.to_dict()), []).append(some)
     reviews: dict[int, list[Decision]] = {}
     for matches in of_setup.values():

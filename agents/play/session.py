@@ -247,10 +247,10 @@ class Session:
 
     def _show_events(self, events: Sequence[Utterance], *, slowly: bool = False) -> None:
         """Show events one by one; consecutive events of a seat share a line."""
-        for seat, group in itertools.groupby(events, key=lambda said: said.seat):
+        for seat, utterances in itertools.groupby(events, key=lambda said: said.seat):
             if seat is not None:
                 self.terminal.say(self._label(seat), end="")
-            for said in group:
+            for said in utterances:
                 self.terminal.say(f" {self._painted(said.text)}", end="" if seat is not None else "\n")
                 if slowly:
                     self.terminal.pause()
@@ -263,8 +263,8 @@ class Session:
             self._say([self.texts.nothing_since])
             return
         self._say([self.texts.since if self._moved else self.texts.so_far])
-        for seat, group in itertools.groupby(self._heard, key=lambda said: said.seat):
-            texts = [said.text for said in group]
+        for seat, utterances in itertools.groupby(self._heard, key=lambda said: said.seat):
+            texts = [said.text for said in utterances]
             lines = texts if seat is None else [f"{self._label(seat)} {' '.join(texts)}"]
             self._say((f"  {line}" for line in lines), indent=4 if seat is None else len(self._label(seat)) + 3)
 
