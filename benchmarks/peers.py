@@ -117,10 +117,10 @@ def pgx(game: str) -> Callable[[int, int], Run]:
 
         def one(carried: Any, _: None) -> tuple[Any, None]:
             state, key = carried
-            key, choice, chance = jax.random.split(key, 3)
+            key, action_key, step_keys = jax.random.split(key, 3)
             logits = jax.numpy.where(state.legal_action_mask, 0.0, -jax.numpy.inf)
-            action = jax.random.categorical(choice, logits, axis=-1)
-            return (step(state, action, jax.random.split(chance, tables)), key), None
+            action = jax.random.categorical(action_key, logits, axis=-1)
+            return (step(state, action, jax.random.split(step_keys, tables)), key), None
 
         many = jax.jit(lambda carried: jax.lax.scan(one, carried, None, length=scanned)[0], donate_argnums=0)
         begun = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), tables))
