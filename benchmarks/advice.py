@@ -60,8 +60,8 @@ def review_seconds(setup: Setup, model: str, threads: int) -> tuple[float, int]:
     command = [sys.executable, "-m", "nainjaune_agents.cli.main"]
     with tempfile.TemporaryDirectory() as folder:
         record, review = Path(folder) / "match.jsonl", Path(folder) / "review.csv"
-        sheet = ["--preset", setup.preset, "--players", str(setup.players)]
-        play = ["evaluate", "--agents", model, "random", *sheet, "--deals", "2", "--seed", "3"]
+        setup_words = ["--preset", setup.preset, "--players", str(setup.players)]
+        play = ["evaluate", "--agents", model, "random", *setup_words, "--deals", "2", "--seed", "3"]
         subprocess.run([*command, *play, "--records", record, "--matches", "1"], check=True, capture_output=True)
         analyse = ["analyse", record, "--model", model, "--threads", str(threads), "--out", review]
         clock = time.perf_counter()
@@ -78,7 +78,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         default=["tally", "zoo:strong"],
         help="agents, each in all seats (tally zoo:strong)",
     )
-    parser.add_argument("--preset", help="the rule sheet")
+    parser.add_argument("--preset", help="the preset of rules")
     parser.add_argument("--players", type=int, help="seats")
     parser.add_argument("--positions", type=int, default=30, help="positions of each kind (30)")
     parser.add_argument("--error", type=float, default=0.2, help="precision: half the width of the 95 %% interval (0.2)")

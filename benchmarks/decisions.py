@@ -52,7 +52,7 @@ def milliseconds(agent: Agent, batch: Batch, indices: list[NDArray[np.int64]]) -
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agents", nargs="+", required=True, help="names as in evaluate.py; no recurrent agents")
-    parser.add_argument("--preset", help="the rule sheet")
+    parser.add_argument("--preset", help="the preset of rules")
     parser.add_argument("--players", type=int, help="seats")
     parser.add_argument("--decisions", type=int, default=1000, help="decisions at once, a third of them also one by one")
     parser.add_argument("--repeats", type=int, default=3)

@@ -142,7 +142,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     sizes = [2**k for k in range(10, 21, 2)]
     parser.add_argument("--tables", type=int, nargs="+", default=sizes, metavar="B", help="tables at once (2^10, 2^12, … 2^20)")
     parser.add_argument("--host-tables", type=int, default=4096, metavar="B", help="tables at once on the CPU (4096)")
-    parser.add_argument("--preset", default="classic", help="the rule sheet (classic)")
+    parser.add_argument("--preset", default="classic", help="the preset of rules (classic)")
     parser.add_argument("--players", type=int, default=4, metavar="N", help="seats (4)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
@@ -164,8 +164,8 @@ def main(arguments: list[str] | None = None) -> None:
     except NainJauneError as error:
         sys.exit(str(error))
     device = describe_device()
-    sheet = " ".join([setup.preset, *options.set])
-    print(f"{setup.game.title}, {sheet}, {setup.players} seats, units a second")
+    rules_text = " ".join([setup.preset, *options.set])
+    print(f"{setup.game.title}, {rules_text}, {setup.players} seats, units a second")
     print(f"cuda is {device}; cpu is one thread of {platform.machine()}")
     print(f"A table is {setup.game.table.itemsize} bytes, an observation {setup.layout.size}.")
     print(f"Python {platform.python_version()}; medians of {options.repeats} repeats of {options.seconds:g} s each, in turn")

@@ -67,9 +67,9 @@ def of_all_seats(options: argparse.Namespace) -> list[tuple[str, int]]:
     """Each game with every number of seats, under the preset that allows the most."""
     setups = []
     for preset, _ in options.setups:
-        sheets = make_setup(None, preset).game.presets
-        widest = max(sheets, key=lambda name: len(sheets[name].players))
-        setups += [(widest, seats) for seats in sheets[widest].players]
+        presets = make_setup(None, preset).game.presets
+        widest = max(presets, key=lambda name: len(presets[name].players))
+        setups += [(widest, seats) for seats in presets[widest].players]
     return setups
 
 
@@ -280,9 +280,14 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS), help="what to measure (all)")
     setups = [setup_of(get_game(name).default_preset) for name in game_names()]
-    sheets = "each game's own, and in the parts seats and memory that with the most seats"
+    default_setups = "each game's own, and in the parts seats and memory that with the most seats"
     parser.add_argument(
-        "--setups", type=setup_of, nargs="+", default=setups, metavar="PRESET[:SEATS]", help=f"the rules to play ({sheets})"
+        "--setups",
+        type=setup_of,
+        nargs="+",
+        default=setups,
+        metavar="PRESET[:SEATS]",
+        help=f"the rules to play ({default_setups})",
     )
     sizes = [4**k for k in range(10)]
     parser.add_argument("--tables", type=int, nargs="+", default=sizes, metavar="B", help="tables at once (1 4 16 … 262144)")

@@ -210,10 +210,10 @@ def main(arguments: list[str] | None = None) -> None:
     if any({name: row[name] for name in run} != run for row in done):
         sys.exit(f"{options.out} has results of other agents, deals or seeds.")
     tables = [
-        (preset, players)
-        for preset, sheet in game.presets.items()
-        for players in sheet.players
-        if options.preset in (None, preset) and options.players in (None, players)
+        (preset_name, players)
+        for preset_name, preset in game.presets.items()
+        for players in preset.players
+        if options.preset in (None, preset_name) and options.players in (None, players)
     ]
     known = [(row["preset"], row["players"], row["knobs"]) for row in done]
     with options.out.open("a") as out:
@@ -221,9 +221,9 @@ def main(arguments: list[str] | None = None) -> None:
             setup = make(game, setting)
             if setup is None or setting in known:
                 continue
-            preset, players, knobs = setting
+            preset_name, players, knobs = setting
             result = rate(setup, options.agent, options.field, options.deals, options.seed)
-            out.write(json.dumps({"preset": preset, "players": players, "knobs": knobs, **run, **result}) + "\n")
+            out.write(json.dumps({"preset": preset_name, "players": players, "knobs": knobs, **run, **result}) + "\n")
             out.flush()
 
 

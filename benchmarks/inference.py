@@ -63,7 +63,7 @@ def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agent", default="zoo:strong", help="a network, in every seat (default: %(default)s)")
-    parser.add_argument("--preset", help="the rule sheet")
+    parser.add_argument("--preset", help="the preset of rules")
     parser.add_argument("--players", type=int, help="seats")
     parser.add_argument("--rounds", type=int, default=400, help="rounds of self-play (default: %(default)s)")
     parser.add_argument("--determinizations", type=int, default=50, help="determinizations a decision (default: %(default)s)")

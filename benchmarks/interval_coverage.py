@@ -74,7 +74,7 @@ def row(population: NDArray[np.float64], size: int, samples: int, rng: np.random
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", help="measure this rule sheet only, with --agents")
+    parser.add_argument("--preset", help="measure this preset only, with --agents")
     parser.add_argument("--players", type=int, default=4, help="seats (default: %(default)s)")
     parser.add_argument("--pots", type=int, help="chips in each pot before the antes")
     parser.add_argument("--agents", nargs=2, metavar=("HERO", "FIELD"), default=["closer", "tally"])

@@ -1,4 +1,4 @@
-"""What training time buys: runs of growing length, for several networks, sheets and training seeds, each with its own schedule.
+"""What training time buys: runs of growing length, for several networks, presets and training seeds, each with its own schedule.
 
 Every run is complete: its learning rate goes from the first value to the last, so a run of 16 times the length is not the
 continuation of a shorter one. Its network is rated, by duplicate deals that no training uses, over a field of ``closer`` and over
@@ -125,7 +125,7 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def grouped(results: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dict[str, Any]]]]:
-    """Returns the runs by sheet and network (and settings over the file's), then by length: those of all training seeds."""
+    """Returns the runs by preset and network (and settings over the file's), then by length: those of all training seeds."""
     runs_of: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
     for run in sorted(results["runs"], key=key):
         described = f"{run['network']} {run.get('settings', '')}".rstrip()
@@ -184,7 +184,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--presets", nargs="+", default=["djeco", "classic"], help="the sheets (djeco classic)")
+    parser.add_argument("--presets", nargs="+", default=["djeco", "classic"], help="the presets (djeco classic)")
     parser.add_argument(
         "--networks", nargs="+", default=["mlp:128x128", "mlp:256x256", "mlp:512x512x512"], metavar="ARCH:WIDTHS",
         help="architectures and widths (mlp:128x128 mlp:256x256 mlp:512x512x512)",

@@ -140,7 +140,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, nargs="+", default=[1024, 4096], metavar="B", help="tables at once (1024 4096)")
-    parser.add_argument("--preset", default="classic", help="the rule sheet (classic)")
+    parser.add_argument("--preset", default="classic", help="the preset of rules (classic)")
     parser.add_argument("--players", type=int, default=4, metavar="N", help="seats (4)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
     parser.add_argument("--seconds", type=float, default=2.0, help="time for each case and repeat (2)")
@@ -159,8 +159,11 @@ def main(arguments: list[str] | None = None) -> None:
         setup = make_setup(None, options.preset, options.players, **apply_settings({}, options.set))
     except NainJauneError as error:
         sys.exit(str(error))
-    sheet = " ".join([setup.preset, *options.set])
-    print(f"{setup.game.title}, {sheet}, {setup.players} seats, observations of {setup.layout.size} bytes; {platform.machine()},")
+    rules_text = " ".join([setup.preset, *options.set])
+    print(
+        f"{setup.game.title}, {rules_text}, {setup.players} seats, "
+        f"observations of {setup.layout.size} bytes; {platform.machine()},"
+    )
     print(f"Python {platform.python_version()}; {options.repeats} repeats of {options.seconds:g} s each, in turn")
     start = time_start(setup.preset, setup.players, min(options.repeats, 3))
     print()

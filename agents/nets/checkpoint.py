@@ -76,8 +76,8 @@ class Checkpoint:
     @property
     def setup(self) -> Setup:
         """The setup that the network was trained under; for a network for all tables, that of its defaults."""
-        sheet = get_game(self.game).setup(self.preset, self.players)
-        return replace(sheet, rules=sheet.rules.replace(**self.rules))
+        table_setup = get_game(self.game).setup(self.preset, self.players)
+        return replace(table_setup, rules=table_setup.rules.replace(**self.rules))
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:

@@ -36,8 +36,8 @@ def common_layout(game: GameSpec) -> Layout:
 
 def seat_counts(game: GameSpec) -> range:
     """Returns the range from the fewest to the most seats that a preset of ``game`` allows."""
-    sheets = game.presets.values()
-    return range(min(sheet.players[0] for sheet in sheets), max(sheet.players[-1] for sheet in sheets) + 1)
+    presets = game.presets.values()
+    return range(min(preset.players[0] for preset in presets), max(preset.players[-1] for preset in presets) + 1)
 
 
 class CommonView:

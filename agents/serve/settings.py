@@ -77,13 +77,13 @@ def _described(name: str, agents: list[str]) -> dict[str, Any]:
     game = get_game(name)
     presets = [
         {
-            "name": preset,
-            "source": sheet.source,
-            "players": list(sheet.players),
-            "match": _has_end(name, preset),
-            "knobs": {field.name: getattr(sheet.rules, field.name) for field in fields(sheet.rules)},
+            "name": preset_name,
+            "source": preset.source,
+            "players": list(preset.players),
+            "match": _has_end(name, preset_name),
+            "knobs": {field.name: getattr(preset.rules, field.name) for field in fields(preset.rules)},
         }
-        for preset, sheet in game.presets.items()
+        for preset_name, preset in game.presets.items()
     ]
     rules = game.presets[game.default_preset].rules
     knobs = [{"name": f.name, **{k: f.metadata[k] for k in _KNOB}} for f in fields(rules)]
