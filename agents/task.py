@@ -176,8 +176,8 @@ def task_words(task: Task) -> list[str]:
     else:
         ((name, (low, high)),) = task.start.items()
         start = f"{name}={low}" + ("" if low == high else f"..{high}")
-    words = [] if task.objective == OWN else ["--objective", task.objective]
-    return words if start == FRESH else [*words, "--start", start]
+    arguments = [] if task.objective == OWN else ["--objective", task.objective]
+    return arguments if start == FRESH else [*arguments, "--start", start]
 
 
 _BOUNDS = re.compile(r"([a-z_]+)=(\d{1,10})(?:\.\.(\d{1,10}))?")

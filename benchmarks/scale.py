@@ -195,16 +195,16 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
     rows = []
     for deals in options.memory_deals:
         with tempfile.TemporaryDirectory() as folder:
-            words = ["evaluate", "--agents", *HEURISTICS, "--preset", options.preset, "--players", str(options.players)]
-            words += ["--deals", str(deals), "--workers", "2", "--out", f"{folder}/out"]
-            driver = [sys.executable, "-c", DRIVER, *words]
+            arguments = ["evaluate", "--agents", *HEURISTICS, "--preset", options.preset, "--players", str(options.players)]
+            arguments += ["--deals", str(deals), "--workers", "2", "--out", f"{folder}/out"]
+            driver = [sys.executable, "-c", DRIVER, *arguments]
             # by a small process: on Linux a child's peak memory is at least that of the process that started it
             starter = f"import subprocess, sys; sys.exit(subprocess.run({driver!r}).returncode)"
             command = [sys.executable, "-c", starter]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
         status, peak = json.loads(done.stderr.strip().splitlines()[-1])
         if status:
-            sys.exit(f"{' '.join(words)} ended with {status}.")
+            sys.exit(f"{' '.join(arguments)} ended with {status}.")
         rows.append({"deals": deals, "peak_bytes": peak * (1 if sys.platform == "darwin" else 1024)})
     return {"rows": rows}
 

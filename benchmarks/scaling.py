@@ -109,12 +109,14 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
     have = {key(run) for run in results["runs"]}
     missing = [run for run in planned(options) if key(run) not in have]
     for run in missing:
-        words = re.sub(r"[^\w.=-]+", "-", "-".join(str(word) for word in key(run) if word != ""))
-        with tqdm(total=run["iterations"], unit="iteration", file=sys.stderr, desc=words, dynamic_ncols=True, leave=False) as bar:
+        run_name = re.sub(r"[^\w.=-]+", "-", "-".join(str(word) for word in key(run) if word != ""))
+        with tqdm(
+            total=run["iterations"], unit="iteration", file=sys.stderr, desc=run_name, dynamic_ncols=True, leave=False
+        ) as bar:
             knobs = {**KNOBS, **network(run["network"]), **(LIGHT_KNOBS if options.light else {})}
             knobs |= {"preset": run["preset"], "iterations": run["iterations"], "seed": run["seed"]}
             knobs = apply_settings(knobs, options.set)
-            folder = options.out / words
+            folder = options.out / run_name
             run |= train(knobs, folder, bar)
             run["edges"] = rate(run, folder, options)
         results["runs"].append(run)

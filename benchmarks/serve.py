@@ -60,9 +60,9 @@ class Served:
 
     def start(self) -> None:
         """Starts the server on the file that is there."""
-        words = ["serve", "--no-browser", "--port", str(self.port), "--data", str(self.data)]
+        arguments = ["serve", "--no-browser", "--port", str(self.port), "--data", str(self.data)]
         with self._log.open("ab") as errors:
-            command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words]
+            command = [sys.executable, "-m", "nainjaune_agents.cli.main", *arguments]
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         assert self.process.stdout is not None
         match = re.search(r"http://[^:]+:(\d+)/#(\S+)", self.process.stdout.readline())
@@ -90,8 +90,8 @@ class Served:
 
     def processor(self) -> float:
         """Returns the seconds of processor time so far (Linux)."""
-        words = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(") ", 1)[1].split()
-        return (int(words[11]) + int(words[12])) / 100
+        stat_fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(") ", 1)[1].split()
+        return (int(stat_fields[11]) + int(stat_fields[12])) / 100
 
     def plies(self) -> dict[str, list[tuple[int, int]]]:
         """Returns the number and the action of every ply in the file, by table."""

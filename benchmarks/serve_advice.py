@@ -120,7 +120,7 @@ async def measured(options: argparse.Namespace) -> tuple[str, float, list[list[f
     return model, loading, timings
 
 
-def main(words: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Prints the times as a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", default="djeco", help="the rules (default: %(default)s)")
@@ -128,7 +128,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--agent", default="closer", help="who plays in the other seats (default: %(default)s)")
     parser.add_argument("--positions", type=int, default=100, help="how many (default: %(default)s)")
     parser.add_argument("--error", type=float, default=0.2, help="half-width of the 95 %% intervals (default: %(default)s)")
-    options = parser.parse_args(words)
+    options = parser.parse_args(arguments)
     advising.ERROR = options.error
     model, loading, timings = asyncio.run(measured(options))
     times = np.array(timings)

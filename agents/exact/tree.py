@@ -236,8 +236,8 @@ class _InfosetTable:
         """Writes the first sequence of each node's information set into ``nodes``, and adds the new information sets."""
         seat, who = nodes.tables["seat"].astype(np.int64), np.arange(len(nodes.legal))
         previous = nodes.last[who, seat].astype(np.int64)
-        words = np.stack([seat, previous, nodes.legal], axis=1).view(np.uint64)  # legal actions are observed, too
-        known = _as_bytes(np.concatenate([words, nodes.recall[who, seat]], axis=1)).tolist() if who.size else []
+        visible = np.stack([seat, previous, nodes.legal], axis=1).view(np.uint64)  # legal actions are observed, too
+        known = _as_bytes(np.concatenate([visible, nodes.recall[who, seat]], axis=1)).tolist() if who.size else []
         before = len(self.numbers)
         new: list[int] = []
         for k, key in enumerate(known):

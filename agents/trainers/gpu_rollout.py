@@ -56,12 +56,12 @@ def play_on_gpu(
                 playing = [part for part, ended in zip(playing, over, strict=True) if not ended]
                 sizes = [len(part.table) for part in playing]
         # torch.cat copies: the batches overwrite their arrays
-        seen, all_seen, words, trajectory_id = (
+        seen, all_seen, legal_bits, trajectory_id = (
             torch.cat(column) for column in zip(*(part.seen() for part in playing), strict=True)
         )
         logits, value = policy(seen, trajectory_id)
-        action, log_prob = sample(logits, words.clamp(min=1), next_uniform(generators))
-        columns = (torch.split(column, sizes) for column in (seen, all_seen, words, action, log_prob, value, trajectory_id))
+        action, log_prob = sample(logits, legal_bits.clamp(min=1), next_uniform(generators))
+        columns = (torch.split(column, sizes) for column in (seen, all_seen, legal_bits, action, log_prob, value, trajectory_id))
         for part, *columns_of_part in zip(playing, *columns, strict=True):
             part.step(columns_of_part)
     return [part.recorded(policy) for part in played]

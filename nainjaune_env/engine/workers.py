@@ -40,7 +40,7 @@ class Workers:
         threads = len(scratch)
         self._process = os.getpid()
         self._loops = loops
-        self._control = np.zeros(loops.words(threads), np.int64)
+        self._control = np.zeros(loops.control_size(threads), np.int64)
         self._caller = threading.Lock()
         self._sleeping: dict[int, threading.Lock] = {}
         self._failures: list[BaseException] = []
@@ -146,7 +146,7 @@ def _stop(
 @functools.cache
 def _spins_in(loops: ModuleType, seconds: float) -> int:
     """Returns how many pauses take that time; processors differ by a factor of forty."""
-    busy = np.zeros(loops.words(1), np.int64)
+    busy = np.zeros(loops.control_size(1), np.int64)
     busy[loops.ACTIVE] = 1
     loops.is_over(busy, 1)
     times = []
