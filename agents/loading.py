@@ -78,25 +78,25 @@ def run_named(name: str) -> tuple[str | None, Path]:
     prefix, _, rest = text.partition(":")
     named = rest and prefix.isidentifier() and not exists(text)
     algorithm, path = (prefix, rest) if named else (None, text)
-    folder, _, kept = path.rpartition("@")
-    is_kept = folder and not exists(path) and (kept == BEST or kept.isdecimal())
-    return algorithm, kept_path(Path(folder), kept) if is_kept else Path(path)
+    folder, _, which = path.rpartition("@")
+    is_kept = folder and not exists(path) and (which == BEST or which.isdecimal())
+    return algorithm, kept_path(Path(folder), which) if is_kept else Path(path)
 
 
-def kept_path(folder: Path, kept: str | int) -> Path:
+def kept_path(folder: Path, which: str | int) -> Path:
     """Returns the file of a checkpoint that a run keeps beside its latest: :data:`BEST`, or that after an iteration."""
-    return folder / (f"{BEST}.safetensors" if kept == BEST else f"iteration-{int(kept):06d}.safetensors")
+    return folder / (f"{BEST}.safetensors" if which == BEST else f"iteration-{int(which):06d}.safetensors")
 
 
 def kept_checkpoints(folder: Path) -> dict[str, Path]:
     """Returns the files of the checkpoints that the run in ``folder`` keeps, by the names of their agents, in order."""
-    kept = {
+    paths = {
         str(int(path.stem.removeprefix("iteration-"))): path
         for path in sorted(folder.glob(f"iteration-{'[0-9]' * 6}.safetensors"))
     }
     if kept_path(folder, BEST).exists():
-        kept[BEST] = kept_path(folder, BEST)
-    return {f"{folder}@{name}": path for name, path in kept.items()}
+        paths[BEST] = kept_path(folder, BEST)
+    return {f"{folder}@{name}": path for name, path in paths.items()}
 
 
 def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rules: bool = False) -> Path | None:

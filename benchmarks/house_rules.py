@@ -156,8 +156,8 @@ def without_gaps(tried: list[Any], good: list[Any], usual: Any) -> list[Any]:
             runs[-1].append(number)
         else:
             runs.append([])
-    kept = max(runs, key=lambda run: (usual in run, len(run)))
-    return [value for value in values if type(value) is not int or value in kept]
+    longest = max(runs, key=lambda run: (usual in run, len(run)))
+    return [value for value in values if type(value) is not int or value in longest]
 
 
 def house_rules(game: GameSpec, results: list[list[dict[str, Any]]], *, presets: bool) -> list[HouseRules]:

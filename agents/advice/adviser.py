@@ -108,9 +108,9 @@ class Precision:
         """Returns the determinizations of the next wave, ``(K,)``, 0 for none; drops hopeless actions known well enough."""
         if stats.count.any():
             open_ = np.flatnonzero(self._more)
-            more, kept = self._missing(stats, left)
+            more, remaining = self._missing(stats, left)
             self._more = np.zeros_like(self._more)
-            self._more[open_], left[open_] = more[open_], kept[open_]
+            self._more[open_], left[open_] = more[open_], remaining[open_]
         return self._more
 
     def _missing(self, stats: PairedStats, left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -123,12 +123,12 @@ class Precision:
         decides = np.where(is_best | self._every, np.maximum(value_error, noise), noise)
         # ratio of the intervals to the requested ones
         short = np.where(left, Z_95 * np.where(hopeless, value_error / COARSE, decides) / self._error, -np.inf)
-        kept = left & (~hopeless | (short > 1))
+        remaining = left & (~hopeless | (short > 1))
         # first those that need fewer determinizations, which count for the others too
-        coarse = hopeless & kept
+        coarse = hopeless & remaining
         widest = np.where(np.where(coarse.any(axis=1, keepdims=True), coarse, ~hopeless), short, -np.inf).max(axis=1)
         deals = np.minimum(np.ceil(had * widest**2), self._deals).astype(np.int64)
-        return np.maximum(0, np.minimum(deals - had, GROWTH * had)), kept
+        return np.maximum(0, np.minimum(deals - had, GROWTH * had)), remaining
 
 
 class StepByStep(Precision):

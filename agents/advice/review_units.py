@@ -103,8 +103,8 @@ def review_by(
     reviews: dict[int, list[Decision]] = {}
     for matches in of_setup.values():
         setup = matches[0][0].setup
-        kept = tuple((some[0].match, records[some[0].match - 1], tuple(one.row for one in some)) for some in matches)
-        plan = ReviewPlan(setup, tuple(model(setup)), choosing, measuring, seed, kept)
+        match_picks = tuple((some[0].match, records[some[0].match - 1], tuple(one.row for one in some)) for some in matches)
+        plan = ReviewPlan(setup, tuple(model(setup)), choosing, measuring, seed, match_picks)
         agents = [load_agent(name, setup) for name in plan.agents]
         with closing(executor.results(plan, agents, plan.units())) as results:
             for unit, given in results:

@@ -198,11 +198,11 @@ def luck_removed(
         assert setup.game.rewind is not None
         opening = setup.game.rewind(rows[decisions.table[part]][owner], drawn)
         played, plies = log[:, decisions.table[part]][:, owner], decisions.ply[part][owner]
-        kept = np.flatnonzero(same_play(replay, rival, opening, played, plies, drawn["seat"], rng))
-        order = np.arange(len(kept)) - np.searchsorted(owner[kept], owner[kept])
-        kept = kept[order < MAX_KEPT]
-        tables = np.concatenate([decisions.rows[part], drawn[kept]])
-        whose = np.concatenate([np.arange(len(decisions.table[part])), owner[kept]])
+        accepted = np.flatnonzero(same_play(replay, rival, opening, played, plies, drawn["seat"], rng))
+        order = np.arange(len(accepted)) - np.searchsorted(owner[accepted], owner[accepted])
+        accepted = accepted[order < MAX_KEPT]
+        tables = np.concatenate([decisions.rows[part], drawn[accepted]])
+        whose = np.concatenate([np.arange(len(decisions.table[part])), owner[accepted]])
         pair = decisions.actions[part][whose]
         values = rollouts.values(tables, (np.int64(1) << pair).sum(axis=1))
         numbers = np.arange(len(tables))
@@ -210,7 +210,7 @@ def luck_removed(
         true = len(decisions.table[part])
         terms[part, 0] = term[:true]
         terms[part, 1] = np.bincount(whose, term) / np.bincount(whose)
-        samples += len(kept)
+        samples += len(accepted)
     return terms, samples
 
 

@@ -107,10 +107,10 @@ def _setups(run: Path) -> list[Setup]:
     from ..nets.checkpoint import load_checkpoint
     from ..trainers.multitask import mixed_setups
 
-    kept = load_checkpoint(run)
-    if kept.common:
-        return mixed_setups(kept.game, kept.config["mixture"], kept.config["rules"])
-    trained = setup_of_runs([str(run)], kept.game)
+    checkpoint = load_checkpoint(run)
+    if checkpoint.common:
+        return mixed_setups(checkpoint.game, checkpoint.config["mixture"], checkpoint.config["rules"])
+    trained = setup_of_runs([str(run)], checkpoint.game)
     assert trained is not None
     return [trained]
 

@@ -74,7 +74,7 @@ def _probabilities(
                 "and has no probabilities, so its policy is unknown."
             )
         rows[index, actions] += 1
-        first, kept = given, memory_after
+        first, final_memory = given, memory_after
     if memory is not None:
-        memory[...] = kept
+        memory[...] = final_memory
     return rows / (draws or REPEATS)

@@ -306,8 +306,8 @@ MEMORY = 0
 
 
 @jit
-def decide(which: Any, table: Table, rules: KernelRules, legal_bits: Any, kept: Any) -> Any:
-    """Returns :func:`choose`; ``kept`` is not used."""
+def decide(which: Any, table: Table, rules: KernelRules, legal_bits: Any, hidden_state: Any) -> Any:
+    """Returns :func:`choose`; ``hidden_state`` is not used."""
     return choose(which, table, rules, legal_bits)
 
 

@@ -79,7 +79,7 @@ def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tens
 def optimizer_tensors(prefix: str, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Returns the state of an optimizer: ``<prefix><parameter>.<key>``, parameters numbered."""
     state = optimizer.state_dict()["state"]
-    return {f"{prefix}{number}.{key}": tensor for number, kept in state.items() for key, tensor in kept.items()}
+    return {f"{prefix}{number}.{key}": tensor for number, values in state.items() for key, tensor in values.items()}
 
 
 def load_optimizer(prefix: str, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:

@@ -84,10 +84,10 @@ def without_removed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]
     Raises :class:`ConfigError` for a removed key with any other value.
     """
     names = {f.name for f in dataclasses.fields(cls)}
-    kept = {}
+    present = {}
     for key, value in values.items():
         if key in names or key not in REMOVED:
-            kept[key] = value
+            present[key] = value
             continue
         reason, unused = REMOVED[key]
         if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in unused):
@@ -95,7 +95,7 @@ def without_removed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]
                 f"The configuration key {key!r} was removed on {REMOVED_ON}: {reason}, see docs/lab/removed_options.md. "
                 "A run that used it goes on under a version from before that day."
             )
-    return kept
+    return present
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

@@ -38,10 +38,10 @@ ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0, "keep_bes
 
 def labels_run(config: Mapping[str, Any]) -> str:
     """Returns the SHA-256 of the keys of ``config`` that labels depend on: a run that is resumed keeps them."""
-    kept = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
-    if kept.get("opponents") is None:  # a key that labels from before it do not know
-        kept.pop("opponents", None)
-    return run_id(version_1_keys(kept))  # so that labels of earlier versions are kept too
+    identity = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
+    if identity.get("opponents") is None:  # a key that labels from before it do not know
+        identity.pop("opponents", None)
+    return run_id(version_1_keys(identity))  # so that labels of earlier versions are kept too
 
 
 @dataclass(frozen=True)

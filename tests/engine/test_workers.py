@@ -72,7 +72,7 @@ def test_a_worker_takes_the_rows_of_an_open_call(call: int) -> None:
     batch, many = Batch(make_setup(), 300, seed=5), 300
     draws, actions = streams(6, many), np.full(many, -1)
     loops = worker_loops_of(batch.setup)
-    control = np.zeros(loops.words(2), np.int64)
+    control = np.zeros(loops.control_size(2), np.int64)
     control[[loops.CALL, loops.KIND, loops.ROWS, loops.NEXT + loops.LINE]] = call, loops.SAMPLE, many, many // 2
     control[[loops.INDEX, loops.ACTIONS, loops.STREAMS]] = [array.ctypes.data for array in (batch._all, actions, draws)]
     examples = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
