@@ -125,15 +125,15 @@ class Task:
         independently from low to high would have a sum near its mean in nearly every deal, and neither fresh nor heavy pots.
         """
         assert not isinstance(self.start, str)
-        rng, drawn = RowStreams(seeds ^ START_KEY, np.arange(len(seeds))), {}
+        rng, values = RowStreams(seeds ^ START_KEY, np.arange(len(seeds))), {}
         for name, (low, high) in self.start.items():
             size = setup.game.start_values[name]
             level, spread, share = rng.random((len(seeds), 3)).T[:, :, None]
             order, below = rng.random((len(seeds), size)), rng.random((len(seeds), size))
             raised = order.argsort(axis=1) < np.floor(share * (size + 1))
             amount = np.rint((high - low) * level * (1 - spread * below)).astype(np.int64)
-            drawn[name] = low + np.where(raised, amount, 0)
-        return drawn
+            values[name] = low + np.where(raised, amount, 0)
+        return values
 
     def fixed_values(self, setup: Setup) -> dict[str, list[int]]:
         """Returns the start values that every round has, by name; none for fresh rounds.

@@ -261,7 +261,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
     """Plot plies per second against tables, a line per game and outputs of a step."""
     from plots import OURS, draw_line, figure, save
 
-    drawn, axes = figure("Plies a second, one thread", "tables stepped at once", "plies a second")
+    chart, axes = figure("Plies a second, one thread", "tables stepped at once", "plies a second")
     rows = results.get("tables", {"rows": []})["rows"]
     for number, preset in enumerate(dict.fromkeys(case["preset"] for case in rows)):
         for kind, style in zip(KINDS, ("-", ":"), strict=True):
@@ -269,7 +269,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
             draw_line(axes, timed, f"{preset}: {kind.replace('+', ' + ')}", OURS[number % len(OURS)], style, 2.0)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 # ---- the command ------------------------------------------------------------------------------------------------------------

@@ -97,8 +97,8 @@ def main(arguments: list[str] | None = None) -> None:
         batch.step(agent.act(decisions, rng), playing)
     some = count > 0
     print(f"{setup.game.title}, {setup.preset}, {setup.players} seats, {options.rounds} rounds of seed {options.seed}: ", end="")
-    drawn = f"{options.determinizations} determinizations of {options.determinizations * CANDIDATES} candidates"
-    print(f"{int(count.sum())} decisions searched, {drawn}\n")
+    determinizations_text = f"{options.determinizations} determinizations of {options.determinizations * CANDIDATES} candidates"
+    print(f"{int(count.sum())} decisions searched, {determinizations_text}\n")
     print("| | mean |")
     print("|---|---|")
     for name, values in zip(FIGURES, (total[some] / count[some, None]).T, strict=True):

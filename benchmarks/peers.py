@@ -216,14 +216,14 @@ class Triads:
         self.step = binding.vec_step
         self.choose = triad_chooser() if choose_legal else None
         self.streams = np.arange(tables, dtype=np.uint64)
-        self.drawn = np.random.default_rng(0).integers(HAND + SQUARES, size=(64, tables), dtype=np.int32)
+        self.random_actions = np.random.default_rng(0).integers(HAND + SQUARES, size=(64, tables), dtype=np.int32)
 
     def __call__(self) -> int:
         """Takes some steps and returns their number."""
         calls = calls_of(self.actions.size)
         for call in range(calls):
             if self.choose is None:
-                self.actions[:] = self.drawn[call % len(self.drawn)]
+                self.actions[:] = self.random_actions[call % len(self.random_actions)]
             else:
                 self.choose(self.observations, self.streams, self.actions)
             self.step(self.envs)

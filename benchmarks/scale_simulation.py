@@ -260,7 +260,7 @@ def plot_shards(results: dict[str, Any], path: Path) -> None:
     """Plots the share of the ideal speed against the length of shards."""
     from plots import OURS, figure, save
 
-    drawn, axes = figure("Simulated: the length of a shard", "seconds of a shard", "share of the ideal speed")
+    chart, axes = figure("Simulated: the length of a shard", "seconds of a shard", "share of the ideal speed")
     for (name, by_workers), style in zip(results["farms"].items(), ("-", "--", ":"), strict=True):
         for cases, colour in zip(by_workers, OURS, strict=False):
             label = f"{name}, {cases[0]['workers']:,} workers"
@@ -269,14 +269,14 @@ def plot_shards(results: dict[str, Any], path: Path) -> None:
             )
     axes.set_xscale("log")
     axes.set_ylim(0, 1.02)
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 def plot_ppo(results: dict[str, Any], path: Path) -> None:
     """Plots the speed of training against the number of workers; a run that was given up has no point."""
     from plots import OURS, figure, save
 
-    drawn, axes = figure("Simulated: PPO by many processes", "workers", "times as fast as one")
+    chart, axes = figure("Simulated: PPO by many processes", "workers", "times as fast as one")
     for reduction, colour in zip(("ordered", "all_reduce"), OURS, strict=False):
         for lost, save_seconds, style in ((False, SAVE_SECONDS, "-"), (True, SAVE_SECONDS, "--"), (True, 0.0, ":")):
             chosen = (reduction, lost, save_seconds)
@@ -288,7 +288,7 @@ def plot_ppo(results: dict[str, Any], path: Path) -> None:
     axes.plot((1, WORKERS[-1]), (1, WORKERS[-1]), label="ideal", color="#888888", lw=0.8)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -169,7 +169,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
     """Plots edges over ``closer`` against processor seconds."""
     from plots import BATCHED, figure, save
 
-    drawn, axes = figure("What training time buys", "seconds of a processor", "chips a round over closer")
+    chart, axes = figure("What training time buys", "seconds of a processor", "chips a round over closer")
     for number, ((preset, net), lengths) in enumerate(grouped(results).items()):
         points = [(run["processor_seconds"], run["edges"]["closer"]) for runs in lengths.values() for run in runs]
         at, edges = zip(*sorted(points, key=lambda point: point[0]), strict=True)
@@ -180,7 +180,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
         )  # fmt: skip
     axes.axhline(0, color="#888888", lw=0.8)
     axes.set_xscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:

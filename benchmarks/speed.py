@@ -228,7 +228,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
     """Plot steps per second against tables, both logarithmic."""
     from plots import BATCHED, OURS, draw_line, figure, save
 
-    drawn, axes = figure("Random legal play, one thread", "tables stepped at once", "steps a second")
+    chart, axes = figure("Random legal play, one thread", "tables stepped at once", "steps a second")
     for number, (preset, seats) in enumerate(setups_of(results)):
         for kind, style in (("plies+observation", "-"), ("plies", ":"), ("decisions+observation", "--")):
             timed = pick(results, library="ours", preset=preset, players=seats, name=kind, threads=1)
@@ -238,7 +238,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
         draw_line(axes, pick(results, library="peers", name=name, threads=1), label, BATCHED[number % len(BATCHED)], "-", 1.0)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 # ---- the command ------------------------------------------------------------------------------------------------------------

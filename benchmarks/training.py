@@ -258,7 +258,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
 
     unit, against = results["game"]["unit"], results["runs"][0]["against"]
     title = f"Strength against time of training, {results['game']['preset']}, {results['threads']} thread(s)"
-    drawn, axes = figure(title, "seconds of training", f"{unit} a round over {against}")
+    chart, axes = figure(title, "seconds of training", f"{unit} a round over {against}")
     for number, run in enumerate(results["runs"]):
         colour = OURS[0] if number == 0 else BATCHED[(number - 1) % len(BATCHED)]
         at, edge, half = (np.array([point[key] for point in run["curve"]]) for key in ("seconds", "edge", "ci95"))
@@ -266,7 +266,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
         axes.fill_between(at, edge - half, edge + half, color=colour, alpha=0.2, lw=0)
     axes.axhline(0, color="#888888", lw=0.8)
     axes.set_xscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 # ---- the command ------------------------------------------------------------------------------------------------------------

@@ -276,12 +276,12 @@ class Adviser:
         """Returns a row of outcomes for each job, determinization and action, in this order."""
         owner = np.repeat(np.arange(len(jobs)), [job.deals for job in jobs])
         positions, states = np.array([job.position for job in jobs]), np.array([job.state for job in jobs])
-        drawn = determinize(self.setup, tables[positions], owner, states)
+        deals = determinize(self.setup, tables[positions], owner, states)
         number = np.array([len(job.actions) for job in jobs])[owner]
         actions = np.concatenate([np.tile(job.actions, job.deals) for job in jobs])
         playouts = self._playouts.get()
         try:
-            return playouts.outcomes(np.repeat(drawn, number), actions)
+            return playouts.outcomes(np.repeat(deals, number), actions)
         finally:
             self._playouts.put(playouts)
 

@@ -194,14 +194,14 @@ def luck_removed(
     for at in range(0, len(terms), ROWS // PROPOSALS):
         part = slice(at, at + ROWS // PROPOSALS)
         owner = np.repeat(np.arange(len(decisions.table[part])), PROPOSALS)
-        drawn = determinize(setup, decisions.redacted[part], owner, states[part])
+        determinized = determinize(setup, decisions.redacted[part], owner, states[part])
         assert setup.game.rewind is not None
-        opening = setup.game.rewind(rows[decisions.table[part]][owner], drawn)
+        opening = setup.game.rewind(rows[decisions.table[part]][owner], determinized)
         played, plies = log[:, decisions.table[part]][:, owner], decisions.ply[part][owner]
-        accepted = np.flatnonzero(same_play(replay, rival, opening, played, plies, drawn["seat"], rng))
+        accepted = np.flatnonzero(same_play(replay, rival, opening, played, plies, determinized["seat"], rng))
         order = np.arange(len(accepted)) - np.searchsorted(owner[accepted], owner[accepted])
         accepted = accepted[order < MAX_KEPT]
-        tables = np.concatenate([decisions.rows[part], drawn[accepted]])
+        tables = np.concatenate([decisions.rows[part], determinized[accepted]])
         whose = np.concatenate([np.arange(len(decisions.table[part])), owner[accepted]])
         pair = decisions.actions[part][whose]
         values = rollouts.values(tables, (np.int64(1) << pair).sum(axis=1))

@@ -100,8 +100,8 @@ class Players(OnDevice):
         self._actions = self.place(np.zeros(rows, np.int64))
         self._states = self._memory = None
         if UNIFORM in numbers:
-            drawn = [states(who) if policy == UNIFORM else np.zeros(rows, np.uint64) for who, policy in enumerate(numbers)]
-            self._states = self.place(np.stack(drawn))
+            rng_states = [states(who) if policy == UNIFORM else np.zeros(rows, np.uint64) for who, policy in enumerate(numbers)]
+            self._states = self.place(np.stack(rng_states))
         if max(numbers) >= 0:
             self._memory = self.place(np.zeros((rows, batch.num_players, memory), np.uint8))
         self._nets = {

@@ -163,7 +163,7 @@ def _listed_openings(setup: Setup, chance: Chance, start: Mapping[str, Sequence[
     if len(listed) > MAX_OPENINGS:
         raise TreeError(f"There are more than {MAX_OPENINGS:,} openings, too many to list; give those to begin with.")
     opening: Callable[..., Any] = chance.opening  # takes start values where the game has them
-    tables = np.array([opening(setup, drawn, **start) for drawn, _ in listed], setup.game.table)
+    tables = np.array([opening(setup, outcomes, **start) for outcomes, _ in listed], setup.game.table)
     deals = np.array([ways for _, ways in listed], np.float64)
     return Openings(tables, deals / deals.sum())
 

@@ -211,13 +211,13 @@ class SearchAgent:
 
 def drawn_ahead(draw: Callable[[NDArray[np.int64]], Any], total: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], Any]:
     """Draws ``total (K,)`` determinizations of each decision; returns the function that takes the next ones as ``draw`` would."""
-    drawn = draw(np.repeat(np.arange(len(total)), total))
+    determinized = draw(np.repeat(np.arange(len(total)), total))
     following = total.cumsum() - total  # the next one of each decision
 
     def take(owner: NDArray[np.int64]) -> Any:
         index = following[owner] + np.arange(len(owner)) - np.searchsorted(owner, owner)
         following[:] += np.bincount(owner, minlength=len(following))
-        return drawn[index]
+        return determinized[index]
 
     return take
 

@@ -229,13 +229,13 @@ class Tables:
 
     def show(self, running: Running) -> None:
         """Sends the table to all that look at it, drawn once for those who see the same."""
-        drawn: dict[tuple[int | None, str], str] = {}
+        messages: dict[tuple[int | None, str], str] = {}
         for viewer in running.viewers:
             self._searches.stop(viewer)
             key = viewer.seat, viewer.language
-            if key not in drawn:
-                drawn[key] = to_text(view_of(running, *key))
-            viewer.send(drawn[key])
+            if key not in messages:
+                messages[key] = to_text(view_of(running, *key))
+            viewer.send(messages[key])
 
     def wake(self, table: str) -> None:
         """Lets a table go on by itself, if it does and is not at it."""

@@ -63,8 +63,8 @@ class ActionEvaluator:
 
     def _part(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> RegretValues:
         decisions, actions, deals = len(tables), len(self.setup.game.actions), self.deals
-        drawn = determinize(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
-        values = self._rollouts.values(drawn, np.repeat(legal, deals))
+        determinized = determinize(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
+        values = self._rollouts.values(determinized, np.repeat(legal, deals))
         stats, mask = ActionStats(decisions, actions), as_rows(legal, actions)
         stats.add(Trial(np.arange(decisions), np.arange(actions), np.full(decisions, deals), values[..., None]), mask)
         payoff = values.reshape(decisions, deals, actions)

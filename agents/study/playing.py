@@ -145,8 +145,8 @@ def play_chunk(settings: StudySettings, at: int, count: int) -> Chunk:
     batch.reset(seeds=seeds)
     assert batch.log is not None
     seats = _seats(settings, at, count)
-    drawn = streams(settings.seed, count, Stream.AGENTS, first=at)
-    payoff = play_out(batch, settings.agents, seats, lambda _, index: RowStreams(drawn, index))
+    rng_states = streams(settings.seed, count, Stream.AGENTS, first=at)
+    payoff = play_out(batch, settings.agents, seats, lambda _, index: RowStreams(rng_states, index))
     plies, keep = LoggedPlies(batch.log.action, batch.log.count), None
     if settings.evaluator is not None:
         keep = settings.share > _uniform(settings, Stream.SHARE, at, (count, plies.actions.shape[1])).T

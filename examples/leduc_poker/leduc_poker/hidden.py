@@ -18,10 +18,10 @@ def reshuffle(setup: Any, table: Any, seat: int, rng: random.Random) -> Any:
 
 def counterpart(setup: Any, one: Any, two: Any, action: int) -> int | None:
     """Returns the action that shows at ``two`` what ``action`` shows at ``one``: the same; None where chance then differs."""
-    drawn = np.array([one, two])
-    for row in drawn:
+    twins = np.array([one, two])
+    for row in twins:
         setup.game.kernel.step(row, setup.kernel_rules, action)
-    return action if drawn[0].board == drawn[1].board else None
+    return action if twins[0].board == twins[1].board else None
 
 
 def rotate(setup: Any, table: Any, by: int) -> Any:

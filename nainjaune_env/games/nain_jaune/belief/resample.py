@@ -117,14 +117,14 @@ def most_left(table: Table, order: Any, place: Any, unseen: Any) -> Any:
 @jit
 def draw(table: Table, cards: Any, number: Any, size: Any) -> Any:
     """Returns a uniformly random set of ``size`` of the ``number`` cards."""
-    drawn = np.int64(0)
+    chosen = np.int64(0)
     fewer = min(size, number - size)  # to take or to leave
     for i in range(fewer):
-        left = cards & ~drawn
+        left = cards & ~chosen
         for _ in range(below(table, number - i)):
             left &= left - 1
-        drawn |= left & -left
-    return drawn if fewer == size else cards & ~drawn
+        chosen |= left & -left
+    return chosen if fewer == size else cards & ~chosen
 
 
 @inlined
