@@ -32,7 +32,7 @@ LIGHT = {"seconds": 0.01, "repeats": 1}
 
 
 def cases(pufferlib: bool = False) -> list[dict[str, Any]]:
-    """Return all cases, the two that the others are compared with first; ``pufferlib``: PufferLib's environment is timed too."""
+    """Returns all cases, the two that the others are compared with first; ``pufferlib``: PufferLib's environment is timed too."""
     names = list(adaptor_runs.MAKERS)
     vectors, others = names[1:4], names[4:]
     timed_cases = [{"library": "adaptor_runs", "name": BATCH, "tables": 4096}]
@@ -51,7 +51,7 @@ def cases(pufferlib: bool = False) -> list[dict[str, Any]]:
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
-    """Time all cases in turn."""
+    """Times all cases in turn."""
     about = figures.where_and_when("gymnasium", "pettingzoo", "stable-baselines3", "torchrl")
     pythons = {"adaptor_runs": Path(sys.executable), "peers": options.peers_python, "pufferlib_runs": options.pufferlib_python}
     timed = rates_in_turn(Workers(pythons), cases(options.pufferlib_python.exists()), options, clock="process_time")
@@ -59,7 +59,7 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def ratio(rates: list[float], to: list[float]) -> str:
-    """Format the median of the ratios within repeats, rounded down; empty where one of both was not timed."""
+    """Formats the median of the ratios within repeats, rounded down; empty where one of both was not timed."""
     if not rates or not to:
         return ""
     median_ratio = Spread.of_ratios(rates, to).median
@@ -67,7 +67,7 @@ def ratio(rates: list[float], to: list[float]) -> str:
 
 
 def report(results: dict[str, Any]) -> str:
-    """Return the table as Markdown."""
+    """Returns the table as Markdown."""
     batch, leduc = (case.get("rates", []) for case in results["cases"][:2])
     rows = []
     for case in results["cases"]:
@@ -90,7 +90,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--peers-python", type=Path, default=PEERS_PYTHON, metavar="FILE", help="the interpreter of the peers (.venv-peers')"
@@ -115,7 +115,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time everything, print and write the figures."""
+    """Times everything, prints and writes the figures."""
     options = parse(arguments)
     results = take(options)
     figures.write(options.json, results)

@@ -28,7 +28,7 @@ ROUNDS = 400
 
 
 def choices(setup: Setup, player: Agent, count: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Return up to ``count`` tables that need a decision, from ``ROUNDS`` rounds with ``player`` in every seat."""
+    """Returns up to ``count`` tables that need a decision, from ``ROUNDS`` rounds with ``player`` in every seat."""
     batch = Batch(setup, ROUNDS, seed=1, autoreset=False)
     parts = [batch.tables[:0].copy()]
     while not batch.done.all():
@@ -40,7 +40,7 @@ def choices(setup: Setup, player: Agent, count: int, rng: np.random.Generator) -
 
 
 def milliseconds(agent: Agent, batch: Batch, indices: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-    """Return the seconds that ``agent`` takes for each of these batches of decisions."""
+    """Returns the seconds that ``agent`` takes for each of these batches of decisions."""
     rng, spent = np.random.default_rng(2), np.zeros(len(indices))
     for number, index in enumerate(indices):
         begun = time.process_time()
@@ -60,7 +60,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time everything and print the table."""
+    """Times everything and prints the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players)

@@ -49,12 +49,12 @@ LIGHT = {"tables": [1, 8], "threads": [1], "most": 8, "seconds": 0.01, "repeats"
 
 
 def rates(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
-    """Return the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``."""
+    """Returns the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``."""
     return rates_in_turn(Workers({"ours": Path(sys.executable)}), cases, options)
 
 
 def case_of(preset: str, players: int, name: str, tables: int, threads: int) -> Case:
-    """Return the case in the form of `ours.py`."""
+    """Returns the case in the form of `ours.py`."""
     return {"library": "ours", "preset": preset, "players": players, "name": name, "tables": tables, "threads": threads}
 
 
@@ -116,7 +116,7 @@ print(resident() - before)
 
 
 def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return bytes per table: of the batch's arrays, and of the process's growth (None where the system does not report it)."""
+    """Returns bytes per table: of the batch's arrays, and of the process's growth (None where the system does not report it)."""
     rows = []
     tables = 1024 if options.light else GROWN
     for preset, seats in of_all_seats(options):
@@ -154,7 +154,7 @@ json.dump([child.returncode, said, used.ru_utime + used.ru_stime, used.ru_maxrss
 
 
 def tournament(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Run a tournament in a new process for each number of deals; returns wall and processor seconds and peak memory."""
+    """Runs a tournament in a new process for each number of deals; returns wall and processor seconds and peak memory."""
     rows = []
     for deals in options.deals:
         command = [sys.executable, "evaluate.py", "--agents", *PAIR, "--deals", str(deals), "--seed", "1"]
@@ -190,7 +190,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
 
 
 def rate_table(results: dict[str, Any], by: str) -> str:
-    """Return a table of medians: a row per game and outputs of a step, a column per value of ``by``."""
+    """Returns a table of medians: a row per game and outputs of a step, a column per value of ``by``."""
     values = sorted({case[by] for case in results["rows"]})
     rows = []
     for preset, name in dict.fromkeys((case["preset"], case["name"]) for case in results["rows"]):
@@ -209,7 +209,7 @@ def rate_table(results: dict[str, Any], by: str) -> str:
 
 
 def memory_table(results: dict[str, Any]) -> str:
-    """Return the table of bytes per game table."""
+    """Returns the table of bytes per game table."""
     rows = [
         [
             f"`{row['preset']}`",
@@ -225,7 +225,7 @@ def memory_table(results: dict[str, Any]) -> str:
 
 
 def tournament_table(results: dict[str, Any]) -> str:
-    """Return the table of seconds and peak memory."""
+    """Returns the table of seconds and peak memory."""
     rows = [
         [
             f"{row['deals']:,}",
@@ -239,7 +239,7 @@ def tournament_table(results: dict[str, Any]) -> str:
 
 
 def report(results: dict[str, Any]) -> str:
-    """Return all measured parts as Markdown."""
+    """Returns all measured parts as Markdown."""
     tables: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
         "tables": ("Plies a second against **tables** at once, one thread, medians:", lambda h: rate_table(h, "tables")),
         "seats": ("Against **seats**, one thread:", lambda h: rate_table(h, "players")),
@@ -258,7 +258,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def plot(results: dict[str, Any], path: Path) -> None:
-    """Plot plies per second against tables, a line per game and outputs of a step."""
+    """Plots plies per second against tables, a line per game and outputs of a step."""
     from plots import OURS, draw_line, figure, save
 
     chart, axes = figure("Plies a second, one thread", "tables stepped at once", "plies a second")
@@ -276,7 +276,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS), help="what to measure (all)")
     setups = [setup_of(get_game(name).default_preset) for name in game_names()]
@@ -312,7 +312,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure, print and write the figures."""
+    """Measures, prints and writes the figures."""
     options = parse(arguments)
     for part in options.parts:
         about = figures.where_and_when()

@@ -38,7 +38,7 @@ FIGURES = (
 
 
 def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, determinizations: int) -> NDArray[np.float64]:
-    """Return the :data:`FIGURES` of each decision, ``(K, 7)``."""
+    """Returns the :data:`FIGURES` of each decision, ``(K, 7)``."""
     count, size = len(decisions.index), determinizations * CANDIDATES
     rounds = SeenRounds(decisions.tables, decisions.history)
     numbers = np.arange(count)
@@ -72,7 +72,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Play, weigh and print the table."""
+    """Plays, weighs and prints the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players)

@@ -37,7 +37,7 @@ CASES = [
 def gains(
     preset: str | None, players: int | None, pots: int | None, pair: tuple[str, str], deals: int, seed: int
 ) -> NDArray[np.float64]:
-    """Return the hero's gain on each of ``deals`` deals, in the game's unit."""
+    """Returns the hero's gain on each of ``deals`` deals, in the game's unit."""
     setup = make_setup(None, preset, players)
     task = Task(start="fresh" if pots is None else {"pots": [pots, pots]})
     duplicate = Duplicate(setup, [load_agent(name, setup) for name in pair], seed=seed, task=task)
@@ -47,7 +47,7 @@ def gains(
 
 
 def halls(values: NDArray[np.float64]) -> float:
-    """Return the half-width of the interval by Hall's transformation: the distance from the mean to its farther end."""
+    """Returns the half-width of the interval by Hall's transformation: the distance from the mean to its farther end."""
     count, deviations = len(values), values - values.mean()
     spread = np.sqrt((deviations**2).mean())
     if spread == 0:
@@ -60,7 +60,7 @@ def halls(values: NDArray[np.float64]) -> float:
 
 
 def row(population: NDArray[np.float64], size: int, samples: int, rng: np.random.Generator) -> list[str]:
-    """Return the shares for ``samples`` samples of ``size`` deals: an interval, and of these covered (3 ×), rough."""
+    """Returns the shares for ``samples`` samples of ``size`` deals: an interval, and of these covered (3 ×), rough."""
     covered = []
     for _ in range(samples):
         values = population[rng.integers(len(population), size=size)]
@@ -86,7 +86,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Play, draw and print the table."""
+    """Plays, draws and prints the table."""
     options = parse(arguments)
     cases = CASES if options.preset is None else [(options.preset, options.pots, tuple(options.agents))]
     rng = np.random.default_rng(options.seed)

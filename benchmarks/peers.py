@@ -25,7 +25,7 @@ SEATS = 4
 
 
 def calls_of(tables: int) -> int:
-    """Return the steps of a batch per call of a runner: some milliseconds, so that reading the clock costs little."""
+    """Returns the steps of a batch per call of a runner: some milliseconds, so that reading the clock costs little."""
     return max(1, min(1024, 16384 // tables))
 
 
@@ -138,12 +138,12 @@ def pgx(game: str) -> Callable[[int, int], Run]:
 
 
 def chooser() -> Callable[..., None]:
-    """Return a compiled uniform choice of actions, for libraries that step a batch and have none."""
+    """Returns a compiled uniform choice of actions, for libraries that step a batch and have none."""
     import numba
 
     @numba.njit
     def choose(legal: Any, streams: Any, actions: Any) -> None:
-        """Draw an action that is True in each row of ``legal (B, A)`` from ``streams (B,) uint64`` into ``actions (B,)``."""
+        """Draws an action that is True in each row of ``legal (B, A)`` from ``streams (B,) uint64`` into ``actions (B,)``."""
         for i in range(actions.size):
             streams[i] = streams[i] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
             count = 0
@@ -231,7 +231,7 @@ class Triads:
 
 
 def triad_chooser() -> Callable[..., None]:
-    """Return a compiled uniform choice among the legal actions of ``tripletriad``, read from its observation."""
+    """Returns a compiled uniform choice among the legal actions of ``tripletriad``, read from its observation."""
     import numba
 
     board, card_at, placed = 0, 24, 104  # where squares, the card in hand and the places of one's own cards begin
@@ -309,12 +309,12 @@ PEERS: dict[str, Peer] = {
 
 
 def make(case: dict[str, Any]) -> Run:
-    """Return the runner of a case of ``speed.py``."""
+    """Returns the runner of a case of ``speed.py``."""
     return PEERS[case["name"]].make(case["tables"], case["threads"])
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the installed peers, by their names on PyPI."""
+    """Returns the versions of the installed peers, by their names on PyPI."""
     installed = {}
     for package in sorted({peer.package for peer in PEERS.values()} | {"jax", "numpy"}):
         try:

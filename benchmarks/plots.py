@@ -28,7 +28,7 @@ def figure(title: str, across: str, up: str) -> tuple[Any, Any]:
 
 
 def draw_line(axes: Any, timed: list[dict[str, Any]], label: str, colour: str, style: str, width: float) -> None:
-    """Plot medians of the cases ``timed`` against their ``tables``, with a bar from minimum to maximum."""
+    """Plots medians of the cases ``timed`` against their ``tables``, with a bar from minimum to maximum."""
     if timed:
         spreads = [Spread.of(case["rates"]) for case in timed]
         apart = [[f.median - f.least for f in spreads], [f.most - f.median for f in spreads]]
@@ -39,7 +39,7 @@ def draw_line(axes: Any, timed: list[dict[str, Any]], label: str, colour: str, s
 
 
 def save(chart: Any, axes: Any, path: Path) -> None:
-    """Write the plot with its legend as SVG (or by the name's ending); the same figures give the same bytes."""
+    """Writes the plot with its legend as SVG (or by the name's ending); the same figures give the same bytes."""
     axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     kind = path.suffix.removeprefix(".")
     undated = {"metadata": {"Date": None}} if kind == "svg" else {}

@@ -98,13 +98,13 @@ class LocalCluster:
 
 
 def play(plan: TournamentPlan, executor: Executor, progress: Callable[[int], object]) -> str:
-    """Return all that a tournament by ``executor`` finds, as JSON text without times."""
+    """Returns all that a tournament by ``executor`` finds, as JSON text without times."""
     results = play_tournament(plan, [load_agent(name, plan.setup) for name in plan.agents], executor, progress).to_dict()
     return json.dumps({key: value for key, value in results.items() if key != "milliseconds_a_decision"})
 
 
 def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tuple[float, str]:
-    """Return the time of a case of a tournament and what it found."""
+    """Returns the time of a case of a tournament and what it found."""
     done = 0
 
     def progress(deals: int) -> None:
@@ -131,14 +131,14 @@ def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tu
 
 
 def tournament_of(part: str, options: argparse.Namespace, *, small: bool = False) -> TournamentPlan:
-    """Return the tournament of a part; ``small``: enough of it to compile and to load code."""
+    """Returns the tournament of a part; ``small``: enough of it to compile and to load code."""
     setup = make_setup(None, options.preset, options.players)
     deals = options.search_deals if part == "search" else options.deals
     return TournamentPlan(setup, AGENTS[part], 2 if small else deals, 1, measure=True, chunk=CHUNKS[part])
 
 
 def label_seconds(options: argparse.Namespace, case: str, *, small: bool = False) -> tuple[float, str]:
-    """Return the time in which a trainer makes the shards of a generation, and their SHA-256; ``small``: to compile."""
+    """Returns the time in which a trainer makes the shards of a generation, and their SHA-256; ``small``: to compile."""
     # imported here, since workers import this module, and those that play tournaments of heuristics need no torch
     from nainjaune_agents.trainers import expert
     from nainjaune_agents.trainers.config import build
@@ -163,7 +163,7 @@ def label_seconds(options: argparse.Namespace, case: str, *, small: bool = False
 
 
 def in_turn(part: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the seconds of every case of a part."""
+    """Returns the seconds of every case of a part."""
     cluster = LocalCluster() if part == "cluster" else None
     try:
         times = dict[str, list[float]]()
@@ -191,7 +191,7 @@ def in_turn(part: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def memory(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the peak memory of the driver in bytes, for each number of deals."""
+    """Returns the peak memory of the driver in bytes, for each number of deals."""
     rows = []
     for deals in options.memory_deals:
         with tempfile.TemporaryDirectory() as folder:
@@ -210,7 +210,7 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def row(part: str, results: dict[str, Any]) -> list[str]:
-    """Return the row of a part in the table of times."""
+    """Returns the row of a part in the table of times."""
     times = results["seconds"]
     median = {case: f"{Spread.of(some).median:.1f} s" for case, some in times.items()}
     ratio = Spread.of_ratios(times[ONE], times[TWO])
@@ -228,12 +228,12 @@ def row(part: str, results: dict[str, Any]) -> list[str]:
 
 
 def span(ratio: Spread) -> str:
-    """Return a ratio with its spread over the repeats, rounded down."""
+    """Returns a ratio with its spread over the repeats, rounded down."""
     return f"{figures.in_times(ratio.median)} × ({figures.in_times(ratio.least)}–{figures.in_times(ratio.most)})"
 
 
 def report(results: dict[str, Any]) -> str:
-    """Return all measured parts as Markdown."""
+    """Returns all measured parts as Markdown."""
     sections = []
     rows = [row(part, results[part]) for part in ("heuristics", "search", "labels") if part in results]
     if rows:
@@ -269,7 +269,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Return the options."""
+    """Returns the options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all")
     parser.add_argument("--preset", default="djeco")
@@ -290,7 +290,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure, print, and write."""
+    """Measures, prints, and writes."""
     options = parse(arguments)
     results = {**figures.read(options.json), "about": figures.where_and_when()}
     for part in options.parts:

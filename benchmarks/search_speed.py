@@ -33,7 +33,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Play everything and print the table."""
+    """Plays everything and prints the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players)

@@ -57,7 +57,7 @@ class Workers:
         self.running: dict[tuple[str, int], subprocess.Popen[str]] = {}
 
     def ask(self, library: str, threads: int, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the worker's answer; ``missing`` with a reason where the library is not installed."""
+        """Returns the worker's answer; ``missing`` with a reason where the library is not installed."""
         if not self.pythons[library].exists():
             return {"missing": f"there is no environment {self.pythons[library].parent.parent.name!r}; `make peers` makes it"}
         if (library, threads) not in self.running:
@@ -77,14 +77,14 @@ class Workers:
         return answer
 
     def close(self) -> None:
-        """Stop the workers."""
+        """Stops the workers."""
         for worker in self.running.values():
             worker.communicate()  # ends its input, and closes its output
         self.running.clear()
 
 
 def rates_in_turn(workers: Workers, cases: list[Case], options: argparse.Namespace, **question: Any) -> list[Case]:
-    """Return the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``; ends the workers.
+    """Returns the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``; ends the workers.
 
     The first repeat compiles and is not timed. ``question`` is sent to the workers with each case.
     """
@@ -109,7 +109,7 @@ def rates_in_turn(workers: Workers, cases: list[Case], options: argparse.Namespa
 
 
 def cases(options: argparse.Namespace) -> list[Case]:
-    """Return all cases, peers first."""
+    """Returns all cases, peers first."""
     timed_cases: list[Case] = []
     for name in options.peers:
         peer = peers.PEERS[name]
@@ -128,7 +128,7 @@ def cases(options: argparse.Namespace) -> list[Case]:
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
-    """Time all cases in turn."""
+    """Times all cases in turn."""
     about = figures.where_and_when()
     workers = Workers({"ours": Path(sys.executable), "peers": options.peers_python})
     versions = workers.ask("peers", 1, {"versions": True}) if options.peers else {}
@@ -140,28 +140,28 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def pick(results: dict[str, Any], **wanted: Any) -> list[Case]:
-    """Return the timed cases with these values."""
+    """Returns the timed cases with these values."""
     return [case for case in results["cases"] if "rates" in case and all(case.get(key) == value for key, value in wanted.items())]
 
 
 def best(some: list[Case]) -> Case | None:
-    """Return the case with the highest median, or None."""
+    """Returns the case with the highest median, or None."""
     return max(some, key=lambda case: Spread.of(case["rates"]).median, default=None)
 
 
 def setups_of(results: dict[str, Any]) -> list[tuple[str, int]]:
-    """Return presets and seats in the order given."""
+    """Returns presets and seats in the order given."""
     return list(dict.fromkeys((case["preset"], case["players"]) for case in results["cases"] if case["library"] == "ours"))
 
 
 def spread_of(case: Case) -> str:
-    """Format a rate's median, minimum and maximum."""
+    """Formats a rate's median, minimum and maximum."""
     spread = Spread.of(case["rates"])
     return f"{in_words(spread.median)} ({in_words(spread.least)} – {in_words(spread.most)})"
 
 
 def ratio_to(mine: Case | None, theirs: Case) -> str:
-    """Format the ratio of two rates, taken within repeats."""
+    """Formats the ratio of two rates, taken within repeats."""
     if mine is None:
         return ""
     spread = Spread.of_ratios(mine["rates"], theirs["rates"])
@@ -169,7 +169,7 @@ def ratio_to(mine: Case | None, theirs: Case) -> str:
 
 
 def peer_table(results: dict[str, Any]) -> str:
-    """Return the table of every peer at its best batch size and ours at its best, on as many threads."""
+    """Returns the table of every peer at its best batch size and ours at its best, on as many threads."""
     setups = setups_of(results)
     head = ["peer", "threads", "best batch", "steps a second"]
     head += [f"{unit}, `{preset}`" for preset, _ in setups for unit in ("plies", "decisions")]
@@ -192,7 +192,7 @@ def peer_table(results: dict[str, Any]) -> str:
 
 
 def own_table(results: dict[str, Any]) -> str:
-    """Return a table of medians: a row per kind of step, a column per number of tables."""
+    """Returns a table of medians: a row per kind of step, a column per number of tables."""
     sizes = sorted({case["tables"] for case in results["cases"] if case["library"] == "ours"})
     rows = []
     for preset, seats in setups_of(results):
@@ -205,7 +205,7 @@ def own_table(results: dict[str, Any]) -> str:
 
 
 def report(results: dict[str, Any]) -> str:
-    """Return all figures as Markdown."""
+    """Returns all figures as Markdown."""
     versions = ", ".join(f"{name} {version}" for name, version in results["peers"].items() if name != "missing")
     differs = [
         f"- {peers.PEERS[name].title}: {peers.PEERS[name].differs}."
@@ -225,7 +225,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def plot(results: dict[str, Any], path: Path) -> None:
-    """Plot steps per second against tables, both logarithmic."""
+    """Plots steps per second against tables, both logarithmic."""
     from plots import BATCHED, OURS, draw_line, figure, save
 
     chart, axes = figure("Random legal play, one thread", "tables stepped at once", "steps a second")
@@ -245,7 +245,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
 
 
 def setup_of(text: str) -> tuple[str, int]:
-    """Parse ``preset`` or ``preset:seats``."""
+    """Parses ``preset`` or ``preset:seats``."""
     preset, _, seats = text.partition(":")
     try:
         setup = make_setup(None, preset, int(seats) if seats else None)
@@ -255,7 +255,7 @@ def setup_of(text: str) -> tuple[str, int]:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     setups = [setup_of(get_game(name).default_preset) for name in game_names()]
     parser.add_argument(
@@ -284,7 +284,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time everything, print and write the figures."""
+    """Times everything, prints and writes the figures."""
     options = parse(arguments)
     if options.again:
         results = figures.read(options.json)

@@ -107,7 +107,7 @@ class Contestant:
         return bool(self.trainer.iteration >= self.config.iterations)
 
     def resume(self) -> None:
-        """Resume the run in the folder, if any; ValueError where it has another configuration."""
+        """Resumes the run in the folder, if any; ValueError where it has another configuration."""
         curve_file = self.folder / "curve.json"
         if not (curve_file.exists() and (self.folder / "checkpoint.safetensors").exists()):
             return
@@ -121,7 +121,7 @@ class Contestant:
         self.curve = [Point(**point) for point in curve_data["curve"] if point["iteration"] <= checkpoint.iteration]
 
     def go_on(self, bar: Any) -> None:
-        """Train until the next measurement, and measure."""
+        """Trains until the next measurement, and measures."""
         seconds, processor = self.seconds, self.curve[-1].processor_seconds if self.curve else 0.0
         goal = next(count for count in self.due if count > self.trainer.iteration)
         while self.trainer.iteration < goal:
@@ -139,13 +139,13 @@ class Contestant:
         save_checkpoint(self.folder / "checkpoint.safetensors", self.trainer.checkpoint())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run as JSON."""
+        """Returns the run as JSON."""
         about = {"name": self.name, "config": asdict(self.config), "deals": self.deals, "against": self.against}
         return {**about, "curve": [asdict(point) for point in self.curve]}
 
 
 def contestants(options: argparse.Namespace) -> list[Contestant]:
-    """Return all runs; raises NainJauneError for configurations that do not exist, ValueError for folders of other runs."""
+    """Returns all runs; raises NainJauneError for configurations that do not exist, ValueError for folders of other runs."""
     runs = []
     for name, path, settings in options.runs:
         values = read_yaml(path)
@@ -159,7 +159,7 @@ def contestants(options: argparse.Namespace) -> list[Contestant]:
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
-    """Train all runs in turn."""
+    """Trains all runs in turn."""
     about = figures.where_and_when("torch", "stable-baselines3", "sb3-contrib")
     runs = contestants(options)
     total, begun = sum(run.config.iterations for run in runs), sum(run.trainer.iteration for run in runs)
@@ -184,7 +184,7 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def reached(curve: list[dict[str, float]], clock: str, level: float, side: float) -> float | None:
-    """Return the seconds when the line through ``edge + side * ci95`` first reaches ``level``; None where it never does."""
+    """Returns the seconds when the line through ``edge + side * ci95`` first reaches ``level``; None where it never does."""
     before: tuple[float, float] | None = None
     for point in curve:
         at, height = point[clock], point["edge"] + side * point["ci95"]
@@ -197,12 +197,12 @@ def reached(curve: list[dict[str, float]], clock: str, level: float, side: float
 
 
 def in_seconds(value: float | None) -> str:
-    """Format whole seconds; a dash for never."""
+    """Formats whole seconds; a dash for never."""
     return "–" if value is None else f"{value:,.0f} s"
 
 
 def level_table(results: dict[str, Any], levels: list[float], clock: str) -> str:
-    """Return the table of seconds to each level for each run, with the ratios to the first run."""
+    """Returns the table of seconds to each level for each run, with the ratios to the first run."""
     first, *others = results["runs"]
     head = ["edge", *(run["name"] for run in results["runs"]), *(f"{run['name']} ÷ {first['name']}" for run in others)]
     rows = []
@@ -223,7 +223,7 @@ def level_table(results: dict[str, Any], levels: list[float], clock: str) -> str
 
 
 def report(results: dict[str, Any], levels: list[float]) -> str:
-    """Return all figures as Markdown."""
+    """Returns all figures as Markdown."""
     game, first = results["game"], results["runs"][0]
     network = upgraded_config(first["config"])["arch"]
     measured = f"{first['deals']:,} deals each time (seed {EVAL_SEED}), over a field of `{first['against']}`"
@@ -253,7 +253,7 @@ def report(results: dict[str, Any], levels: list[float]) -> str:
 
 
 def plot(results: dict[str, Any], path: Path) -> None:
-    """Plot edges against seconds."""
+    """Plots edges against seconds."""
     from plots import BATCHED, OURS, figure, save
 
     unit, against = results["game"]["unit"], results["runs"][0]["against"]
@@ -273,7 +273,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
 
 
 def run_of(text: str) -> tuple[str, Path, list[str]]:
-    """Parse ``name=config.yaml,key=value,key=value``."""
+    """Parses ``name=config.yaml,key=value,key=value``."""
     name, _, rest = text.partition("=")
     path, *settings = rest.split(",")
     if not name or not Path(path).is_file():
@@ -282,7 +282,7 @@ def run_of(text: str) -> tuple[str, Path, list[str]]:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     runs = [run_of(text) for text in RUNS]
     parser.add_argument(
@@ -314,7 +314,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, print and write the figures."""
+    """Trains, prints and writes the figures."""
     options = parse(arguments)
     if options.again:
         results = figures.read(options.json)

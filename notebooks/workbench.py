@@ -124,7 +124,7 @@ def trained(config: str, **settings: Any) -> Path:
 
 
 def _command(*words: str) -> None:
-    """Run a ``nainjaune`` command without its output: paths and times do not belong in a notebook."""
+    """Runs a ``nainjaune`` command without its output: paths and times do not belong in a notebook."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = nainjaune(list(words))
@@ -158,7 +158,7 @@ def mean_of(values: Sequence[float] | np.ndarray[Any, Any]) -> Estimate:
 
 
 def show(picture: matplotlib.figure.Figure | str, words: str) -> None:
-    """Display a figure, or a picture as SVG; ``words`` describe it for readers who cannot see it.
+    """Displays a figure, or a picture as SVG; ``words`` describe it for readers who cannot see it.
 
     The bytes are the same each time: they contain no date and no version.
     """
@@ -172,12 +172,12 @@ def show(picture: matplotlib.figure.Figure | str, words: str) -> None:
 
 
 def say(text: str) -> None:
-    """Display Markdown: a sentence whose numbers come from the computation."""
+    """Displays Markdown: a sentence whose numbers come from the computation."""
     display(Markdown(text))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Display a table; estimates and edges appear as value and interval."""
+    """Displays a table; estimates and edges appear as value and interval."""
     lines = [head, ["---"] * len(head), *rows]
     display(Markdown("\n".join("| " + " | ".join(map(cell, line)) + " |" for line in lines)))
 

@@ -215,7 +215,7 @@ def _shorter(setup: Setup, limit: int) -> str:
 
 
 def _solve(args: argparse.Namespace, setup: Setup) -> int:
-    """Print what the game's own solver says of every size."""
+    """Prints what the game's own solver says of every size."""
     from nainjaune_env.core.errors import AgentError
 
     from ..exact import exact_agents, solver

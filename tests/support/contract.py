@@ -114,7 +114,7 @@ def advance(batch: Batch, plies: int, rng: random.Random, choice: str = "uniform
 
 
 def finish(batch: Batch, rng: random.Random, choice: str = "uniform") -> Any:
-    """Play a single table to its end; gives what each seat got in all from here."""
+    """Plays a single table to its end; gives what each seat got in all from here."""
     total = np.zeros(batch.num_players, np.int64)
     for _ in range(MAX_PLIES):
         if not batch.legal[0]:

@@ -175,7 +175,7 @@ class Comparer:
         return games[0]
 
     def play(self, choosers: Sequence[Chooser], label: object = None) -> list[TwinGame]:
-        """Play the batch's games to their ends (or until all choosers give None), compared after every ply."""
+        """Plays the batch's games to their ends (or until all choosers give None), compared after every ply."""
         batch, n = self.batch, self.setup.players
         start = batch.tables.copy()
         games = [self._twin(table, label) for table in start]
