@@ -114,7 +114,7 @@ def completed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def option_types(cls: type[Any]) -> dict[str, Any]:
-    """Returns the type of every option of a class by its name, and those of the arguments of choices as ``option.argument``."""
+    """Returns the type of every option of a class by its name; arguments of choices are named ``option.argument``."""
     types_by_name = typing.get_type_hints(cls)
     hints = {f.name: types_by_name[f.name] for f in dataclasses.fields(cls)}
     for f in dataclasses.fields(cls):

@@ -30,7 +30,7 @@ class Origin:
     """How a network was made: its own run and those it was initialised from, the first one first.
 
     Where the first of them was initialised from a zoo player, the commands begin with it, since the player's file comes with the
-    checkout, and the time and the decisions include those of its card.
+    checkout, and the time and the decisions include what its card says.
     """
 
     commands: list[str]

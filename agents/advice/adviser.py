@@ -96,7 +96,7 @@ class Precision:
     def __init__(self, decisions: int, deals: int, error: float | None, *, every: bool = False, first: int = FIRST) -> None:
         """``deals`` is the largest number of determinizations, and ``error`` the half-width of the intervals that is enough.
 
-        Without an ``error`` all ``deals`` are used. ``every`` applies to all actions, of which none is dropped. ``first`` is the
+        Without an ``error`` all ``deals`` are used. With ``every``, no action is dropped. ``first`` is the
         number of determinizations of the first wave.
         """
         self._deals = deals

@@ -111,7 +111,7 @@ def compare(
 ) -> tuple[NDArray[np.int64], Advice]:
     """Returns the best moves found at some decisions of one match, ``(K,)``, and advice on those that were not played.
 
-    The advice has a row for each decision where the best move is not the one played. The arguments are those of :func:`review`.
+    The advice has a row for each decision where the best move is not the one played. Arguments as in :func:`review`.
     """
     match = picks[0].match
     tables, rows = np.array([one.ply.table for one in picks]), np.array([one.row for one in picks])

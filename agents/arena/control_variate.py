@@ -147,7 +147,7 @@ def play(
 ) -> tuple[NDArray[Any], NDArray[np.int8], _Differences]:
     """Plays each deal with the hero in each seat in turn.
 
-    ``openings`` are the tables before any ply (None: those of fresh rounds). Returns the tables after the deal ``(D * n,)``,
+    ``openings`` are the tables before any ply (None: fresh rounds). Returns the tables after the deal ``(D * n,)``,
     every ply's action ``(P, D * n)``, and where hero and field differ.
     """
     n = setup.players
@@ -225,7 +225,7 @@ def same_play(
 ) -> NDArray[np.bool_]:
     """Returns whether the first ``plies (N,)`` plies from the tables ``opening (N,)`` can be, and are what the field plays.
 
-    ``played (P, N)`` are the actions; those of ``hero_seat (N,)`` must be legal alone. ``batch`` has at least N tables.
+    ``played (P, N)`` are the actions; the seat ``hero_seat (N,)`` needs only legal ones. ``batch`` has at least N tables.
     """
     left = np.arange(len(opening))
     batch.set_tables(left, opening, trusted=True)

@@ -35,9 +35,9 @@ def rate(
     """Rates ``agents`` over rounds among all of them, on a tournament's deals with this ``seed``.
 
     For each deal agents are drawn for the seats, each one once before any one twice, and the seating is rotated through all
-    seats. ``task`` is that of ``Duplicate``; carried rounds are those of the same agents before they rotate, and
+    seats. ``task`` is as in ``Duplicate``; carried rounds were played by the same agents before they rotate, and
     places in a round do not depend on the objective. ``progress`` is called with the number of deals done. ``device`` is where
-    the tables are, as in ``Duplicate``. Of more than :data:`MAX_DEALS` deals the first so many are played.
+    the tables are, as in ``Duplicate``. At most the first :data:`MAX_DEALS` deals are played.
     """
     check_device(setup, agents, device)
     check_whole("The number of deals", deals, 1)

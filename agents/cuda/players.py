@@ -142,7 +142,7 @@ def play_to_the_end(
     after_step: Callable[[Players, Any], None] | None = None,
     quick: bool = False,
 ) -> None:
-    """Plays every table to the end of its episode; arguments are those of :class:`Players`.
+    """Plays every table to the end of its episode; arguments as in :class:`Players`.
 
     ``after_step`` is called with the players and the actions ``(B,)``, on the device, after each step.
     """

@@ -1,6 +1,6 @@
 """Rollouts on a GPU: determinizations are drawn there, and a thread plays one action of one of them to the end of the round.
 
-Results equal those of ``search.rollouts`` to the byte for heuristics and the uniform policy. With a network all rounds advance
+For heuristics and the uniform policy, results equal ``search.rollouts`` to the byte. With a network all rounds advance
 in step, and torch computes the logits of all tables at a decision at once.
 """
 

@@ -187,7 +187,7 @@ def _drawn_openings(setup: Setup, seed: int, start: Mapping[str, Sequence[int]])
 
 
 def begun_by(setup: Setup, openings: Openings, seat: int) -> Openings:
-    """Returns those of ``openings`` in which ``seat`` has the first ply, with their probabilities renormalised.
+    """Returns the ``openings`` in which ``seat`` has the first ply, with their probabilities renormalised.
 
     Where the seats are symmetric at the start, these represent the whole game: another first seat changes only the seats'
     numbers, and neither values nor gains nor equilibria. Raises :class:`TreeError` where they are not symmetric: where the
@@ -311,7 +311,7 @@ def build_tree(
 ) -> Tree:
     """Returns the tree of the round that begins with ``openings`` (None: all openings of a match).
 
-    Seats play for the payoff that ``objective`` (``task.OBJECTIVES``) counts: values, best responses and equilibria are those of
+    Seats play for the payoff that ``objective`` (``task.OBJECTIVES``) counts: values, best responses and equilibria belong to
     that game. ``progress`` is called with the number of nodes added. Raises :class:`TreeError` where there would be more than
     ``limit`` nodes, or where chance acts in the middle of a round.
     """

@@ -191,7 +191,7 @@ def _check_types(checkpoint: Checkpoint) -> None:
 
 
 def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -> None:
-    """Raises :class:`CheckpointError` if the network's values are not those of ``objective``; None is any."""
+    """Raises :class:`CheckpointError` if the network's values are for another objective than ``objective``; None allows any."""
     stored = checkpoint.task.objective
     if objective not in (None, stored):
         raise CheckpointError(
@@ -224,7 +224,7 @@ def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
 
 
 def check_rules(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
-    """Raises :class:`CheckpointError` if the network was trained under other rules of a round than those of ``setup``.
+    """Raises :class:`CheckpointError` if the network was trained under other rules of a round than ``setup`` has.
 
     A network observes no rules that were the same in all of its training, and may lose any amount under others. One for all
     tables observes the rules.

@@ -276,7 +276,7 @@ class FusedTraining:
         return self._pass, [*outputs.split_with_sizes(self._head_widths, dim=1), self._buffers[-2][:rows]]
 
     def _forward_rows(self, observation: Tensor, begin: int, end: int) -> None:
-        """Writes the activations of the rows from ``begin`` to ``end``, of which those beyond ``observation`` are padding."""
+        """Writes the activations of the rows from ``begin`` to ``end``; rows beyond ``observation`` are padding."""
         inputs, scaled, seen = [buffer[begin:end] for buffer in self._buffers], self._scaled[begin:end], observation[begin:end]
         scaled = scaled[: len(seen)]
         scaled.copy_(seen)

@@ -1,7 +1,7 @@
 """Headers of checkpoints, and configurations of runs, as earlier versions wrote them.
 
-Until version 2 of the format a network was ``arch``, the name, with ``hidden`` and ``recurrent`` beside it, and the keys of its
-optimizer were beside those of the trainer.
+Until version 2 of the format a network was ``arch``, the name, with ``hidden`` and ``recurrent`` beside it, and the optimizer's
+keys stood beside the trainer's.
 """
 
 from __future__ import annotations

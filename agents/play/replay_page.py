@@ -47,7 +47,7 @@ def replay_data(record: Mapping[str, Any], language: str) -> bytes:
     texts, names = WORDS[language], shown_names(record)
     seats: list[int | None] = [None, *range(setup.players)]
     numbers: dict[str, int] = {}
-    """The parts of pictures between two ``<``, of which most come in many pictures, with their numbers."""
+    """The parts of pictures between two ``<``, with their numbers; most parts come in many pictures."""
     views: list[dict[str, Any]] = []
     lengths: list[int] = []
     for seat in seats:

@@ -100,7 +100,7 @@ class ExternalPolicy(Protocol):
     ) -> NDArray[np.int64]:
         """Returns actions ``(K,)`` at ``tables[index]``, with draws from the generators ``states[index]``, ``index (K,)``.
 
-        ``legal (K,)`` and ``observation (K, size)`` are those of the seats to act.
+        ``legal (K,)`` and ``observation (K, size)`` belong to the seats to act.
         """
         ...
 

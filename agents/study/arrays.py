@@ -171,7 +171,7 @@ def _text_ends(sets: Any, bits: Any, lengths: Any, ends: Any) -> None:
 
 @jit
 def _write_texts(sets: Any, bits: Any, lengths: Any, letters: Any, text: Any) -> None:
-    """Writes the texts one after the other to ``text``; ``letters`` are those of all words in turn."""
+    """Writes the texts one after the other to ``text``; ``letters`` are the letters of all words in turn."""
     at = 0
     for row in range(sets.size):
         begun, letter = at, 0

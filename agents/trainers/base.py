@@ -207,7 +207,7 @@ class BaseTrainer(ABC, Generic[C]):
     # ---- processes -----------------------------------------------------------------------------------------------
 
     def part(self, count: int) -> slice:
-        """Returns those of ``count`` tables that this process has."""
+        """Returns which of ``count`` tables this process has."""
         return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
     def mean(self, value: float) -> float:

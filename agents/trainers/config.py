@@ -64,7 +64,7 @@ MOVED_KEYS = {
 
 
 def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
-    """Returns the keys whose ``stored`` values differ from those of ``config``, so that a run cannot be resumed under it.
+    """Returns the keys whose ``stored`` values differ from ``config``, so that a run cannot be resumed under it.
 
     A key that ``stored`` lacks has its default: it is newer than the run. :data:`PLACEMENT_KEYS` and :data:`RESUME_KEYS` do not
     count.
@@ -224,7 +224,7 @@ def build(cls: type[C], values: Mapping[str, Any]) -> C:
 
 
 def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:
-    """Returns the setup with ``knobs`` over those of the preset.
+    """Returns the setup with ``knobs`` over the preset's.
 
     Raises :class:`~nainjaune_env.core.errors.RulesError` as ``make_setup`` does. Knobs from a file must not be passed to that
     as keyword arguments: one called ``preset`` would be a Python error.

@@ -1,4 +1,4 @@
-"""Metrics logged to services that keep those of many runs: Weights & Biases and MLflow, each an extra.
+"""Metrics logged to services that keep many runs: Weights & Biases and MLflow, each an extra.
 
 Addresses and accounts are set as users of these libraries set them: by ``WANDB_MODE``, ``WANDB_PROJECT`` and ``wandb login``, and
 by ``MLFLOW_TRACKING_URI`` and ``MLFLOW_EXPERIMENT_NAME``. A resumed run goes on in the same place: the file ``log_ids.json`` in

@@ -278,7 +278,7 @@ class Trainer(BaseTrainer[Config]):
 
         They do not halve, because the values of all actions are learned.
 
-        On a GPU, determinizations and rollouts by a heuristic are those of the CPU, and so are labels of the same decisions;
+        On a GPU, determinizations and rollouts by a heuristic equal the CPU's, and so do labels of the same decisions;
         by a network they differ by rounding.
         """
         by_net = self.has_learned and self.config.rollouts == "net"

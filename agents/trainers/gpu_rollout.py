@@ -71,7 +71,7 @@ class PlayedTables:
     """The tables of one setup while they are played: what a step reads of them, and what the steps so far recorded."""
 
     def __init__(self, tables: Tables, first: int, privileged: bool, device: torch.device) -> None:
-        """``first``: the number of the first (table, seat) among those of all parts."""
+        """``first``: the number of the first (table, seat), counted over all parts."""
         self._batch, self._players, self._first = tables.batch, tables.setup.players, first
         self._privileged = privileged
         self._objective_payoff = tables.objective_payoff
@@ -86,7 +86,7 @@ class PlayedTables:
         self._steps: list[tuple[Tensor, ...]] = []
 
     def seen(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Returns observations as the network takes them, those of all hands, legal actions, and whose turn it is."""
+        """Returns observations as the network takes them, observations of all hands, legal actions, and whose turn it is."""
         observation = self._as_network_takes_it(0, self._batch.observation)
         all_seen = self._as_network_takes_it(1, self._batch.omniscient()) if self._privileged else observation[:, :0]
         return observation, all_seen, self._legal, self._first + self.table * self._players + view(self._batch, self._batch.seat)
@@ -156,7 +156,7 @@ def unpacked(legal: Tensor, actions: int) -> Tensor:
 def next_uniform(states: Tensor) -> Tensor:
     """``prng.RowStreams.random``: advances the generators ``states (K,) int64`` and returns uniform numbers ``(K,) float64``.
 
-    The states are words of 64 bits as int64, in which torch's sums and products wrap around like those of unsigned integers.
+    The states are words of 64 bits as int64, in which torch's sums and products wrap around as for unsigned integers.
     """
     states += _signed(0x9E3779B97F4A7C15)
     word = states

@@ -1,6 +1,6 @@
 """Whom the learner meets: the configuration key ``opponents``, the same for every trainer.
 
-``{self: 0.5, closer: 0.25, past: 0.25}`` are shares of the tables. At those of ``self`` all seats learn. At the others one seat
+``{self: 0.5, closer: 0.25, past: 0.25}`` are shares of the tables. At the tables of ``self`` all seats learn. At others one seat
 learns, another one each iteration, and the opponent has all other seats: an agent by name, or a past self of this run. Past
 selves are copies of the network that draw from their policies, the newest :data:`PAST_SELVES` of one every
 :data:`SNAPSHOT_EVERY` iterations; a checkpoint keeps them, so that a resumed run gives the same bits.

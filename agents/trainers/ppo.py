@@ -89,7 +89,7 @@ class Config(BaseConfig):
         check_config(self)
 
     def setups(self) -> list[Setup]:
-        """Returns the setups of training: those of the mixture, or the one of :meth:`setup`."""
+        """Returns the setups of training: the mixture's, or the one of :meth:`setup`."""
         return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
 

@@ -128,7 +128,7 @@ class Tables:
         seating: Seating | None = None,
         rng_of: Callable[..., np.random.Generator] | None = None,
     ) -> None:
-        """``part``: these tables among those of the run, whose setups are numbered; ``sizes`` of observations, and of what a
+        """``part``: these tables among all of the run, whose setups are numbered; ``sizes`` of observations, and of what a
         critic observes, for ``buffers`` that are used in turn.
 
         ``common``: the network takes the common layout of the game, not the setup's own; ``device``: where the tables are;
