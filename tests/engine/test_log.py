@@ -405,7 +405,7 @@ def test_play_out_is_the_same_with_a_log(setup: Setup, autoreset: bool, monkeypa
             actions = without.sample(ahead)
             for batch in (with_log, without):
                 batch.step(actions)
-        for _ in range(2):  # the second time without autoreset all tables are at rest
+        for _ in range(2):  # the second time without autoreset all tables are done
             steps = [batch.play_out(rows) for batch, rows in zip((with_log, without), draws, strict=True)]
             assert steps[0].tolist() == steps[1].tolist()
             assert draws[0].tolist() == draws[1].tolist()

@@ -53,7 +53,7 @@ def test_a_decision_that_is_undone_and_made_again_leaves_no_trace(setup: Setup, 
             actions = batch.sample(draws)
             batch.step(actions)
             after = everything(batch)
-            # nothing was done at tables at rest, and chance, which deals the next round, is not taken back
+            # nothing was done at finished tables, and chance, which deals the next round, is not taken back
             which = np.flatnonzero((before["legal"] != 0) & (batch.tables["rng"] == before["tables"]["rng"]))
             for taken in np.split(which, [which.size // 2]):
                 batch.undo(taken)

@@ -206,7 +206,7 @@ class Comparer:
         return games
 
     def step(self, chosen: Sequence[int | None]) -> None:
-        """One ply on the kernel's side; tables at rest take any action."""
+        """One ply on the kernel's side; finished tables take any action."""
         self.batch.step(np.array([0 if move is None else move for move in chosen]))
 
     def _twin(self, table: Any, label: object) -> TwinGame:

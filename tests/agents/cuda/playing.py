@@ -55,7 +55,7 @@ def play(setup: Setup, device: str, deals: int = 5) -> dict[str, Any]:
 
     rngs = [np.random.default_rng(0)] * len(agents)  # none draws
     payoff = play_out(batch, agents, seating, rngs, after_step=stepped)
-    while not any(done[-1]):  # a GPU looks now and then whether all are at rest
+    while not any(done[-1]):  # a GPU looks now and then whether all are done
         done.pop()
     return {"payoff": payoff.tolist(), "actions": done}
 
