@@ -309,8 +309,8 @@ class Tables:
         """Takes the tables out of memory that nobody has looked at for some time and that do not go on by themselves."""
         now = asyncio.get_running_loop().time()
         for table, running in list(self.running.items()):
-            resting = running.task is None or running.task.done()
-            if resting and not running.viewers and now - running.left_at > FORGOTTEN:
+            is_idle = running.task is None or running.task.done()
+            if is_idle and not running.viewers and now - running.left_at > FORGOTTEN:
                 del self.running[table]
 
 
