@@ -65,13 +65,13 @@ def chain_of(trainer: Trainer) -> LinearChain:
 # ---- our own passes ----------------------------------------------------------------------------------------------
 
 
-def own_forward(inference: FusedInference, observation: Tensor, sizes: list[int]) -> None:
+def our_forward(inference: FusedInference, observation: Tensor, sizes: list[int]) -> None:
     """Passes the first of ``observation (T, size)`` forward, each of ``sizes`` once: which ones they are does not matter."""
     for size in sizes:
         inference(observation[:size])
 
 
-def own_forward_and_back(fused: FusedTraining, observation: Tensor, size: int, epochs: int) -> None:
+def our_forward_and_back(fused: FusedTraining, observation: Tensor, size: int, epochs: int) -> None:
     """Passes ``observation (T, size)`` forward and back, in minibatches of equal size, at most ``size``."""
     with torch.no_grad():
         for _ in range(epochs):
@@ -92,7 +92,7 @@ def bare_layers(trainer: Trainer) -> Layers:
 
 
 def forward(layers: Layers, observation: Tensor, sizes: list[int]) -> None:
-    """Does as :func:`own_forward`."""
+    """Does as :func:`our_forward`."""
     with torch.inference_mode():
         for size in sizes:
             apply_layers(layers, observation[:size])
@@ -167,7 +167,7 @@ def time_in_turn(
         sizes = list(batches_of(steps, rounded=bool(c.bf16) and c.device == "cpu"))
         chain, layers = chain_of(trainer), bare_layers(trainer)
         inference, fused = FusedInference(chain, dtype), FusedTraining(chain, dtype)
-        ours = partial(own_forward, inference, observation, steps), partial(own_forward_and_back, fused, observation, c.minibatch)
+        ours = partial(our_forward, inference, observation, steps), partial(our_forward_and_back, fused, observation, c.minibatch)
         torchs = partial(forward, layers, observation, sizes), partial(forward_and_back, layers, observation, c.minibatch)
         took = []
         for there, back in (ours, torchs):

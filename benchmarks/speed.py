@@ -191,7 +191,7 @@ def peer_table(results: dict[str, Any]) -> str:
     return figures.table(head, rows)
 
 
-def own_table(results: dict[str, Any]) -> str:
+def our_table(results: dict[str, Any]) -> str:
     """Returns a table of medians: a row per kind of step, a column per number of tables."""
     sizes = sorted({case["tables"] for case in results["cases"] if case["library"] == "ours"})
     rows = []
@@ -219,7 +219,7 @@ def report(results: dict[str, Any]) -> str:
         "\nIn what a peer's step differs from ours, beyond being another game's:\n",
         *differs,
         "\nOurs, a second, medians, by tables stepped at once:\n",
-        own_table(results),
+        our_table(results),
     ]
     return "\n".join(parts)
 

@@ -47,21 +47,23 @@ def play_on_gpu(
     for step in itertools.count():
         sizes = [len(part.table) for part in playing]
         if step % CHECK_EVERY == 0:
-            over = torch.stack([part.done.all() for part in playing]).tolist()
-            if all(over):
+            all_done = torch.stack([part.done.all() for part in playing]).tolist()
+            if all(all_done):
                 break
-            if any(over):  # that setup is done; its tables would only be evaluated on
-                states_by_setup = zip(torch.split(generators, sizes), over, strict=True)
+            if any(all_done):  # that setup is done; its tables would only be evaluated on
+                states_by_setup = zip(torch.split(generators, sizes), all_done, strict=True)
                 generators = torch.cat([states for states, ended in states_by_setup if not ended])
-                playing = [part for part, ended in zip(playing, over, strict=True) if not ended]
+                playing = [part for part, ended in zip(playing, all_done, strict=True) if not ended]
                 sizes = [len(part.table) for part in playing]
         # torch.cat copies: the batches overwrite their arrays
-        seen, all_seen, legal_bits, trajectory_id = (
+        seen, critic_obs, legal_bits, trajectory_id = (
             torch.cat(column) for column in zip(*(part.seen() for part in playing), strict=True)
         )
         logits, value = policy(seen, trajectory_id)
         action, log_prob = sample(logits, legal_bits.clamp(min=1), next_uniform(generators))
-        columns = (torch.split(column, sizes) for column in (seen, all_seen, legal_bits, action, log_prob, value, trajectory_id))
+        columns = (
+            torch.split(column, sizes) for column in (seen, critic_obs, legal_bits, action, log_prob, value, trajectory_id)
+        )
         for part, *columns_of_part in zip(playing, *columns, strict=True):
             part.step(columns_of_part)
     return [part.recorded(policy) for part in played]
@@ -88,8 +90,13 @@ class PlayedTables:
     def seen(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Returns observations as the network takes them, observations of all hands, legal actions, and whose turn it is."""
         observation = self._as_network_takes_it(0, self._batch.observation)
-        all_seen = self._as_network_takes_it(1, self._batch.omniscient()) if self._privileged else observation[:, :0]
-        return observation, all_seen, self._legal, self._first + self.table * self._players + view(self._batch, self._batch.seat)
+        critic_obs = self._as_network_takes_it(1, self._batch.omniscient()) if self._privileged else observation[:, :0]
+        return (
+            observation,
+            critic_obs,
+            self._legal,
+            self._first + self.table * self._players + view(self._batch, self._batch.seat),
+        )
 
     def step(self, columns: Sequence[Tensor]) -> None:
         """Records ``columns`` of a rollout, up to the value and the trajectory, and takes the action."""
