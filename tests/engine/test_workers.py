@@ -142,7 +142,7 @@ class Loops(SimpleNamespace):
     def __init__(self, answers: Iterator[bool], error: Exception | None = None) -> None:
         self.answers, self.error, self.calls = answers, error, 0
 
-    def words(self, threads: int) -> int:
+    def control_size(self, threads: int) -> int:
         return 3
 
     def take_part(self, control: Any, thread: int, *arguments: Any) -> bool:
