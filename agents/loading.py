@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import AgentError, MissingLibraryError, choose_one, quoted
+from nainjaune_env.core.errors import AgentError, MissingLibraryError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup, check_setup
 
 from .exact import exact_agents
@@ -78,25 +78,25 @@ def run_named(name: str) -> tuple[str | None, Path]:
     prefix, _, rest = text.partition(":")
     named = rest and prefix.isidentifier() and not exists(text)
     algorithm, path = (prefix, rest) if named else (None, text)
-    folder, _, kept = path.rpartition("@")
-    is_kept = folder and not exists(path) and (kept == BEST or kept.isdecimal())
-    return algorithm, kept_path(Path(folder), kept) if is_kept else Path(path)
+    folder, _, which = path.rpartition("@")
+    is_kept = folder and not exists(path) and (which == BEST or which.isdecimal())
+    return algorithm, kept_path(Path(folder), which) if is_kept else Path(path)
 
 
-def kept_path(folder: Path, kept: str | int) -> Path:
+def kept_path(folder: Path, which: str | int) -> Path:
     """Returns the file of a checkpoint that a run keeps beside its latest: :data:`BEST`, or that after an iteration."""
-    return folder / (f"{BEST}.safetensors" if kept == BEST else f"iteration-{int(kept):06d}.safetensors")
+    return folder / (f"{BEST}.safetensors" if which == BEST else f"iteration-{int(which):06d}.safetensors")
 
 
 def kept_checkpoints(folder: Path) -> dict[str, Path]:
     """Returns the files of the checkpoints that the run in ``folder`` keeps, by the names of their agents, in order."""
-    kept = {
+    paths = {
         str(int(path.stem.removeprefix("iteration-"))): path
         for path in sorted(folder.glob(f"iteration-{'[0-9]' * 6}.safetensors"))
     }
     if kept_path(folder, BEST).exists():
-        kept[BEST] = kept_path(folder, BEST)
-    return {f"{folder}@{name}": path for name, path in kept.items()}
+        paths[BEST] = kept_path(folder, BEST)
+    return {f"{folder}@{name}": path for name, path in paths.items()}
 
 
 def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rules: bool = False) -> Path | None:
@@ -173,7 +173,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     if missing is not None and ("/" in name or missing.suffix):
         raise AgentError(f"There is no run or checkpoint at {quoted(str(missing))}.")
     zoo = [PREFIX + player for player in player_registry().names()]
-    raise AgentError(choose_one("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
+    raise AgentError(unknown_name_message("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 
 
 def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | None) -> Agent:
@@ -193,7 +193,9 @@ def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | No
         **{name: partial(searching, setup=setup, search=search, **options) for name, search in searches.items()},
     }
     if word not in known:
-        raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))
+        raise AgentError(
+            unknown_name_message(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known])
+        )
     try:
         value = float(number)
     except ValueError:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nainjaune_env.core.errors import ConfigError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class Choice:
         name = given.pop("name", default.get("name"))
         names = list(self.names())
         if name not in names:
-            raise ConfigError(choose_one(self.key, name, names))
+            raise ConfigError(unknown_name_message(self.key, name, names))
         cls = self.arguments(name)
         known = {f.name for f in dataclasses.fields(cls)}
         inherited = {key: argument for key, argument in default.items() if key in known}
@@ -114,7 +114,7 @@ def completed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def option_types(cls: type[Any]) -> dict[str, Any]:
-    """Returns the type of every option of a class by its name, and those of the arguments of choices as ``option.argument``."""
+    """Returns the type of every option of a class by its name; arguments of choices are named ``option.argument``."""
     types_by_name = typing.get_type_hints(cls)
     hints = {f.name: types_by_name[f.name] for f in dataclasses.fields(cls)}
     for f in dataclasses.fields(cls):
@@ -135,7 +135,7 @@ def build(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> T:
     for key, value in values.items():
         if key not in names:
             known = [prefix + name for name in names]
-            raise ConfigError(choose_one("configuration key", f"{prefix}{key}" if isinstance(key, str) else key, known))
+            raise ConfigError(unknown_name_message("configuration key", f"{prefix}{key}" if isinstance(key, str) else key, known))
         converted[key] = _number(value) if hints[key] is float else value
         if not _has_type(converted[key], hints[key]):
             raise ConfigError(f"The configuration key {prefix + key!r} takes {_type_name(hints[key])}, not {quoted(value)}.")

@@ -21,7 +21,7 @@ from nainjaune_env.agent import Agent, is_recurrent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
-from nainjaune_env.engine.workers import LEAST_SAMPLED
+from nainjaune_env.engine.workers import MIN_TABLES_SAMPLED
 
 from .arena.duplicate import Duplicate
 from .distributed.processes import Processes
@@ -76,8 +76,8 @@ def _inspect(target: Target) -> None:
     batch.play_out(batch.place(streams(0, TABLES)))
     batch.synchronize()
     if target.device == "cpu":
-        shared = Batch(target.setup, LEAST_SAMPLED, seed=0, threads=2)
-        shared.step(shared.sample(streams(0, LEAST_SAMPLED)))
+        shared = Batch(target.setup, MIN_TABLES_SAMPLED, seed=0, threads=2)
+        shared.step(shared.sample(streams(0, MIN_TABLES_SAMPLED)))
 
 
 def _environments(target: Target) -> None:

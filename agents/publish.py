@@ -30,7 +30,7 @@ class Origin:
     """How a network was made: its own run and those it was initialised from, the first one first.
 
     Where the first of them was initialised from a zoo player, the commands begin with it, since the player's file comes with the
-    checkout, and the time and the decisions include those of its card.
+    checkout, and the time and the decisions include what its card says.
     """
 
     commands: list[str]
@@ -52,9 +52,9 @@ def origin(run: Path) -> Origin:
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{str(run)!r} has no record of how it was made in {ABOUT_NAME}: {as_sentence(error)}") from None
     initialised_from = checkpoint.config.get("init")
-    words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
+    arguments = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
     seconds, decisions = checkpoint.progress["seconds"], checkpoint.progress["decisions"]
-    commands = [_canonical_command(words, run, initialised_from)]
+    commands = [_canonical_command(arguments, run, initialised_from)]
     for iteration, keys, changed_at in changes:
         if not any(key in keys and keys[key][0] == iteration for key in LENGTH_KEYS):  # it was not at its end
             commands[-1] += f"  # stopped after iteration {iteration}"
@@ -89,14 +89,14 @@ def _with_local_changes(commit: str | None, other: str | None) -> str | None:
     return commit if commit is None or not changed else commit.removesuffix(LOCAL_CHANGES) + LOCAL_CHANGES
 
 
-def _canonical_command(words: list[str], run: Path, initialised_from: str | None) -> str:
+def _canonical_command(arguments: list[str], run: Path, initialised_from: str | None) -> str:
     """Returns the command that made ``run``, with the folders of runs replaced by ``runs/NAME``; zoo players keep their names."""
-    canonical = list(words)
-    for at, word in enumerate(words):
+    canonical = list(arguments)
+    for at, word in enumerate(arguments):
         key, equals, value = word.rpartition("=")
         if initialised_from is not None and value == initialised_from and not is_zoo_name(value):
             canonical[at] = f"{key}{equals}runs/{Path(value).name}"
-        elif word == "--out" and at + 1 < len(words):
+        elif word == "--out" and at + 1 < len(arguments):
             canonical[at + 1] = f"runs/{run.name}"
     return shlex.join(canonical)
 

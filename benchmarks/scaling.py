@@ -1,4 +1,4 @@
-"""What training time buys: runs of growing length, for several networks, sheets and training seeds, each with its own schedule.
+"""What training time buys: runs of growing length, for several networks, presets and training seeds, each with its own schedule.
 
 Every run is complete: its learning rate goes from the first value to the last, so a run of 16 times the length is not the
 continuation of a shorter one. Its network is rated, by duplicate deals that no training uses, over a field of ``closer`` and over
@@ -75,10 +75,10 @@ def train(knobs: dict[str, Any], folder: Path, bar: Any) -> dict[str, Any]:
 def rate(run: dict[str, Any], folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Returns the edges of the network in ``folder``: over both fields, and of a search over it in its own field."""
     setup = build(get_trainer("ppo").Config, {**read_yaml(CONFIG), "preset": run["preset"]}).setup()
-    own = str(folder)
-    pairs = {"closer": (own, "closer", options.deals), "yardstick": (own, options.yardstick, options.deals)}
+    path = str(folder)
+    pairs = {"closer": (path, "closer", options.deals), "yardstick": (path, options.yardstick, options.deals)}
     if options.search_deals and run["seed"] == 0:
-        pairs["search"] = (f"{own}@search={options.search}", own, options.search_deals)
+        pairs["search"] = (f"{path}@search={options.search}", path, options.search_deals)
     edges = {}
     for name, (hero, field, deals) in pairs.items():
         duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(field, setup)], seed=RATING_SEED)
@@ -105,32 +105,34 @@ def planned(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
     """Trains and rates the runs that the results do not have yet; writes the results after each of them."""
-    held = figures.read(options.json) or {"runs": []}
-    have = {key(run) for run in held["runs"]}
+    results = figures.read(options.json) or {"runs": []}
+    have = {key(run) for run in results["runs"]}
     missing = [run for run in planned(options) if key(run) not in have]
     for run in missing:
-        words = re.sub(r"[^\w.=-]+", "-", "-".join(str(word) for word in key(run) if word != ""))
-        with tqdm(total=run["iterations"], unit="iteration", file=sys.stderr, desc=words, dynamic_ncols=True, leave=False) as bar:
+        run_name = re.sub(r"[^\w.=-]+", "-", "-".join(str(word) for word in key(run) if word != ""))
+        with tqdm(
+            total=run["iterations"], unit="iteration", file=sys.stderr, desc=run_name, dynamic_ncols=True, leave=False
+        ) as bar:
             knobs = {**KNOBS, **network(run["network"]), **(LIGHT_KNOBS if options.light else {})}
             knobs |= {"preset": run["preset"], "iterations": run["iterations"], "seed": run["seed"]}
             knobs = apply_settings(knobs, options.set)
-            folder = options.out / words
+            folder = options.out / run_name
             run |= train(knobs, folder, bar)
             run["edges"] = rate(run, folder, options)
-        held["runs"].append(run)
-        held["about"] = figures.where_and_when("torch")
-        held |= {"yardstick": options.yardstick, "search": options.search}
-        figures.write(options.json, held)
-    return held
+        results["runs"].append(run)
+        results["about"] = figures.where_and_when("torch")
+        results |= {"yardstick": options.yardstick, "search": options.search}
+        figures.write(options.json, results)
+    return results
 
 
-def grouped(held: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dict[str, Any]]]]:
-    """Returns the runs by sheet and network (and settings over the file's), then by length: those of all training seeds."""
-    found: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
-    for run in sorted(held["runs"], key=key):
+def grouped(results: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dict[str, Any]]]]:
+    """Returns the runs by preset and network (and settings over the file's), then by length: those of all training seeds."""
+    runs_of: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
+    for run in sorted(results["runs"], key=key):
         described = f"{run['network']} {run.get('settings', '')}".rstrip()
-        found.setdefault((run["preset"], described), {}).setdefault(run["iterations"], []).append(run)
-    return found
+        runs_of.setdefault((run["preset"], described), {}).setdefault(run["iterations"], []).append(run)
+    return runs_of
 
 
 def in_cell(runs: list[dict[str, Any]], name: str) -> str:
@@ -145,10 +147,10 @@ def in_cell(runs: list[dict[str, Any]], name: str) -> str:
     return f"{over_seeds.mean:+.3f} ± {over_seeds.half_width:.3f} (worst {min(means):+.3f})"
 
 
-def report(held: dict[str, Any]) -> str:
+def report(results: dict[str, Any]) -> str:
     """Returns all results as Markdown."""
     rows = []
-    for (preset, net), lengths in grouped(held).items():
+    for (preset, net), lengths in grouped(results).items():
         for iterations, runs in lengths.items():
             took = np.mean([run["processor_seconds"] for run in runs])
             decisions = np.mean([run["decisions"] for run in runs])
@@ -159,16 +161,16 @@ def report(held: dict[str, Any]) -> str:
                 [f"`{preset}`", net, f"{iterations:,}", f"{decisions / 1e6:.1f} M", f"{took:,.0f} s", str(len(runs)), *edges]
             )
     head = ["sheet", "network", "iterations", "decisions", "processor", "training seeds", "over `closer`"]
-    head += [f"over `{held['yardstick']}`", f"gain of `@search={held['search']}`", "entropy"]
-    return f"{figures.in_a_sentence(held['about'])}\n\n{figures.table(head, rows)}"
+    head += [f"over `{results['yardstick']}`", f"gain of `@search={results['search']}`", "entropy"]
+    return f"{figures.in_a_sentence(results['about'])}\n\n{figures.table(head, rows)}"
 
 
-def plot(held: dict[str, Any], path: Path) -> None:
+def plot(results: dict[str, Any], path: Path) -> None:
     """Plots edges over ``closer`` against processor seconds."""
     from plots import BATCHED, figure, save
 
-    drawn, axes = figure("What training time buys", "seconds of a processor", "chips a round over closer")
-    for number, ((preset, net), lengths) in enumerate(grouped(held).items()):
+    chart, axes = figure("What training time buys", "seconds of a processor", "chips a round over closer")
+    for number, ((preset, net), lengths) in enumerate(grouped(results).items()):
         points = [(run["processor_seconds"], run["edges"]["closer"]) for runs in lengths.values() for run in runs]
         at, edges = zip(*sorted(points, key=lambda point: point[0]), strict=True)
         label, colour = f"{preset}, {net}", BATCHED[number % len(BATCHED)]
@@ -178,13 +180,13 @@ def plot(held: dict[str, Any], path: Path) -> None:
         )  # fmt: skip
     axes.axhline(0, color="#888888", lw=0.8)
     axes.set_xscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--presets", nargs="+", default=["djeco", "classic"], help="the sheets (djeco classic)")
+    parser.add_argument("--presets", nargs="+", default=["djeco", "classic"], help="the presets (djeco classic)")
     parser.add_argument(
         "--networks", nargs="+", default=["mlp:128x128", "mlp:256x256", "mlp:512x512x512"], metavar="ARCH:WIDTHS",
         help="architectures and widths (mlp:128x128 mlp:256x256 mlp:512x512x512)",
@@ -219,8 +221,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Trains, rates, prints and writes the results."""
     options = parse(arguments)
-    held = figures.read(options.json) if options.again else take(options)
-    figures.publish(options, "scaling", report(held), functools.partial(plot, held), PLOT)
+    results = figures.read(options.json) if options.again else take(options)
+    figures.publish(options, "scaling", report(results), functools.partial(plot, results), PLOT)
 
 
 if __name__ == "__main__":

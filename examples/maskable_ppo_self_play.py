@@ -4,7 +4,7 @@
 
 The environment is made with ``opponents="self"``; ``SelfPlayBuffer`` computes the advantages of each seat from its own decisions.
 All else is Stable-Baselines3's. After a few minutes on one core the player is measured on new deals against ``closer``, the best
-rule of thumb, by duplicate play.
+heuristic, by duplicate play.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
 
 def falling(first: float, last: float) -> Callable[[float], float]:
-    """Return a schedule as Stable-Baselines3 takes it: from the share of the training that is left to a value."""
+    """Returns a schedule as Stable-Baselines3 takes it: from the share of the training that is left to a value."""
     return lambda left: last + max(left, 0.0) * (first - last)  # below 0 in a last rollout that goes beyond the end
 
 
@@ -45,7 +45,7 @@ class Entropy(BaseCallback):
 
 
 def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: Sequence[int] = (256, 256)) -> MaskablePPO:
-    """Return a new model on ``tables`` of four seats that all learn; ``steps`` decisions at each make a rollout."""
+    """Returns a new model on ``tables`` of four seats that all learn; ``steps`` decisions at each make a rollout."""
     tables_of_four = SeatVecEnv(tables, "djeco", 4, opponents="self")
     tables_of_four.seed(seed)
     venv = RewardUnit(tables_of_four, payoff_spread(tables_of_four.setup, seed))
@@ -58,13 +58,13 @@ def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: Sequen
 
 
 def measure(model: MaskablePPO, against: str, deals: int, seed: int) -> Edge:
-    """Return the model's edge over a field of the agent ``against``."""
+    """Returns the model's edge over a field of the agent ``against``."""
     setup = model.get_env().get_attr("setup", 0)[0]  # type: ignore[union-attr]
     return Duplicate(setup, [ModelAgent(model, "model"), load_agent(against, setup)], seed=seed).edge(0, 1, deals)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, and print the result."""
+    """Trains, and prints the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--decisions", type=int, default=97 * 512 * 96, help="decisions to train on (4767744)")
     parser.add_argument("--deals", type=int, default=4000, help="deals to measure on (4000)")

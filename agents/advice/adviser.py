@@ -96,7 +96,7 @@ class Precision:
     def __init__(self, decisions: int, deals: int, error: float | None, *, every: bool = False, first: int = FIRST) -> None:
         """``deals`` is the largest number of determinizations, and ``error`` the half-width of the intervals that is enough.
 
-        Without an ``error`` all ``deals`` are used. ``every`` applies to all actions, of which none is dropped. ``first`` is the
+        Without an ``error`` all ``deals`` are used. With ``every``, no action is dropped. ``first`` is the
         number of determinizations of the first wave.
         """
         self._deals = deals
@@ -108,27 +108,27 @@ class Precision:
         """Returns the determinizations of the next wave, ``(K,)``, 0 for none; drops hopeless actions known well enough."""
         if stats.count.any():
             open_ = np.flatnonzero(self._more)
-            more, kept = self._missing(stats, left)
+            more, remaining = self._missing(stats, left)
             self._more = np.zeros_like(self._more)
-            self._more[open_], left[open_] = more[open_], kept[open_]
+            self._more[open_], left[open_] = more[open_], remaining[open_]
         return self._more
 
     def _missing(self, stats: PairedStats, left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         had, best = stats.count.max(axis=1), best_of(stats, left)
-        ahead, noise, own = stats.ahead(best)[..., 0], stats.ahead_error(best)[..., 0], stats.error()[..., 0]
+        ahead, noise, value_error = stats.ahead(best)[..., 0], stats.ahead_error(best)[..., 0], stats.error()[..., 0]
         is_best = np.arange(left.shape[1]) == best[:, None]
         hopeless = left & (ahead > HOPELESS * noise) & ~is_best & (not self._every)
         if self._error is None:
             return np.minimum(self._deals - had, GROWTH * had), left & ~hopeless
-        decides = np.where(is_best | self._every, np.maximum(own, noise), noise)
+        decides = np.where(is_best | self._every, np.maximum(value_error, noise), noise)
         # ratio of the intervals to the requested ones
-        short = np.where(left, Z_95 * np.where(hopeless, own / COARSE, decides) / self._error, -np.inf)
-        kept = left & (~hopeless | (short > 1))
+        short = np.where(left, Z_95 * np.where(hopeless, value_error / COARSE, decides) / self._error, -np.inf)
+        remaining = left & (~hopeless | (short > 1))
         # first those that need fewer determinizations, which count for the others too
-        coarse = hopeless & kept
+        coarse = hopeless & remaining
         widest = np.where(np.where(coarse.any(axis=1, keepdims=True), coarse, ~hopeless), short, -np.inf).max(axis=1)
         deals = np.minimum(np.ceil(had * widest**2), self._deals).astype(np.int64)
-        return np.maximum(0, np.minimum(deals - had, GROWTH * had)), kept
+        return np.maximum(0, np.minimum(deals - had, GROWTH * had)), remaining
 
 
 class StepByStep(Precision):
@@ -276,12 +276,12 @@ class Adviser:
         """Returns a row of outcomes for each job, determinization and action, in this order."""
         owner = np.repeat(np.arange(len(jobs)), [job.deals for job in jobs])
         positions, states = np.array([job.position for job in jobs]), np.array([job.state for job in jobs])
-        drawn = determinize(self.setup, tables[positions], owner, states)
+        deals = determinize(self.setup, tables[positions], owner, states)
         number = np.array([len(job.actions) for job in jobs])[owner]
         actions = np.concatenate([np.tile(job.actions, job.deals) for job in jobs])
         playouts = self._playouts.get()
         try:
-            return playouts.outcomes(np.repeat(drawn, number), actions)
+            return playouts.outcomes(np.repeat(deals, number), actions)
         finally:
             self._playouts.put(playouts)
 

@@ -93,8 +93,8 @@ def review(
     twice for each decision, with numbers done.
     """
     reviews: list[Decision] = []
-    for _, group in itertools.groupby(picks, key=lambda one: one.match):
-        some = list(group)
+    for _, picks_of_match in itertools.groupby(picks, key=lambda one: one.match):
+        some = list(picks_of_match)
         options = {"choosing": choosing, "measuring": measuring, "seed": seed}
         reviews += reviewed(some, *compare(some, adviser(some[0].setup), **options, progress=progress))
     return with_mistakes(reviews)
@@ -111,7 +111,7 @@ def compare(
 ) -> tuple[NDArray[np.int64], Advice]:
     """Returns the best moves found at some decisions of one match, ``(K,)``, and advice on those that were not played.
 
-    The advice has a row for each decision where the best move is not the one played. The arguments are those of :func:`review`.
+    The advice has a row for each decision where the best move is not the one played. Arguments as in :func:`review`.
     """
     match = picks[0].match
     tables, rows = np.array([one.ply.table for one in picks]), np.array([one.row for one in picks])
@@ -129,8 +129,8 @@ def compare(
 def reviewed(picks: Sequence[Pick], best: NDArray[np.int64], measured: Advice) -> list[Decision]:
     """Returns the decisions ``picks`` of one match with what :func:`compare` found; no mistakes are named yet."""
     differ = [k for k, one in enumerate(picks) if best[k] != one.ply.action]
-    own = {k: _row(measured, place) for place, k in enumerate(differ)}
-    return [_decision(one.setup, one, int(best[k]), own.get(k)) for k, one in enumerate(picks)]
+    measured_rows = {k: _row(measured, place) for place, k in enumerate(differ)}
+    return [_decision(one.setup, one, int(best[k]), measured_rows.get(k)) for k, one in enumerate(picks)]
 
 
 def _rngs(seed: int, match: int, use: int, rows: NDArray[np.int64]) -> RowStreams:

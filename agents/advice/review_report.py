@@ -131,9 +131,9 @@ def to_json(reviews: Sequence[Decision]) -> dict[str, Any]:
     """Returns totals by player, over all decisions and by kind, and every decision, as JSON values."""
     players = {}
     for player in _players(reviews):
-        own = [one for one in reviews if one.pick.player == player]
-        kinds = {name: _total([one for one in own if kind_name(one) == name]) for name in dict.fromkeys(map(kind_name, own))}
-        players[player] = {"rounds": _rounds(own), **_total(own), "kinds": kinds}
+        rows = [one for one in reviews if one.pick.player == player]
+        kinds = {name: _total([one for one in rows if kind_name(one) == name]) for name in dict.fromkeys(map(kind_name, rows))}
+        players[player] = {"rounds": _rounds(rows), **_total(rows), "kinds": kinds}
     return {"players": players, "decisions": [_json_row(one) for one in reviews]}
 
 

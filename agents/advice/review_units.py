@@ -97,14 +97,14 @@ def review_by(
     ``model(setup)`` returns the names of the agents in the seats. ``progress`` is called with two for each decision.
     """
     of_setup: dict[str, list[list[Pick]]] = {}
-    for _, group in itertools.groupby(picks, key=lambda one: one.match):
-        some = list(group)
+    for _, picks_of_match in itertools.groupby(picks, key=lambda one: one.match):
+        some = list(picks_of_match)
         of_setup.setdefault(str(some[0].setup.to_dict()), []).append(some)
     reviews: dict[int, list[Decision]] = {}
     for matches in of_setup.values():
         setup = matches[0][0].setup
-        kept = tuple((some[0].match, records[some[0].match - 1], tuple(one.row for one in some)) for some in matches)
-        plan = ReviewPlan(setup, tuple(model(setup)), choosing, measuring, seed, kept)
+        match_picks = tuple((some[0].match, records[some[0].match - 1], tuple(one.row for one in some)) for some in matches)
+        plan = ReviewPlan(setup, tuple(model(setup)), choosing, measuring, seed, match_picks)
         agents = [load_agent(name, setup) for name in plan.agents]
         with closing(executor.results(plan, agents, plan.units())) as results:
             for unit, given in results:

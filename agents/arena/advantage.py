@@ -36,7 +36,7 @@ class Advantages:
     def __init__(self, agents: int) -> None:
         self.agents = agents
         self.pairs = list(combinations(range(agents), 2))
-        """The P pairs, in the order of rows below; advantages are those of the first agent."""
+        """The P pairs, in the order of rows below; an advantage is the first agent's."""
         self.stats = [Differences() for _ in self.pairs]
         self.deviations = np.zeros((len(self.pairs), len(self.pairs)))
         """Sums of products of deviations from the means, up to one factor."""

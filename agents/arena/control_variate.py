@@ -147,7 +147,7 @@ def play(
 ) -> tuple[NDArray[Any], NDArray[np.int8], _Differences]:
     """Plays each deal with the hero in each seat in turn.
 
-    ``openings`` are the tables before any ply (None: those of fresh rounds). Returns the tables after the deal ``(D * n,)``,
+    ``openings`` are the tables before any ply (None: fresh rounds). Returns the tables after the deal ``(D * n,)``,
     every ply's action ``(P, D * n)``, and where hero and field differ.
     """
     n = setup.players
@@ -194,15 +194,15 @@ def luck_removed(
     for at in range(0, len(terms), ROWS // PROPOSALS):
         part = slice(at, at + ROWS // PROPOSALS)
         owner = np.repeat(np.arange(len(decisions.table[part])), PROPOSALS)
-        drawn = determinize(setup, decisions.redacted[part], owner, states[part])
+        determinized = determinize(setup, decisions.redacted[part], owner, states[part])
         assert setup.game.rewind is not None
-        opening = setup.game.rewind(rows[decisions.table[part]][owner], drawn)
+        opening = setup.game.rewind(rows[decisions.table[part]][owner], determinized)
         played, plies = log[:, decisions.table[part]][:, owner], decisions.ply[part][owner]
-        kept = np.flatnonzero(same_play(replay, rival, opening, played, plies, drawn["seat"], rng))
-        order = np.arange(len(kept)) - np.searchsorted(owner[kept], owner[kept])
-        kept = kept[order < MAX_KEPT]
-        tables = np.concatenate([decisions.rows[part], drawn[kept]])
-        whose = np.concatenate([np.arange(len(decisions.table[part])), owner[kept]])
+        accepted = np.flatnonzero(same_play(replay, rival, opening, played, plies, determinized["seat"], rng))
+        order = np.arange(len(accepted)) - np.searchsorted(owner[accepted], owner[accepted])
+        accepted = accepted[order < MAX_KEPT]
+        tables = np.concatenate([decisions.rows[part], determinized[accepted]])
+        whose = np.concatenate([np.arange(len(decisions.table[part])), owner[accepted]])
         pair = decisions.actions[part][whose]
         values = rollouts.values(tables, (np.int64(1) << pair).sum(axis=1))
         numbers = np.arange(len(tables))
@@ -210,7 +210,7 @@ def luck_removed(
         true = len(decisions.table[part])
         terms[part, 0] = term[:true]
         terms[part, 1] = np.bincount(whose, term) / np.bincount(whose)
-        samples += len(kept)
+        samples += len(accepted)
     return terms, samples
 
 
@@ -225,7 +225,7 @@ def same_play(
 ) -> NDArray[np.bool_]:
     """Returns whether the first ``plies (N,)`` plies from the tables ``opening (N,)`` can be, and are what the field plays.
 
-    ``played (P, N)`` are the actions; those of ``hero_seat (N,)`` must be legal alone. ``batch`` has at least N tables.
+    ``played (P, N)`` are the actions; the seat ``hero_seat (N,)`` needs only legal ones. ``batch`` has at least N tables.
     """
     left = np.arange(len(opening))
     batch.set_tables(left, opening, trusted=True)

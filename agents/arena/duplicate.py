@@ -124,8 +124,9 @@ class Duplicate:
         """``task``: the payoff that is measured, and the start of rounds.
 
         ``measure``: also measure behaviour; play does not depend on it. ``device``: where the tables are, as ``Batch`` takes
-        it. ``chunk``: deals played at once (None: those of :data:`CHUNK_TABLES` tables). Raises :class:`AgentError` for an agent
-        that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError` if there is no such device.
+        it. ``chunk``: deals played at once (None: as many as fill :data:`CHUNK_TABLES` tables). Raises
+        :class:`AgentError` for an agent that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError` if there is
+        no such device.
         """
         check_setup(setup)
         check_agents(agents)
@@ -153,7 +154,7 @@ class Duplicate:
         first_deal: int = 0,
         progress: Callable[[int], object] | None = None,
     ) -> Edge:
-        """Returns the edge of agent number ``hero`` over a field of agent ``rival``; the arguments are those of :meth:`edges`."""
+        """Returns the edge of agent number ``hero`` over a field of agent ``rival``; arguments as in :meth:`edges`."""
         (edge,) = self.edges([(hero, rival)], deals, first_deal=first_deal, progress=progress)
         return edge
 
@@ -201,7 +202,7 @@ class Duplicate:
         return sums, total
 
     def blocks(self, hero: int, rival: int, first_deal: int, deals: int) -> NDArray[np.float64]:
-        """Returns the block values ``(deals,)`` of which :meth:`edge` is the mean, played at once, on the CPU."""
+        """Plays the deals at once, on the CPU; returns the block values ``(deals,)``, whose mean is :meth:`edge`."""
         openings = self._openings(rival, first_deal, deals)
         payoff, _ = self._play_chunk(hero, rival, first_deal, deals, None, openings)
         values: NDArray[np.float64] = self._gain(payoff).sum(axis=1) / self.setup.players**2
@@ -279,7 +280,7 @@ def play_deals(
     """Plays D deals with T seatings each; returns the payoffs ``(D, T, n)`` and the seat that acts first in each deal ``(D,)``.
 
     ``seating (D, T, n)`` are indices into ``agents``, ``seeds (D,)`` the generator states of the deals; agent i draws from
-    ``rngs[i]``. ``openings (D,)`` are the tables before any ply (None: those of fresh rounds).
+    ``rngs[i]``. ``openings (D,)`` are the tables before any ply (None: fresh rounds).
     ``after_step`` is called after each step with its actions ``(D * T,)``. ``device`` is where the tables are.
     """
     deals, rotations, n = seating.shape
@@ -296,7 +297,7 @@ def play_deals(
 
 
 def chunk_deals(setup: Setup, chunk: int | None = None) -> int:
-    """Returns the number of deals of a chunk of duplicate play: ``chunk``, or those of :data:`CHUNK_TABLES` tables (None)."""
+    """Returns the deals of a chunk of duplicate play: ``chunk``, or (None) as many as fill :data:`CHUNK_TABLES` tables."""
     return CHUNK_TABLES // (setup.players + 1) if chunk is None else chunk
 
 

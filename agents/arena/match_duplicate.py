@@ -146,7 +146,7 @@ class MatchDuplicate:
     def result(
         self, pairs: Sequence[tuple[int, int]], matches: int, *, progress: Callable[[int], object] | None = None
     ) -> MatchResult:
-        """Returns the edges of the ``pairs`` (hero, field) of agents by number; the other arguments are those of :meth:`edge`."""
+        """Returns the edges of the ``pairs`` (hero, field) of agents by number; other arguments as in :meth:`edge`."""
         return MatchResult(self, matches, [self.edge(hero, rival, matches, progress=progress) for hero, rival in pairs])
 
     def edge(self, hero: int, rival: int, matches: int, *, progress: Callable[[int], object] | None = None) -> MatchEdge:

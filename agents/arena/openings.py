@@ -40,7 +40,7 @@ def opening_tables(
         return dealer.tables.copy()
     dealer = Batch(setup, count, start=CARRIED, skip_forced=False, autoreset=False, observe=False)
     number = np.arange(first, first + count) % MATCH_ROUNDS
-    dealer.reset(seeds=seeds)  # those of the first round stay as they are
+    dealer.reset(seeds=seeds)  # the first round's stay as they are
     later = np.flatnonzero(number)
     if later.size:
         dealer.set_tables(later, _played(setup, seed, first, count, agents, seating, number)[later], trusted=True)

@@ -35,9 +35,9 @@ def rate(
     """Rates ``agents`` over rounds among all of them, on a tournament's deals with this ``seed``.
 
     For each deal agents are drawn for the seats, each one once before any one twice, and the seating is rotated through all
-    seats. ``task`` is that of ``Duplicate``; carried rounds are those of the same agents before they rotate, and
+    seats. ``task`` is as in ``Duplicate``; carried rounds were played by the same agents before they rotate, and
     places in a round do not depend on the objective. ``progress`` is called with the number of deals done. ``device`` is where
-    the tables are, as in ``Duplicate``. Of more than :data:`MAX_DEALS` deals the first so many are played.
+    the tables are, as in ``Duplicate``. At most the first :data:`MAX_DEALS` deals are played.
     """
     check_device(setup, agents, device)
     check_whole("The number of deals", deals, 1)
@@ -63,15 +63,15 @@ def ranked(
 ) -> NDArray[np.int16]:
     """Plays the deals ``at .. at+count-1`` at once; returns the rankings ``(D, n, 2n)`` of ``stats.ratings``."""
     n = setup.players
-    drawn = np.concatenate(
+    first_seating = np.concatenate(
         [
             drawn_seats(len(agents), n, some, generator(seed, Stream.MIXED, len(agents), first))
             for first, some in chunks(at, count, CHUNK_TABLES // n)
         ]
     )
-    seating = np.stack([np.roll(drawn, turn, axis=1) for turn in range(n)], axis=1)
+    seating = np.stack([np.roll(first_seating, turn, axis=1) for turn in range(n)], axis=1)
     rngs = [generator(seed, Stream.MIXED, who, at) for who in range(len(agents))]
-    seeds, openings = streams(seed, count, first=at), opening_tables(setup, task, seed, at, count, agents, drawn)
+    seeds, openings = streams(seed, count, first=at), opening_tables(setup, task, seed, at, count, agents, first_seating)
     payoff, _ = play_deals(setup, agents, seating, seeds, rngs, openings=openings, device=device)
     return rankings(payoff, seating)
 

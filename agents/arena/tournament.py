@@ -83,11 +83,11 @@ class TournamentPlan(DealPlan):
 
     @property
     def total_deals(self) -> int:
-        """Deals that are played: each once a pair, and those of the rating."""
+        """The deals that are played: each once a pair, then the rating's."""
         return len(self.pairs) * self.deals + self.rated * min(self.deals, MAX_DEALS)
 
     def units(self) -> Iterator[WorkUnit]:
-        """Yields the units of all pairs on the same deals, one chunk after the other, and then those of the rating."""
+        """Yields the units of all pairs on the same deals, one chunk after the other, and then the rating's units."""
         chunk = chunk_deals(self.setup, self.chunk) * CHUNKS_AT_ONCE[self.device]
         for at, count in chunks(0, self.deals, chunk):
             for part in range(len(self.pairs)):
@@ -237,7 +237,7 @@ class TournamentSums:
         self._edges = [EdgeSums(plan.setup, measure=plan.measure) for _ in plan.pairs]
         self._advantages = AdvantageSums(0 if plan.one_way else len(plan.agents), plan.setup.players**2)
         self._gains: dict[int, dict[int, NDArray[np.int64]]] = {}
-        """By the first deal and the pair, until those of all pairs are there."""
+        """By the first deal and the pair, until all pairs have played them."""
         self._rankings: dict[int, NDArray[np.int16]] = {}
         self._clocks = [DecisionClock(name) for name in plan.agents] if plan.measure and plan.device == "cpu" else []
 
@@ -299,7 +299,7 @@ def tournament(
 def play_tournament(
     plan: TournamentPlan, agents: Sequence[Agent], executor: Executor, progress: Callable[[int], object] | None = None
 ) -> Result:
-    """Plays all units of ``plan``; the arguments are those of :func:`tournament`."""
+    """Plays all units of ``plan``; arguments as in :func:`tournament`."""
     sums = TournamentSums(plan)
     with closing(executor.results(plan, agents, plan.units())) as results:
         for unit, payload in results:

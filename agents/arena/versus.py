@@ -46,7 +46,7 @@ class VersusPlan(DealPlan):
     deals: int
     """The largest number; a test may stop earlier."""
     seed: int
-    """Deals are those of a tournament with this seed, from the first on."""
+    """The deals of a tournament with this seed are played, from the first on."""
     task: Task = DEFAULT_TASK
     device: str = "cpu"
     """Where the tables are, as in ``Duplicate``."""
@@ -161,7 +161,7 @@ def play_versus(
     test: SequentialTest | None = None,
     progress: Callable[[VersusResult], object] | None = None,
 ) -> VersusResult:
-    """Plays the units of ``plan`` until ``test`` decides; the arguments are those of :func:`versus`."""
+    """Plays the units of ``plan`` until ``test`` decides; arguments as in :func:`versus`."""
     result = VersusResult(plan, test)
     with closing(executor.results(plan, agents, plan.units())) as results:
         for unit, payload in in_order(plan.units(), results):

@@ -79,10 +79,10 @@ def run_lines(folder: Path) -> list[str]:
 
     rows = []
     for name, path in {str(folder): folder, **kept_checkpoints(folder)}.items():
-        kept = load_checkpoint(path)
-        edge = kept.progress.get("edge")
+        checkpoint = load_checkpoint(path)
+        edge = checkpoint.progress.get("edge")
         about = "" if edge is None else f"edge {decimal(edge, '+.2f')}, the highest of its evaluations"
-        rows.append([printable(name), f"iteration {kept.iteration}", about])
+        rows.append([printable(name), f"iteration {checkpoint.iteration}", about])
     return align(rows, left=range(3))
 
 

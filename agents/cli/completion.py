@@ -55,8 +55,8 @@ def _agents(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[
     from .setups import game_of
 
     folders = [Path(name) for name in glob.glob(f"{glob.escape(prefix.partition('@')[0])}*/")]
-    kept = [name for folder in folders for name in kept_checkpoints(folder)]
-    return [*named_agents(game_of(parsed_args).name), *_players(), *(f"{folder}/" for folder in folders), *kept]
+    checkpoints = [name for folder in folders for name in kept_checkpoints(folder)]
+    return [*named_agents(game_of(parsed_args).name), *_players(), *(f"{folder}/" for folder in folders), *checkpoints]
 
 
 def _players(**_: Any) -> Iterable[str]:

@@ -215,7 +215,7 @@ def _shorter(setup: Setup, limit: int) -> str:
 
 
 def _solve(args: argparse.Namespace, setup: Setup) -> int:
-    """Print what the game's own solver says of every size."""
+    """Prints what the game's own solver says of every size."""
     from nainjaune_env.core.errors import AgentError
 
     from ..exact import exact_agents, solver
@@ -273,8 +273,8 @@ def _mean(setup: Setup, *, centred: bool) -> str:
     return f"Values are {setup.game.unit} a round, a seat's own less the mean of all seats{half}."
 
 
-def _either(words: tuple[str, ...]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+def _either(options: tuple[str, ...]) -> str:
+    return options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"
 
 
 def _table(setup: Setup, rows: list[dict[str, Any]], *, centred: bool) -> str:

@@ -38,7 +38,7 @@ OPTIONS = {"ply": (".png", ".svg"), "scale": (".gif", ".png"), "seconds": (".gif
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declares the command's arguments."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="a file of records (.jsonl); without it a new round is played")
     parser.add_argument("--match", type=integer(1), metavar="N", help="the number of the match, from 1 (default: 1)")
     parser.add_argument("--round", type=integer(1), default=1, metavar="N", help="the number of the round, from 1 (default: 1)")

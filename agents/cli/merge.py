@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError, WorkError, choose_one
+    from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
 
     from ..arena.tournament import TournamentPlan, play_tournament
     from ..arena.versus import VersusPlan, play_versus
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     run = read_run(folder)
     kinds: dict[str, Any] = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan, StudyPlan)}
     if run["kind"] not in kinds:
-        raise WorkError(choose_one("kind of run", run["kind"], kinds))
+        raise WorkError(unknown_name_message("kind of run", run["kind"], kinds))
     plan: TournamentPlan | VersusPlan | StudyPlan = read_plan(kinds[run["kind"]], run["plan"], repr(str(folder)))
     if isinstance(plan, StudyPlan):
         from ..study.parts import write_parts

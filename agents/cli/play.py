@@ -40,7 +40,7 @@ HELP = "play against agents"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declares the command's arguments."""
     add_setup_arguments(parser)
     parser.add_argument("--resume", action="store_true", help="go on with the match that you left last")
     parser.add_argument(

@@ -33,7 +33,7 @@ _SHOW_HELP = "show one match of a file as text, in French or English"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands ``verify`` and ``show``."""
+    """Declares the subcommands ``verify`` and ``show``."""
     commands = parser.add_subparsers(dest="record_command", metavar="COMMAND", required=True)
     verify = commands.add_parser(
         "verify",

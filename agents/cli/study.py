@@ -185,18 +185,18 @@ def _command(args: argparse.Namespace, setup: Setup) -> str:
     from ..provenance import setup_words
 
     number = ["--matches", str(args.matches)] if args.rounds is None else ["--rounds", str(args.rounds)]
-    words = ["nainjaune", "study", "--agents", *args.agents, *setup_words(setup), *number]
-    words += ["--seed", str(args.seed), "--first", str(args.first), "--seating", args.seating]
+    command = ["nainjaune", "study", "--agents", *args.agents, *setup_words(setup), *number]
+    command += ["--seed", str(args.seed), "--first", str(args.first), "--seating", args.seating]
     if args.pots is not None:
-        words += ["--pots", *map(str, args.pots)]
+        command += ["--pots", *map(str, args.pots)]
     if args.every_ply:
-        words += ["--every-ply"]
+        command += ["--every-ply"]
     if args.search is not None:
         by = args.search_by or args.agents[0]
-        words += ["--search", str(args.search), "--search-share", f"{args.search_share!r}", "--search-by", by]
+        command += ["--search", str(args.search), "--search-share", f"{args.search_share!r}", "--search-by", by]
     if args.chunk is not None:
-        words += ["--chunk", str(args.chunk)]
-    return shlex.join([*words, "--out", "study"])
+        command += ["--chunk", str(args.chunk)]
+    return shlex.join([*command, "--out", "study"])
 
 
 def list_columns(setup: Setup, *, search: bool) -> str:

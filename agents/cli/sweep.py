@@ -192,11 +192,11 @@ def again(args: argparse.Namespace, trials: Sequence[Any]) -> str:
     """Returns the sentence, and the command, that come after the table of a search; the best of ``trials`` is the first."""
     from ..sweeps.search import settings_of
 
-    words = ["nainjaune", "sweep", str(args.config), "--seeds", str(max(args.seeds, 5))]
-    words += ["--first-seed", str(args.first_seed + args.seeds)]
-    words += [word for text in [*args.set, *settings_of(trials[0])] for word in ("--set", text)]
-    words += ["--out", f"{args.out}-again"]
+    command = ["nainjaune", "sweep", str(args.config), "--seeds", str(max(args.seeds, 5))]
+    command += ["--first-seed", str(args.first_seed + args.seeds)]
+    command += [word for text in [*args.set, *settings_of(trials[0])] for word in ("--set", text)]
+    command += ["--out", f"{args.out}-again"]
     return (
         f"The best of {len(trials)} trials is favoured by the choice, so its edge and interval above are too good. "
-        f"Measure it again with other seeds:\n  {printable(shlex.join(words))}"
+        f"Measure it again with other seeds:\n  {printable(shlex.join(command))}"
     )

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import AgentError, ConfigError, choose_one, quoted
+    from nainjaune_env.core.errors import AgentError, ConfigError, quoted, unknown_name_message
 
     from ..report.text import align
     from ..zoo import PREFIX, PlayerRegistry
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     if not registry.names():
         raise ConfigError(f"There are no players in the folder {quoted(str(registry.folder))}.")
     if name is not None and name not in registry.names():
-        raise AgentError(choose_one("zoo player", name, registry.names()))
+        raise AgentError(unknown_name_message("zoo player", name, registry.names()))
     players = list(registry.players(name))
     if name is None:
         print("\n".join(align([player_row(player) for player in players], left=range(3))))
@@ -107,10 +107,10 @@ def _setups(run: Path) -> list[Setup]:
     from ..nets.checkpoint import load_checkpoint
     from ..trainers.multitask import mixed_setups
 
-    kept = load_checkpoint(run)
-    if kept.common:
-        return mixed_setups(kept.game, kept.config["mixture"], kept.config["rules"])
-    trained = setup_of_runs([str(run)], kept.game)
+    checkpoint = load_checkpoint(run)
+    if checkpoint.common:
+        return mixed_setups(checkpoint.game, checkpoint.config["mixture"], checkpoint.config["rules"])
+    trained = setup_of_runs([str(run)], checkpoint.game)
     assert trained is not None
     return [trained]
 

@@ -131,7 +131,7 @@ def evaluate_actions(rows: Any, which: Any, actions: Any, value: Any) -> None:
     """Writes the payoff of the seat to act for each action to ``value (N, A) float64``; ``POLICY`` plays the round to its end.
 
     Table i is ``rows[which[i]]``, and its actions are the bit set ``actions[i]``; others have payoff 0. Adjacent threads try the
-    same action at adjacent tables, most of which are determinizations of one decision, so that they diverge little.
+    same action at adjacent tables; most of these are determinizations of one decision, so the threads diverge little.
     """
     k = cuda.grid(1)
     action, i = k // which.size, k % which.size

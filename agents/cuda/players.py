@@ -21,7 +21,7 @@ from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..heuristics import rules_of_thumb
+from ..heuristics import heuristics_module
 from ..search.policies import LogitsPolicy, policy_of
 from ..search.rollouts import loops_for
 
@@ -42,7 +42,7 @@ def kernels_of(setup: Setup, policy: int = UNIFORM, *, centred: bool = False) ->
         f"{setup.game.name}-{hashlib.sha256(about.encode()).hexdigest()[:16]}",
         game=setup.game.kernel,
         loops=loops_of(setup),
-        heuristics=rules_of_thumb(setup.game.name),
+        heuristics=heuristics_module(setup.game.name),
         rollouts=loops_for(setup),
         rules=setup.kernel_rules,
         TABLE=setup.game.table,
@@ -60,7 +60,7 @@ def check_players(agents: Sequence[Agent], setup: Setup) -> list[int]:
 
 
 def _number(agent: Agent, setup: Setup) -> int:
-    heuristics = getattr(rules_of_thumb(setup.game.name), "HEURISTICS", {})
+    heuristics = getattr(heuristics_module(setup.game.name), "HEURISTICS", {})
     match policy_of(agent):
         case CompiledPolicy(number=number) if number == UNIFORM or agent in heuristics.values():
             return number
@@ -93,15 +93,15 @@ class Players(OnDevice):
         self._open(batch.stream)
         self._kernels = kernels_of(batch.setup)
         self._batch = batch
-        rows, memory = batch.num_tables, getattr(rules_of_thumb(batch.setup.game.name), "MEMORY", 0)
+        rows, memory = batch.num_tables, getattr(heuristics_module(batch.setup.game.name), "MEMORY", 0)
         self._seats = self.place(seats)
         self._policies = self.place(np.array(numbers, np.int64))
         self._turns = self.place(np.zeros(rows, np.int64))
         self._actions = self.place(np.zeros(rows, np.int64))
         self._states = self._memory = None
         if UNIFORM in numbers:
-            drawn = [states(who) if policy == UNIFORM else np.zeros(rows, np.uint64) for who, policy in enumerate(numbers)]
-            self._states = self.place(np.stack(drawn))
+            rng_states = [states(who) if policy == UNIFORM else np.zeros(rows, np.uint64) for who, policy in enumerate(numbers)]
+            self._states = self.place(np.stack(rng_states))
         if max(numbers) >= 0:
             self._memory = self.place(np.zeros((rows, batch.num_players, memory), np.uint8))
         self._nets = {
@@ -142,7 +142,7 @@ def play_to_the_end(
     after_step: Callable[[Players, Any], None] | None = None,
     quick: bool = False,
 ) -> None:
-    """Plays every table to the end of its episode; arguments are those of :class:`Players`.
+    """Plays every table to the end of its episode; arguments as in :class:`Players`.
 
     ``after_step`` is called with the players and the actions ``(B,)``, on the device, after each step.
     """

@@ -1,6 +1,6 @@
 """Rollouts on a GPU: determinizations are drawn there, and a thread plays one action of one of them to the end of the round.
 
-Results equal those of ``search.rollouts`` to the byte for heuristics and the uniform policy. With a network all rounds advance
+For heuristics and the uniform policy, results equal ``search.rollouts`` to the byte. With a network all rounds advance
 in step, and torch computes the logits of all tables at a decision at once.
 """
 
@@ -73,13 +73,13 @@ class CudaRollouts(OnDevice):
         """
         first = np.searchsorted(owner, np.arange(len(tables) + 1)).astype(np.int64)
         arrays = [self.place(array) for array in (tables, first, owner, states)]
-        drawn = self._cuda.device_array(len(owner), tables.dtype)
+        determinized = self._cuda.device_array(len(owner), tables.dtype)
         threads = min(len(tables), COUNTED)
         memory = self._buffer("memory", (threads, MEMORY), np.float64)
         for at in range(0, len(tables), threads):
-            self._run("resample", threads, arrays[0], at, *arrays[1:], memory, drawn)
+            self._run("resample", threads, arrays[0], at, *arrays[1:], memory, determinized)
         states[...] = self.fetch(arrays[3])
-        return Determinizations(drawn, np.arange(len(owner)))
+        return Determinizations(determinized, np.arange(len(owner)))
 
     def placed(self, tables: NDArray[Any] | Determinizations) -> Determinizations:
         """Returns ``tables`` on the device, where they may be already."""
@@ -97,9 +97,9 @@ class CompiledGpuRollouts(CudaRollouts):
 
     def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`CudaRollouts`."""
-        drawn = self.placed(tables)
-        value = self._buffer("value", (len(drawn), self._actions), np.float64)
-        self._run("evaluate_actions", len(drawn) * self._actions, drawn.rows, self.place(drawn.index), self.place(actions), value)
+        deals = self.placed(tables)
+        value = self._buffer("value", (len(deals), self._actions), np.float64)
+        self._run("evaluate_actions", len(deals) * self._actions, deals.rows, self.place(deals.index), self.place(actions), value)
         return self.fetch(value)
 
 
@@ -112,12 +112,12 @@ class NetGpuRollouts(CudaRollouts):
 
     def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`CudaRollouts`."""
-        drawn = self.placed(tables)
+        deals = self.placed(tables)
         which, action = np.nonzero(actions[:, None] >> np.arange(self._actions) & 1)
-        value = np.zeros((len(drawn), self._actions))
+        value = np.zeros((len(deals), self._actions))
         for at in range(0, len(which), ROWS):
             part = slice(at, at + ROWS)
-            value[which[part], action[part]] = self._play(drawn.rows, drawn.index[which[part]], action[part])
+            value[which[part], action[part]] = self._play(deals.rows, deals.index[which[part]], action[part])
         return value
 
     def _play(self, rows: Any, which: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Units played by processes of this machine: ``concurrent.futures`` with processes that are started afresh.
+"""Units played by processes of this machine: ``concurrent.futures`` with spawned processes.
 
 The standard library's pool is enough for one machine, and adds no dependency. Processes are spawned, not forked, because numba,
 torch and their threads do not survive a fork on every system. When a worker is killed its pool ends; the units that it had are

@@ -39,14 +39,14 @@ class Shards:
         self._share = share
 
     def units(self, units: Iterable[WorkUnit]) -> Iterator[WorkUnit]:
-        """Yields those of ``units``, which are all of a plan, that this job plays."""
+        """Yields the ``units`` that this job plays, out of all of a plan."""
         number, jobs = self._share or (1, 1)
         return islice(units, number - 1, None, jobs)
 
     def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields the results that are in the folder, then the others as they are finished; see :class:`~.units.Executor`.
 
-        ``units`` are those of the plan. Raises :class:`WorkError` where the folder belongs to another run.
+        ``units`` are the plan's. Raises :class:`WorkError` where the folder belongs to another run.
         """
         run = identity(plan)
         with locked(self.folder / RUN_NAME):  # of two jobs that begin at once, one writes it

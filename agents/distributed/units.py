@@ -63,7 +63,7 @@ class Executor(Protocol):
     def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields what each of ``units`` yields, in the order in which they are finished.
 
-        ``agents`` are those of the plan in this process. ``units`` are taken a few at a time. When the iterator is closed, what
+        ``agents`` are the plan's, in this process. ``units`` are taken a few at a time. When the iterator is closed, what
         is being played is stopped. Raises :class:`WorkError` where workers fail.
         """
 
@@ -84,7 +84,7 @@ class InProcess:
 
 
 def in_order(units: Iterable[WorkUnit], results: Iterator[tuple[WorkUnit, Payload]]) -> Iterator[tuple[WorkUnit, Payload]]:
-    """Yields ``results`` in the order of ``units``: each as soon as those of all units before it have come."""
+    """Yields ``results`` in the order of ``units``: each as soon as all units before it are done."""
     early: dict[WorkUnit, Payload] = {}
     for unit in units:
         while unit not in early:

@@ -163,7 +163,7 @@ def _listed_openings(setup: Setup, chance: Chance, start: Mapping[str, Sequence[
     if len(listed) > MAX_OPENINGS:
         raise TreeError(f"There are more than {MAX_OPENINGS:,} openings, too many to list; give those to begin with.")
     opening: Callable[..., Any] = chance.opening  # takes start values where the game has them
-    tables = np.array([opening(setup, drawn, **start) for drawn, _ in listed], setup.game.table)
+    tables = np.array([opening(setup, outcomes, **start) for outcomes, _ in listed], setup.game.table)
     deals = np.array([ways for _, ways in listed], np.float64)
     return Openings(tables, deals / deals.sum())
 
@@ -187,7 +187,7 @@ def _drawn_openings(setup: Setup, seed: int, start: Mapping[str, Sequence[int]])
 
 
 def begun_by(setup: Setup, openings: Openings, seat: int) -> Openings:
-    """Returns those of ``openings`` in which ``seat`` has the first ply, with their probabilities renormalised.
+    """Returns the ``openings`` in which ``seat`` has the first ply, with their probabilities renormalised.
 
     Where the seats are symmetric at the start, these represent the whole game: another first seat changes only the seats'
     numbers, and neither values nor gains nor equilibria. Raises :class:`TreeError` where they are not symmetric: where the
@@ -236,8 +236,8 @@ class _InfosetTable:
         """Writes the first sequence of each node's information set into ``nodes``, and adds the new information sets."""
         seat, who = nodes.tables["seat"].astype(np.int64), np.arange(len(nodes.legal))
         previous = nodes.last[who, seat].astype(np.int64)
-        words = np.stack([seat, previous, nodes.legal], axis=1).view(np.uint64)  # legal actions are observed, too
-        known = _as_bytes(np.concatenate([words, nodes.recall[who, seat]], axis=1)).tolist() if who.size else []
+        visible = np.stack([seat, previous, nodes.legal], axis=1).view(np.uint64)  # legal actions are observed, too
+        known = _as_bytes(np.concatenate([visible, nodes.recall[who, seat]], axis=1)).tolist() if who.size else []
         before = len(self.numbers)
         new: list[int] = []
         for k, key in enumerate(known):
@@ -311,7 +311,7 @@ def build_tree(
 ) -> Tree:
     """Returns the tree of the round that begins with ``openings`` (None: all openings of a match).
 
-    Seats play for the payoff that ``objective`` (``task.OBJECTIVES``) counts: values, best responses and equilibria are those of
+    Seats play for the payoff that ``objective`` (``task.OBJECTIVES``) counts: values, best responses and equilibria belong to
     that game. ``progress`` is called with the number of nodes added. Raises :class:`TreeError` where there would be more than
     ``limit`` nodes, or where chance acts in the middle of a round.
     """

@@ -58,13 +58,13 @@ class About(NamedTuple):
 
 def about(game: str) -> About:
     """Returns the lines on a game's heuristics; none if its module has none."""
-    about: About = getattr(rules_of_thumb(game), "ABOUT", About())
+    about: About = getattr(heuristics_module(game), "ABOUT", About())
     return about
 
 
 def yardstick(game: str) -> str:
     """Returns the name of a game's best heuristic: its module's ``YARDSTICK``, else the last one."""
-    named: str | None = getattr(rules_of_thumb(game), "YARDSTICK", None)
+    named: str | None = getattr(heuristics_module(game), "YARDSTICK", None)
     return named or list(heuristics(game))[-1]
 
 
@@ -73,7 +73,7 @@ def modifiers(game: str) -> Mapping[str, Callable[[Agent, float], Agent]]:
     return _of(game, "MODIFIERS")
 
 
-def rules_of_thumb(game: str) -> ModuleType | None:
+def heuristics_module(game: str) -> ModuleType | None:
     """Returns the module of a game; None if it has none."""
     if game not in {module.name for module in pkgutil.iter_modules(__path__)}:
         return None
@@ -81,5 +81,5 @@ def rules_of_thumb(game: str) -> ModuleType | None:
 
 
 def _of(game: str, name: str) -> Mapping[str, Any]:
-    table: Mapping[str, Any] = getattr(rules_of_thumb(game), name, {})
+    table: Mapping[str, Any] = getattr(heuristics_module(game), name, {})
     return table

@@ -84,7 +84,7 @@ def best_run(table: Table, rules: KernelRules, legal_bits: Any, bonus: Any) -> A
 
     Without a bonus this is what the rule sheets recommend.
     """
-    ranks = held_ranks(table)
+    hand_ranks = held_ranks(table)
     ranks = ranks_in(rules, legal_bits)
     hand = table.hand[table.seat]
     best = 0
@@ -92,7 +92,7 @@ def best_run(table: Table, rules: KernelRules, legal_bits: Any, bonus: Any) -> A
     for rank in range(1, NUM_RANKS + 1):
         if not ranks >> (rank - 1) & 1:
             continue
-        end = run_end(ranks, rank)
+        end = run_end(hand_ranks, rank)
         score = end - rank + 1
         for pot in range(POTS):
             pot_rank = rules.pot_cards[pot] % NUM_RANKS + 1
@@ -130,7 +130,7 @@ def best_tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
     The weights are rounded from searches over them (docs/heuristics.md).
     """
-    ranks = held_ranks(table)
+    hand_ranks = held_ranks(table)
     ranks = ranks_in(rules, legal_bits)
     gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
     for seat in range(rules.players):
@@ -140,15 +140,15 @@ def best_tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
     for rank in range(1, NUM_RANKS + 1):
         if not ranks >> (rank - 1) & 1:
             continue
-        end = run_end(ranks, rank)
+        end = run_end(hand_ranks, rank)
         if end - rank + 1 == table.cards[table.seat]:
             return rank
         could_take_it = in_the_way(gone, rules, end)
         if rules.blocked == Blocked.SKIP:
             score = np.int64(-rank)
         else:
-            above = count(ranks >> end)
-            below = count(ranks & ((ONE << (rank - 1)) - 1))
+            above = count(hand_ranks >> end)
+            below = count(hand_ranks & ((ONE << (rank - 1)) - 1))
             score = 2 * run_chips(table, rules, rank, end) + 2 * above - below - could_take_it
         if could_take_it == 0 and table.cards[table.seat] <= CLOSING:
             score += SURE
@@ -174,7 +174,7 @@ def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any)
     lead back if it reaches the King, or if no other seat can hold a card of the rank where it stops (any card above it if
     blocked runs skip, N2.6). A run comes before all others if such runs bring the lead back until one run is left.
     """
-    ranks = held_ranks(table)
+    hand_ranks = held_ranks(table)
     ranks = ranks_in(rules, legal_bits)
     gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
     fewest = np.int64(table.cards[table.seat])
@@ -189,7 +189,7 @@ def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any)
     for rank in range(1, NUM_RANKS + 1):
         if not ranks >> (rank - 1) & 1:
             continue
-        end = run_end(ranks, rank)
+        end = run_end(hand_ranks, rank)
         if end - rank + 1 == table.cards[table.seat]:
             return rank
         returns = end == top or (counts and in_the_way(gone, rules, end) == 0)
@@ -306,8 +306,8 @@ MEMORY = 0
 
 
 @jit
-def decide(which: Any, table: Table, rules: KernelRules, legal_bits: Any, kept: Any) -> Any:
-    """Returns :func:`choose`; ``kept`` is not used."""
+def decide(which: Any, table: Table, rules: KernelRules, legal_bits: Any, hidden_state: Any) -> Any:
+    """Returns :func:`choose`; ``hidden_state`` is not used."""
     return choose(which, table, rules, legal_bits)
 
 

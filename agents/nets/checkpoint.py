@@ -76,8 +76,8 @@ class Checkpoint:
     @property
     def setup(self) -> Setup:
         """The setup that the network was trained under; for a network for all tables, that of its defaults."""
-        sheet = get_game(self.game).setup(self.preset, self.players)
-        return replace(sheet, rules=sheet.rules.replace(**self.rules))
+        table_setup = get_game(self.game).setup(self.preset, self.players)
+        return replace(table_setup, rules=table_setup.rules.replace(**self.rules))
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
@@ -191,7 +191,7 @@ def _check_types(checkpoint: Checkpoint) -> None:
 
 
 def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -> None:
-    """Raises :class:`CheckpointError` if the network's values are not those of ``objective``; None is any."""
+    """Raises :class:`CheckpointError` if the network's values are for another objective than ``objective``; None allows any."""
     stored = checkpoint.task.objective
     if objective not in (None, stored):
         raise CheckpointError(
@@ -224,7 +224,7 @@ def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
 
 
 def check_rules(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
-    """Raises :class:`CheckpointError` if the network was trained under other rules of a round than those of ``setup``.
+    """Raises :class:`CheckpointError` if the network was trained under other rules of a round than ``setup`` has.
 
     A network observes no rules that were the same in all of its training, and may lose any amount under others. One for all
     tables observes the rules.
@@ -233,8 +233,11 @@ def check_rules(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
     if checkpoint.common or trained.same_round(setup):
         return
     other = [name for name in setup.rules.names() if getattr(trained.rules, name) != getattr(setup.rules, name)]
-    own, here = (", ".join(f"{name}={getattr(rules, name)}" for name in other) for rules in (trained.rules, setup.rules))
+    trained_rules, table_rules = (
+        ", ".join(f"{name}={getattr(rules, name)}" for name in other) for rules in (trained.rules, setup.rules)
+    )
     raise CheckpointError(
-        f"{where} was trained under {own}, and this table has {here}: it does not observe these rules, and may lose any amount. "
+        f"{where} was trained under {trained_rules}, and this table has {table_rules}: "
+        "it does not observe these rules, and may lose any amount. "
         "Train it under them, take a network for all tables, or add @transfer to its name to play it nevertheless."
     )

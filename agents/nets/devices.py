@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nainjaune_env.core.errors import DeviceError, choose_one
+from nainjaune_env.core.errors import DeviceError, unknown_name_message
 
 DEVICES = ("cpu", "cuda")
 """By their names in torch."""
@@ -19,7 +19,7 @@ def check_device(name: str) -> str:
     import torch
 
     if name not in DEVICES:
-        raise DeviceError(choose_one("device", name, DEVICES))
+        raise DeviceError(unknown_name_message("device", name, DEVICES))
     if name == "cuda" and not torch.cuda.is_available():
         built = "was built without CUDA" if torch.version.cuda is None else "finds no NVIDIA GPU that it can use"
         raise DeviceError(f"device='cuda' takes an NVIDIA GPU and a torch built for it; torch {torch.__version__} here {built}.")

@@ -41,12 +41,12 @@ features leave the processor's cache.
 """
 MAX_ROWS = SIZES[-1]
 
-RunBoth = Callable[[Callable[[], object], Callable[[], object]], None]
+RunPair = Callable[[Callable[[], object], Callable[[], object]], None]
 """Calls two functions that do not depend on each other, at the same time or one after the other."""
 
 
 def one_after_the_other(one: Callable[[], object], other: Callable[[], object]) -> None:
-    """Is the :data:`RunBoth` of one thread."""
+    """Is the :data:`RunPair` of one thread."""
     one()
     other()
 
@@ -198,16 +198,16 @@ class FusedTraining:
     Each pass overwrites the activations of the one before, and, where ``grad`` was set to None, the gradients: take the step
     first. A backward pass of other than the latest forward pass raises RuntimeError.
 
-    With ``run_both`` a pass consists of pairs of parts that may run at the same time. The parts are the same where they do not,
+    With ``run_pair`` a pass consists of pairs of parts that may run at the same time. The parts are the same where they do not,
     so that the bits do not depend on it.
     """
 
-    def __init__(self, chain: LinearChain, dtype: torch.dtype, run_both: RunBoth | None = None) -> None:
+    def __init__(self, chain: LinearChain, dtype: torch.dtype, run_pair: RunPair | None = None) -> None:
         """``dtype`` of the products. The network is not copied, and stays on its device."""
         net, layers = chain.net, [*([layer] for layer in chain.linears), chain.heads]
         self.parameters = [p for layer in layers for p in (*(part.weight for part in layer), *(part.bias for part in layer))]
         self.dtype = dtype
-        self._run_both = run_both
+        self._run_pair = run_pair
         self._factor, self._shift = net.factor, -net.zero * net.factor
         self._widths, self._head_widths = chain.widths, chain.head_widths
         self._sizes = [p.numel() for p in self.parameters]
@@ -265,10 +265,10 @@ class FusedTraining:
                 for _ in range(2)
             )
             self._scaled = self._buffers[0].float()  # torch is slow at scaling in bfloat16
-        if self._run_both:
+        if self._run_pair:
             half = min(-(-size // 32) * 16, size)
             one, other = (partial(self._forward_rows, observation, *part) for part in ((0, half), (half, size)))
-            self._run_both(one, other)
+            self._run_pair(one, other)
         else:
             self._forward_rows(observation, 0, size)
         self._pass += 1
@@ -276,7 +276,7 @@ class FusedTraining:
         return self._pass, [*outputs.split_with_sizes(self._head_widths, dim=1), self._buffers[-2][:rows]]
 
     def _forward_rows(self, observation: Tensor, begin: int, end: int) -> None:
-        """Writes the activations of the rows from ``begin`` to ``end``, of which those beyond ``observation`` are padding."""
+        """Writes the activations of the rows from ``begin`` to ``end``; rows beyond ``observation`` are padding."""
         inputs, scaled, seen = [buffer[begin:end] for buffer in self._buffers], self._scaled[begin:end], observation[begin:end]
         scaled = scaled[: len(seen)]
         scaled.copy_(seen)
@@ -296,14 +296,14 @@ class FusedTraining:
         for head, grad in zip(torch.split(deltas[-1], self._head_widths, dim=1), by_heads, strict=True):
             head[:rows] = 0 if grad is None else grad
         deltas[-1][rows:] = 0  # padding: whatever the activations are there, nothing comes of it
-        run_both = self._run_both or one_after_the_other
+        run_pair = self._run_pair or one_after_the_other
         for k in range(len(self._layers) - 1, 0, -1):
             by_inputs = partial(self._backward_inputs, k, deltas, inputs, by_features if k == len(self._layers) - 1 else None)
-            run_both(by_inputs, partial(self._backward_weights, k, deltas, inputs))
-        if self._run_both:
+            run_pair(by_inputs, partial(self._backward_weights, k, deltas, inputs))
+        if self._run_pair:
             half = self._widths[1] // 2
             one, other = (partial(self._backward_weights, 0, deltas, inputs, *units) for units in ((0, half), (half, None)))
-            self._run_both(one, other)
+            self._run_pair(one, other)
         else:
             self._backward_weights(0, deltas, inputs)
         if self._computed is not self._gradient:

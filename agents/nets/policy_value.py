@@ -72,7 +72,7 @@ class PolicyValueNet(ObservationNet):
         """Returns the features ``(K, width)`` and the state ``(K, recurrent)`` after each decision, None without memory.
 
         ``observation (K, size) uint8``. A recurrent network takes either the ``state (K, recurrent)`` before each decision, or
-        whole sequences of decisions: then the rows are those of a ``torch.nn.utils.rnn.PackedSequence`` (all first decisions,
+        whole sequences of decisions: then rows are ordered as in a ``torch.nn.utils.rnn.PackedSequence`` (all first decisions,
         all second ones …, the longest sequences first), and ``sequences (L,) int64`` are its batch sizes.
         """
 
@@ -116,7 +116,7 @@ class PolicyValueNet(ObservationNet):
         return net
 
     def fold_layers(self, whole: Self, columns: Tensor, constant: Tensor) -> None:
-        """Takes fewer inputs than ``whole``, of which this is a copy; arguments as of :meth:`fold`.
+        """Takes fewer inputs than ``whole``, whose copy this is; arguments as in :meth:`fold`.
 
         By default the constant inputs are put beside each observation, and the layers stay as they are. An architecture may move
         them into its biases instead, which is faster.

@@ -1,7 +1,7 @@
 """Headers of checkpoints, and configurations of runs, as earlier versions wrote them.
 
-Until version 2 of the format a network was ``arch``, the name, with ``hidden`` and ``recurrent`` beside it, and the keys of its
-optimizer were beside those of the trainer.
+Until version 2 of the format a network was ``arch``, the name, with ``hidden`` and ``recurrent`` beside it, and the optimizer's
+keys stood beside the trainer's.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def upgraded_header(about: Mapping[str, Any], version: int) -> dict[str, Any]:
         return dict(about)
     if not isinstance(about, dict) or not isinstance(about["config"], dict):
         raise TypeError(f"expected a description with a configuration, not {quoted(about)}")
-    kept = {key: value for key, value in about.items() if key not in ("arch", "hidden", "recurrent")}
-    return {**kept, "arch": _arch(about), "config": upgraded_config(about["config"])}
+    others = {key: value for key, value in about.items() if key not in ("arch", "hidden", "recurrent")}
+    return {**others, "arch": _arch(about), "config": upgraded_config(about["config"])}
 
 
 def upgraded_config(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,22 +34,22 @@ def upgraded_config(config: Mapping[str, Any]) -> dict[str, Any]:
     muon = config.get("muon", 0.0)
     optimizer = {"name": "muon" if muon else "adam", **{key: config[key] for key in _ADAM if key in config}}
     optimizer |= {"matrix_ratio": muon} if muon else {}
-    kept = {key: value for key, value in config.items() if key not in ("arch", "hidden", "recurrent", "muon", *_ADAM)}
-    return {**kept, "arch": _arch(config), "optimizer": optimizer}
+    others = {key: value for key, value in config.items() if key not in ("arch", "hidden", "recurrent", "muon", *_ADAM)}
+    return {**others, "arch": _arch(config), "optimizer": optimizer}
 
 
 def version_1_keys(config: Mapping[str, Any]) -> dict[str, Any]:
     """Returns ``config`` with its network and Adam as version 1 had them, where it could have them, for digests that it made."""
     arch, optimizer = dict(config["arch"]), dict(config["optimizer"])
-    kept = {key: value for key, value in config.items() if key not in ("arch", "optimizer")}
+    others = {key: value for key, value in config.items() if key not in ("arch", "optimizer")}
     match arch:
         case {"name": "mlp", "hidden": hidden, "recurrent": 0}:
-            kept |= {"arch": "mlp", "hidden": hidden}
+            others |= {"arch": "mlp", "hidden": hidden}
         case {"name": "residual", "width": width, "blocks": blocks}:
-            kept |= {"arch": "residual", "hidden": [width] * blocks}
+            others |= {"arch": "residual", "hidden": [width] * blocks}
         case _:
-            kept |= {"arch": arch}
-    return kept | (optimizer if optimizer.pop("name") == "adam" else {"optimizer": config["optimizer"]})
+            others |= {"arch": arch}
+    return others | (optimizer if optimizer.pop("name") == "adam" else {"optimizer": config["optimizer"]})
 
 
 def _arch(values: Mapping[str, Any]) -> dict[str, Any]:

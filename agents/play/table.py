@@ -87,7 +87,7 @@ class PersonsTable(MatchTable):
         return self.waits and self.needs_decision and len(self.legal) == 1
 
     def run_on(self) -> list[Utterance]:
-        """Play on to the person's next decision or the end of the round; returns the events."""
+        """Plays on to the person's next decision or the end of the round; returns the events."""
         events: list[Utterance] = []
         while not self.round_over and not self.waits:
             if self.at_turn != self.seat:
@@ -113,7 +113,7 @@ class PersonsTable(MatchTable):
         self._step(action)
 
     def play(self, action: int) -> list[Utterance]:
-        """Make the person's ply, which must be legal; returns the events."""
+        """Makes the person's ply, which must be legal; returns the events."""
         reveals = self.speaker.reveals(action)
         before = _Before(int(self._log.count[0]), self.payoff.copy())
         events = self._step(action)
@@ -127,7 +127,7 @@ class PersonsTable(MatchTable):
         return self.speaker.ply(action)
 
     def undo(self) -> bool:
-        """Undo the person's last decision; returns False, and changes nothing, where that would be unfair.
+        """Undoes the person's last decision; returns False, and changes nothing, where that would be unfair.
 
         It is fair while no other seat has made a ply since and the decision has shown the person nothing new.
         """

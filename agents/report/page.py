@@ -74,16 +74,16 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
 
 def command(result: Result) -> str:
     """Returns the command that reproduces ``result``, with all defaults written out."""
-    words = ["nainjaune", "evaluate", "--agents", *result.plan.agents, *setup_words(result.plan.setup)]
-    words += ["--deals", str(result.plan.deals), "--seed", str(result.plan.seed)]
-    words += task_words(result.plan.task)
+    arguments = ["nainjaune", "evaluate", "--agents", *result.plan.agents, *setup_words(result.plan.setup)]
+    arguments += ["--deals", str(result.plan.deals), "--seed", str(result.plan.seed)]
+    arguments += task_words(result.plan.task)
     if result.plan.one_way:
-        words += ["--one-way"]
+        arguments += ["--one-way"]
     elif result.ratings is None and len(result.plan.agents) > 2:
-        words += ["--no-ratings"]
+        arguments += ["--no-ratings"]
     if result.plan.chunk is not None:
-        words += ["--chunk", str(result.plan.chunk)]
-    return shlex.join([*words, "--out", "results"])
+        arguments += ["--chunk", str(result.plan.chunk)]
+    return shlex.join([*arguments, "--out", "results"])
 
 
 def _matrix(result: Result) -> list[tuple[str, list[tuple[str, int, str] | None]]]:

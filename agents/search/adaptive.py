@@ -111,9 +111,9 @@ def keep(
     gap = np.where(left, posterior[rows, leader][:, None] - posterior, 0.0)
     _, deviation = _paired(stats, which, left, leader, count)
     error = deviation / math.sqrt(count + pseudo)
-    kept = left & (error * unit_loss(np.divide(gap, error, out=np.zeros_like(gap), where=error > 0)) > STOP * deviation)
-    kept[rows, leader] = True
-    return leader, kept
+    remaining = left & (error * unit_loss(np.divide(gap, error, out=np.zeros_like(gap), where=error > 0)) > STOP * deviation)
+    remaining[rows, leader] = True
+    return leader, remaining
 
 
 def _paired(

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
-from nainjaune_env.core.errors import AgentError, choose_one
+from nainjaune_env.core.errors import AgentError, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.determinize import determinize, generator_states
@@ -211,13 +211,13 @@ class SearchAgent:
 
 def drawn_ahead(draw: Callable[[NDArray[np.int64]], Any], total: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], Any]:
     """Draws ``total (K,)`` determinizations of each decision; returns the function that takes the next ones as ``draw`` would."""
-    drawn = draw(np.repeat(np.arange(len(total)), total))
+    determinized = draw(np.repeat(np.arange(len(total)), total))
     following = total.cumsum() - total  # the next one of each decision
 
     def take(owner: NDArray[np.int64]) -> Any:
         index = following[owner] + np.arange(len(owner)) - np.searchsorted(owner, owner)
         following[:] += np.bincount(owner, minlength=len(following))
-        return drawn[index]
+        return determinized[index]
 
     return take
 
@@ -270,9 +270,9 @@ def searching(
     """
     word, least = search.modifier, search.min_deals
     if objective not in OBJECTIVES:
-        raise AgentError(choose_one("objective of a search", objective, OBJECTIVES))
+        raise AgentError(unknown_name_message("objective of a search", objective, OBJECTIVES))
     if inference not in INFERENCES:
-        raise AgentError(choose_one("inference of a search", inference, INFERENCES))
+        raise AgentError(unknown_name_message("inference of a search", inference, INFERENCES))
     for searched in (agent, rollouts):
         if isinstance(searched, SearchAgent):
             name = searched.name

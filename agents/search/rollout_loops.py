@@ -109,7 +109,7 @@ def play_to_decision(
     ``policies (n,)`` are numbers by seat: :data:`UNIFORM`, heuristics, and external ones from :data:`EXTERNAL` down. Returns L,
     the number of tables at an external decision. Writes these to ``playing[:L]`` in the same order, and their legal actions, the
     observations of the seats to act and the indices of the external policies to ``legal``, ``observation`` and ``acting``.
-    ``tallies (N, n)`` are those of all tables, or None; ``before (1,)`` is scratch for a table.
+    ``tallies (N, n)`` are of all tables, or None; ``before (1,)`` is scratch for a table.
     """
     waiting = 0
     for k in range(actions.size):

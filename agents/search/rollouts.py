@@ -21,7 +21,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import instance_of, loops_of
 from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..heuristics import rules_of_thumb
+from ..heuristics import heuristics_module
 from ..sampling import greedy, sample
 from ..task import CENTRED, OWN
 from .policies import AgentPolicy, LogitsPolicy, Scorer, rollout_policy
@@ -61,7 +61,7 @@ def no_heuristic(which: Any, table: Any, rules: Any, legal_bits: Any) -> Any:
 
 def loops_for(setup: Setup, measures: object = None) -> ModuleType:
     """Returns ``rollout_loops`` compiled for a game, which count by ``measures`` (``stat_hook.Measures``; None: nothing)."""
-    heuristic_move = getattr(rules_of_thumb(setup.game.name), "play", no_heuristic)
+    heuristic_move = getattr(heuristics_module(setup.game.name), "play", no_heuristic)
     parts = ("plain",) if measures is None else ("tallied",)
     bound = {"loops": loops_of(setup), "heuristic_move": heuristic_move, "measures": measures}
     return instance_of(setup, f"{__package__}.rollout_loops", *parts, **bound)
@@ -100,7 +100,7 @@ class ExternalPolicy(Protocol):
     ) -> NDArray[np.int64]:
         """Returns actions ``(K,)`` at ``tables[index]``, with draws from the generators ``states[index]``, ``index (K,)``.
 
-        ``legal (K,)`` and ``observation (K, size)`` are those of the seats to act.
+        ``legal (K,)`` and ``observation (K, size)`` belong to the seats to act.
         """
         ...
 

@@ -20,7 +20,7 @@ from ..stats.sums import means, standard_errors
 
 
 class ActionStats:
-    """Running sums of the outcomes of A actions at K decisions; an outcome has C columns, of which the first is the payoff."""
+    """Running sums of the outcomes of A actions at K decisions; an outcome has C columns, first the payoff."""
 
     def __init__(self, decisions: int, actions: int, columns: int = 1) -> None:
         shape = (decisions, actions, columns)

@@ -27,7 +27,7 @@ ERROR = 0.1
 MAX_LOADED = 8
 """Setups whose advisers are kept loaded."""
 THREADS = QUICK_THREADS + 1
-"""Threads that may use an adviser at once: those of the quick searches, and that of reviews."""
+"""Threads that may use an adviser at once: for quick searches, and one for reviews."""
 
 
 class Loaded(NamedTuple):

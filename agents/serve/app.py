@@ -207,7 +207,7 @@ def _ignore(sent: asyncio.Future[None]) -> None:
 
 
 def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tornado.web.Application:
-    """Returns the application; ``names`` are those of this machine, besides addresses and ``localhost``."""
+    """Returns the application; ``names`` are this machine's, besides addresses and ``localhost``."""
     return tornado.web.Application(
         [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": page_files()})],
         names=frozenset(name.lower() for name in names) | {"localhost"},

@@ -139,7 +139,7 @@ class LiveTable:
 
     @property
     def records(self) -> list[Record]:
-        """These records. Writing those of long matches takes some tenths of a second, the first time that they are asked for."""
+        """These records. For long matches the first call takes some tenths of a second."""
         return [write() for write in self._finished]
 
     def listener(self, seat: int, language: str, you: int | None) -> Listener:
@@ -150,7 +150,7 @@ class LiveTable:
         return self._listeners[key]
 
     def events(self, seat: int | None, language: str, you: int | None) -> list[dict[str, Any]]:
-        """Returns the events of the round for ``seat``; None, a spectator, gets those of each ply as another seat does."""
+        """Returns the events of the round for ``seat``; None, a spectator, gets each ply's events as another seat does."""
         if seat is not None:
             return [_event(*each) for each in self.listener(seat, language, you).events]
         n = self.settings.setup.players

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, needs_history
-from nainjaune_env.core.errors import AgentError, CheckpointError, NainJauneError, choose_one
+from nainjaune_env.core.errors import AgentError, CheckpointError, NainJauneError, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
@@ -49,7 +49,7 @@ def check_agent(name: object, game: str, extra: Sequence[str] = ()) -> str:
                 if not re.fullmatch("[0-9]{1,3}", number) or not 1 <= int(number) <= MAX_SEARCH_DEALS:
                     raise AgentError(f"After @{modifier}= comes a whole number from 1 to {MAX_SEARCH_DEALS}, not {number}.")
             return name
-    raise AgentError(choose_one("agent", name, names))
+    raise AgentError(unknown_name_message("agent", name, names))
 
 
 def check_extra(name: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, get_origin, get_type_hints
 
-from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, choose_one, quoted
+from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, quoted, unknown_name_message
 from nainjaune_env.core.speech import LANGUAGES
 
 
@@ -219,7 +219,7 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
         raise MessageError(f"A message is a JSON object, not {quoted(message)}.")
     kind = message.pop("type", None)
     if not isinstance(kind, str) or kind not in CASES:
-        raise MessageError(choose_one("kind of message", kind, CASES))
+        raise MessageError(unknown_name_message("kind of message", kind, CASES))
     if kind != "replay" and len(given) > limits.message_bytes:  # another "type" that comes later
         raise MessageError(f"A message {kind!r} has at most {limits.message_bytes} characters, not {len(given)}.")
     token = message.pop("token", None)
@@ -233,7 +233,7 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
         if type(value) is not of or (isinstance(value, int) and not 0 <= value < LARGEST):
             raise MessageError(f"In a message {kind!r}, {name!r} is {_NAMES[of]}, not {quoted(value)}.")
     if message.get("language", LANGUAGES[0]) not in LANGUAGES:
-        raise MessageError(choose_one("language", message["language"], LANGUAGES))
+        raise MessageError(unknown_name_message("language", message["language"], LANGUAGES))
     return Message(kind, token, CASES[kind](**message))
 
 

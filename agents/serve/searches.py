@@ -13,7 +13,7 @@ from nainjaune_env.core.errors import NainJauneError
 from .protocol import Refusal, error_text
 
 QUICK_THREADS = 2
-"""Threads for steps of searches of which somebody waits for the first numbers."""
+"""Threads for steps of searches whose first numbers somebody waits for."""
 
 
 class Search(NamedTuple):
@@ -22,7 +22,7 @@ class Search(NamedTuple):
     steps: Iterator[Mapping[str, Any]]
     """Yields messages for the viewer; each is computed in a thread, one after the other."""
     long: bool = False
-    """Whether its steps may take seconds: they run one at a time, and those of other searches do not wait for them."""
+    """Whether its steps may take seconds: they run one at a time, and other searches do not wait for them."""
 
 
 class Searches:

@@ -35,7 +35,7 @@ class TableServer:
     """Answers messages; one object for a process, used in one event loop."""
 
     def __init__(self, store: Store, *, agents: Sequence[str] = (), limits: Limits | None = None, prepared: bool = False) -> None:
-        """``agents`` are names, such as those of runs, that may be seated besides those that come with the package.
+        """``agents`` are names, of runs for example, that may be seated besides the agents of the package.
 
         With ``prepared`` games are prepared from the start on, and advice is loaded as soon as somebody sits down at a table that
         allows it.

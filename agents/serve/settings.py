@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED
@@ -77,13 +77,13 @@ def _described(name: str, agents: list[str]) -> dict[str, Any]:
     game = get_game(name)
     presets = [
         {
-            "name": preset,
-            "source": sheet.source,
-            "players": list(sheet.players),
-            "match": _has_end(name, preset),
-            "knobs": {field.name: getattr(sheet.rules, field.name) for field in fields(sheet.rules)},
+            "name": preset_name,
+            "source": preset.source,
+            "players": list(preset.players),
+            "match": _has_end(name, preset_name),
+            "knobs": {field.name: getattr(preset.rules, field.name) for field in fields(preset.rules)},
         }
-        for preset, sheet in game.presets.items()
+        for preset_name, preset in game.presets.items()
     ]
     rules = game.presets[game.default_preset].rules
     knobs = [{"name": f.name, **{k: f.metadata[k] for k in _KNOB}} for f in fields(rules)]
@@ -120,7 +120,7 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     names_of_knobs = game.presets[game.default_preset].rules.names()
     for name in given["knobs"]:
         if name not in names_of_knobs:  # "players" and "self" would be other arguments of setup()
-            raise ConfigError(choose_one("knob", name, names_of_knobs))
+            raise ConfigError(unknown_name_message("knob", name, names_of_knobs))
     setup = game.setup(given["preset"], given["players"], **given["knobs"])
     rounds, pace = given["rounds"], given["pace"]
     if rounds is None:

@@ -229,13 +229,13 @@ class Tables:
 
     def show(self, running: Running) -> None:
         """Sends the table to all that look at it, drawn once for those who see the same."""
-        drawn: dict[tuple[int | None, str], str] = {}
+        messages: dict[tuple[int | None, str], str] = {}
         for viewer in running.viewers:
             self._searches.stop(viewer)
             key = viewer.seat, viewer.language
-            if key not in drawn:
-                drawn[key] = to_text(view_of(running, *key))
-            viewer.send(drawn[key])
+            if key not in messages:
+                messages[key] = to_text(view_of(running, *key))
+            viewer.send(messages[key])
 
     def wake(self, table: str) -> None:
         """Lets a table go on by itself, if it does and is not at it."""
@@ -309,8 +309,8 @@ class Tables:
         """Takes the tables out of memory that nobody has looked at for some time and that do not go on by themselves."""
         now = asyncio.get_running_loop().time()
         for table, running in list(self.running.items()):
-            resting = running.task is None or running.task.done()
-            if resting and not running.viewers and now - running.left_at > FORGOTTEN:
+            is_idle = running.task is None or running.task.done()
+            if is_idle and not running.viewers and now - running.left_at > FORGOTTEN:
                 del self.running[table]
 
 

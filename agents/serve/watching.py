@@ -36,7 +36,7 @@ class Speed:
         self._changed.set()
 
     async def wait(self, *, pauses: float = 1.0, least: float = 0.0, spent: float = 0.0) -> None:
-        """Waits for a number of pauses, at least ``least`` seconds, of which ``spent`` are over; without end while paused."""
+        """Waits for a number of pauses, at least ``least`` seconds, less ``spent`` that are over; endless while paused."""
         loop = asyncio.get_running_loop()
         begun = loop.time() - spent
         while self.paused or (left := max(self.seconds * pauses, least) + begun - loop.time()) > 0:

@@ -1,4 +1,4 @@
-"""Means of paired differences, of which most may be 0, with 95 % intervals in constant memory.
+"""Means of paired differences with 95 % intervals in constant memory, also where most differences are 0.
 
 Agents that play nearly alike differ on few deals, and all other differences are 0. So the mean depends on how many deals differ,
 and its distribution is skewed. Intervals by Student's t are then too narrow: for ``patient`` against ``closer`` on ``skip``,

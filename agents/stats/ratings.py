@@ -73,8 +73,8 @@ def fit(rows: NDArray[np.integer[Any]], agents: int, rng: np.random.Generator) -
         return stages.log_strengths(np.bincount(which.ravel(), np.repeat(weight, rounds), len(kinds)), start)
 
     strengths = fitted(np.ones(deals), np.zeros(agents))
-    drawn = [fitted(np.bincount(rng.integers(deals, size=deals), minlength=deals), strengths) for _ in range(RESAMPLES)]
-    deviation = np.std([logs - logs.mean() for logs in drawn], axis=0, ddof=1)
+    resampled = [fitted(np.bincount(rng.integers(deals, size=deals), minlength=deals), strengths) for _ in range(RESAMPLES)]
+    deviation = np.std([logs - logs.mean() for logs in resampled], axis=0, ddof=1)
     points, half = POINTS * (strengths - strengths.mean()), POINTS * Z_95 * deviation
     return [Estimate(float(mean), float(width)) for mean, width in zip(points, half, strict=True)]
 

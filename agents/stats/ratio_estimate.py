@@ -39,7 +39,7 @@ class Estimate:
 class Ratios:
     """K pairs of ratios ``a/b`` and ``c/d`` of sums over blocks, each block with its own numbers ``(a, b, c, d)``.
 
-    Keeps the means and the sums of products of deviations (Chan, Golub and LeVeque 1983). Intervals are those of the delta method
+    Keeps the means and the sums of products of deviations (Chan, Golub and LeVeque 1983). Intervals follow the delta method
     with all covariances, so the difference of two ratios over the same deals has a narrower interval than their own would give.
     """
 

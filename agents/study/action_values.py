@@ -56,13 +56,15 @@ class ActionEvaluator:
         """
         size = max(DETERMINIZATIONS // self.deals, 1)
         parts = [slice(at, at + size) for at in range(0, max(len(tables), 1), size)]
-        found = [self._part(tables[part], legal[part], states[part]) for part in parts]
-        return RegretValues(*(np.concatenate([getattr(part, field.name) for part in found]) for field in fields(RegretValues)))
+        part_values = [self._part(tables[part], legal[part], states[part]) for part in parts]
+        return RegretValues(
+            *(np.concatenate([getattr(part, field.name) for part in part_values]) for field in fields(RegretValues))
+        )
 
     def _part(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> RegretValues:
         decisions, actions, deals = len(tables), len(self.setup.game.actions), self.deals
-        drawn = determinize(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
-        values = self._rollouts.values(drawn, np.repeat(legal, deals))
+        determinized = determinize(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
+        values = self._rollouts.values(determinized, np.repeat(legal, deals))
         stats, mask = ActionStats(decisions, actions), as_rows(legal, actions)
         stats.add(Trial(np.arange(decisions), np.arange(actions), np.full(decisions, deals), values[..., None]), mask)
         payoff = values.reshape(decisions, deals, actions)

@@ -146,10 +146,10 @@ def _searched(settings: StudySettings, chunk: Chunk, values: RegretValues) -> De
 
 def bit_names(sets: NDArray[Any], names: Sequence[tuple[int, str]]) -> Any:
     """Returns a text column with the names of the bits of ``sets (R,)``, in the order of ``names``, separated by spaces."""
-    words = [text.encode() for _, text in names]
+    encoded_names = [text.encode() for _, text in names]
     bits = np.array([bit for bit, _ in names], np.int64)
-    letters = np.frombuffer(b"".join(words), np.uint8)
-    lengths = np.array([len(word) for word in words], np.int64)
+    letters = np.frombuffer(b"".join(encoded_names), np.uint8)
+    lengths = np.array([len(word) for word in encoded_names], np.int64)
     numbers = sets.astype(np.int64)
     ends = np.zeros(len(sets) + 1, np.int32)
     _text_ends(numbers, bits, lengths, ends)
@@ -171,7 +171,7 @@ def _text_ends(sets: Any, bits: Any, lengths: Any, ends: Any) -> None:
 
 @jit
 def _write_texts(sets: Any, bits: Any, lengths: Any, letters: Any, text: Any) -> None:
-    """Writes the texts one after the other to ``text``; ``letters`` are those of all words in turn."""
+    """Writes the texts one after the other to ``text``; ``letters`` are the letters of all words in turn."""
     at = 0
     for row in range(sets.size):
         begun, letter = at, 0

@@ -1,4 +1,4 @@
-"""The columns of a study's files, in order: those of any game, those of the game's own features, and those of a search.
+"""The columns of a study's files, in order: of any game, of the game's own features, and of a search.
 
 The documentation, the files and their metadata are all made from these.
 """
@@ -100,7 +100,7 @@ RENAMED = {"sharing": BEST}
 
 
 def of_any_decision() -> tuple[ColumnSpec, ...]:
-    """Returns the columns of a decision in any game, without those of a search; the unit ``payoff`` stands for the game's own."""
+    """Returns the columns of a decision in any game, without a search's; the unit ``payoff`` stands for the game's own."""
     return (*HEAD, *_general(DECISION, {"seat": AGENT, "action": MOVE}))
 
 

@@ -73,7 +73,7 @@ def exists(folder: Path) -> ConfigError:
 
 def _arrays(settings: StudySettings, chunk: Chunk) -> dict[str, list[Any]]:
     """Returns the columns of all files in the order of their schemas."""
-    return {name: list(MAKERS[name](own, settings, chunk)) for name, own in files_of(settings).items()}
+    return {name: list(MAKERS[name](columns, settings, chunk)) for name, columns in files_of(settings).items()}
 
 
 def rows_text(settings: StudySettings, chunk: Chunk) -> dict[str, str]:

@@ -16,7 +16,7 @@ from .units import StudyPlan
 def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
     """Writes the study whose units are all in the shards of ``folder``, where its files will be beside them.
 
-    Returns the number of rows of each file. The files are equal to the last byte to those of ``write_study``. That of the
+    Returns the number of rows of each file. The files equal what ``write_study`` writes, to the last byte. The file of
     decisions is put there last. Raises :class:`WorkError` as ``FinishedShards`` does, and :class:`ConfigError` if it exists.
     """
     check_folder(folder)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent
 from nainjaune_env.analysis.features import Trace, features_of, trace_plies
 from nainjaune_env.analysis.stats import LoggedPlies
-from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
+from nainjaune_env.core.errors import AgentError, ConfigError, unknown_name_message
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, Episode
@@ -88,7 +88,7 @@ class StudySettings:
         if self.episode == "match":
             self.setup.game.check_match(self.setup.rules)
         if self.seating not in ("random", "fixed"):
-            raise ConfigError(choose_one("seating", self.seating, ("random", "fixed")))
+            raise ConfigError(unknown_name_message("seating", self.seating, ("random", "fixed")))
         if not self.agents or (self.seating == "fixed" and len(self.agents) not in (1, n)):
             wanted = "at least one agent" if self.seating == "random" else f"one agent, or {n} in the order of the seats"
             raise AgentError(f"Expected {wanted}, not {len(self.agents)}.")
@@ -145,8 +145,8 @@ def play_chunk(settings: StudySettings, at: int, count: int) -> Chunk:
     batch.reset(seeds=seeds)
     assert batch.log is not None
     seats = _seats(settings, at, count)
-    drawn = streams(settings.seed, count, Stream.AGENTS, first=at)
-    payoff = play_out(batch, settings.agents, seats, lambda _, index: RowStreams(drawn, index))
+    rng_states = streams(settings.seed, count, Stream.AGENTS, first=at)
+    payoff = play_out(batch, settings.agents, seats, lambda _, index: RowStreams(rng_states, index))
     plies, keep = LoggedPlies(batch.log.action, batch.log.count), None
     if settings.evaluator is not None:
         keep = settings.share > _uniform(settings, Stream.SHARE, at, (count, plies.actions.shape[1])).T

@@ -38,7 +38,7 @@ class StudyPlan:
     """The agent that searches and its deals."""
     share: float = 1.0
     chunk: int | None = None
-    """Episodes played at once, those of a unit (None: ``tables_at_once``)."""
+    """Episodes of a unit, played at once (None: ``tables_at_once``)."""
     command: str | None = None
     """Reproduces the study."""
 

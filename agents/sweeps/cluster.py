@@ -59,7 +59,7 @@ def check_runs(runs: Sequence[SeedRun]) -> None:
 def train_on_cluster(
     address: str, runs: Sequence[SeedRun], progressed: Progressed, report: Report | None = None
 ) -> dict[SeedRun, str]:
-    """Trains all ``runs`` on the cluster at ``address``; the arguments and what it returns are those of ``train_all``.
+    """Trains all ``runs`` on the cluster at ``address``; arguments and result as in ``train_all``.
 
     ``progressed`` is called after each call. Raises :class:`WorkError` as ``cluster.connect`` does, and for a worker with other
     versions.

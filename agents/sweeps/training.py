@@ -98,7 +98,7 @@ def _one_by_one(runs: Sequence[SeedRun], progressed: Progressed) -> dict[SeedRun
     diverged = {}
     for seed_run in runs:
         try:
-            if not train_run(seed_run, run_of(seed_run), lambda completed, _, own=seed_run: progressed(own, completed)):  # type: ignore[misc]
+            if not train_run(seed_run, run_of(seed_run), lambda completed, _, run=seed_run: progressed(run, completed)):  # type: ignore[misc]
                 return None
         except DivergenceError as error:
             diverged[seed_run] = str(error)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
@@ -90,7 +90,7 @@ class BaseConfig:
             raise ConfigError(f"{self.algorithm!r} trains no network with memory: arch.recurrent is 0, not {self.recurrent}.")
         check_logs(self.logs)
         if self.schedule not in SCHEDULES:
-            raise ConfigError(choose_one("schedule", self.schedule, SCHEDULES))
+            raise ConfigError(unknown_name_message("schedule", self.schedule, SCHEDULES))
         if self.eval_deals == 1:
             raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
         if self.keep_best and not self.evaluates:
@@ -207,7 +207,7 @@ class BaseTrainer(ABC, Generic[C]):
     # ---- processes -----------------------------------------------------------------------------------------------
 
     def part(self, count: int) -> slice:
-        """Returns those of ``count`` tables that this process has."""
+        """Returns which of ``count`` tables this process has."""
         return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
     def mean(self, value: float) -> float:

@@ -44,8 +44,8 @@ def response_configs(
         checkpoint, name = load_checkpoint(path), base_name(target)
         check_fits(checkpoint, setup, repr(name))
         initial[FROM_NETWORK] = {"init": name, "arch": checkpoint.arch}
-    own = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
-    recipes = {start: {**common, **RECIPES[start], **own, **initial[start]} for start in initial}
+    overrides = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
+    recipes = {start: {**common, **RECIPES[start], **overrides, **initial[start]} for start in initial}
     for start, recipe in recipes.items():  # settings of the optimizer go over those of the recipe, one by one
         recipe["optimizer"] = {**RECIPES[start].get("optimizer", {}), **settings.get("optimizer", {})}
     return {start: build(ppo.Config, recipe) for start, recipe in recipes.items()}

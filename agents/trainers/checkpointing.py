@@ -59,8 +59,10 @@ def load_initial_weights(
         raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
     source = stored_net(checkpoint, common, where) if common else build_net(checkpoint, setup, where)
     if source.arch != net.arch:
-        other, own = (yaml.safe_dump(one.arch, default_flow_style=True, sort_keys=False).strip() for one in (source, net))
-        raise CheckpointError(f"{where} has arch={other}, and this run has arch={own}.")
+        source_arch, net_arch = (
+            yaml.safe_dump(one.arch, default_flow_style=True, sort_keys=False).strip() for one in (source, net)
+        )
+        raise CheckpointError(f"{where} has arch={source_arch}, and this run has arch={net_arch}.")
     net.load_state_dict(source.state_dict())
 
 
@@ -77,7 +79,7 @@ def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tens
 def optimizer_tensors(prefix: str, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Returns the state of an optimizer: ``<prefix><parameter>.<key>``, parameters numbered."""
     state = optimizer.state_dict()["state"]
-    return {f"{prefix}{number}.{key}": tensor for number, kept in state.items() for key, tensor in kept.items()}
+    return {f"{prefix}{number}.{key}": tensor for number, values in state.items() for key, tensor in values.items()}
 
 
 def load_optimizer(prefix: str, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:

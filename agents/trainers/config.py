@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 
@@ -64,7 +64,7 @@ MOVED_KEYS = {
 
 
 def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
-    """Returns the keys whose ``stored`` values differ from those of ``config``, so that a run cannot be resumed under it.
+    """Returns the keys whose ``stored`` values differ from ``config``, so that a run cannot be resumed under it.
 
     A key that ``stored`` lacks has its default: it is newer than the run. :data:`PLACEMENT_KEYS` and :data:`RESUME_KEYS` do not
     count.
@@ -84,10 +84,10 @@ def without_removed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]
     Raises :class:`ConfigError` for a removed key with any other value.
     """
     names = {f.name for f in dataclasses.fields(cls)}
-    kept = {}
+    present = {}
     for key, value in values.items():
         if key in names or key not in REMOVED:
-            kept[key] = value
+            present[key] = value
             continue
         reason, unused = REMOVED[key]
         if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in unused):
@@ -95,7 +95,7 @@ def without_removed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]
                 f"The configuration key {key!r} was removed on {REMOVED_ON}: {reason}, see docs/lab/removed_options.md. "
                 "A run that used it goes on under a version from before that day."
             )
-    return kept
+    return present
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -224,7 +224,7 @@ def build(cls: type[C], values: Mapping[str, Any]) -> C:
 
 
 def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:
-    """Returns the setup with ``knobs`` over those of the preset.
+    """Returns the setup with ``knobs`` over the preset's.
 
     Raises :class:`~nainjaune_env.core.errors.RulesError` as ``make_setup`` does. Knobs from a file must not be passed to that
     as keyword arguments: one called ``preset`` would be a Python error.
@@ -233,7 +233,7 @@ def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Map
     names = setup.rules.names()
     for name in knobs:
         if name not in names:
-            raise RulesError(choose_one("knob", name, names))
+            raise RulesError(unknown_name_message("knob", name, names))
     return dataclasses.replace(setup, rules=setup.rules.replace(**knobs))
 
 

@@ -1,4 +1,4 @@
-"""Metrics logged to services that keep those of many runs: Weights & Biases and MLflow, each an extra.
+"""Metrics logged to services that keep many runs: Weights & Biases and MLflow, each an extra.
 
 Addresses and accounts are set as users of these libraries set them: by ``WANDB_MODE``, ``WANDB_PROJECT`` and ``wandb login``, and
 by ``MLFLOW_TRACKING_URI`` and ``MLFLOW_EXPERIMENT_NAME``. A resumed run goes on in the same place: the file ``log_ids.json`` in
@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import ConfigError, MissingLibraryError, NainJauneError, as_sentence, choose_one
+from nainjaune_env.core.errors import ConfigError, MissingLibraryError, NainJauneError, as_sentence, unknown_name_message
 from nainjaune_env.core.validation import read_json
 
 from .metric_log import MetricLog
@@ -193,7 +193,7 @@ def check_logs(names: list[str]) -> None:
     """Raises :class:`ConfigError` for an unknown name, or one twice, and :class:`MissingLibraryError` for a missing library."""
     for number, name in enumerate(names):
         if name not in EXPERIMENT_LOGS:
-            raise ConfigError(choose_one("log", name, EXPERIMENT_LOGS))
+            raise ConfigError(unknown_name_message("log", name, EXPERIMENT_LOGS))
         if name in names[:number]:
             raise ConfigError(f"'logs' names {name!r} twice.")
         if find_spec(name) is None:

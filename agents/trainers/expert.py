@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, SeatAssignment, any_needs_history
 from nainjaune_env.core.atomic_files import remove_leftovers, write_bytes
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.engine.batch import Batch
 
@@ -121,7 +121,7 @@ class Config(BaseConfig):
         if self.temperature <= 0:
             raise ConfigError(f"The temperature of the targets is above 0, and it is {self.temperature}.")
         if self.rollouts not in ROLLOUTS:
-            raise ConfigError(choose_one("player of rollouts", self.rollouts, ROLLOUTS))
+            raise ConfigError(unknown_name_message("player of rollouts", self.rollouts, ROLLOUTS))
         if self.truncate and (self.rollouts != "net" or self.device != "cpu"):
             raise ConfigError("'truncate' ends rollouts by the network on the CPU: it takes rollouts='net' and device='cpu'.")
         if self.gate == 1:
@@ -278,7 +278,7 @@ class Trainer(BaseTrainer[Config]):
 
         They do not halve, because the values of all actions are learned.
 
-        On a GPU, determinizations and rollouts by a rule of thumb are those of the CPU, and so are labels of the same decisions;
+        On a GPU, determinizations and rollouts by a heuristic equal the CPU's, and so do labels of the same decisions;
         by a network they differ by rounding.
         """
         by_net = self.has_learned and self.config.rollouts == "net"

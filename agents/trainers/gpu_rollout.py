@@ -47,21 +47,23 @@ def play_on_gpu(
     for step in itertools.count():
         sizes = [len(part.table) for part in playing]
         if step % CHECK_EVERY == 0:
-            over = torch.stack([part.done.all() for part in playing]).tolist()
-            if all(over):
+            all_done = torch.stack([part.done.all() for part in playing]).tolist()
+            if all(all_done):
                 break
-            if any(over):  # that setup is done; its tables would only be evaluated on
-                own = zip(torch.split(generators, sizes), over, strict=True)
-                generators = torch.cat([states for states, ended in own if not ended])
-                playing = [part for part, ended in zip(playing, over, strict=True) if not ended]
+            if any(all_done):  # that setup is done; its tables would only be evaluated on
+                states_by_setup = zip(torch.split(generators, sizes), all_done, strict=True)
+                generators = torch.cat([states for states, ended in states_by_setup if not ended])
+                playing = [part for part, ended in zip(playing, all_done, strict=True) if not ended]
                 sizes = [len(part.table) for part in playing]
         # torch.cat copies: the batches overwrite their arrays
-        seen, all_seen, words, trajectory_id = (
+        seen, critic_obs, legal_bits, trajectory_id = (
             torch.cat(column) for column in zip(*(part.seen() for part in playing), strict=True)
         )
         logits, value = policy(seen, trajectory_id)
-        action, log_prob = sample(logits, words.clamp(min=1), next_uniform(generators))
-        columns = (torch.split(column, sizes) for column in (seen, all_seen, words, action, log_prob, value, trajectory_id))
+        action, log_prob = sample(logits, legal_bits.clamp(min=1), next_uniform(generators))
+        columns = (
+            torch.split(column, sizes) for column in (seen, critic_obs, legal_bits, action, log_prob, value, trajectory_id)
+        )
         for part, *columns_of_part in zip(playing, *columns, strict=True):
             part.step(columns_of_part)
     return [part.recorded(policy) for part in played]
@@ -71,7 +73,7 @@ class PlayedTables:
     """The tables of one setup while they are played: what a step reads of them, and what the steps so far recorded."""
 
     def __init__(self, tables: Tables, first: int, privileged: bool, device: torch.device) -> None:
-        """``first``: the number of the first (table, seat) among those of all parts."""
+        """``first``: the number of the first (table, seat), counted over all parts."""
         self._batch, self._players, self._first = tables.batch, tables.setup.players, first
         self._privileged = privileged
         self._objective_payoff = tables.objective_payoff
@@ -86,10 +88,15 @@ class PlayedTables:
         self._steps: list[tuple[Tensor, ...]] = []
 
     def seen(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Returns observations as the network takes them, those of all hands, legal actions, and whose turn it is."""
+        """Returns observations as the network takes them, observations of all hands, legal actions, and whose turn it is."""
         observation = self._as_network_takes_it(0, self._batch.observation)
-        all_seen = self._as_network_takes_it(1, self._batch.omniscient()) if self._privileged else observation[:, :0]
-        return observation, all_seen, self._legal, self._first + self.table * self._players + view(self._batch, self._batch.seat)
+        critic_obs = self._as_network_takes_it(1, self._batch.omniscient()) if self._privileged else observation[:, :0]
+        return (
+            observation,
+            critic_obs,
+            self._legal,
+            self._first + self.table * self._players + view(self._batch, self._batch.seat),
+        )
 
     def step(self, columns: Sequence[Tensor]) -> None:
         """Records ``columns`` of a rollout, up to the value and the trajectory, and takes the action."""
@@ -156,7 +163,7 @@ def unpacked(legal: Tensor, actions: int) -> Tensor:
 def next_uniform(states: Tensor) -> Tensor:
     """``prng.RowStreams.random``: advances the generators ``states (K,) int64`` and returns uniform numbers ``(K,) float64``.
 
-    The states are words of 64 bits as int64, in which torch's sums and products wrap around like those of unsigned integers.
+    The states are words of 64 bits as int64, in which torch's sums and products wrap around as for unsigned integers.
     """
     states += _signed(0x9E3779B97F4A7C15)
     word = states

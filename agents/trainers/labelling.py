@@ -38,10 +38,10 @@ ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0, "keep_bes
 
 def labels_run(config: Mapping[str, Any]) -> str:
     """Returns the SHA-256 of the keys of ``config`` that labels depend on: a run that is resumed keeps them."""
-    kept = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
-    if kept.get("opponents") is None:  # a key that labels from before it do not know
-        kept.pop("opponents", None)
-    return run_id(version_1_keys(kept))  # so that labels of earlier versions are kept too
+    identity = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
+    if identity.get("opponents") is None:  # a key that labels from before it do not know
+        identity.pop("opponents", None)
+    return run_id(version_1_keys(identity))  # so that labels of earlier versions are kept too
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class LabelPlan:
         return {**vars(self), "setup": self.setup.to_dict()}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, payload: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        return cls(**{**held, "setup": setup_from(held["setup"]), "agents": tuple(held["agents"])})
+        return cls(**{**payload, "setup": setup_from(payload["setup"]), "agents": tuple(payload["agents"])})
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields a unit for each shard."""
@@ -121,11 +121,11 @@ class LabelWorkers:
         if self._coming is None:
             self._started, self._finished = time.monotonic(), 0
             self._coming = self._make(config, setup, generation, None if player is None else player(), missing)
-        found = next(self._coming)
+        shard = next(self._coming)
         self._finished += 1
         if len(missing) == 1:
             self.close()
-        return found
+        return shard
 
     def close(self) -> None:
         """Stops what is being made."""
@@ -146,10 +146,10 @@ class LabelWorkers:
             agents = [load_agent(name, setup) for name in names]
             units = (WorkUnit(generation, number, 1) for number in numbers)
             with closing(self._executor.results(plan, agents, self._noted(units))) as results:
-                for unit, found in results:
+                for unit, payload in results:
                     del self._begun[unit]
                     shard = ShardId(labels_run(config), generation, unit.first)
-                    read = labels_from_text(found["labels"], setup, shard, count=config["shard"])
+                    read = labels_from_text(payload["labels"], setup, shard, count=config["shard"])
                     yield unit.first, *read
 
     def _noted(self, units: Iterator[WorkUnit]) -> Iterator[WorkUnit]:

@@ -237,9 +237,9 @@ class Trainer(BaseTrainer[Config]):
 def payoff_spread(setup: Setup, seed: int) -> float:
     """Returns the standard deviation of a seat's payoff in random play, at least 1: the unit of rewards and values."""
     batch = Batch(setup, UNIT_ROUNDS, seed=seed, autoreset=False)
-    chance, payoff = streams(seed, UNIT_ROUNDS, stream=1), batch.reward.astype(np.int64)
+    generators, payoff = streams(seed, UNIT_ROUNDS, stream=1), batch.reward.astype(np.int64)
     while not batch.done.all():
-        batch.step(batch.sample(chance))
+        batch.step(batch.sample(generators))
         payoff += batch.reward
     return max(float(np.float32(payoff.std())), 1.0)  # a checkpoint keeps 32 bits of it
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import ConfigError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -42,7 +42,7 @@ def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping
     for entry in mixture:
         for key in entry:
             if key not in KEYS:
-                raise ConfigError(choose_one("key in an entry of 'mixture'", key, KEYS))
+                raise ConfigError(unknown_name_message("key in an entry of 'mixture'", key, KEYS))
         rules = entry.get("rules", {})
         if not isinstance(rules, Mapping):
             raise ConfigError(f"In an entry of 'mixture', 'rules' are knobs and their values, not {quoted(rules)}.")

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from ..nets.fused_mlp import FusedInference, FusedTraining, RunBoth
+from ..nets.fused_mlp import FusedInference, FusedTraining, RunPair
 from ..nets.modules import ValueNet
 from ..nets.policy_value import PolicyValueNet
 
@@ -59,10 +59,10 @@ class RolloutPolicy:
                 self._states[trajectory_id] = after.float()
         return logits, value
 
-    def critic_value(self, all_seen: Tensor) -> Tensor:
-        """Returns the critic's values ``(K,)`` of ``all_seen (K, larger size) uint8``."""
+    def critic_value(self, critic_obs: Tensor) -> Tensor:
+        """Returns the critic's values ``(K,)`` of ``critic_obs (K, critic_obs_size) uint8``."""
         assert self._critic is not None
-        return torch.cat([self._critic(part)[0] for part in torch.split(all_seen, CRITIC_ROWS)]).squeeze(1)
+        return torch.cat([self._critic(part)[0] for part in torch.split(critic_obs, CRITIC_ROWS)]).squeeze(1)
 
 
 class NetOutput(NamedTuple):
@@ -77,7 +77,7 @@ class NetOutput(NamedTuple):
 class LearningNets:
     """The networks with gradients."""
 
-    def __init__(self, net: PolicyValueNet, critic: ValueNet | None, dtype: torch.dtype, run_pair: RunBoth | None = None) -> None:
+    def __init__(self, net: PolicyValueNet, critic: ValueNet | None, dtype: torch.dtype, run_pair: RunPair | None = None) -> None:
         """``dtype`` of the products; ``run_pair`` runs two parts of a pass at the same time (None: in turn)."""
         self.net = net
         self._bf16 = dtype is torch.bfloat16
@@ -86,7 +86,7 @@ class LearningNets:
         self._critic = FusedTraining(critic.fused(), dtype, run_pair) if critic else None
 
     def __call__(self, observation: Tensor, omniscient: Tensor, batch_sizes: Tensor | None) -> NetOutput:
-        """Returns the outputs for ``observation (K, size) uint8``, and ``omniscient (K, larger size) uint8`` for the critic.
+        """Returns the outputs for ``observation (K, size) uint8``, and ``omniscient (K, critic_obs_size) uint8`` for the critic.
 
         ``batch_sizes`` of packed sequences for a network with memory, see ``PolicyValueNet.trunk``.
         """

@@ -1,6 +1,6 @@
 """Whom the learner meets: the configuration key ``opponents``, the same for every trainer.
 
-``{self: 0.5, closer: 0.25, past: 0.25}`` are shares of the tables. At those of ``self`` all seats learn. At the others one seat
+``{self: 0.5, closer: 0.25, past: 0.25}`` are shares of the tables. At the tables of ``self`` all seats learn. At others one seat
 learns, another one each iteration, and the opponent has all other seats: an agent by name, or a past self of this run. Past
 selves are copies of the network that draw from their policies, the newest :data:`PAST_SELVES` of one every
 :data:`SNAPSHOT_EVERY` iterations; a checkpoint keeps them, so that a resumed run gives the same bits.
@@ -65,7 +65,7 @@ class PastSelves:
 
     def __init__(self, net: PolicyValueNet) -> None:
         self.nets = [copy.deepcopy(net).requires_grad_(False).eval() for _ in range(PAST_SELVES)]
-        self.agents = [NetAgent(f"past_{number}", own, stochastic=True) for number, own in enumerate(self.nets)]
+        self.agents = [NetAgent(f"past_{number}", past_net, stochastic=True) for number, past_net in enumerate(self.nets)]
 
     def modules(self) -> dict[str, torch.nn.Module]:
         """Returns the copies by the prefix of their tensors in checkpoints."""

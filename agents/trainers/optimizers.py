@@ -76,7 +76,7 @@ class GroupedOptimizer:
         divided = OPTIMIZER.build(optimizer).groups(groups, hidden_layers)
         kinds = {kind: [group for group in divided if group["kind"] == kind] for kind in KINDS}
         self.optimizers: dict[str, FastAdam | BatchedMuon] = {
-            kind: KINDS[kind](own, **(adam if kind == "adam" else {})) for kind, own in kinds.items() if own
+            kind: KINDS[kind](members, **(adam if kind == "adam" else {})) for kind, members in kinds.items() if members
         }
         """By their kinds."""
 

@@ -1,4 +1,4 @@
-"""PPO that plays the rounds of the next iteration in a second thread while it learns from those of this one.
+"""PPO that plays the next iteration's rounds in a second thread while it learns from this one's.
 
 The rounds are played by the weights from before this iteration's update, which the probability ratio of the loss accounts for.
 Compiled code and torch's operations leave the interpreter to the other thread, so that two cores are used. When the second thread
@@ -59,7 +59,7 @@ class Prefetcher(Generic[R]):
     def __init__(self, compute: Callable[[int], R], threads: int) -> None:
         """``compute`` must depend only on what does not change between :meth:`begin` and :meth:`take`.
 
-        ``threads``: those of torch in the other thread, where a number that is not set gives other bits than in this one.
+        ``threads``: torch's in the other thread; unless the number is set there, it gives other bits than this thread.
         """
         self._compute = compute
         self._pool = ThreadPoolExecutor(1, "prefetcher", _set_up_thread, (threads,))

@@ -31,7 +31,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
-from ..nets.fused_mlp import RunBoth, fast_dtype
+from ..nets.fused_mlp import RunPair, fast_dtype
 from ..nets.modules import MAX_UNITS, ValueNet, masked_log_softmax
 from ..options import option
 from ..sampling import sample
@@ -89,7 +89,7 @@ class Config(BaseConfig):
         check_config(self)
 
     def setups(self) -> list[Setup]:
-        """Returns the setups of training: those of the mixture, or the one of :meth:`setup`."""
+        """Returns the setups of training: the mixture's, or the one of :meth:`setup`."""
         return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
 
@@ -97,7 +97,7 @@ class Minibatch(NamedTuple):
     """The K decisions of a gradient step."""
 
     observation: Tensor  # (K, size) uint8
-    omniscient: Tensor  # (K, larger size) uint8 for the critic; (K, 0) without
+    omniscient: Tensor  # (K, critic_obs_size) uint8 for the critic; (K, 0) without
     legal: Tensor  # (K,) int64 words, none 0
     action: Tensor  # (K,) int64, legal
     log_prob: Tensor  # (K,) float32 of the action, under the policy that chose it
@@ -161,7 +161,7 @@ class Trainer(BaseTrainer[Config]):
 
     loss_function = staticmethod(ppo_loss)
 
-    def __init__(self, config: Config, setup: Setup, *, run_pair: RunBoth | None = None) -> None:
+    def __init__(self, config: Config, setup: Setup, *, run_pair: RunPair | None = None) -> None:
         """``run_pair`` runs two parts of a pass at the same time (None: in turn)."""
         super().__init__(config, setup)
         if config.mixture:

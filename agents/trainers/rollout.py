@@ -128,7 +128,7 @@ class Tables:
         seating: Seating | None = None,
         rng_of: Callable[..., np.random.Generator] | None = None,
     ) -> None:
-        """``part``: these tables among those of the run, whose setups are numbered; ``sizes`` of observations, and of what a
+        """``part``: these tables among all of the run, whose setups are numbered; ``sizes`` of observations, and of what a
         critic observes, for ``buffers`` that are used in turn.
 
         ``common``: the network takes the common layout of the game, not the setup's own; ``device``: where the tables are;
@@ -160,7 +160,7 @@ class Tables:
             np.take(self.batch.observation, index, axis=0, out=out, mode="clip")  # not "raise", which copies once more
 
     def observe_all(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
-        """Writes what a critic that sees all hands observes there to ``out (K, larger size)``."""
+        """Writes what a critic that sees all hands observes there to ``out (K, critic_obs_size)``."""
         seen = self.batch.omniscient(index)
         out[:] = self.views[1](seen) if self.views else seen
 
@@ -198,7 +198,7 @@ class Decisions(NamedTuple):
     """N decisions at the tables of one setup, in order of time; on a GPU the first five are tensors there."""
 
     observation: Any  # (N, size) uint8
-    omniscient: Any  # (N, larger size) uint8 for the critic; (N, 0) without
+    omniscient: Any  # (N, critic_obs_size) uint8 for the critic; (N, 0) without
     legal: Any  # (N,) int64 legal actions as words, bit a = action a
     action: Any  # (N,) int64
     log_prob: Any  # (N,) float32 of the action, under the policy that chose it
@@ -212,7 +212,7 @@ class Rollout:
     """The T decisions of an iteration, in order of time; on a GPU the first five are tensors there."""
 
     observation: Any  # (T, size) uint8
-    omniscient: Any  # (T, larger size) uint8 for the critic; (T, 0) without
+    omniscient: Any  # (T, critic_obs_size) uint8 for the critic; (T, 0) without
     legal: Any  # (T,) int64 legal actions as words, bit a = action a
     action: Any  # (T,) int64
     log_prob: Any  # (T,) float32 of the action, under the policy that chose it
@@ -228,9 +228,9 @@ class Rollout:
 class RolloutBuffer:
     """Memory for the columns of a rollout, allocated once and extended as decisions come."""
 
-    def __init__(self, size: int, larger_size: int) -> None:
+    def __init__(self, size: int, critic_obs_size: int) -> None:
         """``size`` of an observation, and of what the critic observes, 0 without one."""
-        self._columns: list[NDArray[Any]] = [np.empty((0, size), np.uint8), np.empty((0, larger_size), np.uint8)]
+        self._columns: list[NDArray[Any]] = [np.empty((0, size), np.uint8), np.empty((0, critic_obs_size), np.uint8)]
         self._columns += [np.empty(0, kind) for kind in (np.int64, np.int64, np.float32, np.float32, np.int64, np.float32)]
         self._count = 0
 

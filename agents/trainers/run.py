@@ -230,7 +230,7 @@ Progress = Callable[[int, dict[str, float]], None]
 
 
 def _wait_for_order(folder: Path) -> None:
-    """Waits until a file of metrics that is begun now comes after those of other processes, up to a second.
+    """Waits, up to a second, until a file of metrics that is begun now comes after the files of other processes.
 
     TensorBoard reads the files in the order of their names, which begin with the second of the start and go on with the number of
     the process. Where the file of a resumed run came before that of the same second which it continues, the metrics of the

@@ -33,7 +33,7 @@ except ModuleNotFoundError as error:
 
 
 class NetPolicy(MaskableActorCriticPolicy):
-    """A policy for MaskablePPO whose parameters are those of ``net``, a :class:`PolicyValueNet`.
+    """A policy for MaskablePPO with the parameters of ``net``, a :class:`PolicyValueNet`.
 
     ``policy_kwargs`` are ``layout`` and ``arch``, the network as data. The value is in the unit of the rewards.
     """
@@ -160,8 +160,8 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
 class DuplicateEvalCallback(BaseCallback):
     """Measures the model's edge over the field of an agent by duplicate play: ``eval/edge``, ``eval/ci95``.
 
-    Masks are those of the tables. An illegal action raises :class:`~nainjaune_env.core.errors.AgentError`, so an
-    evaluation without masks does not go unnoticed. The deals are those of our own trainers' evaluations, the same every time.
+    Masks come from the tables. An illegal action raises :class:`~nainjaune_env.core.errors.AgentError`, so an
+    evaluation without masks does not go unnoticed. It plays the deals of our own trainers' evaluations, the same every time.
     """
 
     def __init__(self, setup: Setup, against: str, *, every: int = 1, deals: int = 1000) -> None:

@@ -39,9 +39,9 @@ def seat_advantages(
     later_value[row, next_seat] = next_value
     follows[row, next_seat] = True
     for t in reversed(range(steps)):
-        over = ended[t]
-        gained[over] = later_value[over] = later_advantage[over] = 0
-        follows[over] = True
+        last = ended[t]
+        gained[last] = later_value[last] = later_advantage[last] = 0
+        follows[last] = True
         gained += rewards[t]
         now = row, seat[t]
         estimate = gained[now] + gamma * later_value[now] - value[t] + gamma * lam * later_advantage[now]

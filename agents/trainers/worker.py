@@ -1,4 +1,4 @@
-"""A run that another process of the same machine or cluster oversees, as those of a sweep are."""
+"""A run that another process of the same machine or cluster oversees, such as a run of a sweep."""
 
 from __future__ import annotations
 

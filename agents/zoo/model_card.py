@@ -66,7 +66,7 @@ class HouseRules:
     preset: str
     players: list[int]
     knobs: dict[str, list[Any]]
-    """Values of knobs; all others are those of the preset. A number between two that are listed counts as listed."""
+    """Values of knobs; all others are the preset's. A number between two that are listed counts as listed."""
 
     def __post_init__(self) -> None:
         if type(self.players) is not list or not isinstance(self.knobs, dict):

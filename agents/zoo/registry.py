@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nainjaune_env.core.atomic_files import digest
-from nainjaune_env.core.errors import AgentError, CheckpointError, choose_one, quoted
+from nainjaune_env.core.errors import AgentError, CheckpointError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -80,7 +80,7 @@ class PlayerRegistry:
         """
         base_name = name.removeprefix(PREFIX)
         if base_name not in self.names():
-            raise AgentError(choose_one("zoo player", name, [PREFIX + known for known in self.names()]))
+            raise AgentError(unknown_name_message("zoo player", name, [PREFIX + known for known in self.names()]))
         players = [player for player in self.players(base_name) if player.card.anywhere or not anywhere]
         fitting = [(rank, player) for player in players if (rank := _rank(player, setup, any_rules)) is not None]
         if not fitting:

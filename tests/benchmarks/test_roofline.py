@@ -85,7 +85,7 @@ def test_own_passes_are_of_every_decision_and_give_every_parameter_its_gradient(
     seen: list[int] = []
     whole = fused.forward
     fused.forward = lambda piece: (seen.append(len(piece)), whole(piece))[1]  # type: ignore[method-assign]
-    roofline.own_forward_and_back(fused, observation, 4, 2)
+    roofline.our_forward_and_back(fused, observation, 4, 2)
     assert seen == [4, 3, 3] * 2
     bias = net.value.bias
     assert bias.grad is not None

@@ -521,7 +521,7 @@ def test_deals_count_what_reset_begins() -> None:
     assert batch.deals.tolist() == [3, 2, 4]
     while not batch.done.all():
         batch.step(batch.sample(streams(0, 3)))
-    assert batch.deals.tolist() == [3, 2, 4]  # at rest nothing begins
+    assert batch.deals.tolist() == [3, 2, 4]  # where all are done nothing begins
     batch.step(batch.sample(streams(0, 3)))
     assert batch.deals.tolist() == [3, 2, 4]
     batch.reset(1)

@@ -21,7 +21,7 @@ from nainjaune_env.engine import log as log_module
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.log_arrays import COUNT, DEALT, FIRST, KNOWN, OPENING, LogArrays
 from nainjaune_env.engine.saved_state import SAVED
-from nainjaune_env.engine.workers import LEAST_STEPPED
+from nainjaune_env.engine.workers import MIN_TABLES_STEPPED
 from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests.support.contract import all_setups, any_setup, everything, has_matches
@@ -154,7 +154,7 @@ def test_forced_plies_that_had_no_space_are_written(
 @pytest.mark.parametrize("autoreset", [True, False])
 def test_threads_write_the_same_log(game: str, autoreset: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "SPACE", 2)
-    setup, tables = make_setup(game), LEAST_STEPPED + 44
+    setup, tables = make_setup(game), MIN_TABLES_STEPPED + 44
     alone, shared = (Batch(setup, tables, seed=1, autoreset=autoreset, log=True, threads=threads) for threads in (1, 2))
     draws, worked = streams(2, tables), 0
     for step in range(25):
@@ -311,7 +311,7 @@ def test_what_is_saved_is_restored(setup: Setup, trusted: bool, monkeypatch: pyt
 
 
 def test_threads_go_on_from_what_is_restored() -> None:
-    setup, tables = make_setup("nain_jaune"), LEAST_STEPPED
+    setup, tables = make_setup("nain_jaune"), MIN_TABLES_STEPPED
     batches = [Batch(setup, tables, seed=1, log=True, threads=threads) for threads in (1, 2)]
     draws = streams(2, tables)
     for batch in batches:
@@ -405,7 +405,7 @@ def test_play_out_is_the_same_with_a_log(setup: Setup, autoreset: bool, monkeypa
             actions = without.sample(ahead)
             for batch in (with_log, without):
                 batch.step(actions)
-        for _ in range(2):  # the second time without autoreset all tables are at rest
+        for _ in range(2):  # the second time without autoreset all tables are done
             steps = [batch.play_out(rows) for batch, rows in zip((with_log, without), draws, strict=True)]
             assert steps[0].tolist() == steps[1].tolist()
             assert draws[0].tolist() == draws[1].tolist()

@@ -17,7 +17,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine import log as log_module
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.saved_state import SAVED
-from nainjaune_env.engine.workers import LEAST_STEPPED
+from nainjaune_env.engine.workers import MIN_TABLES_STEPPED
 from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests.support.contract import all_setups, any_setup, everything, has_matches
@@ -53,7 +53,7 @@ def test_a_decision_that_is_undone_and_made_again_leaves_no_trace(setup: Setup, 
             actions = batch.sample(draws)
             batch.step(actions)
             after = everything(batch)
-            # nothing was done at tables at rest, and chance, which deals the next round, is not taken back
+            # nothing was done at finished tables, and chance, which deals the next round, is not taken back
             which = np.flatnonzero((before["legal"] != 0) & (batch.tables["rng"] == before["tables"]["rng"]))
             for taken in np.split(which, [which.size // 2]):
                 batch.undo(taken)
@@ -191,7 +191,7 @@ def test_without_observations_none_is_written() -> None:
 
 
 def test_threads_go_on_from_what_is_left() -> None:
-    tables = LEAST_STEPPED
+    tables = MIN_TABLES_STEPPED
     batches = [Batch(DJECO, tables, seed=1, autoreset=False, log=True, threads=threads) for threads in (1, 2)]
     for batch in batches:
         draws = streams(2, tables)

@@ -281,12 +281,12 @@ def exchanged(game: Any, drawn: list[int], viewer: int, rng: random.Random) -> l
     """Another deal: two draws of other seats change places, or one takes something that was not drawn. Hands come in a row."""
     size = (len(drawn) - 1) // game.num_players()
     hidden = [k for k in range(1, len(drawn)) if (k - 1) // size != viewer]
-    undrawn = game.chance.outcomes(game.setup, drawn[:2] + drawn[3:]) if len(drawn) > 3 else []
+    other_outcomes = game.chance.outcomes(game.setup, drawn[:2] + drawn[3:]) if len(drawn) > 3 else []
     while True:
         other = list(drawn)
         one, two = rng.sample(hidden, 2)
-        if undrawn and rng.random() < 0.3:
-            other[one] = rng.choice(undrawn)
+        if other_outcomes and rng.random() < 0.3:
+            other[one] = rng.choice(other_outcomes)
         else:
             other[one], other[two] = drawn[two], drawn[one]
         allowed = all(outcome in game.chance.outcomes(game.setup, other[:k]) for k, outcome in enumerate(other))

@@ -40,7 +40,7 @@ class Highest:
         return np.array([int(word).bit_length() - 1 for word in decisions.legal], np.int64)
 
 
-def rules_of_thumb(game: str) -> list[Agent]:
+def heuristic_agents(game: str) -> list[Agent]:
     """Up to three agents of the game that leave nothing to chance."""
     return [agent for name, agent in sorted(heuristics(game).items()) if name != "random"][:3] or [Highest()]
 
@@ -79,7 +79,7 @@ def same(one: Any, two: Any) -> bool:
 )
 @pytest.mark.parametrize("game", GAMES)
 def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) -> None:
-    agents = rules_of_thumb(game)
+    agents = heuristic_agents(game)
     opponents = {"one each": agents, "pool": Pool(["random", *agents], [1, 2, 0, 3][: 1 + len(agents)])}
     named = settings.get("opponents", "random")
     drawn = opponents.get(named, named)
@@ -113,7 +113,7 @@ def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_seeds_and_options_count_once(game: str) -> None:
-    rule = rules_of_thumb(game)[0]
+    rule = heuristic_agents(game)[0]
     settings: dict[str, Any] = {"game": game, "players": seats_at_most(game, 3), "seat": 0, "opponents": rule}
     mine = SeatVecEnv(3, **settings)
     plain = DummyVecEnv([lambda: SeatEnv(**settings)] * 3)
@@ -316,7 +316,7 @@ def small_model(venv: Any, **settings: Any) -> MaskablePPO:
 @pytest.mark.parametrize("game", GAMES)
 def test_maskable_ppo_is_handed_the_masks_that_the_rules_say(game: str) -> None:
     """Through wrappers too. Masks that are all true, an opponent's, or of the step before would not fit a replay."""
-    rule = rules_of_thumb(game)[0]
+    rule = heuristic_agents(game)[0]
     venv = SeatVecEnv(8, game=game, players=seats_at_most(game, 3), opponents=rule)
     wrapped = VecCheckNan(VecMonitor(venv), raise_exception=True)
     assert is_masking_supported(wrapped)
@@ -372,7 +372,7 @@ def test_stable_baselines_checker_passes(seat_envs: list[SeatEnv]) -> None:
 def test_what_is_hidden_reaches_nobody(game: str) -> None:
     """Other hands for the others, the same bytes: observations, masks, infos and pictures."""
     mixer, tables, hidden = random.Random(4), 12, 0
-    rule = rules_of_thumb(game)[0]
+    rule = heuristic_agents(game)[0]
     mode = "ansi" if game in games_with("render_text") else None
     players = seats_at_most(game, 3)
     settings: dict[str, Any] = {"game": game, "players": players, "opponents": rule, "seat": 1, "render_mode": mode}

@@ -26,9 +26,9 @@ def setups() -> list[tuple[str, Setup]]:
     result = []
     for name in game_names():
         game = get_game(name)
-        for preset, sheet in game.presets.items():
-            for players in {sheet.players[0]: 0, sheet.players[-1]: 0}:
-                result.append((f"{name} {preset} {players}", game.setup(preset, players)))
+        for preset_name, preset in game.presets.items():
+            for players in {preset.players[0]: 0, preset.players[-1]: 0}:
+                result.append((f"{name} {preset_name} {players}", game.setup(preset_name, players)))
     for number in range(8):
         rng = random.Random(number)
         players = rng.randint(2, 8)

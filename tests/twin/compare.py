@@ -172,7 +172,7 @@ class Comparer:
     # ------------------------------------------------------------ one round
 
     def round(self, r: TwinRound, choose: Chooser, label: object = None) -> list[str]:
-        """Play `r` and the kernel's table out side by side (or until `choose` gives None); gives the moves."""
+        """Plays `r` and the kernel's table out side by side (or until `choose` gives None); gives the moves."""
         start = self.tables[0].copy()
         table, numbers = self.tables, self.batch.numbers
         step_round, copies = self.loops.step_round, self.copies

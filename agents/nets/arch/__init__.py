@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.layout import Layout
 
 from ...options import Arguments, Choice
@@ -29,7 +29,7 @@ def arch_names() -> list[str]:
 def get_arch(name: str) -> type[PolicyValueNet]:
     """Returns the class of the network ``name``; raises :class:`ConfigError` for an unknown name."""
     if name not in arch_names():
-        raise ConfigError(choose_one("arch", name, arch_names()))
+        raise ConfigError(unknown_name_message("arch", name, arch_names()))
     module = importlib.import_module(f"{__name__}.{name}")
     classes = (value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__)
     return next(cls for cls in classes if issubclass(cls, PolicyValueNet))

@@ -106,10 +106,10 @@ class MLP(PolicyValueNet):
             return
         inputs = columns
         if self.recurrent:
-            kept = torch.isin(whole.private, columns[self.private]).nonzero().squeeze(1)
+            recall_rows = torch.isin(whole.private, columns[self.private]).nonzero().squeeze(1)
             size, recalled = len(constant), len(whole.private)
-            inputs = torch.cat([columns, size + kept, size + recalled + torch.arange(self.recurrent)])
+            inputs = torch.cat([columns, size + recall_rows, size + recalled + torch.arange(self.recurrent)])
             fold_inputs(self.look[0], constant, columns)
-            self.recall.weight = nn.Parameter(whole.recall.weight.detach()[kept])
-            self.recall.bias = nn.Parameter(whole.recall.bias.detach()[kept])
+            self.recall.weight = nn.Parameter(whole.recall.weight.detach()[recall_rows])
+            self.recall.bias = nn.Parameter(whole.recall.bias.detach()[recall_rows])
         fold_inputs(self.body[0], constant, inputs)

@@ -83,7 +83,7 @@ def by_hand(setup: Setup, table: Any, action: int, agents: list[Agent]) -> list[
 
 
 def minds(setup: Setup) -> list[list[Agent]]:
-    """Who may sit where: rules of thumb, networks, any agents, and all of them together."""
+    """Who may sit where: heuristics, networks, any agents, and all of them together."""
     names = [name for name in ("lowest", "tally", "mirror", "cheapest") if name in heuristics(setup.game.name)][:2]
     rules = [load_agent(name, setup) for name in names]
     net, other = untrained(setup), untrained(setup, "drawn", stochastic=True)

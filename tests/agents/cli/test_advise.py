@@ -127,7 +127,7 @@ def test_errors_are_sentences(words: str, said: str, capfd: Capture, file: Path)
 
 
 def test_the_page_shows_what_is_shown(capfd: Capture) -> None:
-    """Of what rules of thumb play, which depends on no network and no machine."""
+    """Of what heuristics play, which depends on no network and no machine."""
     page = (ROOT / "docs" / "advise.md").read_text(encoding="utf-8")
     ((words, text),) = re.findall(r"```text\n\$ nainjaune advise ([^\n]*--model tally[^\n]*)\n(.*?)```", page, re.DOTALL)
     assert main(["advise", *shlex.split(words)]) == 0

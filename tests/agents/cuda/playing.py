@@ -44,7 +44,7 @@ def setups() -> dict[str, Setup]:
 
 
 def play(setup: Setup, device: str, deals: int = 5) -> dict[str, Any]:
-    """All rules of thumb in all seats: what is done, and what it comes to."""
+    """All heuristics in all seats: what is done, and what it comes to."""
     agents = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"]
     batch = make_batch(setup, deals, seed=3, autoreset=False, device=device)
     seating = np.random.default_rng(1).integers(0, len(agents), (deals, setup.players))
@@ -55,7 +55,7 @@ def play(setup: Setup, device: str, deals: int = 5) -> dict[str, Any]:
 
     rngs = [np.random.default_rng(0)] * len(agents)  # none draws
     payoff = play_out(batch, agents, seating, rngs, after_step=stepped)
-    while not any(done[-1]):  # a GPU looks now and then whether all are at rest
+    while not any(done[-1]):  # a GPU looks now and then whether all are done
         done.pop()
     return {"payoff": payoff.tolist(), "actions": done}
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from nainjaune_agents.heuristics import rules_of_thumb
+from nainjaune_agents.heuristics import heuristics_module
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import game_names, get_game
@@ -44,7 +44,7 @@ def all_kernels(setup: Setup, *, uniform: bool) -> tuple[list[tuple[str, str]], 
         pass
 
     batch = Idle(setup, 3)
-    rules = rules_of_thumb(setup.game.name)
+    rules = heuristics_module(setup.game.name)
     assert rules is not None
     best = rules.HEURISTICS[rules.YARDSTICK]
     rollouts = [Rollouts(setup, best.which), *([Rollouts(setup)] if uniform else [])]
@@ -65,7 +65,7 @@ def all_kernels(setup: Setup, *, uniform: bool) -> tuple[list[tuple[str, str]], 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_without_a_gpu")
-@pytest.mark.parametrize("game", [game for game in game_names() if rules_of_thumb(game) is not None])
+@pytest.mark.parametrize("game", [game for game in game_names() if heuristics_module(game) is not None])
 @each_capability
 def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(
     game: str, capability: tuple[int, int], monkeypatch: pytest.MonkeyPatch

@@ -18,7 +18,7 @@ from tests.agents.nets.test_checkpoint import make
 
 
 def plan_of(*names: str, deals: int = 40, seed: int = 1) -> TournamentPlan:
-    """Of ten units a pair; without names of two rules of thumb and chance."""
+    """Of ten units a pair; without names of two heuristics and chance."""
     setup = make_setup(preset="djeco", players=3)
     return TournamentPlan(setup, names or ("random", "lowest", "tally"), deals, seed, measure=True, chunk=4)
 

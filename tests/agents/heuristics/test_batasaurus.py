@@ -1,4 +1,4 @@
-"""The rules of thumb on positions made by hand and against their definitions in plain words, and forgetting.
+"""The heuristics on positions made by hand and against their definitions in plain words, and forgetting.
 
 A script such as "0:5 1:3" says who plays which value; that the seats memorise their cards before is not written.
 """
@@ -35,7 +35,7 @@ SIX = [[3, 1, 6, 2, 5, 4], [2, 6, 1, 5, 3, 4], [4, 3, 2, 1, 6, 5]]
 
 
 class Sitting:
-    """One table, at which the rules of thumb, or other agents, watch every decision from the seat that has it."""
+    """One table, at which the heuristics, or other agents, watch every decision from the seat that has it."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Sitting:
 
 
 def with_known(sitting: Sitting, name: str, known: list[int]) -> int:
-    """The slot that a rule of thumb plays when it remembers so much: a value a slot, 0 for none."""
+    """The slot that a heuristic plays when it remembers so much: a value a slot, 0 for none."""
     memory = np.zeros((1, 12), np.uint8)
     memory[0, : len(known)] = known
     return int(heuristics(GAME)[name].act(DecisionBatch(sitting.batch, np.arange(1), memory), np.random.default_rng(0))[0])
@@ -211,7 +211,7 @@ def test_infer_by_itself() -> None:
 
 
 def defined(name: str, setup: Setup, table: Any, word: int, known: dict[int, int]) -> int:
-    """What a rule of thumb plays, in plain words, where it knows the values ``known`` of some slots."""
+    """What a heuristic plays, in plain words, where it knows the values ``known`` of some slots."""
     slots = legal_actions(word)
     if slots == [MEMORISE]:
         return MEMORISE
@@ -324,7 +324,7 @@ class Seer:
 
 
 def played_by(agent: Agent, players: int = 2, tables: int = 50, **knobs: Any) -> NDArray[np.int64]:
-    """What every table comes to with ``agent`` in the first seat and another rule of thumb in the rest."""
+    """What every table comes to with ``agent`` in the first seat and another heuristic in the rest."""
     batch = Batch(SPEC.setup(None, players, **knobs), tables, seed=4, autoreset=False)
     seating = np.ones((tables, players), np.int64)
     seating[:, 0] = 0
@@ -340,7 +340,7 @@ def test_who_forgets_nothing_plays_as_ever(name: str) -> None:
 
 @pytest.mark.parametrize("name", RULES)
 def test_who_forgets_all_plays_from_left_to_right(name: str) -> None:
-    """All rules of thumb are then one, but that the last card but one tells the last: the seat plays its first card."""
+    """All heuristics are then one, but that the last card but one tells the last: the seat plays its first card."""
     seer = Seer()
     assert played_by(Forgetful(heuristics(GAME)[name], 0.0)).tolist() == played_by(seer).tolist()
 

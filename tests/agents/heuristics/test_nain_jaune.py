@@ -1,4 +1,4 @@
-"""Every rule of thumb against its definition written out over cards, and on positions made by hand."""
+"""Every heuristic against its definition written out over cards, and on positions made by hand."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ DEFINITIONS: dict[str, Callable[[View], str]] = {
 
 
 def expected(name: str, view: View) -> str:
-    """What the rule of thumb plays: its own idea with the lead; else on with the run, passing only when it must."""
+    """What the heuristic plays: its own idea with the lead; else on with the run, passing only when it must."""
     if view.required_rank == 0:
         return DEFINITIONS[name](view)
     return "-" if view.legal == ["-"] else view.play(view.required_rank)

@@ -13,7 +13,7 @@ from nainjaune_agents.nets.fused_mlp import (
     FusedInference,
     FusedTraining,
     LinearChain,
-    RunBoth,
+    RunPair,
     fast_dtype,
     linear_chain,
     one_after_the_other,
@@ -268,7 +268,7 @@ def test_parts_of_a_pass_give_the_same_bits_in_any_order(dtype: torch.dtype) -> 
     """Also at the same time, and nearly those of a whole pass."""
     net = net_for(SETUPS[0])
     calls: list[int] = []
-    orders: list[RunBoth | None] = [
+    orders: list[RunPair | None] = [
         None,
         one_after_the_other,
         lambda one, other: (calls.append(1), one_after_the_other(other, one))[1],

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from nainjaune_agents.arena.timing import TimedAgent
-from nainjaune_agents.heuristics import RandomAgent, heuristics, rules_of_thumb
+from nainjaune_agents.heuristics import RandomAgent, heuristics, heuristics_module
 from nainjaune_agents.search.policies import AgentPolicy, LogitsPolicy, policy_of, rollout_policy
 from nainjaune_env.agent import CompiledPolicy
 from nainjaune_env.core.errors import AgentError
@@ -29,7 +29,7 @@ def test_each_agent_has_the_fastest_policy() -> None:
     known = heuristics("nain_jaune")
     assert rollout_policy(known["random"], setup) == CompiledPolicy(None, UNIFORM)
     numbers = [rollout_policy(agent, setup) for name, agent in known.items() if name != "random"]
-    assert numbers == [CompiledPolicy(rules_of_thumb("nain_jaune"), number) for number in range(len(known) - 1)]
+    assert numbers == [CompiledPolicy(heuristics_module("nain_jaune"), number) for number in range(len(known) - 1)]
     net = untrained(setup)
     assert rollout_policy(net, setup) == LogitsPolicy(net)
     elsewhere = CompiledElsewhere()

@@ -160,7 +160,7 @@ def check_axe(page: Page) -> None:
     assert found == []
 
 
-def at_rest(page: Page) -> str:
+def wait_for_turn(page: Page) -> str:
     """Waits until somebody is to act at this page; says what: "mine" (a move), "between" (the next round) or "over"."""
     states = ", ".join(f".turn[data-state={state}]" for state in ("mine", "between", "over"))
     return str(page.wait_for_selector(states).get_attribute("data-state"))  # type: ignore[union-attr]
@@ -178,7 +178,7 @@ def click_and_wait(page: Page, button: str) -> None:
 
 
 def play_by_mouse(page: Page) -> None:
-    while (now := at_rest(page)) != "over":
+    while (now := wait_for_turn(page)) != "over":
         click_and_wait(page, ".move:enabled" if now == "mine" else ".buttons button.main")
 
 
@@ -189,7 +189,7 @@ def test_by_mouse_to_the_end(game: str, served: Served, opened: Opener) -> None:
     link, _ = new_table(host, game)
     check_axe(host)
     page = opened(link)
-    assert at_rest(page) == "mine"
+    assert wait_for_turn(page) == "mine"
     check_axe(page)
     play_by_mouse(page)
     check_axe(page)
@@ -210,7 +210,7 @@ def test_by_keyboard_in_french_on_a_small_dark_screen(served: Served, opened: Op
     check_axe(page)
     while page.evaluate("!document.activeElement.classList.contains('move')"):
         page.keyboard.press("Tab")
-    while at_rest(page) != "over":
+    while wait_for_turn(page) != "over":
         before = number_of_ply(page)
         page.wait_for_function("() => document.activeElement.tagName === 'BUTTON'")  # the policy allows no eval
         page.keyboard.press("Enter")
@@ -239,10 +239,10 @@ def test_two_people_and_a_spectator(served: Served, opened: Opener) -> None:
 def test_lost_connections_and_a_killed_server(served: Served, opened: Opener) -> None:
     link, _ = new_table(opened(served.link), GAMES[-1])
     page = opened(link)
-    assert at_rest(page) == "mine"
+    assert wait_for_turn(page) == "mine"
     click_and_wait(page, ".move:enabled")  # before the server is killed: an unanswered move may be stored or not
     for interrupt in (served.kill, lambda: page.context.set_offline(True)):
-        at_rest(page)
+        wait_for_turn(page)
         before = number_of_ply(page)
         interrupt()
         if interrupt == served.kill:
@@ -251,7 +251,7 @@ def test_lost_connections_and_a_killed_server(served: Served, opened: Opener) ->
         page.context.set_offline(False)
         expect(page.get_by_text("Connected", exact=True)).to_be_visible()
         page.reload()
-        at_rest(page)
+        wait_for_turn(page)
         assert number_of_ply(page) == before
     play_by_mouse(page)
 
@@ -348,7 +348,7 @@ def test_a_dropped_record_and_its_film(served: Served, opened: Opener) -> None:
 def test_the_cards_of_the_picture_are_buttons(game: str, served: Served, opened: Opener) -> None:
     link, _ = new_table(opened(served.link), game)
     page = opened(link, has_touch=True)
-    while at_rest(page) == "mine" and not page.locator(".cards button").count():  # a look at one's own cards, or a stop
+    while wait_for_turn(page) == "mine" and not page.locator(".cards button").count():  # a look at one's own cards, or a stop
         before = number_of_ply(page)
         page.locator(".move:enabled").first.click()
         page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
@@ -364,7 +364,7 @@ def test_the_cards_of_the_picture_are_buttons(game: str, served: Served, opened:
     before = number_of_ply(page)
     card.tap()
     page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
-    if at_rest(page) == "mine" and page.locator(".cards button").count():
+    if wait_for_turn(page) == "mine" and page.locator(".cards button").count():
         page.locator(".cards button").last.focus()
         page.keyboard.press("ArrowRight")
         assert page.evaluate("document.activeElement.classList.contains('move')")
@@ -391,7 +391,7 @@ def test_agents_are_watched(served: Served, opened: Opener) -> None:
     page.get_by_role("button", name="Go on").click()
     page.get_by_label("Speed", exact=True).focus()
     page.keyboard.press("End")
-    assert at_rest(page) == "over"
+    assert wait_for_turn(page) == "over"
     page.get_by_role("button", name="Pause").click()
     other = opened(link, viewport={"width": 360, "height": 740})
     expect(other.get_by_role("button", name="Go on")).to_be_visible()
