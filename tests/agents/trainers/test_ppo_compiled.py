@@ -81,6 +81,12 @@ EDITS = {
     "one more statistic": ('"entropy": entropy}', '"entropy": entropy, "ratio": ratio.mean()}'),
     "what is observed": ("(value - batch.target)", "(value - batch.target - batch.observation[:, 5] / 1e3)"),
     "more of an observation than there is": ("(value - batch.target)", "(value - batch.target - batch.observation[:, 90])"),
+    "for networks with memory": (
+        "value_weight * value_loss",
+        "value_weight * value_loss * (1 if batch.batch_sizes is None else 2)",
+    ),
+    "without a critic": ("value_weight * value_loss", "value_weight * value_loss * (1 if batch.omniscient.shape[1] else 2)"),
+    "a thousandth": ("- entropy_weight", "- 1.001 * entropy_weight"),
     "a new column": ("batch.value_weight *", "batch.age *"),
     "a global that may change": ("value_weight * value_loss", "value_weight * value_loss + PENALTY * value.mean()"),
     "a global in a function within": (
