@@ -148,7 +148,7 @@ class Tables:
         count = part.stop - part.start
         self.batch = make_batch(setup, count, start=batch_start(task), autoreset=False, log=log, **queued)
         self.starts = RoundStarts(task, self.batch)
-        self._task = None if task.objective == OWN else task
+        self._converts = None if task.objective == OWN else task.payoff
         self.views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
         self._random_scale = random_payoff_scale(setup) if common else 0.0
         self._buffers = [RolloutBuffer(*sizes) for _ in range(buffers)]
@@ -172,7 +172,7 @@ class Tables:
 
     def objective_payoff(self, payoff: Any) -> Any:
         """Returns ``payoff (K, players)``, NumPy's or torch's, as the objective counts it."""
-        return self._task.payoff(payoff) if self._task else payoff
+        return self._converts(payoff) if self._converts else payoff
 
     def buffer(self, iteration: int) -> RolloutBuffer:
         """Returns the empty buffer for the decisions of an iteration."""
