@@ -42,7 +42,7 @@ import torch
 from torch import Tensor
 
 from nainjaune_agents.nets.fused_mlp import SIZES, FusedInference, FusedTraining, Layers, LinearChain, apply_layers
-from nainjaune_agents.trainers import networks, optimizers, overlap, ppo, ppo_compiled, rollout
+from nainjaune_agents.trainers import optimizers, overlap, ppo, ppo_compiled, rollout
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_env.core.errors import NainJauneError
@@ -183,14 +183,14 @@ def time_in_turn(
 
 PARTS: dict[str, list[tuple[Any, str]]] = {
     "collect: rules": [(Batch, "step"), (rollout.RoundStarts, "deal")],
-    "collect: forward": [(networks.RolloutPolicy, "__call__"), (networks.RolloutPolicy, "critic_value")],
+    "collect: forward": [(rollout.RolloutPolicy, "__call__"), (rollout.RolloutPolicy, "critic_value")],
     "collect: sampling": [(ppo, "sample")],
     "collect: rest": [(Trainer, "collect")],
     "learn: gathering": [(Tensor, "index_select")],
     "learn: forward": [(FusedTraining, "forward")],
     "learn: loss": [(ppo_compiled.CompiledLoss, "apply")],
     "learn: backward": [(FusedTraining, "backward")],
-    "learn: autograd": [(Tensor, "backward"), (networks.LearningNets, "__call__")],
+    "learn: autograd": [(Tensor, "backward"), (rollout.LearningNets, "__call__")],
     "learn: clipping": [(FusedTraining, "clip_grad_norm_")],
     "learn: Adam": [(optimizers.FastAdam, "fast_step")],
     "learn: Muon": [(optimizers.BatchedMuon, "fast_step")],

@@ -25,7 +25,7 @@ from nainjaune_agents.options import option
 from nainjaune_agents.trainers import ppo
 from nainjaune_agents.trainers.config import apply_settings, build
 from nainjaune_agents.trainers.gpu_rollout import unpacked
-from nainjaune_agents.trainers.networks import NetOutput
+from nainjaune_agents.trainers.rollout import NetOutput
 from nainjaune_agents.trainers.run import Run, run_iterations
 from nainjaune_env.core.spec import Setup
 

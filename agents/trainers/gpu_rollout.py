@@ -18,8 +18,7 @@ from torch import Tensor
 
 from nainjaune_env.engine.batch import Batch
 
-from .networks import RolloutPolicy
-from .rollout import Decisions, Tables
+from .rollout import Decisions, RolloutPolicy, Tables
 
 CHECK_EVERY = 4
 """Steps between two checks whether all tables are done: a check waits for the device."""

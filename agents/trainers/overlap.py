@@ -18,8 +18,7 @@ import torch
 from nainjaune_env.core.spec import Setup
 
 from . import ppo
-from .networks import RolloutPolicy
-from .rollout import Rollout
+from .rollout import Rollout, RolloutPolicy
 
 R = TypeVar("R")
 

@@ -5,8 +5,8 @@ every decision made; forced plies are no decisions. Since rounds are whole, noth
 depends on the seed, its number and the network alone: a resumed run is the same bit for bit.
 
 To change the loss, edit :func:`ppo_loss`, or override :attr:`Trainer.loss_function`, or :meth:`Trainer.loss` to add a term:
-autograd does the rest. As long as ``ppo_loss`` is as it was, its compiled twin (``ppo_compiled``) takes its place on a CPU;
-without it an iteration takes a fifth more processor time (1.09 to 1.24 in six pairs on a busy machine; djeco, [128, 128]).
+autograd does the rest. While ``ppo_loss`` computes what its compiled twin does (``ppo_compiled`` compares them at the start), the
+twin takes its place on a CPU; without it an iteration takes a fifth more processor time (1.09 to 1.24 in six pairs; djeco).
 
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al.,
 "High-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nainjaune_env.compiler.jit import jit
-from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 
@@ -35,19 +34,18 @@ from ..nets.fused_mlp import RunPair, fast_dtype
 from ..nets.modules import MAX_UNITS, ValueNet, masked_log_softmax
 from ..options import option
 from ..sampling import sample
-from ..seeds import Stream, generator
+from ..seeds import Stream
 from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
 from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
-from .networks import LearningNets, NetOutput, RolloutPolicy
 from .opponents import LEARNER, PAST, SELF, PastSelves
 from .optimizers import GroupedOptimizer, adam_group
 from .ppo_checks import check_config
 from .ppo_compiled import compiled_twin
 from .ppo_metrics import METRICS as METRICS
-from .rollout import Decisions, Rollout, Tables, joined
+from .rollout import Decisions, LearningNets, NetOutput, Rollout, RolloutPolicy, Tables, joined
 from .run import Progress, Run, follow_iterations, run_iterations
-from .sequences import minibatch_rows
+from .sequences import packed_minibatches
 
 Floats = NDArray[np.float32]
 
@@ -83,8 +81,6 @@ class Config(BaseConfig):
     def __post_init__(self) -> None:
         if self.bf16 == "auto":  # a run keeps what was found: another processor would train another network
             object.__setattr__(self, "bf16", fast_dtype() is torch.bfloat16)
-        if not isinstance(self.bf16, bool):
-            raise ConfigError(f"'bf16' is true, false or 'auto', not {quoted(self.bf16)}.")
         super().__post_init__()
         check_config(self)
 
@@ -180,7 +176,8 @@ class Trainer(BaseTrainer[Config]):
         self.dtype = torch.bfloat16 if config.bf16 else torch.float32
         self.policy = RolloutPolicy(self.net, self.critic, self.dtype)
         self.networks = LearningNets(self.net, self.critic, self.dtype, run_pair)
-        self.twin = compiled_twin(self.loss_function) if config.device == "cpu" else None
+        self.twin = compiled_twin(ppo_loss, Minibatch, config) if self.loss_function is ppo_loss else None
+        self.draws = config.task.draws
         self.past_selves = PastSelves(self.net) if PAST in config.shares else None
         self.modules |= self.past_selves.modules() if self.past_selves else {}
         if config.ema:
@@ -206,7 +203,7 @@ class Trainer(BaseTrainer[Config]):
 
     def next_rollout(self, iteration: int) -> tuple[Rollout, np.random.Generator]:
         """Returns the decisions of ``iteration``, and the generator of that iteration, from which it has drawn."""
-        rng = generator(self.config.seed, Stream.TRAINING, iteration)
+        rng = np.random.default_rng(np.random.SeedSequence(self.config.seed, spawn_key=(Stream.TRAINING, iteration)))
         return self.collect(iteration, rng), rng
 
     def collect(self, iteration: int, rng: np.random.Generator) -> Rollout:
@@ -267,17 +264,16 @@ class Trainer(BaseTrainer[Config]):
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(self.mean(float(target.std())), 1.0))
         unit = np.array([tables.unit(self.net) for tables in self.tables], np.float32)[rollout.setup_index]
-        if self.common or c.task.draws:
+        if self.common or self.draws:
             advantage = normalized_within(rollout.bucket, advantage)
-        value_weight = (unit / spread_within(rollout.bucket, target)) ** 2 if c.task.draws else np.ones_like(advantage)
+        value_weight = (unit / spread_within(rollout.bucket, target)) ** 2 if self.draws else np.ones_like(advantage)
         entropy_weight = self.annealed(c.entropy, c.last_entropy)
         self.optimizer.set_learning_rate(self.learning_rate)
         arrays = (rollout.observation, rollout.omniscient, rollout.legal, rollout.action, rollout.log_prob)
         columns = [torch.as_tensor(array, device=c.device) for array in (*arrays, advantage, target / unit, value_weight)]
-        steps = math.ceil(self.mean(len(advantage)) * self.size / c.minibatch)
         logged: list[dict[str, Tensor]] = []  # as tensors: reading a number waits for a GPU
         for epoch in range(1, c.epochs + 1):
-            parts = [*minibatch_rows(rollout.trajectory_id, c.minibatch, steps, rng, whole=c.recurrent > 0)]
+            parts = self.minibatch_rows(rollout.trajectory_id, rng)
             # gathered once for all minibatches: seven calls for each would take 2 % of a step
             rows, sizes = torch.cat([rows for rows, _ in parts]).to(c.device), [len(rows) for rows, _ in parts]
             gathered = [torch.split(column.index_select(0, rows), sizes) for column in columns]
@@ -303,6 +299,14 @@ class Trainer(BaseTrainer[Config]):
             "schedule/learning_rate": self.learning_rate,
             "schedule/entropy_weight": entropy_weight,
         }
+
+    def minibatch_rows(self, trajectory_id: NDArray[np.int64], rng: np.random.Generator) -> list[tuple[Tensor, Tensor | None]]:
+        """Returns the rows of all decisions once, in random parts, each with its batch sizes: None for a net without memory."""
+        if self.net.recurrent:
+            return [*packed_minibatches(trajectory_id, self.config.minibatch, rng)]
+        # even parts: a small last one would take as long a step as the others, on a noisier gradient
+        steps = math.ceil(self.mean(len(trajectory_id)) * self.size / self.config.minibatch)
+        return [(torch.from_numpy(rows), None) for rows in np.array_split(rng.permutation(len(trajectory_id)), steps)]
 
     def loss(self, batch: Minibatch, output: NetOutput, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the loss of a minibatch, a scalar, and its statistics, scalars without gradients. Override it to add a term."""

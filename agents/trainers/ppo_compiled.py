@@ -1,14 +1,18 @@
 """The compiled twin of PPO's loss, for the CPU: the loss and its gradient in one pass over the legal actions.
 
 The gradient by the logits is ``1_a - p`` times that by ``log p(a)``, and ``p (log p + H)`` times the entropy's weight.
+
+The twin is used only where it computes what the loss computes: :func:`compiled_twin` compares the two when a trainer is made. So
+an edit of ``ppo.ppo_loss``, or of a function that it calls, is trained by autograd at once.
 """
 
 from __future__ import annotations
 
-import hashlib
 import inspect
+import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -20,23 +24,99 @@ from nainjaune_env.core.bits import lowest
 
 STATS = ("policy_loss", "value_loss", "kl", "clip_fraction", "entropy")
 """Means over a minibatch that come with its loss, in this order: see ``ppo.METRICS``."""
-LOSS_SOURCE = "b63439c59a7a3009cd322342e20468df3f8feaec69dda92d93137bbf72a7109a"
-"""SHA-256 of the source of ``ppo.ppo_loss`` that this is the twin of."""
+PROBE_SPREADS = (0.0, 0.05, 1.0, 5.0)
+"""Standard deviations of the log-ratios in the minibatches that compare a loss with its twin: up to ratios beyond a million."""
+PROBE_ROWS, PROBE_ACTIONS = 64, 8
+PURE_GLOBALS = {"torch", "masked_log_softmax", "unpacked"}
+"""What the loss may read beside its arguments: with anything else it might change during a run, after the comparison."""
 
 Loss = Callable[..., tuple[Tensor, dict[str, Tensor]]]
 
 
-def compiled_twin(function: Loss) -> Loss | None:
-    """Returns what computes the same as ``function`` if that is ``ppo.ppo_loss``, unchanged, else None: autograd does it then."""
-    return compiled_loss if source_digest(function) == LOSS_SOURCE else None
+def compiled_twin(loss: Loss, minibatch: Callable[..., Any], config: Any) -> Loss | None:
+    """Returns :func:`compiled_loss` if it computes what ``loss`` does, ``ppo.ppo_loss`` as it is now; else None, and logs it.
 
-
-def source_digest(function: Loss) -> str | None:
-    """Returns the SHA-256 of the source of ``function``; None where there is no source."""
-    try:
-        return hashlib.sha256(inspect.getsource(function).encode()).hexdigest()
-    except (OSError, TypeError):
+    They are compared in losses, statistics and gradients on random decisions, at the weights of ``config``, a ``ppo.Config``; on
+    a GPU there is no twin. ``minibatch``: makes a ``ppo.Minibatch`` of its columns.
+    """
+    if config.device != "cpu":
         return None
+    weights = [(config.clip, config.value_weight, entropy) for entropy in (config.entropy, config.last_entropy)]
+    if _depends_on_arguments_alone(loss) and _agree(loss, minibatch, weights):
+        return compiled_loss
+    logging.getLogger(__name__).warning(
+        "PPO's loss is not the one that its compiled twin computes: it is trained by autograd, which takes longer."
+    )
+    return None
+
+
+def _depends_on_arguments_alone(loss: Loss) -> bool:
+    if not inspect.isfunction(loss) or loss.__closure__ or loss.__defaults__ or loss.__kwdefaults__:
+        return False
+    return _names(loss.__code__) & loss.__globals__.keys() <= PURE_GLOBALS
+
+
+def _names(code: CodeType) -> set[str]:
+    """Returns the names of globals and attributes in ``code``, functions within it included."""
+    return set(code.co_names).union(*(_names(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+
+
+def _agree(loss: Loss, minibatch: Callable[..., Any], weights: Sequence[tuple[float, float, float]]) -> bool:
+    rng = torch.Generator().manual_seed(0)
+    for number, spread in enumerate(PROBE_SPREADS):
+        logits, value, columns = _random_decisions(spread, rng, bare=number % 2 == 0)
+        for each in weights:
+            if not spread and not each[0]:  # all ratios are on the bound of the clip range: rounding decides on which side
+                continue
+            try:
+                expected = _evaluated(loss, logits, value, minibatch(*columns), each)
+            except Exception:  # an edited loss may need what random decisions do not have: then it is not the twin's
+                return False
+            if not _equal(expected, _evaluated(compiled_loss, logits, value, minibatch(*columns), each)):
+                return False
+    return True
+
+
+def _random_decisions(spread: float, rng: torch.Generator, *, bare: bool) -> tuple[Tensor, Tensor, tuple[Any, ...]]:
+    """Returns logits, values and the columns of a minibatch, whose log-ratios have the standard deviation ``spread``.
+
+    ``bare``: with nothing for a critic, and no sequences for a memory.
+
+    Each decision has at least two legal actions: with one, the gradient by the logits is the rounding error of 0. A few
+    advantages and errors of the value are far larger than the others, so that a bound on them shows.
+    """
+    rows, actions = PROBE_ROWS, PROBE_ACTIONS
+    logits = torch.randn(rows, actions, generator=rng)
+    value, advantage, target, noise = torch.randn(4, rows, generator=rng)
+    advantage, target = advantage**3, 10 * target**3
+    legal = torch.randint(2**actions, (rows,), generator=rng) | 0b101
+    mask = (legal[:, None] >> torch.arange(actions) & 1).bool()
+    action = torch.multinomial(mask.float(), 1, generator=rng)
+    log_prob = torch.log_softmax(logits.masked_fill(~mask, -torch.inf), 1).gather(1, action)[:, 0] + spread * noise
+    observation, omniscient = torch.randint(256, (2, rows, actions), generator=rng).byte()
+    value_weight = 2 * torch.rand(rows, generator=rng)
+    sizes = None if bare else torch.tensor([rows // 2, rows - rows // 2])
+    omniscient = omniscient[:, :0] if bare else omniscient
+    return logits, value, (observation, omniscient, legal, action[:, 0], log_prob, advantage, target, value_weight, sizes)
+
+
+def _evaluated(loss: Loss, logits: Tensor, value: Tensor, batch: Any, weights: tuple[float, ...]) -> dict[str, Tensor]:
+    """Returns the loss, its statistics, and its gradients by ``logits`` and ``value``."""
+    logits, value = (tensor.clone().requires_grad_() for tensor in (logits, value))
+    total, stats = loss(logits, value, batch, *weights)
+    by_logits, by_value = torch.autograd.grad(total, (logits, value), allow_unused=True, materialize_grads=True)
+    return {**stats, "loss": total.detach(), "by_logits": by_logits, "by_value": by_value[:, None]}
+
+
+def _equal(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
+    """Returns whether two results are equal up to rounding: numbers each, gradients decision by decision."""
+    if one.keys() != other.keys():
+        return False
+    pairs = [(one[name].double(), other[name].double()) for name in one]
+    return all(
+        a.shape == b.shape and bool(((a - b).norm(dim=-1) <= 1e-4 * b.norm(dim=-1) + (1e-6 if a.ndim == 0 else 1e-9)).all())
+        for a, b in pairs
+    )
 
 
 def compiled_loss(

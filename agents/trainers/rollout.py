@@ -1,4 +1,4 @@
-"""What an iteration plays at, and what it keeps: tables, how their rounds begin, and the record of decisions.
+"""What an iteration works with: tables, how their rounds begin, the record of decisions, and the networks that play and learn.
 
 What is sampled at a table comes from a generator of its own, so that a round depends on its deal, that generator and the network
 alone, not on other tables nor on how many there are.
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
 
 from nainjaune_env.agent import SeatAssignment, any_needs_history
 from nainjaune_env.core.errors import ConfigError
@@ -23,15 +24,19 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch, make_batch
 
 from ..nets.common_layout import CommonView
+from ..nets.fused_mlp import FusedInference, FusedTraining, RunPair
+from ..nets.modules import ValueNet
 from ..nets.payoff_scale import random_payoff_scale
 from ..nets.policy_value import PolicyValueNet
-from ..task import CARRIED, MATCH_ROUNDS, Task, match_rounds
+from ..task import CARRIED, MATCH_ROUNDS, OWN, Task, match_rounds
 from .opponents import Seating
 
 BatchStart = Literal["fresh", "carried"]
 START_BUCKETS = 8
 """Buckets of tables by the sum of drawn start values. Payoffs spread more where pots are large, so advantages and values are
 learned in units of their spread within a bucket: otherwise the few rounds with the largest pots would outweigh all others."""
+CRITIC_ROWS = 2048
+"""Most observations that go through the critic at once."""
 
 
 def batch_start(task: Task) -> BatchStart:
@@ -52,6 +57,7 @@ class RoundStarts:
     def __init__(self, task: Task, batch: Batch, *, staggered: bool = True) -> None:
         """``batch`` is made with :func:`batch_start` and without autoreset; ``staggered``: whether first matches end early."""
         self._task = task
+        self._draws = task.draws
         self._batch = batch
         self._most = match_rounds(batch.setup)
         self._staggered = staggered
@@ -62,7 +68,7 @@ class RoundStarts:
         """Deals the next round at every table, its cards from ``seeds (B,)``, when ``iteration`` rounds were dealt before."""
         batch, task = self._batch, self._task
         if task.start != CARRIED:
-            if task.draws:
+            if self._draws:
                 values = task.start_values(batch.setup, seeds)
                 batch.set_start(values)
                 self._sums = np.sum([value.sum(axis=1) for value in values.values()], axis=0)
@@ -85,7 +91,7 @@ class RoundStarts:
         The buckets are equal in size but for tables with equal sums, which are in one bucket. Without drawn start values all
         tables are in bucket 0.
         """
-        if not self._task.draws:
+        if not self._draws:
             return np.zeros_like(self._sums)
         below = np.searchsorted(np.sort(self._sums), self._sums)
         return below * START_BUCKETS // len(below)
@@ -142,7 +148,7 @@ class Tables:
         count = part.stop - part.start
         self.batch = make_batch(setup, count, start=batch_start(task), autoreset=False, log=log, **queued)
         self.starts = RoundStarts(task, self.batch)
-        self.objective_payoff = task.payoff
+        self._converts = None if task.objective == OWN else task.payoff
         self.views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
         self._random_scale = random_payoff_scale(setup) if common else 0.0
         self._buffers = [RolloutBuffer(*sizes) for _ in range(buffers)]
@@ -163,6 +169,10 @@ class Tables:
         """Writes what a critic that sees all hands observes there to ``out (K, critic_obs_size)``."""
         seen = self.batch.omniscient(index)
         out[:] = self.views[1](seen) if self.views else seen
+
+    def objective_payoff(self, payoff: Any) -> Any:
+        """Returns ``payoff (K, players)``, NumPy's or torch's, as the objective counts it."""
+        return self._converts(payoff) if self._converts else payoff
 
     def buffer(self, iteration: int) -> RolloutBuffer:
         """Returns the empty buffer for the decisions of an iteration."""
@@ -273,3 +283,107 @@ def joined(rollouts: list[Rollout]) -> Rollout:
 
 def _concatenated(columns: list[Any]) -> Any:
     return torch.cat(columns) if isinstance(columns[0], torch.Tensor) else np.concatenate(columns)
+
+
+# ---- networks ----------------------------------------------------------------------------------------------------
+
+
+class RolloutPolicy:
+    """The networks that play: fused where they are plain MLPs, through torch otherwise."""
+
+    def __init__(self, net: PolicyValueNet, critic: ValueNet | None, dtype: torch.dtype) -> None:
+        """``dtype`` of the products. The networks stay on their device."""
+        self.net = net
+        chain = net.fused()
+        self._fused = FusedInference(chain, dtype) if chain else None
+        self._critic = FusedInference(critic.fused(), dtype) if critic else None
+        self._bf16 = dtype is torch.bfloat16
+        self._states = net.initial_state(0)
+
+    @property
+    def has_critic(self) -> bool:
+        """Whether a critic of its own judges in place of the network's value head."""
+        return self._critic is not None
+
+    def begin(self, trajectories: int) -> None:
+        """Begins rounds: forgets all states, and keeps one for each of ``trajectories`` numbers of a (table, seat)."""
+        if self.net.recurrent:
+            self._states = self.net.initial_state(trajectories)
+
+    def refresh(self) -> None:
+        """Plays from here on by the parameters as they are now."""
+        for fused in (self._fused, self._critic):
+            if fused:
+                fused.refresh()
+
+    def __call__(self, observation: Tensor, trajectory_id: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns logits ``(K, A)``, not masked, and values ``(K,)``, float32.
+
+        ``observation (K, size) uint8``; ``trajectory_id (K,) int64``, none twice: of whom, for networks with memory.
+        """
+        if self._fused:
+            logits, value = self._fused(observation)
+            return logits, value.squeeze(1)
+        with torch.inference_mode(), torch.autocast(observation.device.type, torch.bfloat16, enabled=self._bf16):
+            state = self._states[trajectory_id] if self.net.recurrent else None
+            logits, value, after = self.net(observation, state)
+            if after is not None:
+                self._states[trajectory_id] = after.float()
+        return logits, value
+
+    def critic_value(self, critic_obs: Tensor) -> Tensor:
+        """Returns the critic's values ``(K,)`` of ``critic_obs (K, critic_obs_size) uint8``."""
+        assert self._critic is not None
+        return torch.cat([self._critic(part)[0] for part in torch.split(critic_obs, CRITIC_ROWS)]).squeeze(1)
+
+
+class NetOutput(NamedTuple):
+    """The outputs of the networks for K decisions."""
+
+    logits: Tensor  # (K, A) float32, not masked
+    value: Tensor  # (K,) float32
+    critic_value: Tensor | None  # (K,) float32, None without a critic
+    state: Tensor | None  # (K, recurrent) after each decision, None without memory
+
+
+class LearningNets:
+    """The networks that learn, with gradients: fused where they are plain MLPs, through torch otherwise."""
+
+    def __init__(self, net: PolicyValueNet, critic: ValueNet | None, dtype: torch.dtype, run_pair: RunPair | None = None) -> None:
+        """``dtype`` of the products; ``run_pair`` runs two parts of a pass at the same time (None: in turn)."""
+        self.net = net
+        self._bf16 = dtype is torch.bfloat16
+        chain = net.fused()
+        self._fused = FusedTraining(chain, dtype, run_pair) if chain else None
+        self._critic = FusedTraining(critic.fused(), dtype, run_pair) if critic else None
+
+    def __call__(self, observation: Tensor, omniscient: Tensor, batch_sizes: Tensor | None) -> NetOutput:
+        """Returns the outputs for ``observation (K, size) uint8``, and ``omniscient (K, critic_obs_size) uint8`` for the critic.
+
+        ``batch_sizes`` of packed sequences for a network with memory, see ``PolicyValueNet.trunk``.
+        """
+        critic_value = self._critic(omniscient)[0].squeeze(1) if self._critic else None
+        if self._fused:
+            logits, value, _ = self._fused(observation)
+            return NetOutput(logits, value.squeeze(1), critic_value, None)
+        with self._autocast():
+            features, state = self.net.trunk(observation, sequences=batch_sizes)
+            logits, value = self.net.heads(features)
+        return NetOutput(logits, value, critic_value, state)
+
+    def clip(self, max_norm: float) -> Tensor:
+        """Scales the gradient of each network down to ``max_norm``; returns the norm that the policy's had."""
+        norm = self._fused.clip_grad_norm_(max_norm) if self._fused else clip_grad_norm_(self.net.parameters(), max_norm)
+        if self._critic:
+            self._critic.clip_grad_norm_(max_norm)
+        return norm
+
+    def recall_loss(self, observation: Tensor, state: Tensor | None, batch_sizes: Tensor | None) -> Tensor:
+        """Returns that of ``PolicyValueNet.recall_loss``, for a network with memory."""
+        assert state is not None
+        assert batch_sizes is not None
+        with self._autocast():
+            return self.net.recall_loss(observation, state, batch_sizes)
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.net.device.type, torch.bfloat16, enabled=self._bf16)

@@ -1,4 +1,4 @@
-"""Minibatches of decisions; for networks with memory, of whole sequences: the decisions of one seat in one round."""
+"""Minibatches for networks with memory, of whole sequences: the decisions of one seat in one round."""
 
 from __future__ import annotations
 
@@ -43,18 +43,8 @@ class Sequences:
         return self._rows[at[present]], present.sum(axis=1)
 
 
-def minibatch_rows(
-    trajectory_id: NDArray[np.int64], size: int, steps: int, rng: np.random.Generator, *, whole: bool
-) -> Iterator[tuple[Tensor, Tensor | None]]:
-    """Yields the rows of all decisions once, in random order, in ``steps`` even parts, and None.
-
-    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient.
-    ``whole``: parts of about ``size`` decisions in whole trajectories, packed, and their batch sizes.
-    """
-    if not whole:
-        for rows in np.array_split(rng.permutation(len(trajectory_id)), steps):
-            yield torch.from_numpy(rows), None
-        return
+def packed_minibatches(trajectory_id: NDArray[np.int64], size: int, rng: np.random.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yields the rows of all decisions once, in parts of about ``size`` in whole trajectories, packed, and their batch sizes."""
     sequences = Sequences(trajectory_id)
     for some in sequences.shuffled(size, rng):
         rows, batch_sizes = sequences.packed(some)

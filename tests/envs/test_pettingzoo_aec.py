@@ -212,7 +212,7 @@ def test_pickling_makes_a_new_environment_with_the_same_settings(made: Any) -> N
     for one in (env, twin):
         one.reset(seed=9)
     np.testing.assert_array_equal(env.state(), twin.state())
-    assert twin.unwrapped._batch.mode == env.unwrapped._batch.mode
+    assert twin.unwrapped._batch.options == env.unwrapped._batch.options
 
 
 COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}

@@ -211,7 +211,7 @@ class Comparer:
     def _check_skipping(self) -> None:
         """The last round by the kernel alone: forced plies in one go come, at every choice and at the end, to the same bytes."""
         words, start, moves, label = self._last
-        self.skipping.numbers = pack(self.rules, self.skipping.mode)
+        self.skipping.numbers = pack(self.rules, self.skipping.options)
         self.skipping.set_tables(0, start)
         for ply, word in enumerate(words):
             if word & (word - 1) or ply == len(moves):

@@ -108,7 +108,7 @@ def test_keys_lists_the_configuration(capfd: Capture) -> None:
     head, *rows = out.splitlines()
     assert head.startswith("Keys of algorithm 'ppo'")
     keys = [row.split()[0] for row in rows]
-    assert keys == [field.name for field in dataclasses.fields(get_trainer("ppo").Config)]
+    assert keys == [key for key, _, _ in described(get_trainer("ppo").Config)]
 
 
 @pytest.mark.parametrize(

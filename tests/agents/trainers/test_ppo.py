@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import random
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import Config, Trainer, new_trainer, train
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import Run
-from nainjaune_agents.trainers.sequences import Sequences, minibatch_rows
+from nainjaune_agents.trainers.sequences import Sequences
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.prng import streams
@@ -109,11 +108,9 @@ def played(request: pytest.FixtureRequest) -> tuple[Trainer, Rollout]:
 
 def recomputed(trainer: Trainer, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities of the actions and values in the order of the rollout, from minibatches as training makes them."""
-    config, count = trainer.config, len(rollout.action)
-    steps = math.ceil(count / config.minibatch)
+    count = len(rollout.action)
     log_probs, values = np.full(count, np.nan, np.float32), np.full(count, np.nan, np.float32)
-    parts = minibatch_rows(rollout.trajectory_id, config.minibatch, steps, np.random.default_rng(0), whole=config.recurrent > 0)
-    for rows, batch_sizes in parts:
+    for rows, batch_sizes in trainer.minibatch_rows(rollout.trajectory_id, np.random.default_rng(0)):
         with torch.no_grad():
             logits, value, _ = trainer.net(torch.from_numpy(rollout.observation)[rows], sequences=batch_sizes)
             if trainer.critic:
@@ -235,7 +232,7 @@ def test_deals_differ_between_iterations_and_seeds() -> None:
     ],
 )
 def test_minibatches_are_even(count: int, size: int, sizes: list[int]) -> None:
-    parts = list(minibatch_rows(np.arange(count), size, math.ceil(count / size), np.random.default_rng(0), whole=False))
+    parts = trainer_of(tiny(minibatch=size)).minibatch_rows(np.arange(count), np.random.default_rng(0))
     assert [len(rows) for rows, _ in parts] == sizes
     assert all(batch_sizes is None for _, batch_sizes in parts)
     rows = torch.cat([rows for rows, _ in parts])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -11,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from nainjaune_agents.nets.modules import masked_log_softmax
+from nainjaune_agents.trainers import ppo
 from nainjaune_agents.trainers.gpu_rollout import unpacked
 from nainjaune_agents.trainers.ppo import Minibatch, Trainer, ppo_loss
-from nainjaune_agents.trainers.ppo_compiled import LOSS_SOURCE, compiled_loss, compiled_twin, source_digest
+from nainjaune_agents.trainers.ppo_compiled import compiled_loss, compiled_twin
 from tests.agents.trainers.test_ppo import tiny
 
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -56,24 +59,115 @@ def compiled(*given_rows: Any) -> Result:
     return result(compiled_loss, *given_rows)
 
 
-def test_a_changed_loss_takes_the_place_of_the_twin_at_once() -> None:
-    """Its source is compared, so that the twin is used for the loss that it was derived from only."""
-    assert source_digest(ppo_loss) == LOSS_SOURCE, (
-        f"ppo_loss has changed: change the twin too, then LOSS_SOURCE to {source_digest(ppo_loss)}"
-    )
+EDITS = {
+    "no clipping": ("ratio.clamp(1 - clip, 1 + clip)", "ratio"),
+    "clipped above alone": ("ratio.clamp(1 - clip, 1 + clip)", "ratio.clamp(max=1 + clip)"),
+    "the larger of both": ("torch.min(ratio", "torch.max(ratio"),
+    "losses clipped at large ratios": (
+        "-torch.min(ratio * advantage, clipped * advantage)",
+        "-torch.max(torch.min(ratio * advantage, clipped * advantage), 50 * advantage.clamp(max=0))",
+    ),
+    "ratios bounded far away": ("log_ratio.exp()", "log_ratio.clamp(-8, 8).exp()"),
+    "advantages as they are": ("advantage / (batch.advantage.std(correction=0) + 1e-8)", "advantage"),
+    "another deviation": ("std(correction=0)", "std()"),
+    "advantages bounded": ("+ 1e-8)", "+ 1e-8).clamp(-4, 4)"),
+    "the absolute error": ("- batch.target).square()", "- batch.target).abs()"),
+    "errors bounded": ("(value - batch.target)", "(value - batch.target).clamp(-20, 20)"),
+    "errors of equal weight": ("batch.value_weight * ", ""),
+    "half the error": ("value_weight * value_loss", "0.5 * value_weight * value_loss"),
+    "entropy paid for": ("- entropy_weight", "+ entropy_weight"),
+    "a penalty": ("- entropy_weight * entropy", "- entropy_weight * entropy + 0.01 * (ratio - 1 - log_ratio).mean()"),
+    "another statistic": ('"kl": (ratio', '"kl": 2 * (ratio'),
+    "one more statistic": ('"entropy": entropy}', '"entropy": entropy, "ratio": ratio.mean()}'),
+    "what is observed": ("(value - batch.target)", "(value - batch.target - batch.observation[:, 5] / 1e3)"),
+    "more of an observation than there is": ("(value - batch.target)", "(value - batch.target - batch.observation[:, 90])"),
+    "for networks with memory": (
+        "value_weight * value_loss",
+        "value_weight * value_loss * (1 if batch.batch_sizes is None else 2)",
+    ),
+    "without a critic": ("value_weight * value_loss", "value_weight * value_loss * (1 if batch.omniscient.shape[1] else 2)"),
+    "a thousandth": ("- entropy_weight", "- 1.001 * entropy_weight"),
+    "a new column": ("batch.value_weight *", "batch.age *"),
+    "a global that may change": ("value_weight * value_loss", "value_weight * value_loss + PENALTY * value.mean()"),
+    "a global in a function within": (
+        "value_weight * value_loss",
+        "value_weight * value_loss + (lambda: PENALTY * value.mean())()",
+    ),
+}
+"""Changes of the source of ``ppo_loss``, by what they are: before and after."""
 
-    def ppo_loss_times_two(*given: Any) -> Any:
-        loss, stats = ppo_loss(*given)
-        return 2 * loss, stats
+
+def edited(before: str, after: str) -> Any:
+    """Returns ``ppo_loss`` as it is once its source has been edited in place."""
+    source = inspect.getsource(ppo_loss)
+    assert source.count(before) == 1
+    namespace = {**vars(ppo), "PENALTY": 0.0}
+    exec("from __future__ import annotations\n" + source.replace(before, after), namespace)
+    return namespace["ppo_loss"]
+
+
+@pytest.fixture(scope="module")
+def config() -> ppo.Config:
+    return tiny(max_grad_norm=1e9, epochs=1, minibatch=10**6)
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_an_edit_in_place_is_not_trained_by_the_twin(
+    edit: tuple[str, str], config: ppo.Config, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert compiled_twin(edited(*edit), Minibatch, config) is None
+    assert [record.getMessage() for record in caplog.records] == [
+        "PPO's loss is not the one that its compiled twin computes: it is trained by autograd, which takes longer."
+    ]
+
+
+@pytest.mark.parametrize("weights", [{}, {"clip": 0.0}, {"entropy": 0.0, "last_entropy": 1e-6}, {"value_weight": 0.0}], ids=str)
+def test_the_twin_is_used_where_it_computes_the_loss(weights: dict[str, float], caplog: pytest.LogCaptureFixture) -> None:
+    config = tiny(**weights)
+    assert compiled_twin(ppo_loss, Minibatch, config) is compiled_loss
+    same = (
+        "advantage = batch.advantage - batch.advantage.mean()",
+        "advantage = -(batch.advantage.mean() - batch.advantage)  # edited",
+    )
+    assert compiled_twin(edited(*same), Minibatch, config) is compiled_loss
+    assert Trainer(config, config.setup()).twin is compiled_loss
+    assert not caplog.records
+
+
+def test_what_the_loss_calls_counts_too(config: ppo.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ppo, "masked_log_softmax", lambda logits, mask: masked_log_softmax(logits / 2, mask))
+    assert compiled_twin(ppo_loss, Minibatch, config) is None
+
+
+def test_comparing_draws_from_no_other_generator(config: ppo.Config) -> None:
+    before = torch.get_rng_state()
+    compiled_twin(ppo_loss, Minibatch, config)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_a_loss_edited_in_place_is_trained_at_once(config: ppo.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = Trainer(config, config.setup()).iterate()
+    twice = edited("return loss,", "return 2 * loss,")
+    monkeypatch.setattr(ppo, "ppo_loss", twice)
+    monkeypatch.setattr(Trainer, "loss_function", staticmethod(twice))
+    trained = Trainer(config, config.setup()).iterate()
+    assert trained["update/grad_norm"] == pytest.approx(2 * expected["update/grad_norm"], rel=1e-3)
+
+
+def test_another_loss_takes_the_place_of_the_twin(config: ppo.Config) -> None:
+    """It is not compared: what it computes may change during the run."""
 
     class Changed(Trainer):
-        loss_function = staticmethod(ppo_loss_times_two)
+        weight = 1.0
 
-    assert compiled_twin(ppo_loss) is compiled_loss
-    assert compiled_twin(ppo_loss_times_two) is compiled_twin(eval("lambda *given: None")) is None
-    config = tiny(max_grad_norm=1e9, epochs=1, minibatch=10**6)
-    metrics = [trainer(config, config.setup()).iterate() for trainer in (Trainer, Changed)]
-    assert metrics[1]["update/grad_norm"] == pytest.approx(2 * metrics[0]["update/grad_norm"], rel=1e-3)
+        def loss_function(self, *given: Any) -> Any:  # type: ignore[override]
+            loss, stats = ppo_loss(*given)
+            return self.weight * loss, stats
+
+    trainers = Trainer(config, config.setup()), Changed(config, config.setup())
+    Changed.weight = 2.0
+    first, second = (trainer.iterate() for trainer in trainers)
+    assert second["update/grad_norm"] == pytest.approx(2 * first["update/grad_norm"], rel=1e-3)
 
 
 @some

@@ -79,7 +79,7 @@ def test_65536_tables_play_as_on_the_cpu(preset: str, players: int, options: dic
             for name, array in device.save().items():
                 assert array.tobytes() == host.save()[name].tobytes(), (name, step)
     assert np.array_equal(device.fetch(there), here)
-    assert host.deals.max() > 1 or not host.mode.autoreset
+    assert host.deals.max() > 1 or not host.options.autoreset
 
 
 def test_torch_sees_the_same_memory_and_its_actions_are_taken_as_they_lie(torch: Any) -> None:

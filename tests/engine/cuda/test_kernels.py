@@ -96,7 +96,7 @@ def test_kernels_of_each_setup_are_kept_in_a_folder_of_their_own() -> None:
     """numba tells what it keeps apart by file and line, which they share, and would not notice other rules."""
     from nainjaune_env.engine.cuda.batch import kernels_of
 
-    mode = Batch(get_game("nain_jaune").setup(), 1).mode
+    mode = Batch(get_game("nain_jaune").setup(), 1).options
     seats = {name: sorted({seats_at_most(name, 3), seats_at_most(name, 4)}) for name in game_names()}
     setups = [get_game(name).setup(players=players) for name in game_names() for players in seats[name]]
     paths = [Path(kernels_of(setup, mode).step.stats.cache_path) for setup in setups]
