@@ -30,7 +30,8 @@ class ActionStats:
 
     def add(self, trial: Trial, tried: NDArray[np.bool_]) -> None:
         """Adds the outcomes of a :class:`Trial` for the actions ``tried (k, M)`` of its rows and actions; others are 0."""
-        where = self._where(trial, trial.actions)
+        covers_all = (len(trial.rows), len(trial.actions)) == self.count.shape
+        where: Any = slice(None) if covers_all else np.ix_(trial.rows, trial.actions)  # a slice gives a view
         self.count[where] += trial.deals[:, None] * tried
         self.sum[where] += self._totals(trial, trial.outcomes)
         self.squares[where] += self._totals(trial, np.square(trial.outcomes))
@@ -39,11 +40,6 @@ class ActionStats:
         """Returns the sums ``(k, M, C)`` of ``values (N, M, C)`` over the determinizations of each row of ``trial``."""
         totals: NDArray[np.float64] = np.add.reduceat(values, trial.deals.cumsum() - trial.deals, axis=0)
         return totals
-
-    def _where(self, trial: Trial, *actions: NDArray[np.int64]) -> tuple[Any, ...]:
-        """Returns the index of the rows of ``trial`` and of axes of its actions; it gives a view where the trial covers all."""
-        covers_all = (len(trial.rows), len(trial.actions)) == self.count.shape
-        return (slice(None),) if covers_all else np.ix_(trial.rows, *actions)
 
     def mean(self) -> NDArray[np.float64]:
         """Returns the mean outcome of each action, ``(K, A, C)``; NaN if not tried."""
@@ -68,15 +64,13 @@ class PairedStats(ActionStats):
     def add(self, trial: Trial, tried: NDArray[np.bool_]) -> None:
         """Does what :class:`ActionStats` does for a trial with as many determinizations of each decision."""
         super().add(trial, tried)
-        pairs = self._where(trial, trial.actions, trial.actions)
-        both = (tried[:, :, None] & tried[:, None])[..., None]
         by_column = _by_row(trial, trial.outcomes).transpose(0, 3, 1, 2)
+        products = by_column.swapaxes(2, 3) @ by_column
         sums, squares = self._totals(trial, trial.outcomes), self._totals(trial, np.square(trial.outcomes))
-        products = (by_column.swapaxes(2, 3) @ by_column).transpose(0, 2, 3, 1)
-        difference, difference_squares = sums[:, :, None] - sums[:, None], squares[:, :, None] + squares[:, None]
-        difference_squares -= np.multiply(products, 2, out=products)
-        self.difference[pairs] += np.multiply(difference, both, out=difference)
-        self.difference_squares[pairs] += np.multiply(difference_squares, both, out=difference_squares)
+        row, one, other = np.nonzero(tried[:, :, None] & tried[:, None])
+        pairs = trial.rows[row], trial.actions[one], trial.actions[other]
+        self.difference[pairs] += sums[row, one] - sums[row, other]
+        self.difference_squares[pairs] += squares[row, one] + squares[row, other] - 2 * products[row, :, one, other]
 
     def _totals(self, trial: Trial, values: NDArray[np.float64]) -> NDArray[np.float64]:
         totals: NDArray[np.float64] = _by_row(trial, values).sum(axis=1)
