@@ -39,7 +39,7 @@ def test_means_and_errors_are_those_of_the_determinizations_that_were_tried() ->
 
 
 def test_actions_with_equal_outcomes_differ_by_exactly_nothing() -> None:
-    """Centred payoffs of five seats are fifths, whose squares are rounded; the search would take that for noise worth reducing."""
+    """Centred payoffs of five seats are fifths, whose squares are rounded: noise that a search would try to reduce."""
     decisions = 20
     sums, values = PairedStats(decisions, 2), np.random.default_rng(1).integers(-60, 60, (decisions, 30, 1, 1)) / 5
     for part in np.split(values, [7, 20], axis=1):
