@@ -30,20 +30,17 @@ class ActionStats:
 
     def add(self, trial: Trial, tried: NDArray[np.bool_]) -> None:
         """Adds the outcomes of a :class:`Trial` for the actions ``tried (k, M)`` of its rows and actions; others are 0."""
-        where = self._where(trial, trial.actions)
-        self.count[where] += trial.deals[:, None] * tried
-        self.sum[where] += self._totals(trial, trial.outcomes)
-        self.squares[where] += self._totals(trial, np.square(trial.outcomes))
+        first = trial.deals.cumsum() - trial.deals
+        squares = np.add.reduceat(np.square(trial.outcomes), first, axis=0)
+        self._add_sums(trial, tried, np.add.reduceat(trial.outcomes, first, axis=0), squares)
 
-    def _totals(self, trial: Trial, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Returns the sums ``(k, M, C)`` of ``values (N, M, C)`` over the determinizations of each row of ``trial``."""
-        totals: NDArray[np.float64] = np.add.reduceat(values, trial.deals.cumsum() - trial.deals, axis=0)
-        return totals
-
-    def _where(self, trial: Trial, *actions: NDArray[np.int64]) -> tuple[Any, ...]:
-        """Returns the index of the rows of ``trial`` and of axes of its actions; it gives a view where the trial covers all."""
+    def _add_sums(self, trial: Trial, tried: NDArray[np.bool_], sums: NDArray[np.float64], squares: NDArray[np.float64]) -> None:
+        """Adds the sums of the outcomes and of their squares over the determinizations of each row, ``(k, M, C)``."""
         covers_all = (len(trial.rows), len(trial.actions)) == self.count.shape
-        return (slice(None),) if covers_all else np.ix_(trial.rows, *actions)
+        where: Any = slice(None) if covers_all else np.ix_(trial.rows, trial.actions)  # a slice gives a view
+        self.count[where] += trial.deals[:, None] * tried
+        self.sum[where] += sums
+        self.squares[where] += squares
 
     def mean(self) -> NDArray[np.float64]:
         """Returns the mean outcome of each action, ``(K, A, C)``; NaN if not tried."""
@@ -66,21 +63,19 @@ class PairedStats(ActionStats):
         self.difference, self.difference_squares = np.zeros(shape), np.zeros(shape)
 
     def add(self, trial: Trial, tried: NDArray[np.bool_]) -> None:
-        """Does what :class:`ActionStats` does for a trial with as many determinizations of each decision."""
-        super().add(trial, tried)
-        pairs = self._where(trial, trial.actions, trial.actions)
-        both = (tried[:, :, None] & tried[:, None])[..., None]
-        by_column = _by_row(trial, trial.outcomes).transpose(0, 3, 1, 2)
-        sums, squares = self._totals(trial, trial.outcomes), self._totals(trial, np.square(trial.outcomes))
-        products = (by_column.swapaxes(2, 3) @ by_column).transpose(0, 2, 3, 1)
-        difference, difference_squares = sums[:, :, None] - sums[:, None], squares[:, :, None] + squares[:, None]
-        difference_squares -= np.multiply(products, 2, out=products)
-        self.difference[pairs] += np.multiply(difference, both, out=difference)
-        self.difference_squares[pairs] += np.multiply(difference_squares, both, out=difference_squares)
+        """Does what :class:`ActionStats` does for a trial with as many determinizations of each decision.
 
-    def _totals(self, trial: Trial, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        totals: NDArray[np.float64] = _by_row(trial, values).sum(axis=1)
-        return totals
+        Squares are a part of the products, so actions with equal outcomes differ by exactly 0, however squares are rounded.
+        """
+        outcomes = trial.outcomes.reshape(len(trial.rows), -1, *trial.outcomes.shape[1:])  # (k, W, M, C)
+        by_column = outcomes.transpose(0, 3, 1, 2)
+        products = by_column.swapaxes(2, 3) @ by_column
+        sums, squares = outcomes.sum(axis=1), np.diagonal(products, axis1=2, axis2=3).swapaxes(1, 2)
+        self._add_sums(trial, tried, sums, squares)
+        row, one, other = np.nonzero(tried[:, :, None] & tried[:, None])
+        pairs = trial.rows[row], trial.actions[one], trial.actions[other]
+        self.difference[pairs] += sums[row, one] - sums[row, other]
+        self.difference_squares[pairs] += squares[row, one] + squares[row, other] - 2 * products[row, :, one, other]
 
     def ahead(self, of: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the mean of the actions ``of (K,)`` minus that of each action, ``(K, A, C)``; NaN without a shared trial."""
@@ -108,11 +103,6 @@ class Trial(NamedTuple):
     """The number of determinizations of each, ``(k,)``, none 0."""
     outcomes: NDArray[np.float64]
     """``(N, M, C)``, decision by decision; 0 for actions that are not tried there."""
-
-
-def _by_row(trial: Trial, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns ``values (N, M, C)`` as ``(k, W, M, C)``, for W determinizations of each row of ``trial``."""
-    return values.reshape(len(trial.rows), -1, *values.shape[1:])
 
 
 Stats = TypeVar("Stats", bound=ActionStats)

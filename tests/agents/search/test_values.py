@@ -38,6 +38,16 @@ def test_means_and_errors_are_those_of_the_determinizations_that_were_tried() ->
             assert sums.ahead_error(np.array([0, of]))[1, action] == pytest.approx(error, abs=1e-6)
 
 
+def test_actions_with_equal_outcomes_differ_by_exactly_nothing() -> None:
+    """Centred payoffs of five seats are fifths, whose squares are rounded: noise that a search would try to reduce."""
+    decisions = 20
+    sums, values = PairedStats(decisions, 2), np.random.default_rng(1).integers(-60, 60, (decisions, 30, 1, 1)) / 5
+    for part in np.split(values, [7, 20], axis=1):
+        sums.add(trial([*range(decisions)], [0, 1], part.repeat(2, axis=2)), np.ones((decisions, 2), bool))
+    for figures in (sums.ahead, sums.ahead_error):
+        assert not figures(np.zeros(decisions, np.int64)).any()
+
+
 def test_decisions_that_try_different_actions_are_added_together() -> None:
     sums = PairedStats(3, 3)
     tried = np.array([[True, True, False], [False, True, True]])
