@@ -211,7 +211,9 @@ def test_training_that_diverges_says_so_and_leaves_a_sound_checkpoint(
 # ---------------------------------------------------------------- it learns
 
 
-@pytest.mark.parametrize(("algorithm", "values", "margins"), LEARNERS, ids=str)
+@pytest.mark.parametrize(
+    ("algorithm", "values", "margins"), LEARNERS, ids=["privileged ppo", *(name for name, _, _ in LEARNERS[1:])]
+)
 def test_it_learns(tmp_path: Path, algorithm: str, values: dict[str, Any], margins: tuple[float, float]) -> None:
     """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
     config = build(get_trainer(algorithm).Config, {**LEARNING, **values})
