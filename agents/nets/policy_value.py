@@ -21,7 +21,8 @@ from nainjaune_env.core.layout import Layout
 from .. import options
 from .devices import agent_threads
 from .fused_mlp import LinearChain
-from .modules import ObservationNet, linear
+from .modules import linear
+from .observation_net import ObservationNet
 
 
 class PolicyValueNet(ObservationNet):

@@ -112,6 +112,7 @@ def test_training_for_a_gpu_is_with_its_rules_and_starts(monkeypatch: pytest.Mon
     assert (config.device, config.start, config.players) == ("cuda", {"pots": [0, 9]}, 5)
 
 
+@pytest.mark.long  # every part is used above, and tests/compiler/test_jit.py reads from the cache
 @pytest.mark.slow
 @pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
 def test_a_later_start_compiles_nothing(tmp_path: Path) -> None:

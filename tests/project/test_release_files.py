@@ -47,6 +47,7 @@ def test_ci_has_a_job_for_everything() -> None:
         "lint": ["make lint"],
         "tests": ["make tests"],
         "long": ["make long"],
+        "browser": ["make browser"],
         "lowest": ["make lowest"],
         "wheel": ["make dist"],
         "docs": ["make docs"],

@@ -162,6 +162,7 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
 
 def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expert, "check_device", lambda name: name)
+    monkeypatch.setattr("nainjaune_agents.search.rollouts.ROWS", 8)  # tables, which are dealt as plain Python here
     with pytest.raises(AgentError, match="'exact' does not play at tables on a GPU"):
         expert.Config(game="batasaurus", rule="exact", rules={"memory": "perfect", "dinosaurs": 2}, device="cuda")
 

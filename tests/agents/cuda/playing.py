@@ -62,10 +62,10 @@ def play(setup: Setup, device: str, deals: int = 5) -> dict[str, Any]:
 
 def search(setup: Setup, device: str) -> dict[str, Any]:
     """What searches find, by each kind of rollouts that is compiled, with and without halving."""
-    batch, draws = Batch(setup, 5, seed=2), streams(3, 5)
+    batch, draws = Batch(setup, 3, seed=2), streams(3, 3)
     for _ in range(6):
         batch.step(batch.sample(draws))
-    decisions, found = DecisionBatch(batch, np.arange(5)), {}
+    decisions, found = DecisionBatch(batch, np.arange(3)), {}
     for name, objective in (("random", "own"), ("longest", "own"), ("cheapest", "own"), ("longest", "centred")):
         if name not in heuristics(setup.game.name):
             continue

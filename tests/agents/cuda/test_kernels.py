@@ -11,6 +11,7 @@ import pytest
 from nainjaune_agents.heuristics import heuristics_module
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 from tests.engine.cuda.capabilities import CAPABILITIES, each_capability
 from tests.engine.cuda.test_kernels import CONSTANT_MEMORY, constant_bytes
@@ -18,6 +19,11 @@ from tests.engine.cuda.test_kernels import CONSTANT_MEMORY, constant_bytes
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"),
     pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off"),
+]
+GAMES = [
+    pytest.param(name, marks=[pytest.mark.long] * (name != DEFAULT_GAME))
+    for name in game_names()
+    if heuristics_module(name) is not None
 ]
 
 
@@ -65,7 +71,7 @@ def all_kernels(setup: Setup, *, uniform: bool) -> tuple[list[tuple[str, str]], 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_without_a_gpu")
-@pytest.mark.parametrize("game", [game for game in game_names() if heuristics_module(game) is not None])
+@pytest.mark.parametrize("game", GAMES)
 @each_capability
 def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(
     game: str, capability: tuple[int, int], monkeypatch: pytest.MonkeyPatch

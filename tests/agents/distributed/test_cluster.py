@@ -94,7 +94,7 @@ def test_results_are_those_of_one_process_though_a_node_and_a_worker_are_killed(
     assert killed
 
 
-@pytest.mark.long  # labels are units like those above, and processes label in test_labelling.py
+@pytest.mark.long  # labels are units like those above
 def test_labels_are_those_of_one_process_though_a_worker_is_killed(local: Any, tmp_path: Path) -> None:
     config, killed = tiny(**SMALL_LABELS, cluster=local.address), []
 
@@ -111,6 +111,7 @@ def test_labels_are_those_of_one_process_though_a_worker_is_killed(local: Any, t
     assert labels_and_weights(tmp_path / "cluster") == labels_and_weights(tmp_path / "alone")
 
 
+@pytest.mark.long  # they are units like those above
 def test_a_study_and_a_review_are_those_of_one_process(local: Any, tmp_path: Path) -> None:
     plan = test_units.plan_of(**test_units.SEARCHED)
     test_units.played(tmp_path / "cluster", plan, Cluster(local.address))
@@ -121,6 +122,7 @@ def test_a_study_and_a_review_are_those_of_one_process(local: Any, tmp_path: Pat
     test_review_units.check(records, Cluster(local.address))
 
 
+@pytest.mark.long  # what a call does is tested in tests/agents/sweeps/test_cluster.py
 def test_runs_of_a_sweep_are_those_of_one_process_though_a_node_is_killed(
     local: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

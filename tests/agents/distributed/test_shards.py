@@ -68,14 +68,14 @@ def test_the_driver_keeps_no_more_with_more_shards() -> None:
     found = [player(WorkUnit(part, 0, 4)) for part in range(6)]
     sums, sizes, begun = TournamentSums(plan), [], 0
     tracemalloc.start()
-    for chunks in (400, 480):
+    for chunks in (100, 120):
         for number in range(begun, chunks):
             for part in range(6):
                 sums.add(WorkUnit(part, 4 * number, 4), found[part])
         begun = chunks
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert sums.result().edges[0].moments.count == 4 * 480
+    assert sums.result().edges[0].moments.count == 4 * 120
     assert sizes[1] < 1.01 * sizes[0] < 10**6
 
 

@@ -13,7 +13,7 @@ from tests.support.games import games_with
 
 GAMES = games_with("speaker", "pictures", "advice")
 SMALL: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 browser, served, opened = base.browser, base.served, base.opened
 
 

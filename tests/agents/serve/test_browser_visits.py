@@ -11,7 +11,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from tests.agents.serve import test_browser as base
 
 GAMES = base.GAMES
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 browser, served, opened = base.browser, base.served, base.opened
 
 

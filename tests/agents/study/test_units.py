@@ -110,8 +110,8 @@ def test_a_shard_of_other_content_is_refused(tmp_path: Path, found: dict[str, st
     assert files(tmp_path) == {}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [2, pytest.param(7, marks=pytest.mark.long)])
+@pytest.mark.long  # units are finished in any order above, and workers are killed in tests/agents/distributed/test_processes.py
+@pytest.mark.parametrize("workers", [2, 7])
 def test_files_are_equal_though_a_worker_is_killed(tmp_path: Path, workers: int) -> None:
     plan = plan_of(**SEARCHED)
     agents = [load_agent(name, plan.setup) for name in plan.agents]

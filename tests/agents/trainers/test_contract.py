@@ -15,6 +15,7 @@ import pytest
 import torch
 import yaml
 
+from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
@@ -39,6 +40,24 @@ TINY: dict[str, dict[str, Any]] = {
         "generations": 3, "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
     },
 }  # fmt: skip
+LEARNING = {"arch": {"hidden": [32]}, "players": 3, "eval_every": 0}
+PPO = {
+    "tables": 400, "iterations": 15, "minibatch": 1024, "optimizer": {"learning_rate": 3e-3}, "entropy": 0.02,
+    "critic_hidden": [16],
+}  # fmt: skip
+LEARNERS: list[tuple[str, dict[str, Any], tuple[float, float]]] = [
+    ("ppo", {**PPO, "privileged": True}, (5, 2)),
+    ("ppo", PPO, (5, 2)),
+    ("deep_monte_carlo", {"tables": 400, "iterations": 15, "minibatch": 512, "optimizer": {"learning_rate": 5e-3}}, (5, 2)),
+    (
+        "maskable_ppo",
+        {
+            "tables": 256, "steps": 16, "iterations": 20, "minibatch": 512, "epochs": 3, "optimizer": {"learning_rate": 5e-3},
+            "entropy": 0.02,
+        },
+        (3, 1),
+    ),
+]  # fmt: skip
 LENGTH = {"expert": "generations"}
 each = pytest.mark.parametrize("algorithm", trainer_names())
 
@@ -130,7 +149,13 @@ def test_killed_and_resumed_it_is_the_same_run(tmp_path: Path, algorithm: str) -
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "when"), [("ppo", "at once"), ("ppo", "folder"), ("ppo", "checkpoint"), ("maskable_ppo", "checkpoint")]
+    ("algorithm", "when"),
+    [
+        ("ppo", "at once"),
+        ("ppo", "checkpoint"),
+        pytest.param("ppo", "folder", marks=pytest.mark.long),
+        pytest.param("maskable_ppo", "checkpoint", marks=pytest.mark.long),
+    ],
 )
 def test_ctrl_c_leaves_nothing_broken(tmp_path: Path, algorithm: str, when: str) -> None:
     """Whenever it comes, the run can be begun, or gone on with."""
@@ -181,6 +206,36 @@ def test_training_that_diverges_says_so_and_leaves_a_sound_checkpoint(
     ):
         run_in(tmp_path, config)
     assert all(bool(tensor.isfinite().all()) for tensor in load_checkpoint(tmp_path).tensors.values())
+
+
+# ---------------------------------------------------------------- it learns
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "values", "margins"), LEARNERS, ids=["privileged ppo", *(name for name, _, _ in LEARNERS[1:])]
+)
+def test_it_learns(tmp_path: Path, algorithm: str, values: dict[str, Any], margins: tuple[float, float]) -> None:
+    """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
+    config = build(get_trainer(algorithm).Config, {**LEARNING, **values})
+    setup = config.setup()
+    begin = NetAgent("begin", trainer_of(config, tmp_path).net)
+    run_in(tmp_path, config)
+    field = Duplicate(setup, [load_agent(str(tmp_path), setup), load_agent("random", setup), begin], seed=1)
+    for rival, margin in enumerate(margins, 1):
+        edge = field.edge(0, rival, 400)
+        assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo"])
+def test_the_first_iteration_fixes_the_payoff_scale(tmp_path: Path, algorithm: str) -> None:
+    """The other trainers fix it before, or in a way of their own."""
+    trainer = trainer_of(tiny(algorithm), tmp_path)
+    assert float(trainer.net.payoff_scale) == 1
+    trainer.iterate()
+    unit = float(trainer.net.payoff_scale)
+    assert unit > 1
+    trainer.iterate()
+    assert float(trainer.net.payoff_scale) == unit
 
 
 # ---------------------------------------------------------------- what it tells, and what plays

@@ -13,7 +13,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.exact.policy import tabular
 from nainjaune_agents.exact.response import best_response_gains
 from nainjaune_agents.exact.tree import build_tree
-from nainjaune_agents.heuristics import RandomAgent, heuristics
+from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
@@ -199,16 +199,6 @@ def test_a_learning_rate_of_0_changes_nothing() -> None:
     assert metrics["update/grad_norm"] > 0
 
 
-def test_the_first_iteration_fixes_the_payoff_scale() -> None:
-    trainer = trainer_of(tiny())
-    assert float(trainer.net.payoff_scale) == 1
-    trainer.iterate()
-    unit = float(trainer.net.payoff_scale)
-    assert unit > 1
-    trainer.iterate()
-    assert float(trainer.net.payoff_scale) == unit
-
-
 # ---------------------------------------------------------------- runs
 
 
@@ -268,19 +258,6 @@ def test_the_shipped_configuration() -> None:
 
 
 # ---------------------------------------------------------------- it learns
-
-
-def test_it_learns(tmp_path: Path) -> None:
-    """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
-    values = {"tables": 400, "arch": {"hidden": [32]}, "iterations": 15, "minibatch": 512, "optimizer": {"learning_rate": 5e-3}}
-    config = tiny(**values, players=3)
-    begin = NetAgent("begin", trainer_of(config).net)
-    run_in(tmp_path, config)
-    end = load_agent(str(tmp_path), config.setup())
-    field = Duplicate(config.setup(), [end, heuristics(config.game)["random"], begin], seed=1)
-    for rival, margin in ((1, 5), (2, 2)):
-        edge = field.edge(0, rival, 400)
-        assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
 
 
 def test_it_becomes_hard_to_exploit() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.nets.checkpoint import load_checkpoint
+from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.distributed import train_under_torchrun
@@ -24,7 +25,7 @@ from tests.support.training import iteration_at, run_in, same
 ROOT = Path(__file__).parents[3]
 TINY = {
     "preset": "djeco", "players": 3, "tables": 18, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 100,
-    "checkpoint_minutes": 0, "opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "ema": 0.5,
+    "checkpoint_minutes": 0, "keep_every": 50, "opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "ema": 0.5,
 }  # fmt: skip
 
 
@@ -42,20 +43,35 @@ def children(process: int) -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes of torchrun in /proc")
-def test_two_processes_have_the_same_bits_again_and_after_one_was_killed(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        out, errors = (process := torchrun(tmp_path / name)).communicate(timeout=600)
-        assert process.returncode == 0, errors
-        assert out.count("Trained: ") == 1  # the first process tells
-    whole = load_checkpoint(tmp_path / "one")
-    assert whole.iteration == TINY["iterations"]
-    assert same(load_checkpoint(tmp_path / "two"), whole)
-    alone = run_in(tmp_path / "alone", build(get_trainer("ppo").Config, TINY))
-    assert alone.progress["decisions"] == pytest.approx(whole.progress["decisions"], rel=0.1)  # the same tables
-    assert not torch.equal(alone.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
+def finished(folder: Path, *words: str) -> Checkpoint:
+    """Trains in ``folder`` until the end; returns the checkpoint it leaves."""
+    out, errors = (process := torchrun(folder, *words)).communicate(timeout=600)
+    assert process.returncode == 0, errors
+    assert out.count("Trained: ") == 1  # the first process tells
+    return load_checkpoint(folder)
 
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run by two processes, in one piece, which no test may change."""
+    folder = tmp_path_factory.mktemp("torchrun") / "whole"
+    assert finished(folder).iteration == TINY["iterations"]
+    return folder
+
+
+@pytest.mark.slow
+def test_two_processes_have_the_same_bits_when_they_go_on(tmp_path: Path, whole: Path) -> None:
+    shutil.copytree(whole, tmp_path / "middle")
+    shutil.copy(whole / "iteration-000050.safetensors", tmp_path / "middle" / FILE_NAME)
+    assert same(finished(tmp_path / "middle", "--resume"), expected := load_checkpoint(whole))
+    alone = run_in(tmp_path / "alone", build(get_trainer("ppo").Config, TINY))
+    assert alone.progress["decisions"] == pytest.approx(expected.progress["decisions"], rel=0.1)  # the same tables
+    assert not torch.equal(alone.tensors["model.policy.weight"], expected.tensors["model.policy.weight"])
+
+
+@pytest.mark.long  # how a run goes on is tested above
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes of torchrun in /proc")
+def test_all_end_when_one_is_killed_and_go_on(tmp_path: Path, whole: Path) -> None:
     process = torchrun(tmp_path / "killed")
     until = time.monotonic() + 300
     while iteration_at(tmp_path / "killed") < 3:
@@ -65,10 +81,8 @@ def test_two_processes_have_the_same_bits_again_and_after_one_was_killed(tmp_pat
     os.kill(children(process.pid)[-1], signal.SIGKILL)
     process.communicate(timeout=300)
     assert process.returncode != 0  # all have ended
-    assert 3 <= iteration_at(tmp_path / "killed") < whole.iteration
-    _, errors = (process := torchrun(tmp_path / "killed", "--resume")).communicate(timeout=600)
-    assert process.returncode == 0, errors
-    assert same(load_checkpoint(tmp_path / "killed"), whole)
+    assert 3 <= iteration_at(tmp_path / "killed") < 100
+    assert same(finished(tmp_path / "killed", "--resume"), load_checkpoint(whole))
 
 
 def test_processes_divide_the_tables_and_one_is_alone() -> None:

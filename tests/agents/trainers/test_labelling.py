@@ -143,8 +143,8 @@ def test_the_address_is_an_argument_of_train(tmp_path: Path, capsys: pytest.Capt
     assert not (tmp_path / "a").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [2, pytest.param(7, marks=pytest.mark.long)])
+@pytest.mark.long  # units are finished in any order above, and workers are killed in tests/agents/distributed/test_processes.py
+@pytest.mark.parametrize("workers", [2, 7])
 def test_labels_and_weights_are_equal_though_a_worker_is_killed(tmp_path: Path, workers: int) -> None:
     config = tiny(**SMALL, workers=workers)
     killed = []

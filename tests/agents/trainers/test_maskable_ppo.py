@@ -23,7 +23,7 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
-from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.maskable_ppo import Config, Trainer, ended_rounds, payoff_spread
@@ -427,26 +427,6 @@ def test_without_the_library_the_error_names_the_package() -> None:
     assert done.returncode != 0
     assert install_command("sb3") in done.stderr
     assert "Traceback" not in done.stderr
-
-
-# ---------------------------------------------------------------- it learns
-
-
-def test_it_learns(tmp_path: Path) -> None:
-    """A few seconds make it beat random play, and what it was before it learned."""
-    values = {
-        "tables": 256, "steps": 16, "arch": {"hidden": [32]}, "iterations": 20, "minibatch": 512, "epochs": 3,
-        "optimizer": {"learning_rate": 5e-3},
-        "entropy": 0.02,
-    }  # fmt: skip
-    config = tiny(**values, players=3)
-    begin = NetAgent("begin", trainer_of(config).net)
-    run_in(tmp_path, config)
-    end = load_net_agent(tmp_path / FILE_NAME, config.setup(), "end")
-    field = Duplicate(config.setup(), [end, heuristics(config.game)["random"], begin], seed=1)
-    for rival, margin in ((1, 3), (2, 1)):
-        edge = field.edge(0, rival, 400)
-        assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
 
 
 def test_drawn_pots_differ_from_iteration_to_iteration_and_not_in_a_resumed_one() -> None:

@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
 from nainjaune_agents.trainers.config import build
@@ -257,16 +255,6 @@ def test_no_step_no_change(other: dict[str, Any]) -> None:
     assert metrics["update/grad_norm"] > 0
 
 
-def test_the_values_unit_is_fixed_by_the_first_iteration() -> None:
-    trainer = trainer_of(tiny())
-    assert float(trainer.net.payoff_scale) == 1
-    trainer.iterate()
-    unit = float(trainer.net.payoff_scale)
-    assert unit > 1
-    trainer.iterate()
-    assert float(trainer.net.payoff_scale) == unit
-
-
 def test_schedules_run_from_first_to_last() -> None:
     trainer = trainer_of(
         tiny(iterations=2, optimizer={"learning_rate": 1e-3, "last_learning_rate": 1e-4}, entropy=0.2, last_entropy=0.0)
@@ -434,28 +422,3 @@ def test_metrics_say_what_they_say(tmp_path: Path) -> None:
     target = rollout.final[rollout.trajectory_id] - rollout.return_so_far
     explained = 1 - np.var(target - rollout.value) / np.var(target)
     assert metrics["update/explained_variance"] == pytest.approx(explained, abs=1e-3)
-
-
-# ---------------------------------------------------------------- it learns
-
-
-@pytest.mark.parametrize("privileged", [True, False])
-def test_it_learns(tmp_path: Path, privileged: bool) -> None:
-    """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
-    values = {
-        "tables": 400,
-        "arch": {"hidden": [32]},
-        "iterations": 15,
-        "minibatch": 1024,
-        "optimizer": {"learning_rate": 3e-3},
-        "entropy": 0.02,
-    }
-    config = tiny(**values, players=3, privileged=privileged)
-    setup = config.setup()
-    begin = NetAgent("begin", trainer_of(config).net)
-    run_in(tmp_path, config)
-    end = load_net_agent(tmp_path / FILE_NAME, setup, "end")
-    field = Duplicate(setup, [end, heuristics(config.game)["random"], begin], seed=1)
-    for rival, margin in ((1, 5), (2, 2)):
-        edge = field.edge(0, rival, 400)
-        assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
