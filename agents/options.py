@@ -82,7 +82,7 @@ def check_options(options: Any, prefix: str = "") -> None:
     """Completes the choices of a dataclass; raises :class:`ConfigError` for the first value that is outside its bounds."""
     for f in dataclasses.fields(options):
         value = getattr(options, f.name)
-        if choice := f.metadata["choice"]:
+        if choice := f.metadata.get("choice"):
             object.__setattr__(options, f.name, choice.complete(value, default_of(f)))
             continue
         items = value if isinstance(value, list) else [value]
@@ -95,7 +95,7 @@ def check_options(options: Any, prefix: str = "") -> None:
 def default_of(field: dataclasses.Field[Any]) -> Any:
     """Returns the default of an option; a choice has all its arguments."""
     value = field.default_factory() if callable(field.default_factory) else field.default
-    choice = field.metadata["choice"]
+    choice = field.metadata.get("choice")
     return choice.complete(value) if choice else value
 
 
@@ -108,7 +108,7 @@ def completed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the default of every option of a class with ``values`` over them, choices with all their arguments."""
     complete = {**defaults(cls), **values}
     for f in dataclasses.fields(cls):
-        if choice := f.metadata["choice"]:
+        if choice := f.metadata.get("choice"):
             complete[f.name] = choice.complete(complete[f.name], default_of(f))
     return complete
 
@@ -118,7 +118,7 @@ def option_types(cls: type[Any]) -> dict[str, Any]:
     types_by_name = typing.get_type_hints(cls)
     hints = {f.name: types_by_name[f.name] for f in dataclasses.fields(cls)}
     for f in dataclasses.fields(cls):
-        choice = f.metadata["choice"]
+        choice = f.metadata.get("choice")
         for name in choice.names() if choice else ():
             hints |= {f"{f.name}.{key}": hint for key, hint in option_types(choice.arguments(name)).items()}
     return hints
@@ -147,7 +147,7 @@ def described(cls: type[Any]) -> list[tuple[str, Any, str]]:
     rows: list[tuple[str, Any, str]] = []
     for f in dataclasses.fields(cls):
         rows.append((f.name, default_of(f), f.metadata["meaning"]))
-        choice, names = f.metadata["choice"], dict[tuple[str, str, str], list[str]]()
+        choice, names = f.metadata.get("choice"), dict[tuple[str, str, str], list[str]]()
         for name in choice.names() if choice else ():
             for key, default, meaning in described(choice.arguments(name)):
                 names.setdefault((f"{f.name}.{key}", repr(default), meaning), []).append(name)

@@ -29,7 +29,7 @@ LAYERS: dict[str, int] = {
     # 4: rendering, adaptors to other libraries, and the public names
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
-    AGENTS: 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.task": 5,
+    AGENTS: 5, f"{AGENTS}.options": 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.task": 5,
     f"{AGENTS}.provenance": 5, f"{AGENTS}.distributed.*": 5, f"{AGENTS}.stats.*": 5, f"{AGENTS}.heuristics.*": 5,
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.nets.*": 5,
     f"{AGENTS}.arena.*": 6, f"{AGENTS}.report.*": 7,

@@ -13,6 +13,7 @@ import pytest
 
 from nainjaune_agents.cli.main import COMMANDS, main
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.options import described
 from nainjaune_agents.trainers import get_trainer
 from tests.agents.cli.command import Capture, nainjaune, refused
 

@@ -25,7 +25,7 @@ def test_by_mouse_to_the_end(game: str, served: base.Served, opened: base.Opener
     link, _ = base.new_table(host, game)
     base.check_axe(host)
     page = opened(link)
-    assert base.at_rest(page) == "mine"
+    assert base.wait_for_turn(page) == "mine"
     base.check_axe(page)
     base.play_by_mouse(page)
     base.check_axe(page)

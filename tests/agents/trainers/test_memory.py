@@ -38,7 +38,7 @@ def trained(setup: Setup, iterations: int = 40, **other: Any) -> tuple[NetAgent,
         "optimizer": {"learning_rate": 5e-3, "last_learning_rate": 1e-3}, "entropy": 0.02, "last_entropy": 0.0,
         "objective": "own", "eval_every": 0,
     }  # fmt: skip
-    trainer = Trainer(build(Config, {**values, **other}), setup)
+    trainer = Trainer(build(Config, {**setup.to_dict(), **values, **other}), setup)
     for _ in range(iterations):
         metrics = trainer.iterate()
     return NetAgent("trained", trainer.net), metrics

@@ -73,8 +73,6 @@ def test_entries_that_are_none(entry: dict[str, Any], says: str) -> None:
 
 
 def test_what_a_mixture_needs() -> None:
-    with pytest.raises(ConfigError, match=r"A network for a mixture has at least one hidden layer, and 'hidden' is empty\."):
-        tiny(mixture=TWO, arch={"hidden": []})
     with pytest.raises(ConfigError, match=r"A mixture of 2 setups needs as many 'tables' in each process, and there are 1\."):
         trainer_of(tiny(mixture=TWO, tables=1))
 
