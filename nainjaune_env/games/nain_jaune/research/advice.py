@@ -128,13 +128,13 @@ def reason(source: int, forecast: Forecast, language: str) -> str:
     behind = {RECEIVED: ("out", say.out), CAPTURED: ("captured", say.captured), STRANDED: ("stranded", say.stranded)}.get(source)
     if behind is None:
         return text
-    name, text = behind
+    name, chance = behind
     better, other = forecast.better[name], forecast.other[name]
     gains = (better - other) * np.sign(forecast.chips) * (-1 if source == STRANDED else 1)
     parts = [part for part in np.argsort(-gains) if forecast.clear[name][part] and gains[part] > gains.max() / 4 > 0]
     signs = _POT_SIGNS[language]
     shown = [
-        text.format(card=signs[part], better=percent(better[part]), other=percent(other[part]))
+        chance.format(card=signs[part], better=percent(better[part]), other=percent(other[part]))
         for part in parts[:MAX_PROBABILITIES]
         if percent(better[part]) != percent(other[part])
     ]
