@@ -24,7 +24,7 @@ from nainjaune_agents.options import described
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.study import columns as study
 from nainjaune_agents.trainers import get_trainer, trainer_names
-from nainjaune_agents.zoo import PREFIX, Player, player_registry
+from nainjaune_agents.zoo import PREFIX, ModelCard, Player, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.rules_docs import knob_table, markdown_table, preset_table
@@ -117,12 +117,17 @@ def players() -> list[tuple[str, Player]]:
     return [(f"{PREFIX}{name}", player) for name in registry.names() for player in registry.players(name)]
 
 
+def decisions_of(card: ModelCard) -> str:
+    """Returns the number of decisions that a player learned from."""
+    return f"{card.decisions / 1e6:,.0f} million"
+
+
 def player_table() -> str:
     """Returns a row for each file of the model registry."""
     rows = []
     for name, player in players():
         card = player.card
-        effort = f"{card.decisions / 1e6:,.0f} million", f"{card.seconds / 60:.0f} min"
+        effort = decisions_of(card), f"{card.seconds / 60:.0f} min"
         size = f"{player.path.stat().st_size / 1e6:.1f} MB"
         rows.append([f"`{name}`", player.plays_at, f"[{card.algorithm}](trainer_{card.algorithm}.md)", *effort, size])
     return markdown_table(["player", "plays at", "trainer", "decisions", "trained for", "file"], rows)
@@ -145,7 +150,7 @@ def player_section(player: Player) -> str:
     for rating in card.ratings:
         edge = mean_ci(rating.mean, rating.ci95)
         rows.append([rating.table, f"`{rating.field}`", edge, f"{rating.deals:,}", str(rating.seed)])
-    effort = f"{card.decisions / 1e6:.3g} million decisions, {card.seconds / 60:.1f} minutes"
+    effort = f"{decisions_of(card)} decisions, {card.seconds / 60:.0f} minutes"
     commands = "\n".join(card.made_by)
     return "\n".join(
         [

@@ -66,7 +66,7 @@ def model_card() -> str:
     parts = [
         front_matter(fields),
         f"# {PREFIX}{PLAYER}\n",
-        "Policy and value networks for French card games of nainjaune-env: one file for a sheet and a number of seats, or for "
+        "Policy and value networks for French card games of nainjaune-env: one file for a preset and a number of seats, or for "
         "all tables of a game. Each `.safetensors` file has a model card in JSON beside it, with its SHA-256.\n",
         "## Use\n",
         "The files also come with the package. Copies elsewhere are named by their path:\n",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 
 from nainjaune_agents.report.format_ci import mean_ci
@@ -50,17 +51,20 @@ def rate_rows() -> list[list[str]]:
 
 
 def strength_rows() -> list[list[str]]:
-    """Returns rows on the strength of ``zoo:strong`` from a fresh start."""
+    """Returns rows on the strength of ``zoo:strong`` from a fresh start, with the deals and the seed of each row."""
     ratings = [rating for player in player_registry().players("strong") for rating in player.card.ratings]
 
-    def edge(table: str, field: str) -> str:
-        """Returns the edge at a table over a field, from the file that was rated over most deals there."""
-        best = max((r for r in ratings if (r.table, r.field) == (table, field)), key=lambda r: r.deals)
-        return mean_ci(best.mean, best.ci95)
+    def edges(tables: Sequence[str], field: str, names: Sequence[str]) -> str:
+        """Returns the edges at tables over a field, each from the file that was rated over most deals there."""
+        rated = [max((r for r in ratings if (r.table, r.field) == (table, field)), key=lambda r: r.deals) for table in tables]
+        ((deals, seed),) = {(rating.deals, rating.seed) for rating in rated}
+        shown = (f"{name} {mean_ci(rating.mean, rating.ci95)}" for name, rating in zip(names, rated, strict=True))
+        return f"{' · '.join(shown)} ({deals:,} deals, seed {seed})"
 
-    sheets = [f"`{name}` {edge(f'{name}, 4 seats', 'closer')}" for name in get_game("nain_jaune").presets]
-    dinosaurs = [edge(f"batasaurus{memory}, 2 seats", "random") for memory in ("", ", memory perfect")]
+    presets = list(get_game("nain_jaune").presets)
+    by_preset = edges([f"{name}, 4 seats" for name in presets], "closer", [f"`{name}`" for name in presets])
+    seen = edges(["batasaurus, 2 seats", "batasaurus, memory perfect, 2 seats"], "random", ["cards seen once", "always visible"])
     return [
-        ["edge of `zoo:strong` over `closer`, the best rule of thumb, in chips a round, 4 seats", " · ".join(sheets)],
-        ["edge over `random` in Batasaurus, in cards a round: cards seen once; always", "; ".join(dinosaurs)],
+        ["edge of `zoo:strong` over `closer`, the best heuristic, in chips a round, 4 seats", by_preset],
+        ["edge of `zoo:strong` over `random` in Batasaurus, in cards a round, 2 seats", seen],
     ]
