@@ -23,39 +23,39 @@ SCRIPT_FOLDERS = ("benchmarks", "examples", "notebooks", "site")
 
 BUDGETS = {
     "": 6,
-    "agents": 35,
-    "agents/advice": 18,
-    "agents/arena": 10,
-    "agents/cli": 50,
-    "agents/cuda": 15,
-    "agents/distributed": 30,
-    "agents/exact": 13,
-    "agents/heuristics": 8,
+    "agents": 8,
+    "agents/advice": 15,
+    "agents/arena": 8,
+    "agents/cli": 55,
+    "agents/cuda": 18,
+    "agents/distributed": 28,
+    "agents/exact": 10,
+    "agents/heuristics": 7,
     "agents/nets": 6,
     "agents/play": 15,
     "agents/report": 5,
     "agents/search": 16,
-    "agents/serve": 50,
+    "agents/serve": 40,
     "agents/stats": 8,
-    "agents/study": 12,
+    "agents/study": 8,
     "agents/sweeps": 14,
-    "agents/trainers": 70,
-    "agents/zoo": 8,
+    "agents/trainers": 90,
+    "agents/zoo": 7,
     "analysis": 12,
     "compiler": 12,
     "core": 6,
-    "engine": 40,
-    "envs": 60,
-    "fuzz": 15,
-    "games": 85,
-    "project": 25,
-    "records": 10,
+    "engine": 60,
+    "envs": 85,
+    "fuzz": 22,
+    "games": 95,
+    "project": 50,
+    "records": 12,
     "render": 5,
     "twin": 4,
 }
 """By folder: the seconds of a worker that it should take on an idle machine, with compiled code from the cache.
 
-An aim, and no test. Together they are what two workers do in six minutes.
+An aim, and no test. Together they are what two workers do in less than seven minutes.
 """
 
 SECONDS: Counter[str] = Counter()
