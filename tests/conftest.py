@@ -52,6 +52,7 @@ BUDGETS = {
     "records": 12,
     "render": 5,
     "twin": 4,
+    "wasm": 15,
 }
 """By folder: the seconds of a worker that it should take on an idle machine, with compiled code from the cache.
 
