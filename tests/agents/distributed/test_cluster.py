@@ -122,30 +122,31 @@ def test_a_study_and_a_review_are_those_of_one_process(local: Any, tmp_path: Pat
     test_review_units.check(records, Cluster(local.address))
 
 
-@pytest.mark.long  # what a call does is tested in tests/agents/sweeps/test_cluster.py
-def test_runs_of_a_sweep_are_those_of_one_process_though_a_node_is_killed(
-    local: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one", "two, and a node is killed"])
+def test_runs_of_a_sweep_are_those_of_one_process(
+    killed: bool, local: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweep_cluster, "CALL_SECONDS", 0.0)  # each call trains an iteration
-    second = local.add_node(num_cpus=1)
-    runs = runs_of(TINY_RUN, [], range(2), tmp_path / "cluster")
+    second = local.add_node(num_cpus=1) if killed else None
+    seeds = range(2 if killed else 1)
+    runs = runs_of(TINY_RUN, [], seeds, tmp_path / "cluster")
     reached: list[int] = []
 
     def kill(_: SeedRun, completed: int) -> None:
         reached.append(completed)
-        if len(reached) == 3:
+        if killed and len(reached) == 3:
             local.remove_node(second, allow_graceful=False)
 
     assert sweep_cluster.train_on_cluster(local.address, runs, kill) == {}
-    assert reached.count(4) == 2
-    assert len(reached) > 4
-    alone = runs_of(TINY_RUN, [], range(2), tmp_path / "alone")
+    assert reached.count(4) == len(runs)
+    assert len(reached) > 4 if killed else reached == [1, 2, 3, 4]
+    alone = runs_of(TINY_RUN, [], seeds, tmp_path / "alone")
     assert train_all(alone, 1, lambda *_: None) == {}
     assert [weights(unit) for unit in runs] == [weights(unit) for unit in alone]
     assert [one.edge for one in read_results(runs, {})] == [one.edge for one in read_results(alone, {})]
     again: list[int] = []
     assert sweep_cluster.train_on_cluster(local.address, runs, lambda _, completed: again.append(completed)) == {}
-    assert again == [4, 4]  # nothing is trained again
+    assert again == [4] * len(runs)  # nothing is trained again
 
 
 def test_a_run_that_no_machine_can_take_is_an_error(local: Any, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_another_seed_is_another_run_and_evaluations_change_nothing(tmp_path: Pa
     assert not torch.equal(other.tensors["model.policy.weight"], plain.tensors["model.policy.weight"])
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "expert"])
+@pytest.mark.parametrize("algorithm", ["ppo", pytest.param("expert", marks=pytest.mark.long)])
 def test_killed_and_resumed_it_is_the_same_run(tmp_path: Path, algorithm: str) -> None:
     longer = {"expert": {"shards": 12, "generations": 2, "rounds": 64}}.get(algorithm, {"iterations": 40})
     config = tiny(algorithm, checkpoint_minutes=0.0, **longer)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,14 +23,14 @@ from tests.support.training import iteration_at, run_in, same
 
 ROOT = Path(__file__).parents[3]
 TINY = {
-    "preset": "djeco", "players": 3, "tables": 18, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 100,
-    "checkpoint_minutes": 0, "keep_every": 50, "opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "ema": 0.5,
+    "preset": "djeco", "players": 3, "tables": 18, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 12,
+    "checkpoint_minutes": 0, "keep_every": 6, "opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "ema": 0.5,
 }  # fmt: skip
 
 
 def torchrun(folder: Path, *words: str) -> subprocess.Popen[str]:
     settings = [f"--set={key}={str(value).replace(' ', '')}" for key, value in TINY.items() if not isinstance(value, dict)]
-    settings.append("--set=opponents={self: 0.5, past: 0.25, lowest: 0.25}")
+    settings += ["--set=opponents={self: 0.5, past: 0.25, lowest: 0.25}", "--set=arch.hidden=[8]"]
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "train.py"]
     return subprocess.Popen(
         [*command, "--out", str(folder), *settings, *words],
@@ -51,28 +50,23 @@ def finished(folder: Path, *words: str) -> Checkpoint:
     return load_checkpoint(folder)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run by two processes, in one piece, which no test may change."""
-    folder = tmp_path_factory.mktemp("torchrun") / "whole"
-    assert finished(folder).iteration == TINY["iterations"]
-    return folder
-
-
 @pytest.mark.slow
-def test_two_processes_have_the_same_bits_when_they_go_on(tmp_path: Path, whole: Path) -> None:
-    shutil.copytree(whole, tmp_path / "middle")
-    shutil.copy(whole / "iteration-000050.safetensors", tmp_path / "middle" / FILE_NAME)
-    assert same(finished(tmp_path / "middle", "--resume"), expected := load_checkpoint(whole))
+def test_two_processes_have_the_same_bits_when_they_go_on(tmp_path: Path) -> None:
+    """From the middle of a run."""
+    whole = finished(tmp_path / "run")
+    assert whole.iteration == TINY["iterations"]
+    (tmp_path / "run" / "iteration-000006.safetensors").replace(tmp_path / "run" / FILE_NAME)
+    assert same(finished(tmp_path / "run", "--resume"), whole)
     alone = run_in(tmp_path / "alone", build(get_trainer("ppo").Config, TINY))
-    assert alone.progress["decisions"] == pytest.approx(expected.progress["decisions"], rel=0.1)  # the same tables
-    assert not torch.equal(alone.tensors["model.policy.weight"], expected.tensors["model.policy.weight"])
+    assert alone.progress["decisions"] == pytest.approx(whole.progress["decisions"], rel=0.1)  # the same tables
+    assert not torch.equal(alone.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
 
 
 @pytest.mark.long  # how a run goes on is tested above
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes of torchrun in /proc")
-def test_all_end_when_one_is_killed_and_go_on(tmp_path: Path, whole: Path) -> None:
-    process = torchrun(tmp_path / "killed")
+def test_all_end_when_one_is_killed_and_go_on(tmp_path: Path) -> None:
+    longer = "--set=iterations=100"
+    process = torchrun(tmp_path / "killed", longer)
     until = time.monotonic() + 300
     while iteration_at(tmp_path / "killed") < 3:
         assert process.poll() is None, process.communicate()
@@ -82,7 +76,7 @@ def test_all_end_when_one_is_killed_and_go_on(tmp_path: Path, whole: Path) -> No
     process.communicate(timeout=300)
     assert process.returncode != 0  # all have ended
     assert 3 <= iteration_at(tmp_path / "killed") < 100
-    assert same(finished(tmp_path / "killed", "--resume"), load_checkpoint(whole))
+    assert same(finished(tmp_path / "killed", longer, "--resume"), finished(tmp_path / "whole", longer))
 
 
 def test_processes_divide_the_tables_and_one_is_alone() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.cli.main import main
+from nainjaune_agents.distributed.processes import Processes
 from nainjaune_agents.distributed.units import Executor, InProcess, Results, WorkPlan, WorkUnit
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import expert
@@ -162,6 +163,7 @@ def test_labels_and_weights_are_equal_though_a_worker_is_killed(tmp_path: Path, 
     assert contents(tmp_path / "workers") == contents(tmp_path / "alone")
 
 
-def test_one_process_has_no_executor(tmp_path: Path) -> None:
+def test_one_process_has_no_executor_and_several_have_one(tmp_path: Path) -> None:
     assert Trainer(tiny(), tmp_path).workers is None
     assert expert.executor_of(tiny()) is None
+    assert isinstance(expert.executor_of(tiny(workers=2)), Processes)
