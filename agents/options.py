@@ -118,8 +118,10 @@ def option_types(cls: type[Any]) -> dict[str, Any]:
     types_by_name = typing.get_type_hints(cls)
     hints = {f.name: types_by_name[f.name] for f in dataclasses.fields(cls)}
     for f in dataclasses.fields(cls):
-        choice = f.metadata.get("choice")
-        for name in choice.names() if choice else ():
+        choice: Choice | None = f.metadata.get("choice")
+        if choice is None:
+            continue
+        for name in choice.names():
             hints |= {f"{f.name}.{key}": hint for key, hint in option_types(choice.arguments(name)).items()}
     return hints
 
@@ -147,8 +149,11 @@ def described(cls: type[Any]) -> list[tuple[str, Any, str]]:
     rows: list[tuple[str, Any, str]] = []
     for f in dataclasses.fields(cls):
         rows.append((f.name, default_of(f), f.metadata["meaning"]))
-        choice, names = f.metadata.get("choice"), dict[tuple[str, str, str], list[str]]()
-        for name in choice.names() if choice else ():
+        choice: Choice | None = f.metadata.get("choice")
+        if choice is None:
+            continue
+        names: dict[tuple[str, str, str], list[str]] = {}
+        for name in choice.names():
             for key, default, meaning in described(choice.arguments(name)):
                 names.setdefault((f"{f.name}.{key}", repr(default), meaning), []).append(name)
         rows += [(key, default, f"{', '.join(having)}: {meaning}") for (key, default, meaning), having in names.items()]

@@ -17,25 +17,30 @@ import torch
 
 from nainjaune_env.core.spec import Setup
 
-from . import ppo
+from ..nets.modules import ValueNet
+from .base import BaseTrainer
 from .rollout import Rollout, RolloutPolicy
 
 R = TypeVar("R")
 
 
-class OverlapTrainer(ppo.Trainer):
-    """The trainer whose rounds are played by copies of the networks, an iteration behind."""
+class Overlap(BaseTrainer[Any]):
+    """A base before PPO's trainer: rounds are played by copies of the networks, an iteration behind."""
 
-    def __init__(self, config: ppo.Config, setup: Setup) -> None:
-        self.prefetcher = Prefetcher(super().next_rollout, config.threads)
-        super().__init__(config, setup, run_pair=self.prefetcher.run_pair)
+    critic: ValueNet | None
+    dtype: torch.dtype
+
+    def __init__(self, config: Any, setup: Setup) -> None:
+        trainer: Any = super()  # PPO's
+        self.prefetcher: Prefetcher[Any] = Prefetcher(trainer.next_rollout, config.threads)
+        trainer.__init__(config, setup, run_pair=self.prefetcher.run_pair)
         self.behaviour = copy.deepcopy((self.net, self.critic))
         self.policy = RolloutPolicy(*self.behaviour, self.dtype)
         copies = zip(("behaviour.", "behaviour_critic."), self.behaviour, strict=True)
         self.modules |= {prefix: net for prefix, net in copies if net}
 
     def next_rollout(self, iteration: int) -> tuple[Rollout, np.random.Generator]:
-        rollout = self.prefetcher.take(iteration)
+        rollout: tuple[Rollout, np.random.Generator] = self.prefetcher.take(iteration)
         self.update_behaviour()
         if iteration + 1 < self.config.iterations:
             self.prefetcher.begin(iteration + 1)

@@ -40,6 +40,7 @@ from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
 from .opponents import LEARNER, PAST, SELF, PastSelves
 from .optimizers import GroupedOptimizer, adam_group
+from .overlap import Overlap
 from .ppo_checks import check_config
 from .ppo_compiled import compiled_twin
 from .ppo_metrics import METRICS as METRICS
@@ -332,13 +333,13 @@ def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:
     return float(torch.stack([stats[name] for stats in logged]).double().mean())
 
 
-def new_trainer(config: Config) -> Trainer:
-    """Returns the trainer of a run: one that plays ahead with ``overlap``."""
-    if config.overlap:
-        from .overlap import OverlapTrainer
+class OverlapTrainer(Overlap, Trainer):
+    """The state of a run with ``overlap``."""
 
-        return OverlapTrainer(config, config.setup())
-    return Trainer(config, config.setup())
+
+def new_trainer(config: Config) -> Trainer:
+    """Returns the trainer of a run."""
+    return (OverlapTrainer if config.overlap else Trainer)(config, config.setup())
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress, trainer: Trainer | None = None) -> bool:
