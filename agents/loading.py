@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import AgentError, MissingLibraryError, choose_one, quoted
+from nainjaune_env.core.errors import AgentError, MissingLibraryError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup, check_setup
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
-from .nets.threads import set_agent_threads
+from .nets.devices import set_agent_threads
 from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .zoo import PREFIX, is_zoo_name, player_registry
 
@@ -45,28 +45,28 @@ def _ending(name: str) -> re.Match[str] | None:
     return None if _is_path(name) else _ENDING.fullmatch(name)
 
 
-def unmodified(name: str) -> str:
+def _without_modifiers(name: str) -> str:
     """Returns an agent's name without its modifiers ``@word=number``. What stands at the end of an existing path is none."""
-    while found := _ending(name):
-        name = found[1]
+    while ending := _ending(name):
+        name = ending[1]
     return name
 
 
-def split_suffixes(name: str) -> tuple[str, set[str]]:
+def split_name(name: str) -> tuple[str, set[str]]:
     """Returns an agent's name without its modifiers and suffixes, and its suffixes: :data:`SAMPLED`, :data:`TRANSFERRED`.
 
     What stands at the end of an existing path is none.
     """
-    name, suffixes = unmodified(name), set()
+    name, suffixes = _without_modifiers(name), set()
     while not _is_path(name) and (suffix := next(filter(name.endswith, (SAMPLED, TRANSFERRED)), None)):
         suffixes.add(suffix)
         name = name.removesuffix(suffix)
     return name, suffixes
 
 
-def undrawn(name: str) -> str:
+def base_name(name: str) -> str:
     """Returns an agent's name without its modifiers and suffixes."""
-    return split_suffixes(name)[0]
+    return split_name(name)[0]
 
 
 def run_named(name: str) -> tuple[str | None, Path]:
@@ -74,29 +74,29 @@ def run_named(name: str) -> tuple[str | None, Path]:
 
     The algorithm is None if the name has none; a colon in an existing path separates nothing.
     """
-    text = undrawn(name)
+    text = base_name(name)
     prefix, _, rest = text.partition(":")
     named = rest and prefix.isidentifier() and not exists(text)
     algorithm, path = (prefix, rest) if named else (None, text)
-    folder, _, kept = path.rpartition("@")
-    is_kept = folder and not exists(path) and (kept == BEST or kept.isdecimal())
-    return algorithm, kept_path(Path(folder), kept) if is_kept else Path(path)
+    folder, _, which = path.rpartition("@")
+    is_kept = folder and not exists(path) and (which == BEST or which.isdecimal())
+    return algorithm, kept_path(Path(folder), which) if is_kept else Path(path)
 
 
-def kept_path(folder: Path, kept: str | int) -> Path:
+def kept_path(folder: Path, which: str | int) -> Path:
     """Returns the file of a checkpoint that a run keeps beside its latest: :data:`BEST`, or that after an iteration."""
-    return folder / (f"{BEST}.safetensors" if kept == BEST else f"iteration-{int(kept):06d}.safetensors")
+    return folder / (f"{BEST}.safetensors" if which == BEST else f"iteration-{int(which):06d}.safetensors")
 
 
 def kept_checkpoints(folder: Path) -> dict[str, Path]:
     """Returns the files of the checkpoints that the run in ``folder`` keeps, by the names of their agents, in order."""
-    kept = {
+    paths = {
         str(int(path.stem.removeprefix("iteration-"))): path
         for path in sorted(folder.glob(f"iteration-{'[0-9]' * 6}.safetensors"))
     }
     if kept_path(folder, BEST).exists():
-        kept[BEST] = kept_path(folder, BEST)
-    return {f"{folder}@{name}": path for name, path in kept.items()}
+        paths[BEST] = kept_path(folder, BEST)
+    return {f"{folder}@{name}": path for name, path in paths.items()}
 
 
 def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rules: bool = False) -> Path | None:
@@ -106,7 +106,7 @@ def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rule
     play under the rules of ``setup`` (``PlayerRegistry.find``). None if it has no checkpoint. Raises :class:`AgentError` for a
     zoo agent that is not for such tables, and for a suffix after a modifier.
     """
-    text, suffixes = split_suffixes(name)
+    text, suffixes = split_name(name)
     if suffixes and _ending(text):
         raise AgentError(f"{quoted(name)}: {' and '.join(sorted(suffixes))} stands before modifiers such as @search=50.")
     if not is_zoo_name(text):
@@ -119,7 +119,7 @@ def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rule
 def _run_at(name: str, game: str) -> Path | None:
     """Returns the path of the run called ``name``; None if it does not exist or the name is that of another agent."""
     path = run_named(name)[1]
-    is_run = not is_zoo_name(name) and unmodified(name) not in named_agents(game) and exists(path)
+    is_run = not is_zoo_name(name) and _without_modifiers(name) not in named_agents(game) and exists(path)
     return path if is_run else None
 
 
@@ -165,7 +165,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         except ModuleNotFoundError as error:
             raise MissingLibraryError(f"The network of the agent {quoted(name)}", str(error.name), "train") from error
 
-        suffixes = split_suffixes(name)[1]
+        suffixes = split_name(name)[1]
         any_rules = is_zoo_name(name) or TRANSFERRED in suffixes  # the registry has compared the rules of its players
         return load_net_agent(
             path, setup, name, algorithm=algorithm, stochastic=SAMPLED in suffixes, any_rules=any_rules, device=device
@@ -173,7 +173,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     if missing is not None and ("/" in name or missing.suffix):
         raise AgentError(f"There is no run or checkpoint at {quoted(str(missing))}.")
     zoo = [PREFIX + player for player in player_registry().names()]
-    raise AgentError(choose_one("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
+    raise AgentError(unknown_name_message("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 
 
 def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | None) -> Agent:
@@ -193,7 +193,9 @@ def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | No
         **{name: partial(searching, setup=setup, search=search, **options) for name, search in searches.items()},
     }
     if word not in known:
-        raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))
+        raise AgentError(
+            unknown_name_message(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known])
+        )
     try:
         value = float(number)
     except ValueError:
@@ -207,24 +209,23 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
     Runs for all tables of their game count only if there are no others. Zoo agents, which choose a file by the table, do not
     count. Raises :class:`AgentError` if two runs were trained under different setups.
     """
-    found: dict[str, Setup] = {}
-    anywhere: dict[str, Setup] = {}
+    one_table: dict[str, Setup] = {}
+    all_tables: dict[str, Setup] = {}
     for name in names:
         path = _run_at(name, game)
         if path is not None:
             from .nets.checkpoint import load_checkpoint
 
-            kept = load_checkpoint(path)
-            where = anywhere if kept.common else found
-            where[name] = kept.setup
-    found = found or anywhere
-    setups = list(found.values())
-    for name, setup in found.items():
-        if setup.to_dict() != setups[0].to_dict():
-            raise AgentError(
-                f"{next(iter(found))!r} and {name!r} were trained under different rules; say by --preset which to play under."
-            )
-    return setups[0] if setups else None
+            checkpoint = load_checkpoint(path)
+            (all_tables if checkpoint.common else one_table)[name] = checkpoint.setup
+    setups = one_table or all_tables
+    if not setups:
+        return None
+    first, *others = setups
+    for name in others:
+        if setups[name].to_dict() != setups[first].to_dict():
+            raise AgentError(f"{first!r} and {name!r} were trained under different rules; say by --preset which to play under.")
+    return setups[first]
 
 
 def use_threads(threads: int) -> None:

@@ -21,11 +21,11 @@ from nainjaune_env.agent import Agent, is_recurrent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
-from nainjaune_env.engine.workers import LEAST_SAMPLED
+from nainjaune_env.engine.workers import MIN_TABLES_SAMPLED
 
 from .arena.duplicate import Duplicate
 from .distributed.processes import Processes
-from .distributed.units import Found, Player, Unit, setup_from
+from .distributed.units import Payload, Player, WorkUnit, setup_from
 from .heuristics import heuristics, yardstick
 from .search.agent import searching
 
@@ -76,8 +76,8 @@ def _inspect(target: Target) -> None:
     batch.play_out(batch.place(streams(0, TABLES)))
     batch.synchronize()
     if target.device == "cpu":
-        shared = Batch(target.setup, LEAST_SAMPLED, seed=0, threads=2)
-        shared.step(shared.sample(streams(0, LEAST_SAMPLED)))
+        shared = Batch(target.setup, MIN_TABLES_SAMPLED, seed=0, threads=2)
+        shared.step(shared.sample(streams(0, MIN_TABLES_SAMPLED)))
 
 
 def _environments(target: Target) -> None:
@@ -121,7 +121,7 @@ def _training(target: Target) -> None:
     from .trainers import ppo
     from .trainers.config import build
 
-    keys = {"tables": TABLES, "minibatch": TABLES, "hidden": [8], "eval_every": 0, "iterations": 1}
+    keys = {"tables": TABLES, "minibatch": TABLES, "arch": {"hidden": [8]}, "eval_every": 0, "iterations": 1}
     config = build(ppo.Config, {**target.setup.to_dict(), **keys, "device": target.device, "start": target.start})
     trainer = ppo.Trainer(config, config.setup())
     trainer.iterate()
@@ -151,7 +151,7 @@ def parts_for(device: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class CompilePlan:
-    """Parts to be compiled for some setups on a device; a unit is one part for one setup. It is a ``distributed.units.Plan``."""
+    """A ``WorkPlan`` of parts to be compiled for some setups on a device; a unit is one part for one setup."""
 
     KIND: ClassVar[str] = "compile"
 
@@ -178,16 +178,16 @@ class CompilePlan:
         return {"setups": setups, "parts": list(self.parts), "device": self.device, "start": self.start}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, values: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        return cls(tuple(map(setup_from, held["setups"])), tuple(held["parts"]), held["device"], held["start"])
+        return cls(tuple(map(setup_from, values["setups"])), tuple(values["parts"]), values["device"], values["start"])
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields each part for each setup."""
         for number in range(len(self.parts) * len(self.setups)):
-            yield Unit(number, 0, 1)
+            yield WorkUnit(number, 0, 1)
 
-    def what(self, unit: Unit) -> tuple[str, Setup]:
+    def what(self, unit: WorkUnit) -> tuple[str, Setup]:
         """Returns the part and the setup of ``unit``."""
         part, setup = divmod(unit.part, len(self.setups))
         return self.parts[part], self.setups[setup]
@@ -195,7 +195,7 @@ class CompilePlan:
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that compiles a unit, and returns the seconds that it took."""
 
-        def compile_part(unit: Unit) -> Found:
+        def compile_part(unit: WorkUnit) -> Payload:
             part, setup = self.what(unit)
             began = time.perf_counter()
             with _unannounced():
@@ -246,5 +246,5 @@ def precompile(plan: CompilePlan, workers: int) -> Iterator[CompiledPart]:
     for stage in stages(plan):
         executor = Processes(min(workers, len(stage.setups) * len(stage.parts)))
         with closing(executor.results(stage, (), stage.units())) as results:
-            for unit, found in results:
-                yield CompiledPart(*stage.what(unit), found["seconds"])
+            for unit, payload in results:
+                yield CompiledPart(*stage.what(unit), payload["seconds"])

@@ -20,10 +20,10 @@ LIBRARIES = ("nainjaune-env", "numpy", "numba", "torch")
 
 def setup_words(setup: Setup) -> list[str]:
     """Returns the command-line arguments that mean ``setup``."""
-    words = ["--game", setup.game.name, "--preset", setup.preset, "--players", str(setup.players)]
+    arguments = ["--game", setup.game.name, "--preset", setup.preset, "--players", str(setup.players)]
     for name, value in setup.knobs.items():
-        words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
-    return words
+        arguments += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    return arguments
 
 
 def provenance() -> dict[str, Any]:
@@ -38,21 +38,21 @@ def provenance() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Returns the versions of the loaded :data:`LIBRARIES`."""
-    found = {}
+    numbers = {}
     for library in LIBRARIES:
         if library.replace("-", "_") in sys.modules:
             try:
-                found[library] = version(library)
+                numbers[library] = version(library)
             except PackageNotFoundError:  # run from its folder, not installed
                 continue
-    return found
+    return numbers
 
 
 def commit(source: Path = Path(__file__)) -> str | None:
     """Returns the git commit of the checkout of ``source``, 12 digits, with ``+`` if tracked files differ; None outside one."""
 
-    def git(*words: str) -> str:
-        command = ["git", "-C", str(source.resolve().parent), *words]
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(source.resolve().parent), *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=10).stdout.strip()
 
     try:

@@ -24,23 +24,23 @@ def sample_row(logits: Any, legal: Any, uniform: Any, weights: Any) -> Any:
     ``weights (A,) float64`` is scratch.
     """
     top = logits[lowest(legal)]
-    word = legal
-    while word:
-        top = max(top, logits[lowest(word)])
-        word &= word - 1
+    remaining = legal
+    while remaining:
+        top = max(top, logits[lowest(remaining)])
+        remaining &= remaining - 1
     total = 0.0
-    word = legal
-    while word:
-        a = lowest(word)
-        word &= word - 1
+    remaining = legal
+    while remaining:
+        a = lowest(remaining)
+        remaining &= remaining - 1
         weights[a] = math.exp(logits[a] - top)
         total += weights[a]
     left = uniform * total
     chosen = -1
-    word = legal
-    while word and left >= 0.0:
-        a = lowest(word)
-        word &= word - 1
+    remaining = legal
+    while remaining and left >= 0.0:
+        a = lowest(remaining)
+        remaining &= remaining - 1
         if weights[a] > 0.0:
             chosen = a  # rounding may leave a remainder after the last one
         left -= weights[a]
@@ -51,10 +51,10 @@ def sample_row(logits: Any, legal: Any, uniform: Any, weights: Any) -> Any:
 def greedy_row(logits: Any, legal: Any) -> Any:
     """Returns the action of the bits ``legal`` with the largest of ``logits``, the lowest-numbered of equal ones."""
     best = lowest(legal)
-    word = legal
-    while word:
-        a = lowest(word)
-        word &= word - 1
+    remaining = legal
+    while remaining:
+        a = lowest(remaining)
+        remaining &= remaining - 1
         if logits[a] > logits[best]:
             best = a
     return best

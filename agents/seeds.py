@@ -27,8 +27,8 @@ def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:
     """Returns a generator that depends on ``seed >= 0``, the purpose and the key alone.
 
     The numbers of the key must be below 2**32: NumPy splits larger ones, so that keys could collide. Agents are handed such
-    generators, so it does not keep ``seed``: its draws are those of the sequence of seed and key, while its ``seed_seq``, from
-    which ``spawn`` makes other generators, is another one, made of these draws.
+    generators, so it does not keep ``seed``: its draws come from the sequence of seed and key, but its ``seed_seq``, from
+    which ``spawn`` makes other generators, is a new one made of these draws.
     """
     sequence = np.random.SeedSequence(seed, spawn_key=(purpose, *key))
     state = np.random.PCG64(sequence).state

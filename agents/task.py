@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.start_values import MAX_START_VALUE
@@ -76,10 +76,10 @@ class Task:
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:
-            raise ConfigError(choose_one("objective", self.objective, OBJECTIVES))
+            raise ConfigError(unknown_name_message("objective", self.objective, OBJECTIVES))
         if isinstance(self.start, str):
             if self.start not in STARTS:
-                raise ConfigError(choose_one("start", self.start, [*STARTS, "{pots: [low, high]}"]))
+                raise ConfigError(unknown_name_message("start", self.start, [*STARTS, "{pots: [low, high]}"]))
         elif not isinstance(self.start, Mapping) or not self.start:
             raise ConfigError(f"'start' is 'fresh', 'carried' or bounds of start values by name, not {quoted(self.start)}.")
         for name, bounds in [] if isinstance(self.start, str) else self.start.items():
@@ -103,7 +103,7 @@ class Task:
             )
         for name in () if isinstance(self.start, str) else self.start:
             if name not in values:
-                raise ConfigError(choose_one("start value", name, values))
+                raise ConfigError(unknown_name_message("start value", name, values))
 
     def payoff(self, payoff: Any) -> Any:
         """Returns ``payoff (..., players)`` as the objective counts it, see :func:`payoff_by`."""
@@ -125,15 +125,15 @@ class Task:
         independently from low to high would have a sum near its mean in nearly every deal, and neither fresh nor heavy pots.
         """
         assert not isinstance(self.start, str)
-        chance, drawn = RowStreams(seeds ^ START_KEY, np.arange(len(seeds))), {}
+        rng, values = RowStreams(seeds ^ START_KEY, np.arange(len(seeds))), {}
         for name, (low, high) in self.start.items():
             size = setup.game.start_values[name]
-            level, spread, share = chance.random((len(seeds), 3)).T[:, :, None]
-            order, below = chance.random((len(seeds), size)), chance.random((len(seeds), size))
+            level, spread, share = rng.random((len(seeds), 3)).T[:, :, None]
+            order, below = rng.random((len(seeds), size)), rng.random((len(seeds), size))
             raised = order.argsort(axis=1) < np.floor(share * (size + 1))
             amount = np.rint((high - low) * level * (1 - spread * below)).astype(np.int64)
-            drawn[name] = low + np.where(raised, amount, 0)
-        return drawn
+            values[name] = low + np.where(raised, amount, 0)
+        return values
 
     def fixed_values(self, setup: Setup) -> dict[str, list[int]]:
         """Returns the start values that every round has, by name; none for fresh rounds.
@@ -175,9 +175,9 @@ def task_words(task: Task) -> list[str]:
         start = task.start
     else:
         ((name, (low, high)),) = task.start.items()
-        start = f"{name}={low}..{high}"
-    words = [] if task.objective == OWN else ["--objective", task.objective]
-    return words if start == FRESH else [*words, "--start", start]
+        start = f"{name}={low}" + ("" if low == high else f"..{high}")
+    arguments = [] if task.objective == OWN else ["--objective", task.objective]
+    return arguments if start == FRESH else [*arguments, "--start", start]
 
 
 _BOUNDS = re.compile(r"([a-z_]+)=(\d{1,10})(?:\.\.(\d{1,10}))?")
@@ -188,11 +188,11 @@ def parse_start(text: str) -> Start:
 
     Raises :class:`ConfigError` for anything else.
     """
-    found = _BOUNDS.fullmatch(text)
-    if found is None:
+    match = _BOUNDS.fullmatch(text)
+    if match is None:
         return Task(start=text).start
-    low = int(found[2])
-    return Task(start={found[1]: [low, low if found[3] is None else int(found[3])]}).start
+    low = int(match[2])
+    return Task(start={match[1]: [low, low if match[3] is None else int(match[3])]}).start
 
 
 def stored_task(algorithm: str, config: Mapping[str, Any]) -> Task:

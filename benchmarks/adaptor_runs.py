@@ -25,7 +25,7 @@ BATCH = "Batch"
 
 
 def many(env: Any, step: Callable[[Any], object], tables: int) -> Run:
-    """Return the runner of a vector environment whose ``step`` takes an action a table."""
+    """Returns the runner of a vector environment whose ``step`` takes an action a table."""
     env.reset()
     choose, random_streams = loops_of(env.setup).choose_uniform, streams(1, tables)
     legal, actions, calls = env._tables.batch.legal, np.zeros(tables, np.int64), calls_of(16 * tables)
@@ -178,5 +178,5 @@ MAKERS: dict[str, Callable[[dict[str, Any]], Run]] = {
 
 
 def make(case: dict[str, Any]) -> Run:
-    """Return the runner of a case."""
+    """Returns the runner of a case."""
     return MAKERS[case["name"]](case)

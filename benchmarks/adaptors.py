@@ -7,7 +7,7 @@ in that of `make pufferlib`, if it has been made. Rates are per second of proces
 machine's wall time. Ratios are taken within each repeat.
 
   python benchmarks/adaptors.py                      the table, a few minutes; figures go to benchmarks/taken/adaptors.json
-  python benchmarks/adaptors.py --markdown           the same, and into docs/speed.md (part of `make bench`)
+  python benchmarks/adaptors.py --markdown           the same, and into docs/lab/speed.md (part of `make bench`)
   python benchmarks/adaptors.py --light              seconds: whether it runs at all
 """
 
@@ -32,26 +32,26 @@ LIGHT = {"seconds": 0.01, "repeats": 1}
 
 
 def cases(pufferlib: bool = False) -> list[dict[str, Any]]:
-    """Return all cases, the two that the others are compared with first; ``pufferlib``: PufferLib's environment is timed too."""
+    """Returns all cases, the two that the others are compared with first; ``pufferlib``: PufferLib's environment is timed too."""
     names = list(adaptor_runs.MAKERS)
     vectors, others = names[1:4], names[4:]
-    found = [{"library": "adaptor_runs", "name": BATCH, "tables": 4096}]
-    found.append({"library": "peers", "name": "leduc", "tables": 1})
+    timed_cases = [{"library": "adaptor_runs", "name": BATCH, "tables": 4096}]
+    timed_cases.append({"library": "peers", "name": "leduc", "tables": 1})
     for name in vectors:
         for tables in (64, 1024):
             sides = ("random", "tally", "self") if name == names[1] else ("tally", "self")
-            found += [{"library": "adaptor_runs", "name": name, "tables": tables, "opponents": side} for side in sides]
+            timed_cases += [{"library": "adaptor_runs", "name": name, "tables": tables, "opponents": side} for side in sides]
     if pufferlib:
         case = {"library": "pufferlib_runs", "name": PUFFERLIB, "opponents": "tally"}
-        found += [{**case, "tables": tables} for tables in (64, 1024)]
+        timed_cases += [{**case, "tables": tables} for tables in (64, 1024)]
     for name in others:
         sides = ("random", "tally") if name == others[0] else ("",)
-        found += [{"library": "adaptor_runs", "name": name, "tables": 1, "opponents": side} for side in sides]
-    return [{**RULES, **case, "threads": 1} for case in found]
+        timed_cases += [{"library": "adaptor_runs", "name": name, "tables": 1, "opponents": side} for side in sides]
+    return [{**RULES, **case, "threads": 1} for case in timed_cases]
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
-    """Time all cases in turn."""
+    """Times all cases in turn."""
     about = figures.where_and_when("gymnasium", "pettingzoo", "stable-baselines3", "torchrl")
     pythons = {"adaptor_runs": Path(sys.executable), "peers": options.peers_python, "pufferlib_runs": options.pufferlib_python}
     timed = rates_in_turn(Workers(pythons), cases(options.pufferlib_python.exists()), options, clock="process_time")
@@ -59,18 +59,18 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def ratio(rates: list[float], to: list[float]) -> str:
-    """Format the median of the ratios within repeats, rounded down; empty where one of both was not timed."""
+    """Formats the median of the ratios within repeats, rounded down; empty where one of both was not timed."""
     if not rates or not to:
         return ""
-    found = Spread.of_ratios(rates, to).median
-    return figures.in_times(found) if found >= 1 else f"{int(found * 10_000) / 10_000:.4f}"
+    median_ratio = Spread.of_ratios(rates, to).median
+    return figures.in_times(median_ratio) if median_ratio >= 1 else f"{int(median_ratio * 10_000) / 10_000:.4f}"
 
 
-def report(held: dict[str, Any]) -> str:
-    """Return the table as Markdown."""
-    batch, leduc = (case.get("rates", []) for case in held["cases"][:2])
+def report(results: dict[str, Any]) -> str:
+    """Returns the table as Markdown."""
+    batch, leduc = (case.get("rates", []) for case in results["cases"][:2])
     rows = []
-    for case in held["cases"]:
+    for case in results["cases"]:
         name = LEDUC if case["library"] == "peers" else case["name"]
         if "missing" in case:
             rows.append([name, f"{case['tables']:,}", "", f"not timed: {case['missing']}", "", ""])
@@ -81,15 +81,16 @@ def report(held: dict[str, Any]) -> str:
         rows.append([name, f"{case['tables']:,}", side, rate, ratio(case["rates"], batch), ratio(case["rates"], leduc)])
     head = ["adaptor", "tables", "opponents", "steps a second of the processor", "÷ `Batch`", "÷ `leduc_holdem_v4`"]
     parts = [
-        figures.in_a_sentence(held["about"]),
-        f"`{RULES['preset']}`, {RULES['players']} seats, one thread; {held['repeats']} times {held['seconds']:g} s a case.\n",
+        figures.in_a_sentence(results["about"]),
+        f"`{RULES['preset']}`, {RULES['players']} seats, one thread; "
+        f"{results['repeats']} times {results['seconds']:g} s a case.\n",
         figures.table(head, rows),
     ]
     return "\n".join(parts)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--peers-python", type=Path, default=PEERS_PYTHON, metavar="FILE", help="the interpreter of the peers (.venv-peers')"
@@ -104,7 +105,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     taken = figures.TAKEN / "adaptors.json"
     parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help="all figures (benchmarks/taken/adaptors.json)")
     parser.add_argument("--markdown", action="store_true", help="put the table into --page")
-    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/speed.md)")
+    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/lab/speed.md)")
     options = parser.parse_args(arguments)
     if options.light:
         vars(options).update(LIGHT)
@@ -114,13 +115,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time everything, print and write the figures."""
+    """Times everything, prints and writes the figures."""
     options = parse(arguments)
-    held = take(options)
-    figures.write(options.json, held)
-    print(report(held))
+    results = take(options)
+    figures.write(options.json, results)
+    print(report(results))
     if options.markdown:
-        figures.put_between(options.page, "adaptors", report(held))
+        figures.put_between(options.page, "adaptors", report(results))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ AFTER = (0, 3, 6)
 
 
 def positions(setup: Setup, player: Agent, after: int, count: int) -> NDArray[Any]:
-    """Return up to ``count`` tables after this many decisions of a round; rounds that ended earlier are left out."""
+    """Returns up to ``count`` tables after this many decisions of a round; rounds that ended earlier are left out."""
     batch = Batch(setup, count, seed=11, autoreset=False)
     rng = np.random.default_rng(0)
     for _ in range(after):
@@ -45,7 +45,7 @@ def positions(setup: Setup, player: Agent, after: int, count: int) -> NDArray[An
 
 
 def seconds(adviser: Adviser, tables: NDArray[Any], error: float, every: bool) -> tuple[NDArray[np.float64], float]:
-    """Return wall and processor seconds of each position, ``(K, 2)``, and the mean number of legal actions."""
+    """Returns wall and processor seconds of each position, ``(K, 2)``, and the mean number of legal actions."""
     spent, moves = np.zeros((len(tables), 2)), []
     for k in range(len(tables)):
         clock, processor = time.perf_counter(), time.process_time()
@@ -56,12 +56,12 @@ def seconds(adviser: Adviser, tables: NDArray[Any], error: float, every: bool) -
 
 
 def review_seconds(setup: Setup, model: str, threads: int) -> tuple[float, int]:
-    """Return the wall seconds of `nainjaune analyse` for a match that ``model`` plays, and its number of decisions."""
+    """Returns the wall seconds of `nainjaune analyse` for a match that ``model`` plays, and its number of decisions."""
     command = [sys.executable, "-m", "nainjaune_agents.cli.main"]
     with tempfile.TemporaryDirectory() as folder:
         record, review = Path(folder) / "match.jsonl", Path(folder) / "review.csv"
-        sheet = ["--preset", setup.preset, "--players", str(setup.players)]
-        play = ["evaluate", "--agents", model, "random", *sheet, "--deals", "2", "--seed", "3"]
+        setup_words = ["--preset", setup.preset, "--players", str(setup.players)]
+        play = ["evaluate", "--agents", model, "random", *setup_words, "--deals", "2", "--seed", "3"]
         subprocess.run([*command, *play, "--records", record, "--matches", "1"], check=True, capture_output=True)
         analyse = ["analyse", record, "--model", model, "--threads", str(threads), "--out", review]
         clock = time.perf_counter()
@@ -70,7 +70,7 @@ def review_seconds(setup: Setup, model: str, threads: int) -> tuple[float, int]:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--models",
@@ -78,7 +78,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         default=["tally", "zoo:strong"],
         help="agents, each in all seats (tally zoo:strong)",
     )
-    parser.add_argument("--preset", help="the rule sheet")
+    parser.add_argument("--preset", help="the preset of rules")
     parser.add_argument("--players", type=int, help="seats")
     parser.add_argument("--positions", type=int, default=30, help="positions of each kind (30)")
     parser.add_argument("--error", type=float, default=0.2, help="precision: half the width of the 95 %% interval (0.2)")
@@ -87,7 +87,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time everything and print the table."""
+    """Times everything and prints the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import simpy
 
-MOST_SHARDS = 20_000
+MAX_SHARDS = 20_000
 """Shards that are simulated at least; of longer work the rest follows from the rate of the middle half."""
 
 
@@ -114,10 +114,10 @@ class _FarmRun:
 def run_farm(farm: Farm, shards: int, seed: int, most: int | None = None) -> FarmOutcome:
     """Returns what playing ``shards`` comes to.
 
-    Of more than ``most`` (None: MOST_SHARDS, or 20 a worker) so many are simulated, and the others are taken to be finished at
+    Of more than ``most`` (None: MAX_SHARDS, or 20 a worker) so many are simulated, and the others are taken to be finished at
     the rate of the middle half of these.
     """
-    most = max(MOST_SHARDS, 20 * farm.workers) if most is None else most
+    most = max(MAX_SHARDS, 20 * farm.workers) if most is None else most
     simulated = min(shards, most)
     run = _FarmRun(farm, simulated, seed)
     seconds, busy = run.env.now, run.busy

@@ -18,7 +18,7 @@ import numpy as np
 from nainjaune_agents.arena.tournament import TournamentPlan, TournamentSums
 from nainjaune_agents.distributed.identity import identity, run_id
 from nainjaune_agents.distributed.shards import file_name, shard_text
-from nainjaune_agents.distributed.units import Unit
+from nainjaune_agents.distributed.units import WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.trainers import expert, ppo
 from nainjaune_agents.trainers.config import build
@@ -52,14 +52,14 @@ IMPORT = "import nainjaune_agents.arena.tournament as t; from nainjaune_agents.l
 
 
 def processor_seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the processor time of ``call`` in this process, which does not depend on what else runs, and what it returns."""
+    """Returns the processor time of ``call`` in this process, which does not depend on what else runs, and what it returns."""
     began = time.process_time()
-    found = call()
-    return time.process_time() - began, found
+    returned = call()
+    return time.process_time() - began, returned
 
 
 def measure() -> Times:
-    """Measure on this machine; returns the times with those assumed."""
+    """Measures on this machine; returns the times with those assumed."""
     times = dict[str, dict[str, Any]]()
 
     def put(name: str, value: Any, unit: str, source: str) -> None:
@@ -75,7 +75,7 @@ Measured = dict[str, tuple[Any, str, str]]
 
 
 def ray_seconds() -> Measured:
-    """Return the driver's times on a local Ray cluster of one node, by the loop of ``distributed/cluster.py``."""
+    """Returns the driver's times on a local Ray cluster of one node, by the loop of ``distributed/cluster.py``."""
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
@@ -107,16 +107,20 @@ def ray_seconds() -> Measured:
 
 
 def shard_seconds() -> Measured:
-    """Return the times of shards of a tournament: to play them, by rules of thumb and by a search, and to merge them."""
+    """Returns the times of shards of a tournament: to play them, by heuristics and by a search, and to merge them."""
     setup = make_setup(**TABLE)
 
-    def play(names: tuple[str, str], deals: int, count: int) -> tuple[list[float], list[tuple[Unit, Any]], TournamentPlan]:
+    def play(names: tuple[str, str], deals: int, count: int) -> tuple[list[float], list[tuple[WorkUnit, Any]], TournamentPlan]:
         plan = TournamentPlan(setup, names, deals * count, 1, measure=True, chunk=deals)
         player = plan.player([load_agent(name, setup) for name in names])
-        units = [Unit(0, number * deals, deals) for number in range(count)]
-        player(Unit(0, 0, 2))  # compiles
+        units = [WorkUnit(0, number * deals, deals) for number in range(count)]
+        player(WorkUnit(0, 0, 2))  # compiles
         played = [processor_seconds(lambda unit=unit: player(unit)) for unit in units]  # type: ignore[misc]
-        return [seconds for seconds, _ in played], [(unit, found) for unit, (_, found) in zip(units, played, strict=True)], plan
+        return (
+            [seconds for seconds, _ in played],
+            [(unit, payload) for unit, (_, payload) in zip(units, played, strict=True)],
+            plan,
+        )
 
     rules, played, plan = play(("lowest", "tally"), 1638, 40)
     _, large, large_plan = play(("lowest", "tally"), 32760, 3)
@@ -126,12 +130,12 @@ def shard_seconds() -> Measured:
         sums, digest = TournamentSums(of), run_id(identity(of))
         with tempfile.TemporaryDirectory() as folder:
             took = []
-            for unit, found in results:
-                text = json.dumps(found)
+            for unit, payload in results:
+                text = json.dumps(payload)
                 began = time.process_time()
-                found = json.loads(text)
-                write_text(Path(folder) / file_name(unit), shard_text(digest, unit, found))
-                sums.add(unit, found)
+                payload = json.loads(text)
+                write_text(Path(folder) / file_name(unit), shard_text(digest, unit, payload))
+                sums.add(unit, payload)
                 took.append(time.process_time() - began)
             merges.append(float(np.median(took)))
     each = max(0.0, (merges[1] - merges[0]) / (32760 - 1638))
@@ -149,7 +153,7 @@ def shard_seconds() -> Measured:
 
 
 def label_seconds() -> Measured:
-    """Return the times of a searched label, and of the driver for one."""
+    """Returns the times of a searched label, and of the driver for one."""
     few, shard = 64, 1024
     values = {**TABLE, "rounds": 600, "shard": shard, "deals": 50, "shards": 1, "generations": 1}
     with tempfile.TemporaryDirectory() as folder:
@@ -175,8 +179,8 @@ def label_seconds() -> Measured:
 
 
 def training_seconds() -> Measured:
-    """Return PPO's processor time for a decision, with 103,449 weights or nearly, in rounds and in gradients."""
-    values = {**TABLE, "tables": 512, "minibatch": 1024, "hidden": [256, 256], "iterations": 9, "eval_every": 0}
+    """Returns PPO's processor time for a decision, with 103,449 weights or nearly, in rounds and in gradients."""
+    values = {**TABLE, "tables": 512, "minibatch": 1024, "iterations": 9, "eval_every": 0}
     config = build(ppo.Config, values)
     trainer = ppo.Trainer(config, config.setup())
     trainer.iterate()  # compiles
@@ -191,7 +195,7 @@ def training_seconds() -> Measured:
 
 
 def start_seconds() -> float:
-    """Return the processor time of a process that imports what workers import."""
+    """Returns the processor time of a process that imports what workers import."""
     code = f"{IMPORT}; import time; print(time.process_time())"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     return float(done.stdout)

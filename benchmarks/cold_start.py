@@ -41,7 +41,7 @@ Duplicate(setup, [load_agent(name, setup) for name in ("closer", "tally")], seed
 
 
 def seconds(code: str, cache: str) -> float:
-    """Return the processor's seconds of a process that runs ``code`` with its compiled code in the folder ``cache``."""
+    """Returns the processor's seconds of a process that runs ``code`` with its compiled code in the folder ``cache``."""
 
     def spent() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -54,7 +54,7 @@ def seconds(code: str, cache: str) -> float:
 
 
 def ahead(workers: int) -> tuple[float, float]:
-    """Return the wall and the processor's seconds of ``nainjaune compile`` with ``workers`` processes and an empty cache."""
+    """Returns the wall and the processor's seconds of ``nainjaune compile`` with ``workers`` processes and an empty cache."""
     code = f"import sys; from nainjaune_agents.cli.main import main; sys.exit(main(['compile', '--workers', '{workers}']))"
     with tempfile.TemporaryDirectory() as cache:
         began = time.perf_counter()
@@ -63,7 +63,7 @@ def ahead(workers: int) -> tuple[float, float]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure, and print a line a case."""
+    """Measures, and prints a line a case."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--only", choices=CASES, help="measure this case alone")

@@ -28,19 +28,19 @@ ROUNDS = 400
 
 
 def choices(setup: Setup, player: Agent, count: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Return up to ``count`` tables that need a decision, from ``ROUNDS`` rounds with ``player`` in every seat."""
+    """Returns up to ``count`` tables that need a decision, from ``ROUNDS`` rounds with ``player`` in every seat."""
     batch = Batch(setup, ROUNDS, seed=1, autoreset=False)
-    found = [batch.tables[:0].copy()]
+    parts = [batch.tables[:0].copy()]
     while not batch.done.all():
         playing = np.flatnonzero(~batch.done)
-        found.append(batch.tables[playing])
+        parts.append(batch.tables[playing])
         batch.step(player.act(DecisionBatch(batch, playing), rng), playing)
-    tables = np.concatenate(found)
+    tables = np.concatenate(parts)
     return tables[rng.permutation(len(tables))[:count]]
 
 
 def milliseconds(agent: Agent, batch: Batch, indices: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-    """Return the seconds that ``agent`` takes for each of these batches of decisions."""
+    """Returns the seconds that ``agent`` takes for each of these batches of decisions."""
     rng, spent = np.random.default_rng(2), np.zeros(len(indices))
     for number, index in enumerate(indices):
         begun = time.process_time()
@@ -52,7 +52,7 @@ def milliseconds(agent: Agent, batch: Batch, indices: list[NDArray[np.int64]]) -
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agents", nargs="+", required=True, help="names as in evaluate.py; no recurrent agents")
-    parser.add_argument("--preset", help="the rule sheet")
+    parser.add_argument("--preset", help="the preset of rules")
     parser.add_argument("--players", type=int, help="seats")
     parser.add_argument("--decisions", type=int, default=1000, help="decisions at once, a third of them also one by one")
     parser.add_argument("--repeats", type=int, default=3)
@@ -60,7 +60,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time everything and print the table."""
+    """Times everything and prints the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players)

@@ -22,7 +22,7 @@ import figures
 from nainjaune_agents.arena.tournament import TournamentPlan, play_tournament
 from nainjaune_agents.distributed.processes import Processes
 from nainjaune_agents.distributed.shards import Shards
-from nainjaune_agents.distributed.units import Plan, Results, Unit
+from nainjaune_agents.distributed.units import Results, WorkPlan, WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.agent import Agent
 from nainjaune_env.registry import make_setup
@@ -33,14 +33,14 @@ AGENTS = ("lowest", "tally")
 class Repeated:
     """Two workers play the first shard of each part and size, whose result is that of all others."""
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
-        """Yield the results in order."""
-        first: dict[tuple[int, int], Unit] = {}
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
+        """Yields the results in order."""
+        first: dict[tuple[int, int], WorkUnit] = {}
         for unit in plan.units():
             first.setdefault((unit.part, unit.deals), unit)
-        kept = {(unit.part, unit.deals): found for unit, found in Processes(2).results(plan, agents, first.values())}
+        payloads = {(unit.part, unit.deals): payload for unit, payload in Processes(2).results(plan, agents, first.values())}
         for unit in units:
-            yield unit, kept[unit.part, unit.deals]
+            yield unit, payloads[unit.part, unit.deals]
 
 
 def drive(deals: int) -> None:
@@ -55,7 +55,7 @@ def drive(deals: int) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure and print a table."""
+    """Measures and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--deals", type=int, nargs="+", default=[10**5, 10**6, 10**7])
     parser.add_argument("--drive", type=int, metavar="DEALS", help=argparse.SUPPRESS)

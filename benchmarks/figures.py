@@ -21,7 +21,7 @@ from nainjaune_env.core.rules_docs import markdown_table
 ROOT = Path(__file__).resolve().parents[1]
 TAKEN = ROOT / "benchmarks" / "taken"
 """The figures in the docs, from the last measurement: one file per command."""
-PAGE = ROOT / "docs" / "speed.md"
+PAGE = ROOT / "docs" / "lab" / "speed.md"
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,18 @@ class Spread:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Spread:
-        """Return those of one or more values."""
-        found = sorted(values)
-        return cls(found[0], statistics.median(found), found[-1])
+        """Returns those of one or more values."""
+        ordered = sorted(values)
+        return cls(ordered[0], statistics.median(ordered), ordered[-1])
 
     @classmethod
     def of_ratios(cls, ours: Sequence[float], theirs: Sequence[float]) -> Spread:
-        """Return those of the ratios within each repeat: a slow phase of the machine slows both, which are timed in turn."""
+        """Returns those of the ratios within each repeat: a slow phase of the machine slows both, which are timed in turn."""
         return cls.of(our / their for our, their in zip(ours, theirs, strict=True))
 
 
 def in_words(value: float) -> str:
-    """Format a rate with a readable unit: three digits, rounded down."""
+    """Formats a rate with a readable unit: three digits, rounded down."""
     size, unit = (value / 1e6, "M") if value >= 1e6 else (value / 1e3, "k")
     digits = 2 if size < 10 else 1 if size < 100 else 0
     cut = int(size * 10**digits) / 10**digits
@@ -53,13 +53,13 @@ def in_words(value: float) -> str:
 
 
 def in_times(value: float) -> str:
-    """Format a ratio, rounded down."""
+    """Formats a ratio, rounded down."""
     digits = 2 if value < 10 else 1 if value < 100 else 0
     return f"{int(value * 10**digits) / 10**digits:,.{digits}f}"
 
 
 def cpu_model() -> str:
-    """Return the processor's name."""
+    """Returns the processor's name."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text(encoding="utf-8").splitlines():
@@ -69,13 +69,13 @@ def cpu_model() -> str:
 
 
 def git(*arguments: str) -> str:
-    """Return the commit of this checkout; empty outside a git repository."""
+    """Returns the commit of this checkout; empty outside a git repository."""
     done = subprocess.run(["git", "-C", ROOT, *arguments], check=False, capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def where_and_when(*packages: str) -> dict[str, Any]:
-    """Return date, machine, versions and commit."""
+    """Returns date, machine, versions and commit."""
     changed = bool(git("status", "--porcelain", "--untracked-files=no", "--", "nainjaune_env", "agents", "benchmarks/*.py"))
     return {
         "date": datetime.now().astimezone().isoformat(timespec="minutes"),
@@ -90,7 +90,7 @@ def where_and_when(*packages: str) -> dict[str, Any]:
 
 
 def in_a_sentence(about: dict[str, Any]) -> str:
-    """Return the same as text."""
+    """Returns the same as text."""
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     return (
         f"{about['date'][:10]}, commit {about['commit'] or 'unknown'}, {about['cpu']} ({about['cores']} cores), "
@@ -99,18 +99,18 @@ def in_a_sentence(about: dict[str, Any]) -> str:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read the figures of a file; empty where there is none."""
-    held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return held
+    """Reads the figures of a file; empty where there is none."""
+    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return results
 
 
-def write(path: Path, held: dict[str, Any]) -> None:
-    """Write figures to a file; after an error there is no partial file."""
-    write_text(path, json.dumps(held, indent=1) + "\n")
+def write(path: Path, results: dict[str, Any]) -> None:
+    """Writes figures to a file; after an error there is no partial file."""
+    write_text(path, json.dumps(results, indent=1) + "\n")
 
 
 def put_between(page: Path, name: str, text: str) -> None:
-    """Write ``text`` into ``page`` between the comments ``<!-- name -->`` and ``<!-- /name -->``; ValueError without them."""
+    """Writes ``text`` into ``page`` between the comments ``<!-- name -->`` and ``<!-- /name -->``; ValueError without them."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     old = page.read_text(encoding="utf-8")
     if old.count(begin) != 1 or old.count(end) != 1 or old.index(begin) > old.index(end):
@@ -121,17 +121,17 @@ def put_between(page: Path, name: str, text: str) -> None:
 
 
 def add_output_options(parser: argparse.ArgumentParser, name: str, plot: Path) -> None:
-    """Add ``--json``, ``--markdown``, ``--page`` and ``--plot``; ``name`` is the command's section of the page."""
+    """Adds ``--json``, ``--markdown``, ``--page`` and ``--plot``; ``name`` is the command's section of the page."""
     taken = TAKEN / f"{name}.json"
     parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help=f"all figures (benchmarks/taken/{name}.json)")
     parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
-    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="the page (docs/speed.md)")
+    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="the page (docs/lab/speed.md)")
     where = f"draw the plot there (with --markdown {plot.relative_to(ROOT).as_posix()})"
     parser.add_argument("--plot", type=Path, metavar="FILE", help=where)
 
 
 def publish(options: argparse.Namespace, name: str, report: str, draw: Callable[[Path], object], plot: Path) -> None:
-    """Print ``report``, and write it and the plot to where the options of :func:`add_output_options` say."""
+    """Prints ``report``, and writes it and the plot to where the options of :func:`add_output_options` say."""
     print(report)
     if options.markdown:
         put_between(options.page, name, report)
@@ -140,5 +140,5 @@ def publish(options: argparse.Namespace, name: str, report: str, draw: Callable[
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table without a final line break."""
+    """Returns a Markdown table without a final line break."""
     return markdown_table(list(head), [list(row) for row in rows]).rstrip("\n")

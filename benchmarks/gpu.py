@@ -90,7 +90,7 @@ def graph_case(setup: Setup, tables: int, skip_forced: bool, observe: bool) -> C
             batch.step(batch.sample(random))
     replays = min(max(QUEUED // tables // IN_A_GRAPH, 2), 64)
 
-    def run(held: object = random) -> int:  # the graph refers to its memory, which must not be freed
+    def run(kept_alive: object = random) -> int:  # the graph refers to its memory, which must not be freed
         with torch.cuda.stream(stream):
             for _ in range(replays):
                 graph.replay()
@@ -102,7 +102,7 @@ def graph_case(setup: Setup, tables: int, skip_forced: bool, observe: bool) -> C
 
 
 def cases(setup: Setup, sizes: list[int], host_tables: int, graphs: bool) -> Iterator[Case]:
-    """Return all cases. Their batches exist side by side; 2^20 tables take a few gigabytes of GPU memory."""
+    """Returns all cases. Their batches exist side by side; 2^20 tables take a few gigabytes of GPU memory."""
     for device, batches in (("cpu", [host_tables]), ("cuda", sizes)):
         for tables in batches:
             yield played_out_case(setup, tables, device)
@@ -116,7 +116,7 @@ def cases(setup: Setup, sizes: list[int], host_tables: int, graphs: bool) -> Ite
 
 
 def print_table(figures: list[Figure]) -> None:
-    """Return a table of medians: a row per number of tables, a column per case."""
+    """Returns a table of medians: a row per number of tables, a column per case."""
     names = list(dict.fromkeys(f.name for f in figures))
     print(f"\n| {'tables at once':>14} | " + " | ".join(names) + " |")
     print(f"|{'-' * 16}|" + "|".join("-" * (len(name) + 2) for name in names) + "|")
@@ -126,7 +126,7 @@ def print_table(figures: list[Figure]) -> None:
 
 
 def describe_device() -> str:
-    """Return the GPU, its compute capability and numba-cuda's version."""
+    """Returns the GPU, its compute capability and numba-cuda's version."""
     import numba_cuda
     from numba import cuda
 
@@ -137,12 +137,12 @@ def describe_device() -> str:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     sizes = [2**k for k in range(10, 21, 2)]
     parser.add_argument("--tables", type=int, nargs="+", default=sizes, metavar="B", help="tables at once (2^10, 2^12, … 2^20)")
     parser.add_argument("--host-tables", type=int, default=4096, metavar="B", help="tables at once on the CPU (4096)")
-    parser.add_argument("--preset", default="classic", help="the rule sheet (classic)")
+    parser.add_argument("--preset", default="classic", help="the preset of rules (classic)")
     parser.add_argument("--players", type=int, default=4, metavar="N", help="seats (4)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
@@ -156,7 +156,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time everything and print the table."""
+    """Times everything and prints the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players, **apply_settings({}, options.set))
@@ -164,8 +164,8 @@ def main(arguments: list[str] | None = None) -> None:
     except NainJauneError as error:
         sys.exit(str(error))
     device = describe_device()
-    sheet = " ".join([setup.preset, *options.set])
-    print(f"{setup.game.title}, {sheet}, {setup.players} seats, units a second")
+    rules_text = " ".join([setup.preset, *options.set])
+    print(f"{setup.game.title}, {rules_text}, {setup.players} seats, units a second")
     print(f"cuda is {device}; cpu is one thread of {platform.machine()}")
     print(f"A table is {setup.game.table.itemsize} bytes, an observation {setup.layout.size}.")
     print(f"Python {platform.python_version()}; medians of {options.repeats} repeats of {options.seconds:g} s each, in turn")

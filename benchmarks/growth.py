@@ -6,12 +6,12 @@ Each part is measured by itself and takes its place in the file of figures; the 
   seats        the same against seats
   threads      the same against threads
   memory       bytes a table: what the arrays of a batch take, and by how much the process grows for each table
-  tournament   seconds and peak memory of `evaluate.py` with two rules of thumb, in a process of its own for each number of deals
+  tournament   seconds and peak memory of `evaluate.py` with two heuristics, in a process of its own for each number of deals
 
 Rates are random legal play through the public `Batch`, all cases of a part in turn, as often as --repeats says, each number of
 threads in a process that keeps to as many processors. A tournament of 10 million deals is 100 million rounds: about 25 minutes.
 
-  python benchmarks/growth.py --markdown                                          all, and into docs/speed.md with a plot
+  python benchmarks/growth.py --markdown                                          all, and into docs/lab/speed.md with a plot
   python benchmarks/growth.py --parts tables seats threads memory --markdown      without the tournaments: some minutes
   python benchmarks/growth.py --parts tournament --deals 100000 1000000 10000000
   python benchmarks/growth.py --light                                             seconds: whether it runs at all
@@ -48,13 +48,13 @@ LIGHT = {"tables": [1, 8], "threads": [1], "most": 8, "seconds": 0.01, "repeats"
 # ---- rates ------------------------------------------------------------------------------------------------------------------
 
 
-def rates(options: argparse.Namespace, found: list[Case]) -> list[Case]:
-    """Return the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``."""
-    return rates_in_turn(Workers({"ours": Path(sys.executable)}), found, options)
+def rates(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
+    """Returns the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``."""
+    return rates_in_turn(Workers({"ours": Path(sys.executable)}), cases, options)
 
 
 def case_of(preset: str, players: int, name: str, tables: int, threads: int) -> Case:
-    """Return the case in the form of `ours.py`."""
+    """Returns the case in the form of `ours.py`."""
     return {"library": "ours", "preset": preset, "players": players, "name": name, "tables": tables, "threads": threads}
 
 
@@ -65,20 +65,20 @@ def against_tables(options: argparse.Namespace) -> list[Case]:
 
 def of_all_seats(options: argparse.Namespace) -> list[tuple[str, int]]:
     """Each game with every number of seats, under the preset that allows the most."""
-    found = []
+    setups = []
     for preset, _ in options.setups:
-        sheets = make_setup(None, preset).game.presets
-        widest = max(sheets, key=lambda name: len(sheets[name].players))
-        found += [(widest, seats) for seats in sheets[widest].players]
-    return found
+        presets = make_setup(None, preset).game.presets
+        widest = max(presets, key=lambda name: len(presets[name].players))
+        setups += [(widest, seats) for seats in presets[widest].players]
+    return setups
 
 
 def against_seats(options: argparse.Namespace) -> list[Case]:
     """One thread, with ``--most`` tables."""
-    found = []
+    cases = []
     for preset, seats in of_all_seats(options):
-        found += [case_of(preset, seats, kind, options.most, 1) for kind in KINDS]
-    return rates(options, found)
+        cases += [case_of(preset, seats, kind, options.most, 1) for kind in KINDS]
+    return rates(options, cases)
 
 
 def against_threads(options: argparse.Namespace) -> list[Case]:
@@ -116,12 +116,12 @@ print(resident() - before)
 
 
 def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return bytes per table: of the batch's arrays, and of the process's growth (None where the system does not report it)."""
+    """Returns bytes per table: of the batch's arrays, and of the process's growth (None where the system does not report it)."""
     rows = []
     tables = 1024 if options.light else GROWN
     for preset, seats in of_all_seats(options):
         batch = Batch(make_setup(None, preset, seats), 8)
-        held = sum(a.nbytes for a in vars(batch).values() if getattr(a, "shape", ())[:1] == (8,))
+        array_bytes = sum(a.nbytes for a in vars(batch).values() if getattr(a, "shape", ())[:1] == (8,))
         grown = None
         if Path("/proc/self/statm").exists():
             command = [sys.executable, "-c", RESIDENT, preset, str(seats), str(tables), str(os.sysconf("SC_PAGE_SIZE"))]
@@ -132,7 +132,7 @@ def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
                 "players": seats,
                 "record": batch.tables.itemsize,
                 "observation": batch.layout.size,
-                "arrays": held / 8,
+                "arrays": array_bytes / 8,
                 "grown": grown,
             }
         )
@@ -154,7 +154,7 @@ json.dump([child.returncode, said, used.ru_utime + used.ru_stime, used.ru_maxrss
 
 
 def tournament(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Run a tournament in a new process for each number of deals; returns wall and processor seconds and peak memory."""
+    """Runs a tournament in a new process for each number of deals; returns wall and processor seconds and peak memory."""
     rows = []
     for deals in options.deals:
         command = [sys.executable, "evaluate.py", "--agents", *PAIR, "--deals", str(deals), "--seed", "1"]
@@ -189,12 +189,12 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
 # ---- what the figures say ---------------------------------------------------------------------------------------------------
 
 
-def rate_table(held: dict[str, Any], by: str) -> str:
-    """Return a table of medians: a row per game and outputs of a step, a column per value of ``by``."""
-    values = sorted({case[by] for case in held["rows"]})
+def rate_table(results: dict[str, Any], by: str) -> str:
+    """Returns a table of medians: a row per game and outputs of a step, a column per value of ``by``."""
+    values = sorted({case[by] for case in results["rows"]})
     rows = []
-    for preset, name in dict.fromkeys((case["preset"], case["name"]) for case in held["rows"]):
-        timed = {case[by]: case for case in pick({"cases": held["rows"]}, preset=preset, name=name)}
+    for preset, name in dict.fromkeys((case["preset"], case["name"]) for case in results["rows"]):
+        timed = {case[by]: case for case in pick({"cases": results["rows"]}, preset=preset, name=name)}
         cells = [in_words(Spread.of(timed[value]["rates"]).median) if value in timed else "" for value in values]
         if by == "threads" and 1 in timed:
             times = [Spread.of_ratios(timed[v]["rates"], timed[1]["rates"]) if v in timed else None for v in values]
@@ -208,8 +208,8 @@ def rate_table(held: dict[str, Any], by: str) -> str:
     return figures.table(["game", "a step", *(f"{value:,}" for value in values)], rows)
 
 
-def memory_table(held: dict[str, Any]) -> str:
-    """Return the table of bytes per game table."""
+def memory_table(results: dict[str, Any]) -> str:
+    """Returns the table of bytes per game table."""
     rows = [
         [
             f"`{row['preset']}`",
@@ -219,13 +219,13 @@ def memory_table(held: dict[str, Any]) -> str:
             f"{row['arrays']:.0f}",
             "unknown" if row["grown"] is None else f"{row['grown']:.0f}",
         ]
-        for row in held["rows"]
+        for row in results["rows"]
     ]
     return figures.table(["game", "seats", "the record", "observation", "all arrays", "the process grows by"], rows)
 
 
-def tournament_table(held: dict[str, Any]) -> str:
-    """Return the table of seconds and peak memory."""
+def tournament_table(results: dict[str, Any]) -> str:
+    """Returns the table of seconds and peak memory."""
     rows = [
         [
             f"{row['deals']:,}",
@@ -233,13 +233,13 @@ def tournament_table(held: dict[str, Any]) -> str:
             in_words(row["deals"] / row["processor_seconds"]),
             f"{row['peak_bytes'] / 2**20:,.0f} MiB",
         ]
-        for row in held["rows"]
+        for row in results["rows"]
     ]
     return figures.table(["deals", "seconds (of the processor)", "deals a second of the processor", "peak memory"], rows)
 
 
-def report(held: dict[str, Any]) -> str:
-    """Return all measured parts as Markdown."""
+def report(results: dict[str, Any]) -> str:
+    """Returns all measured parts as Markdown."""
     tables: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
         "tables": ("Plies a second against **tables** at once, one thread, medians:", lambda h: rate_table(h, "tables")),
         "seats": ("Against **seats**, one thread:", lambda h: rate_table(h, "players")),
@@ -252,37 +252,42 @@ def report(held: dict[str, Any]) -> str:
     }
     parts = []
     for part, (title, made) in tables.items():
-        if part in held:
-            parts += [title, made(held[part]), figures.in_a_sentence(held[part]["about"])]
+        if part in results:
+            parts += [title, made(results[part]), figures.in_a_sentence(results[part]["about"])]
     return "\n\n".join(parts)
 
 
-def plot(held: dict[str, Any], path: Path) -> None:
-    """Plot plies per second against tables, a line per game and outputs of a step."""
+def plot(results: dict[str, Any], path: Path) -> None:
+    """Plots plies per second against tables, a line per game and outputs of a step."""
     from plots import OURS, draw_line, figure, save
 
-    drawn, axes = figure("Plies a second, one thread", "tables stepped at once", "plies a second")
-    rows = held.get("tables", {"rows": []})["rows"]
+    chart, axes = figure("Plies a second, one thread", "tables stepped at once", "plies a second")
+    rows = results.get("tables", {"rows": []})["rows"]
     for number, preset in enumerate(dict.fromkeys(case["preset"] for case in rows)):
         for kind, style in zip(KINDS, ("-", ":"), strict=True):
             timed = pick({"cases": rows}, preset=preset, name=kind)
             draw_line(axes, timed, f"{preset}: {kind.replace('+', ' + ')}", OURS[number % len(OURS)], style, 2.0)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 # ---- the command ------------------------------------------------------------------------------------------------------------
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS), help="what to measure (all)")
     setups = [setup_of(get_game(name).default_preset) for name in game_names()]
-    sheets = "each game's own, and in the parts seats and memory that with the most seats"
+    default_setups = "each game's own, and in the parts seats and memory that with the most seats"
     parser.add_argument(
-        "--setups", type=setup_of, nargs="+", default=setups, metavar="PRESET[:SEATS]", help=f"the rules to play ({sheets})"
+        "--setups",
+        type=setup_of,
+        nargs="+",
+        default=setups,
+        metavar="PRESET[:SEATS]",
+        help=f"the rules to play ({default_setups})",
     )
     sizes = [4**k for k in range(10)]
     parser.add_argument("--tables", type=int, nargs="+", default=sizes, metavar="B", help="tables at once (1 4 16 … 262144)")
@@ -307,14 +312,14 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure, print and write the figures."""
+    """Measures, prints and writes the figures."""
     options = parse(arguments)
     for part in options.parts:
         about = figures.where_and_when()
-        found = {"about": about, "rows": PARTS[part](options)}
-        figures.write(options.json, {**figures.read(options.json), part: found})
-    held = figures.read(options.json)
-    figures.publish(options, "growth", report(held), functools.partial(plot, held), PLOT)
+        result = {"about": about, "rows": PARTS[part](options)}
+        figures.write(options.json, {**figures.read(options.json), part: result})
+    results = figures.read(options.json)
+    figures.publish(options, "growth", report(results), functools.partial(plot, results), PLOT)
 
 
 if __name__ == "__main__":

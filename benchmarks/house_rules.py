@@ -2,7 +2,7 @@
 
 Settings are every value of each knob alone, at every preset and number of seats, and random pairs of knobs. Each is a line of
 --out: the edge over a field of --field by duplicate play, with the file of the registry that plays there, or the sentence by
-which the player is refused. A run that was stopped continues. --markdown prints the table of docs/zoo.md.
+which the player is refused. A run that was stopped continues. --markdown prints the table of docs/lab/zoo.md.
 
 --card writes the house rules of a model card: the single values at which the edge is clearly above 0 in every file of --results.
 
@@ -134,13 +134,13 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         )
         groups.setdefault(name, []).append(row)
     lines = ["| knob | tables | above 0 | below 0 | refused | lowest edge |", "|---|---:|---:|---:|---:|---|"]
-    for name, group in groups.items():
-        rated = [row for row in group if "mean" in row]
+    for name, rows_of_name in groups.items():
+        rated = [row for row in rows_of_name if "mean" in row]
         above = sum(row["mean"] > row["ci95"] for row in rated)
         below = sum(row["mean"] < -row["ci95"] for row in rated)
         worst = min(rated, key=lambda row: (row["mean"] + row["ci95"], row["mean"]), default=None)
         lowest = "" if worst is None else "{mean:+.2f} ± {ci95:.2f} (`{preset}`, {players} seats)".format(**worst)
-        lines.append(f"| {name} | {len(group)} | {above} | {below} | {len(group) - len(rated)} | {lowest} |")
+        lines.append(f"| {name} | {len(rows_of_name)} | {above} | {below} | {len(rows_of_name) - len(rated)} | {lowest} |")
     return "\n".join(lines)
 
 
@@ -156,8 +156,8 @@ def without_gaps(tried: list[Any], good: list[Any], usual: Any) -> list[Any]:
             runs[-1].append(number)
         else:
             runs.append([])
-    kept = max(runs, key=lambda run: (usual in run, len(run)))
-    return [value for value in values if type(value) is not int or value in kept]
+    longest = max(runs, key=lambda run: (usual in run, len(run)))
+    return [value for value in values if type(value) is not int or value in longest]
 
 
 def house_rules(game: GameSpec, results: list[list[dict[str, Any]]], *, presets: bool) -> list[HouseRules]:
@@ -210,10 +210,10 @@ def main(arguments: list[str] | None = None) -> None:
     if any({name: row[name] for name in run} != run for row in done):
         sys.exit(f"{options.out} has results of other agents, deals or seeds.")
     tables = [
-        (preset, players)
-        for preset, sheet in game.presets.items()
-        for players in sheet.players
-        if options.preset in (None, preset) and options.players in (None, players)
+        (preset_name, players)
+        for preset_name, preset in game.presets.items()
+        for players in preset.players
+        if options.preset in (None, preset_name) and options.players in (None, players)
     ]
     known = [(row["preset"], row["players"], row["knobs"]) for row in done]
     with options.out.open("a") as out:
@@ -221,9 +221,9 @@ def main(arguments: list[str] | None = None) -> None:
             setup = make(game, setting)
             if setup is None or setting in known:
                 continue
-            preset, players, knobs = setting
+            preset_name, players, knobs = setting
             result = rate(setup, options.agent, options.field, options.deals, options.seed)
-            out.write(json.dumps({"preset": preset, "players": players, "knobs": knobs, **run, **result}) + "\n")
+            out.write(json.dumps({"preset": preset_name, "players": players, "knobs": knobs, **run, **result}) + "\n")
             out.flush()
 
 

@@ -38,17 +38,17 @@ FIGURES = (
 
 
 def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, determinizations: int) -> NDArray[np.float64]:
-    """Return the :data:`FIGURES` of each decision, ``(K, 7)``."""
+    """Returns the :data:`FIGURES` of each decision, ``(K, 7)``."""
     count, size = len(decisions.index), determinizations * CANDIDATES
     rounds = SeenRounds(decisions.tables, decisions.history)
     numbers = np.arange(count)
-    found = inference.weighted(setup, rounds, np.repeat(numbers, determinizations), streams(1, count))
+    weighted = inference.weighted(setup, rounds, np.repeat(numbers, determinizations), streams(1, count))
     true = inference.log_likelihood(setup, rounds.history, decisions._batch.tables[decisions.index], numbers)
-    sizes, power = np.full(count, size), found.power
-    plain, _ = tempered(found.log_likelihood, sizes, np.ones(count, np.int64))
+    sizes, power = np.full(count, size), weighted.power
+    plain, _ = tempered(weighted.log_likelihood, sizes, np.ones(count, np.int64))
 
     def gain(power: NDArray[np.float64]) -> NDArray[np.float64]:
-        relative = power[:, None] * (found.log_likelihood.reshape(count, size) - true[:, None])
+        relative = power[:, None] * (weighted.log_likelihood.reshape(count, size) - true[:, None])
         above = relative.max(axis=1)
         mean: NDArray[np.float64] = -above - np.log(np.exp(relative - above[:, None]).mean(axis=1))
         return mean
@@ -56,14 +56,14 @@ def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, 
     share = effective_size(plain, sizes) / size
     tempering = (power < 1).astype(float)
     return np.stack(
-        [rounds.history.count, share, gain(np.ones(count)), tempering, power, found.effective / size, gain(power)], axis=1
+        [rounds.history.count, share, gain(np.ones(count)), tempering, power, weighted.effective / size, gain(power)], axis=1
     )
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agent", default="zoo:strong", help="a network, in every seat (default: %(default)s)")
-    parser.add_argument("--preset", help="the rule sheet")
+    parser.add_argument("--preset", help="the preset of rules")
     parser.add_argument("--players", type=int, help="seats")
     parser.add_argument("--rounds", type=int, default=400, help="rounds of self-play (default: %(default)s)")
     parser.add_argument("--determinizations", type=int, default=50, help="determinizations a decision (default: %(default)s)")
@@ -72,7 +72,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Play, weigh and print the table."""
+    """Plays, weighs and prints the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players)
@@ -97,8 +97,8 @@ def main(arguments: list[str] | None = None) -> None:
         batch.step(agent.act(decisions, rng), playing)
     some = count > 0
     print(f"{setup.game.title}, {setup.preset}, {setup.players} seats, {options.rounds} rounds of seed {options.seed}: ", end="")
-    drawn = f"{options.determinizations} determinizations of {options.determinizations * CANDIDATES} candidates"
-    print(f"{int(count.sum())} decisions searched, {drawn}\n")
+    determinizations_text = f"{options.determinizations} determinizations of {options.determinizations * CANDIDATES} candidates"
+    print(f"{int(count.sum())} decisions searched, {determinizations_text}\n")
     print("| | mean |")
     print("|---|---|")
     for name, values in zip(FIGURES, (total[some] / count[some, None]).T, strict=True):

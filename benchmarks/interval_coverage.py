@@ -21,6 +21,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent, use_threads
 from nainjaune_agents.stats.differences import Differences
 from nainjaune_agents.stats.intervals import t_95
+from nainjaune_agents.task import Task
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import NainJauneError
 
@@ -36,17 +37,17 @@ CASES = [
 def gains(
     preset: str | None, players: int | None, pots: int | None, pair: tuple[str, str], deals: int, seed: int
 ) -> NDArray[np.float64]:
-    """Return the hero's gain on each of ``deals`` deals, in the game's unit."""
+    """Returns the hero's gain on each of ``deals`` deals, in the game's unit."""
     setup = make_setup(None, preset, players)
-    chips = None if pots is None else [pots] * setup.game.start_values["pots"]
-    duplicate = Duplicate(setup, [load_agent(name, setup) for name in pair], seed=seed, pots=chips)
+    task = Task(start="fresh" if pots is None else {"pots": [pots, pots]})
+    duplicate = Duplicate(setup, [load_agent(name, setup) for name in pair], seed=seed, task=task)
     use_threads(1)
     parts = [duplicate.blocks(0, 1, at, min(duplicate.chunk, deals - at)) for at in range(0, deals, duplicate.chunk)]
     return np.concatenate(parts)
 
 
 def halls(values: NDArray[np.float64]) -> float:
-    """Return the half-width of the interval by Hall's transformation: the distance from the mean to its farther end."""
+    """Returns the half-width of the interval by Hall's transformation: the distance from the mean to its farther end."""
     count, deviations = len(values), values - values.mean()
     spread = np.sqrt((deviations**2).mean())
     if spread == 0:
@@ -59,21 +60,21 @@ def halls(values: NDArray[np.float64]) -> float:
 
 
 def row(population: NDArray[np.float64], size: int, samples: int, rng: np.random.Generator) -> list[str]:
-    """Return the shares for ``samples`` samples of ``size`` deals: an interval, and of these covered (3 ×), rough."""
-    found = []
+    """Returns the shares for ``samples`` samples of ``size`` deals: an interval, and of these covered (3 ×), rough."""
+    covered = []
     for _ in range(samples):
         values = population[rng.integers(len(population), size=size)]
         shown, off = Differences.of(values), abs(values.mean() - population.mean())
         if not np.isnan(shown.half_width):
             student = t_95(size - 1) * np.sqrt(shown.variance / size)
-            found.append([off <= student, off <= shown.half_width, off <= halls(values), shown.rough])
-    shares = np.mean(found, axis=0) if found else np.full(4, np.nan)
-    return [f"{100 * share:.1f} %" if share == share else "–" for share in (len(found) / samples, *shares)]
+            covered.append([off <= student, off <= shown.half_width, off <= halls(values), shown.rough])
+    shares = np.mean(covered, axis=0) if covered else np.full(4, np.nan)
+    return [f"{100 * share:.1f} %" if share == share else "–" for share in (len(covered) / samples, *shares)]
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", help="measure this rule sheet only, with --agents")
+    parser.add_argument("--preset", help="measure this preset only, with --agents")
     parser.add_argument("--players", type=int, default=4, help="seats (default: %(default)s)")
     parser.add_argument("--pots", type=int, help="chips in each pot before the antes")
     parser.add_argument("--agents", nargs=2, metavar=("HERO", "FIELD"), default=["closer", "tally"])
@@ -85,7 +86,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Play, draw and print the table."""
+    """Plays, draws and prints the table."""
     options = parse(arguments)
     cases = CASES if options.preset is None else [(options.preset, options.pots, tuple(options.agents))]
     rng = np.random.default_rng(options.seed)

@@ -39,15 +39,15 @@ class Timed(VecEnvWrapper):
         return result
 
     def reset(self) -> Any:
-        """Time a reset."""
+        """Times a reset."""
         return self._timed(self.venv.reset)
 
     def step_async(self, actions: Any) -> None:
-        """Time the hand-over of actions."""
+        """Times the hand-over of actions."""
         self._timed(lambda: self.venv.step_async(actions))
 
     def step_wait(self) -> Any:
-        """Time a step, and the making of its infos."""
+        """Times a step, and the making of its infos."""
 
         def step() -> Any:
             *arrays, infos = self.venv.step_wait()
@@ -56,15 +56,15 @@ class Timed(VecEnvWrapper):
         return self._timed(step)
 
     def env_method(self, *arguments: Any, **settings: Any) -> Any:
-        """Time the masks."""
+        """Times the masks."""
         return self._timed(lambda: self.venv.env_method(*arguments, **settings))
 
 
 def measure(opponents: str, tables: int, rollouts: int, hidden: list[int]) -> tuple[float, float]:
-    """Return the share of the environment in the training, and decisions a second of the processor."""
+    """Returns the share of the environment in the training, and decisions a second of the processor."""
     venv = Timed(SeatVecEnv(tables, opponents=opponents, **RULES))  # type: ignore[arg-type]
     self_play = {"rollout_buffer_class": SelfPlayBuffer, "rollout_buffer_kwargs": {"venv": venv}} if opponents == "self" else {}
-    network = {"layout": venv.venv.setup.layout, "arch": "mlp", "hidden": hidden}  # type: ignore[attr-defined]
+    network = {"layout": venv.venv.setup.layout, "arch": {"name": "mlp", "hidden": hidden}}  # type: ignore[attr-defined]
     model = MaskablePPO(
         NetPolicy, venv, n_steps=STEPS, batch_size=1024, n_epochs=2, gamma=1.0, policy_kwargs=network, seed=1, device="cpu",
         **self_play,
@@ -78,7 +78,7 @@ def measure(opponents: str, tables: int, rollouts: int, hidden: list[int]) -> tu
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure both, and print."""
+    """Measures both, and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=512, help="tables in parallel (512)")
     parser.add_argument("--rollouts", type=int, default=6, help="rollouts that are timed (6)")

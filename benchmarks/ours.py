@@ -27,7 +27,7 @@ IN_A_ROW = 16
 
 
 def make(case: dict[str, Any]) -> Run:
-    """Return the runner of a case: ``preset``, ``players``, ``name``, ``tables``, ``threads``."""
+    """Returns the runner of a case: ``preset``, ``players``, ``name``, ``tables``, ``threads``."""
     if case["name"] == ONE_BY_ONE:
         return agent_iteration(nainjaune_env.env(preset=case["preset"], players=case["players"]))
     setup, threads = make_setup(None, case["preset"], case["players"]), case["threads"]
@@ -39,7 +39,7 @@ def make(case: dict[str, Any]) -> Run:
 
 
 def batch_run(setup: Setup, name: str, tables: int, number: int) -> Run:
-    """Return the runner of one batch; each thread has its own."""
+    """Returns the runner of one batch; each thread has its own."""
     step, _, observed = name.partition("+")
     unit, _, rolled = step.partition(" in ")
     batch = Batch(setup, tables, seed=number, skip_forced=unit == "decisions", observe=bool(observed))

@@ -25,7 +25,7 @@ SEATS = 4
 
 
 def calls_of(tables: int) -> int:
-    """Return the steps of a batch per call of a runner: some milliseconds, so that reading the clock costs little."""
+    """Returns the steps of a batch per call of a runner: some milliseconds, so that reading the clock costs little."""
     return max(1, min(1024, 16384 // tables))
 
 
@@ -117,10 +117,10 @@ def pgx(game: str) -> Callable[[int, int], Run]:
 
         def one(carried: Any, _: None) -> tuple[Any, None]:
             state, key = carried
-            key, choice, chance = jax.random.split(key, 3)
+            key, action_key, step_keys = jax.random.split(key, 3)
             logits = jax.numpy.where(state.legal_action_mask, 0.0, -jax.numpy.inf)
-            action = jax.random.categorical(choice, logits, axis=-1)
-            return (step(state, action, jax.random.split(chance, tables)), key), None
+            action = jax.random.categorical(action_key, logits, axis=-1)
+            return (step(state, action, jax.random.split(step_keys, tables)), key), None
 
         many = jax.jit(lambda carried: jax.lax.scan(one, carried, None, length=scanned)[0], donate_argnums=0)
         begun = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), tables))
@@ -138,12 +138,12 @@ def pgx(game: str) -> Callable[[int, int], Run]:
 
 
 def chooser() -> Callable[..., None]:
-    """Return a compiled uniform choice of actions, for libraries that step a batch and have none."""
+    """Returns a compiled uniform choice of actions, for libraries that step a batch and have none."""
     import numba
 
     @numba.njit
     def choose(legal: Any, streams: Any, actions: Any) -> None:
-        """Draw an action that is True in each row of ``legal (B, A)`` from ``streams (B,) uint64`` into ``actions (B,)``."""
+        """Draws an action that is True in each row of ``legal (B, A)`` from ``streams (B,) uint64`` into ``actions (B,)``."""
         for i in range(actions.size):
             streams[i] = streams[i] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
             count = 0
@@ -216,14 +216,14 @@ class Triads:
         self.step = binding.vec_step
         self.choose = triad_chooser() if choose_legal else None
         self.streams = np.arange(tables, dtype=np.uint64)
-        self.drawn = np.random.default_rng(0).integers(HAND + SQUARES, size=(64, tables), dtype=np.int32)
+        self.random_actions = np.random.default_rng(0).integers(HAND + SQUARES, size=(64, tables), dtype=np.int32)
 
     def __call__(self) -> int:
         """Takes some steps and returns their number."""
         calls = calls_of(self.actions.size)
         for call in range(calls):
             if self.choose is None:
-                self.actions[:] = self.drawn[call % len(self.drawn)]
+                self.actions[:] = self.random_actions[call % len(self.random_actions)]
             else:
                 self.choose(self.observations, self.streams, self.actions)
             self.step(self.envs)
@@ -231,16 +231,16 @@ class Triads:
 
 
 def triad_chooser() -> Callable[..., None]:
-    """Return a compiled uniform choice among the legal actions of ``tripletriad``, read from its observation."""
+    """Returns a compiled uniform choice among the legal actions of ``tripletriad``, read from its observation."""
     import numba
 
-    board, held, placed = 0, 24, 104  # where squares, the card in hand and the places of one's own cards begin
+    board, card_at, placed = 0, 24, 104  # where squares, the card in hand and the places of one's own cards begin
 
     @numba.njit
     def choose(observations: Any, streams: Any, actions: Any) -> None:
         for i in range(actions.size):
             streams[i] = streams[i] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            first, size, at = (HAND, SQUARES, board) if observations[i, held] >= 0 else (0, HAND, placed)
+            first, size, at = (HAND, SQUARES, board) if observations[i, card_at] >= 0 else (0, HAND, placed)
             count = 0
             for a in range(size):
                 count += observations[i, at + a] == 0
@@ -309,17 +309,17 @@ PEERS: dict[str, Peer] = {
 
 
 def make(case: dict[str, Any]) -> Run:
-    """Return the runner of a case of ``speed.py``."""
+    """Returns the runner of a case of ``speed.py``."""
     return PEERS[case["name"]].make(case["tables"], case["threads"])
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the installed peers, by their names on PyPI."""
-    found = {}
+    """Returns the versions of the installed peers, by their names on PyPI."""
+    installed = {}
     for package in sorted({peer.package for peer in PEERS.values()} | {"jax", "numpy"}):
         try:
-            found[package] = metadata.version(package)
+            installed[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             if package == "pufferlib":  # one game of it is compiled, and no package installed
-                found[package] = VERSION
-    return found
+                installed[package] = VERSION
+    return installed

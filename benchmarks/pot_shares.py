@@ -70,7 +70,7 @@ def regression(
     left = -payoff.sum(axis=2).cumsum(axis=1)  # chips are conserved: what the seats lost is in the pots
     rest = payoff[:, ::-1].cumsum(axis=1)[:, ::-1] - payoff
     squares, products = np.zeros(matches), np.zeros((matches, n + 1))
-    kept = []
+    pots_left = []
     for r in range(rounds - 1):
         goes_on = np.flatnonzero(length > r + 1)
         if goes_on.size < 2:
@@ -80,11 +80,11 @@ def regression(
         chips = left[goes_on, r] - left[goes_on, r].mean()
         squares[goes_on] += chips**2
         products[goes_on] += chips[:, None] * (later - later.mean(axis=0))
-        kept.append(left[goes_on, r])
+        pots_left.append(left[goes_on, r])
     slope = products.sum(axis=0) / squares.sum()
     scores = products - squares[:, None] * slope  # by match: the errors of one match are dependent
     half = t_95(matches - 1) * np.sqrt((scores**2).sum(axis=0)) / squares.sum()
-    return slope, half, float(np.concatenate(kept).mean())
+    return slope, half, float(np.concatenate(pots_left).mean())
 
 
 def main() -> None:
@@ -101,10 +101,10 @@ def main() -> None:
     setup = make_setup("nain_jaune", args.preset, args.players)
     agent, n = load_agent(args.agent, setup), setup.players
     payoff, length, leader = play(setup, agent, args.matches, args.seed, args.rounds, Task())
-    slope, half, kept = regression(payoff, length, leader)
+    slope, half, pot_chips = regression(payoff, length, leader)
     print(
         f"{args.preset}, {n} seats, {args.agent}, {args.matches} matches of {length.mean():.2f} rounds, seed {args.seed}; "
-        f"a round leaves {kept:.1f} chips in the pots; 95 % intervals"
+        f"a round leaves {pot_chips:.1f} chips in the pots; 95 % intervals"
     )
     print(f"{'distance from the next lead':28} {'regression':>16} {'added':>16}")
     pots = {name: [args.added, args.added] for name in setup.game.start_values}

@@ -11,6 +11,6 @@ from nainjaune_env.envs.pufferlib_env import SeatPufferEnv
 
 
 def make(case: dict[str, Any]) -> Run:
-    """Return the runner of PufferLib's native environment."""
+    """Returns the runner of PufferLib's native environment."""
     env = SeatPufferEnv(case["tables"], case["preset"], case["players"], opponents=case["opponents"])
     return many(env, env.step, case["tables"])

@@ -41,9 +41,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nainjaune_agents.nets.arch import DEFAULT_ARCH
 from nainjaune_agents.nets.fused_mlp import SIZES, FusedInference, FusedTraining, Layers, LinearChain, apply_layers
-from nainjaune_agents.trainers import ahead, optimizers, ppo, ppo_loss, rollout, starts
+from nainjaune_agents.trainers import optimizers, overlap, ppo, ppo_compiled, rollout
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_env.core.errors import NainJauneError
@@ -66,13 +65,13 @@ def chain_of(trainer: Trainer) -> LinearChain:
 # ---- our own passes ----------------------------------------------------------------------------------------------
 
 
-def own_forward(inference: FusedInference, observation: Tensor, sizes: list[int]) -> None:
+def our_forward(inference: FusedInference, observation: Tensor, sizes: list[int]) -> None:
     """Passes the first of ``observation (T, size)`` forward, each of ``sizes`` once: which ones they are does not matter."""
     for size in sizes:
         inference(observation[:size])
 
 
-def own_forward_and_back(fused: FusedTraining, observation: Tensor, size: int, epochs: int) -> None:
+def our_forward_and_back(fused: FusedTraining, observation: Tensor, size: int, epochs: int) -> None:
     """Passes ``observation (T, size)`` forward and back, in minibatches of equal size, at most ``size``."""
     with torch.no_grad():
         for _ in range(epochs):
@@ -93,7 +92,7 @@ def bare_layers(trainer: Trainer) -> Layers:
 
 
 def forward(layers: Layers, observation: Tensor, sizes: list[int]) -> None:
-    """Does as :func:`own_forward`."""
+    """Does as :func:`our_forward`."""
     with torch.inference_mode():
         for size in sizes:
             apply_layers(layers, observation[:size])
@@ -134,11 +133,11 @@ def seconds(work: Callable[[], Any], clock: Callable[[], float], device: str) ->
 
 def decisions_by_step(trainer: Trainer) -> tuple[Tensor, list[int]]:
     """Returns the observations of a rollout, and how many decisions each of its steps had."""
-    found = trainer.begin_rollout(trainer.iteration)[0]
+    rollout = trainer.next_rollout(trainer.iteration)[0]
     # decisions come in order of time, and a table comes once a step: where it does not come after the last, a step begins
-    table = found.sequence // trainer.setup.players
+    table = rollout.trajectory_id // trainer.setup.players
     steps = np.diff(np.flatnonzero(np.diff(table, prepend=table[0] + 1, append=-1) <= 0)).tolist()
-    return torch.as_tensor(found.observation, device=trainer.config.device), steps
+    return torch.as_tensor(rollout.observation, device=trainer.config.device), steps
 
 
 def loop_rate(trainer: Trainer, iterations: int, clock: Callable[[], float]) -> float:
@@ -161,42 +160,42 @@ def time_in_turn(
     dtype = torch.bfloat16 if c.bf16 else torch.float32
     for each in trainers.values():
         loop_rate(each, 1, clock)  # compiles, and fills the caches
-    found = []
+    repeated_rates = []
     for _ in range(repeats):
         torch.set_num_threads(c.threads)
         observation, steps = decisions_by_step(trainer)
         sizes = list(batches_of(steps, rounded=bool(c.bf16) and c.device == "cpu"))
         chain, layers = chain_of(trainer), bare_layers(trainer)
         inference, fused = FusedInference(chain, dtype), FusedTraining(chain, dtype)
-        own = partial(own_forward, inference, observation, steps), partial(own_forward_and_back, fused, observation, c.minibatch)
+        ours = partial(our_forward, inference, observation, steps), partial(our_forward_and_back, fused, observation, c.minibatch)
         torchs = partial(forward, layers, observation, sizes), partial(forward_and_back, layers, observation, c.minibatch)
         took = []
-        for there, back in (own, torchs):
+        for there, back in (ours, torchs):
             there(), back(1)  # torch makes a kernel for each size that it meets with bfloat16
             took += [seconds(there, clock, c.device), seconds(partial(back, c.epochs), clock, c.device)]
         times = {FORWARD: took[0], BACK: took[1], ROOFLINE: took[0] + took[1], AUTOGRAD: took[2] + took[3]}
         rates = {name: len(observation) / each for name, each in times.items()}
-        found.append(rates | {name: loop_rate(each, iterations, clock) for name, each in trainers.items()})
-    return found
+        repeated_rates.append(rates | {name: loop_rate(each, iterations, clock) for name, each in trainers.items()})
+    return repeated_rates
 
 
 # ---- the profile -------------------------------------------------------------------------------------------------
 
 PARTS: dict[str, list[tuple[Any, str]]] = {
-    "collect: rules": [(Batch, "step"), (starts.RoundStarts, "deal")],
+    "collect: rules": [(Batch, "step"), (rollout.RoundStarts, "deal")],
     "collect: forward": [(rollout.RolloutPolicy, "__call__"), (rollout.RolloutPolicy, "critic_value")],
-    "collect: sampling": [(rollout, "sample")],
+    "collect: sampling": [(ppo, "sample")],
     "collect: rest": [(Trainer, "collect")],
-    "learn: gathering": [(ppo_loss.Decisions, "at"), (Tensor, "index_select")],
+    "learn: gathering": [(Tensor, "index_select")],
     "learn: forward": [(FusedTraining, "forward")],
-    "learn: loss": [(ppo, "ppo_loss")],
+    "learn: loss": [(ppo_compiled.CompiledLoss, "apply")],
     "learn: backward": [(FusedTraining, "backward")],
-    "learn: autograd": [(Tensor, "backward"), (Trainer, "outputs")],
+    "learn: autograd": [(Tensor, "backward"), (rollout.LearningNets, "__call__")],
     "learn: clipping": [(FusedTraining, "clip_grad_norm_")],
-    "learn: Adam": [(optimizers, "adam_step")],
-    "learn: Muon": [(optimizers.BatchedMuon, "batched_step")],
+    "learn: Adam": [(optimizers.FastAdam, "fast_step")],
+    "learn: Muon": [(optimizers.BatchedMuon, "fast_step")],
     "learn: rest": [(Trainer, "update")],
-    "waiting for rounds": [(ahead.Ahead, "take")],
+    "waiting for rounds": [(overlap.Prefetcher, "take")],
     "rest": [(Trainer, "iterate")],
 }
 """The functions of which each part consists, without those of other parts that they call."""
@@ -257,7 +256,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--clock", default="wall", choices=CLOCKS, help="wall or processor seconds (wall)")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="set a key of all recipes, as in --set muon=0 for Adam"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="set a key of all recipes, as in --set epochs=1"
     )
     parser.add_argument("--iterations", type=int, default=2, help="iterations in each repeat (2)")
     parser.add_argument("--repeats", type=int, default=5, help="how often each part is timed (5)")
@@ -273,19 +272,19 @@ def trainers_of(path: Path, settings: list[str], threads: int) -> dict[str, Trai
 
     Raises NainJauneError for an invalid configuration, and SystemExit for one whose passes are not those of one plain MLP.
     """
-    found = {}
+    trainers = {}
     for name, arrangement in ((LOOP, {"overlap": False, "threads": threads}), (OVERLAP, {"overlap": True, "threads": 1})):
         if threads == 1 and name == OVERLAP:
             continue
         config = build(Config, apply_settings(read_yaml(path), settings) | {"eval_every": 0} | arrangement)
-        other = config.recurrent or config.privileged or config.belief or config.mixture or config.opponents or config.league
-        if other or config.arch != DEFAULT_ARCH:
+        other = config.recurrent or config.privileged or config.mixture or config.opponents
+        if other or config.arch["name"] != "mlp":
             sys.exit("The bare passes are those of one network that remembers nothing, at one table, in self-play.")
-        found[name] = Trainer(config, config.setup())
+        trainers[name] = ppo.new_trainer(config)
         if config.init is not None:
-            found[name].load_initial_weights(config.init, objective=config.objective)
-            found[name].update_behaviour()
-    return found
+            trainers[name].load_initial_weights(config.init, objective=config.objective)
+            trainers[name].update_behaviour()
+    return trainers
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -302,16 +301,16 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(str(error))
         c = next(iter(trainers.values())).config
         print(
-            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {'Muon' if c.muon else 'Adam'}, layers of {c.hidden}, ",
+            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {c.optimizer['name']}, layers of {c.arch['hidden']}, ",
             end="",
         )
         print(f"{c.epochs} epochs, minibatches of {c.minibatch}, {c.tables} tables")
-        found = time_in_turn(trainers, CLOCKS[options.clock], options.iterations, options.repeats)
+        repeated_rates = time_in_turn(trainers, CLOCKS[options.clock], options.iterations, options.repeats)
         print(f"\n| {'':34} | {'least':>9} | {'median':>9} | {'most':>9} |\n|---|--:|--:|--:|")
-        for name in found[0]:
-            print(line(name, [rates[name] for rates in found], lambda rate: f"{rate / 1000:.0f} k"))
+        for name in repeated_rates[0]:
+            print(line(name, [rates[name] for rates in repeated_rates], lambda rate: f"{rate / 1000:.0f} k"))
         for name, of in itertools.product(trainers, (ROOFLINE, AUTOGRAD)):
-            share = [rates[name] / rates[of] for rates in found]
+            share = [rates[name] / rates[of] for rates in repeated_rates]
             print(line(f"{name} over {'roofline' if of == ROOFLINE else 'autograd'}", share, lambda value: f"{value:.0%}"))
         if options.profile:
             columns = {name: profile(trainer, max(options.iterations, 5)) for name, trainer in trainers.items()}

@@ -1,16 +1,16 @@
 """Times tournaments and labels with one worker and with two, all cases in turn, and takes the driver's memory as deals grow.
 
-  heuristics   two rules of thumb: without --workers, with --workers 1 and with --workers 2, each with its files
+  heuristics   two heuristics: without --workers, with --workers 1 and with --workers 2, each with its files
   search       a searching player in a field of its own player, with --workers 1 and 2
-  labels       labels of expert iteration, rollouts by a rule of thumb, with one worker and two
-  cluster      two rules of thumb: --workers 1, a local Ray cluster of two nodes with a processor each, and the same cluster with
+  labels       labels of expert iteration, rollouts by a heuristic, with one worker and two
+  cluster      two heuristics: --workers 1, a local Ray cluster of two nodes with a processor each, and the same cluster with
                one node killed when a third of the deals is played
   memory       peak memory of the driver with two workers, in a process of its own for each number of deals
 
 Times are of the wall clock, with the start of workers, so a case should take a minute or more; nothing else may run on the
 machine. Ratios are taken within each repeat. All cases of a part must find the same to the last digit, or the command fails.
 
-  python benchmarks/scale.py --markdown                               about an hour on two cores; tables into docs/scale.md
+  python benchmarks/scale.py --markdown                               about an hour on two cores; tables into docs/lab/scale.md
   python benchmarks/scale.py --parts heuristics search --repeats 3
   python benchmarks/scale.py --parts memory --memory-deals 100000 1000000 10000000
   python benchmarks/scale.py --light                                  seconds: whether it runs at all
@@ -41,7 +41,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.registry import make_setup
 
-PAGE = figures.ROOT / "docs" / "scale.md"
+PAGE = figures.ROOT / "docs" / "lab" / "scale.md"
 HEURISTICS = ("lowest", "tally")
 AGENTS = {"heuristics": HEURISTICS, "search": ("tally@search=32", "tally"), "labels": ("tally",), "cluster": HEURISTICS}
 CHUNKS = {"heuristics": None, "search": 64, "cluster": None}
@@ -98,13 +98,13 @@ class LocalCluster:
 
 
 def play(plan: TournamentPlan, executor: Executor, progress: Callable[[int], object]) -> str:
-    """Return all that a tournament by ``executor`` finds, as JSON text without times."""
-    held = play_tournament(plan, [load_agent(name, plan.setup) for name in plan.agents], executor, progress).to_dict()
-    return json.dumps({key: value for key, value in held.items() if key != "milliseconds_a_decision"})
+    """Returns all that a tournament by ``executor`` finds, as JSON text without times."""
+    results = play_tournament(plan, [load_agent(name, plan.setup) for name in plan.agents], executor, progress).to_dict()
+    return json.dumps({key: value for key, value in results.items() if key != "milliseconds_a_decision"})
 
 
 def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tuple[float, str]:
-    """Return the time of a case of a tournament and what it found."""
+    """Returns the time of a case of a tournament and what it found."""
     done = 0
 
     def progress(deals: int) -> None:
@@ -126,20 +126,20 @@ def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tu
         if case != "None":
             executor = Shards(Path(folder), executor)
         began = time.perf_counter()
-        found = play(plan, executor, progress)
-        return time.perf_counter() - began, found
+        result = play(plan, executor, progress)
+        return time.perf_counter() - began, result
 
 
 def tournament_of(part: str, options: argparse.Namespace, *, small: bool = False) -> TournamentPlan:
-    """Return the tournament of a part; ``small``: enough of it to compile and to load code."""
+    """Returns the tournament of a part; ``small``: enough of it to compile and to load code."""
     setup = make_setup(None, options.preset, options.players)
     deals = options.search_deals if part == "search" else options.deals
     return TournamentPlan(setup, AGENTS[part], 2 if small else deals, 1, measure=True, chunk=CHUNKS[part])
 
 
 def label_seconds(options: argparse.Namespace, case: str, *, small: bool = False) -> tuple[float, str]:
-    """Return the time in which a trainer makes the shards of a generation, and their SHA-256; ``small``: to compile."""
-    # imported here, since workers import this module, and those that play tournaments of rules of thumb need no torch
+    """Returns the time in which a trainer makes the shards of a generation, and their SHA-256; ``small``: to compile."""
+    # imported here, since workers import this module, and those that play tournaments of heuristics need no torch
     from nainjaune_agents.trainers import expert
     from nainjaune_agents.trainers.config import build
 
@@ -163,7 +163,7 @@ def label_seconds(options: argparse.Namespace, case: str, *, small: bool = False
 
 
 def in_turn(part: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the seconds of every case of a part."""
+    """Returns the seconds of every case of a part."""
     cluster = LocalCluster() if part == "cluster" else None
     try:
         times = dict[str, list[float]]()
@@ -191,34 +191,34 @@ def in_turn(part: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def memory(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the peak memory of the driver in bytes, for each number of deals."""
+    """Returns the peak memory of the driver in bytes, for each number of deals."""
     rows = []
     for deals in options.memory_deals:
         with tempfile.TemporaryDirectory() as folder:
-            words = ["evaluate", "--agents", *HEURISTICS, "--preset", options.preset, "--players", str(options.players)]
-            words += ["--deals", str(deals), "--workers", "2", "--out", f"{folder}/out"]
-            driver = [sys.executable, "-c", DRIVER, *words]
+            arguments = ["evaluate", "--agents", *HEURISTICS, "--preset", options.preset, "--players", str(options.players)]
+            arguments += ["--deals", str(deals), "--workers", "2", "--out", f"{folder}/out"]
+            driver = [sys.executable, "-c", DRIVER, *arguments]
             # by a small process: on Linux a child's peak memory is at least that of the process that started it
             starter = f"import subprocess, sys; sys.exit(subprocess.run({driver!r}).returncode)"
             command = [sys.executable, "-c", starter]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
         status, peak = json.loads(done.stderr.strip().splitlines()[-1])
         if status:
-            sys.exit(f"{' '.join(words)} ended with {status}.")
+            sys.exit(f"{' '.join(arguments)} ended with {status}.")
         rows.append({"deals": deals, "peak_bytes": peak * (1 if sys.platform == "darwin" else 1024)})
     return {"rows": rows}
 
 
-def row(part: str, held: dict[str, Any]) -> list[str]:
-    """Return the row of a part in the table of times."""
-    times = held["seconds"]
+def row(part: str, results: dict[str, Any]) -> list[str]:
+    """Returns the row of a part in the table of times."""
+    times = results["seconds"]
     median = {case: f"{Spread.of(some).median:.1f} s" for case, some in times.items()}
     ratio = Spread.of_ratios(times[ONE], times[TWO])
     cost = f"{100 * (Spread.of_ratios(times[ONE], times['None']).median - 1):+.1f} %" if "None" in times else ""
-    work = " ".join(f"`{name}`" for name in held["agents"])
+    work = " ".join(f"`{name}`" for name in results["agents"])
     return [
         f"labels, rollouts by {work}" if part == "labels" else work,
-        f"{held['deals']:,}",
+        f"{results['deals']:,}",
         median.get("None", ""),
         median[ONE],
         median[TWO],
@@ -228,14 +228,14 @@ def row(part: str, held: dict[str, Any]) -> list[str]:
 
 
 def span(ratio: Spread) -> str:
-    """Return a ratio with its spread over the repeats, rounded down."""
+    """Returns a ratio with its spread over the repeats, rounded down."""
     return f"{figures.in_times(ratio.median)} × ({figures.in_times(ratio.least)}–{figures.in_times(ratio.most)})"
 
 
-def report(held: dict[str, Any]) -> str:
-    """Return all measured parts as Markdown."""
-    found = []
-    rows = [row(part, held[part]) for part in ("heuristics", "search", "labels") if part in held]
+def report(results: dict[str, Any]) -> str:
+    """Returns all measured parts as Markdown."""
+    sections = []
+    rows = [row(part, results[part]) for part in ("heuristics", "search", "labels") if part in results]
     if rows:
         head = [
             "work",
@@ -246,9 +246,9 @@ def report(held: dict[str, Any]) -> str:
             "cost of 1 worker",
             "two workers: median (least–most)",
         ]
-        found.append(figures.table(head, rows))
-    if "cluster" in held:
-        times = held["cluster"]["seconds"]
+        sections.append(figures.table(head, rows))
+    if "cluster" in results:
+        times = results["cluster"]["seconds"]
         lines = [
             [
                 f"{case} worker" if case == ONE else case,
@@ -257,24 +257,24 @@ def report(held: dict[str, Any]) -> str:
             ]
             for case, some in times.items()
         ]
-        work = " ".join(f"`{name}`" for name in held["cluster"]["agents"])
-        found.append(
-            f"{work}, {held['cluster']['deals']:,} deals, on a local Ray cluster:\n\n"
+        work = " ".join(f"`{name}`" for name in results["cluster"]["agents"])
+        sections.append(
+            f"{work}, {results['cluster']['deals']:,} deals, on a local Ray cluster:\n\n"
             + figures.table(["where", "time", "times 1 worker: median (least–most)"], lines)
         )
-    if "memory" in held:
-        sizes = [[f"{row['deals']:,}", f"{row['peak_bytes'] / 2**20:,.0f} MiB"] for row in held["memory"]["rows"]]
-        found.append("Peak memory of the driver, two workers:\n\n" + figures.table(["deals", "peak memory"], sizes))
-    return "\n\n".join([*found, figures.in_a_sentence(held["about"])])
+    if "memory" in results:
+        sizes = [[f"{row['deals']:,}", f"{row['peak_bytes'] / 2**20:,.0f} MiB"] for row in results["memory"]["rows"]]
+        sections.append("Peak memory of the driver, two workers:\n\n" + figures.table(["deals", "peak memory"], sizes))
+    return "\n\n".join([*sections, figures.in_a_sentence(results["about"])])
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Return the options."""
+    """Returns the options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all")
     parser.add_argument("--preset", default="djeco")
     parser.add_argument("--players", type=int, default=4)
-    parser.add_argument("--deals", type=int, default=600_000, help="deals of the rules of thumb")
+    parser.add_argument("--deals", type=int, default=600_000, help="deals of the heuristics")
     parser.add_argument("--search-deals", type=int, default=8000, help="deals of the searching player")
     parser.add_argument("--shards", type=int, default=300, help=f"shards of {SHARD['shard']:,} labels")
     parser.add_argument("--memory-deals", type=int, nargs="+", default=[10**5, 10**6, 10**7])
@@ -290,13 +290,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure, print, and write."""
+    """Measures, prints, and writes."""
     options = parse(arguments)
-    held = {**figures.read(options.json), "about": figures.where_and_when()}
+    results = {**figures.read(options.json), "about": figures.where_and_when()}
     for part in options.parts:
-        held[part] = memory(options) if part == "memory" else in_turn(part, options)
-        figures.write(options.json, held)
-    text = report(held)
+        results[part] = memory(options) if part == "memory" else in_turn(part, options)
+        figures.write(options.json, results)
+    text = report(results)
     print(text)
     if options.markdown:
         figures.put_between(options.page, "scale", text)

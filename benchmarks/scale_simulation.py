@@ -5,7 +5,7 @@ stand with their sources in the file --times. --calibrate measures them anew, on
 minute once code is compiled. The same times and the same seed give the same tables.
 
   python benchmarks/scale_simulation.py                        tables for the times in benchmarks/taken/cluster_times.json
-  python benchmarks/scale_simulation.py --markdown             the same into docs/scale.md, with its plots
+  python benchmarks/scale_simulation.py --markdown             the same into docs/lab/scale.md, with its plots
   python benchmarks/scale_simulation.py --calibrate --times here.json
 """
 
@@ -21,29 +21,29 @@ import figures
 import numpy as np
 from cluster_model import Farm, FarmOutcome, Training, TrainingOutcome, run_farm, run_training
 
-PAGE = figures.ROOT / "docs" / "scale.md"
+PAGE = figures.ROOT / "docs" / "lab" / "scale.md"
 SHARDS_PLOT = figures.ROOT / "docs" / "images" / "scale_shards.svg"
 PPO_PLOT = figures.ROOT / "docs" / "images" / "scale_ppo.svg"
 TIMES = figures.TAKEN / "cluster_times.json"
 WORKERS = (10, 100, 1000)
 SHARD_SECONDS = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0)
 """Lengths of a shard that are compared; the first is about that of the tournament's own shards."""
-MOST_DRIVER = 0.95
+MAX_DRIVER_SHARE = 0.95
 """Share of the time from which on the driver is what limits."""
 PPO_DECISIONS, PPO_STEPS, PPO_BATCH = 10**9, 16, 2**19
 """Of the run; gradient steps and decisions of an iteration."""
-SAVE_SECONDS, MOST_ATTEMPTS = 120.0, 6
+SAVE_SECONDS, MAX_ATTEMPTS = 120.0, 6
 """The time between checkpoints, and attempts from the same one, of training with ``workers``."""
 
 
 class Times:
     """The times of a file, as attributes."""
 
-    def __init__(self, held: dict[str, Any]) -> None:
-        self.held = held
+    def __init__(self, entries: dict[str, Any]) -> None:
+        self.entries = entries
 
     def __getattr__(self, name: str) -> Any:
-        return self.held[name]["value"]
+        return self.entries[name]["value"]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def played(work: Work, times: Times, workers: int, seconds: float, seed: int) ->
 def limit(case: dict[str, Any], times: Times) -> str:
     """Returns what costs most of the workers' time."""
     outcome: FarmOutcome = case["outcome"]
-    if outcome.driver_share > MOST_DRIVER:
+    if outcome.driver_share > MAX_DRIVER_SHARE:
         return "the driver"
     mean = float(np.mean(times.ratios)) * (1 + times.slow_share * (times.slow_factor - 1))
     spent = {
@@ -150,7 +150,7 @@ def trained(times: Times, workers: int, reduction: str, lost: bool, seed: int, s
         lost_after_seconds=3600 * times.lost_after_hours if lost else np.inf,
         restart_seconds=times.restart_seconds,
         checkpoint_seconds=save,
-        most_attempts=MOST_ATTEMPTS,
+        most_attempts=MAX_ATTEMPTS,
     )
     ideal = 2 * phase * workers * iterations
     about = {"workers": workers, "reduction": reduction, "lost": lost, "save": save, "ideal": ideal}
@@ -184,11 +184,11 @@ def in_time(seconds: float) -> str:
     return f"{seconds:,.3g} s"
 
 
-def farm_rows(found: dict[str, Any], times: Times) -> list[list[str]]:
+def farm_rows(results: dict[str, Any], times: Times) -> list[list[str]]:
     """Returns a row for each work and number of workers: the shards with which it ends first."""
     rows = []
     for work in works(times):
-        for cases in found["farms"][work.name]:
+        for cases in results["farms"][work.name]:
             best = min(cases, key=lambda case: case["outcome"].seconds)
             outcome: FarmOutcome = best["outcome"]
             rows.append(
@@ -206,10 +206,10 @@ def farm_rows(found: dict[str, Any], times: Times) -> list[list[str]]:
     return rows
 
 
-def ppo_rows(found: dict[str, Any]) -> list[list[str]]:
+def ppo_rows(results: dict[str, Any]) -> list[list[str]]:
     """Returns a row for each case of training."""
     rows = []
-    for case in found["ppo"]:
+    for case in results["ppo"]:
         outcome: TrainingOutcome = case["outcome"]
         rows.append(
             [
@@ -228,27 +228,27 @@ def ppo_rows(found: dict[str, Any]) -> list[list[str]]:
 def time_rows(times: Times) -> list[list[str]]:
     """Returns a row for each time that went in."""
     rows = []
-    for name, entry in times.held.items():
+    for name, entry in times.entries.items():
         value = entry["value"]
         text = f"{min(value):.2f} to {max(value):.2f}" if isinstance(value, list) else f"{value:,.3g}"
         rows.append([f"`{name}`", f"{text} {entry['unit']}".strip(), entry["source"]])
     return rows
 
 
-def report(found: dict[str, Any], held: dict[str, Any], seed: int) -> str:
+def report(results: dict[str, Any], measured: dict[str, Any], seed: int) -> str:
     """Returns all tables as Markdown."""
-    times = Times(held["times"])
+    times = Times(measured["times"])
     head = ["work", "workers", "best shard", "shards", "time", "of the ideal", "driver busy", "what costs most"]
     ppo_head = ["`reduction`", "workers", "preempted", "checkpoints", "time", "times one worker", "restarts"]
     return "\n\n".join(
         [
             f"Seed {seed}. Shards compared: {', '.join(in_time(seconds) for seconds in SHARD_SECONDS)} of a worker.",
-            figures.table(head, farm_rows(found, times)),
+            figures.table(head, farm_rows(results, times)),
             f"PPO, {PPO_DECISIONS:,} decisions, {PPO_BATCH:,} an iteration, {PPO_STEPS} gradient steps each:",
-            figures.table(ppo_head, ppo_rows(found)),
+            figures.table(ppo_head, ppo_rows(results)),
             "The times that went in:",
             figures.table(["time", "value", "source"], time_rows(times)),
-            f"Measured {figures.in_a_sentence(held['about'])}",
+            f"Measured {figures.in_a_sentence(measured['about'])}",
         ]
     )
 
@@ -256,12 +256,12 @@ def report(found: dict[str, Any], held: dict[str, Any], seed: int) -> str:
 # ---- plots ---------------------------------------------------------------------------------------------------------------
 
 
-def plot_shards(found: dict[str, Any], path: Path) -> None:
+def plot_shards(results: dict[str, Any], path: Path) -> None:
     """Plots the share of the ideal speed against the length of shards."""
     from plots import OURS, figure, save
 
-    drawn, axes = figure("Simulated: the length of a shard", "seconds of a shard", "share of the ideal speed")
-    for (name, by_workers), style in zip(found["farms"].items(), ("-", "--", ":"), strict=True):
+    chart, axes = figure("Simulated: the length of a shard", "seconds of a shard", "share of the ideal speed")
+    for (name, by_workers), style in zip(results["farms"].items(), ("-", "--", ":"), strict=True):
         for cases, colour in zip(by_workers, OURS, strict=False):
             label = f"{name}, {cases[0]['workers']:,} workers"
             axes.plot(
@@ -269,18 +269,18 @@ def plot_shards(found: dict[str, Any], path: Path) -> None:
             )
     axes.set_xscale("log")
     axes.set_ylim(0, 1.02)
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
-def plot_ppo(found: dict[str, Any], path: Path) -> None:
+def plot_ppo(results: dict[str, Any], path: Path) -> None:
     """Plots the speed of training against the number of workers; a run that was given up has no point."""
     from plots import OURS, figure, save
 
-    drawn, axes = figure("Simulated: PPO by many processes", "workers", "times as fast as one")
+    chart, axes = figure("Simulated: PPO by many processes", "workers", "times as fast as one")
     for reduction, colour in zip(("ordered", "all_reduce"), OURS, strict=False):
         for lost, save_seconds, style in ((False, SAVE_SECONDS, "-"), (True, SAVE_SECONDS, "--"), (True, 0.0, ":")):
             chosen = (reduction, lost, save_seconds)
-            cases = [case for case in found["ppo"] if (case["reduction"], case["lost"], case["save"]) == chosen]
+            cases = [case for case in results["ppo"] if (case["reduction"], case["lost"], case["save"]) == chosen]
             done = [case for case in cases if case["outcome"].finished]
             label = f"{reduction}{', preempted' if lost else ''}{'' if save_seconds else ', all iterations saved'}"
             at, speed = [case["workers"] for case in done], [case["ideal"] / case["outcome"].seconds for case in done]
@@ -288,7 +288,7 @@ def plot_ppo(found: dict[str, Any], path: Path) -> None:
     axes.plot((1, WORKERS[-1]), (1, WORKERS[-1]), label="ideal", color="#888888", lw=0.8)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -300,7 +300,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0, help="of all draws (0)")
     parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and draw the plots it shows")
-    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="the page (docs/scale.md)")
+    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="the page (docs/lab/scale.md)")
     parser.add_argument("--plots", type=Path, nargs=2, default=[SHARDS_PLOT, PPO_PLOT], metavar=("SHARDS", "PPO"))
     options = parser.parse_args(arguments)
     if not options.calibrate and not options.times.exists():
@@ -315,14 +315,14 @@ def main(arguments: list[str] | None = None) -> None:
         from cluster_times import measure
 
         figures.write(options.times, {"about": figures.where_and_when("ray", "torch"), "times": measure()})
-    held = figures.read(options.times)
-    found = simulate(Times(held["times"]), options.seed)
-    text = report(found, held, options.seed)
+    measured = figures.read(options.times)
+    results = simulate(Times(measured["times"]), options.seed)
+    text = report(results, measured, options.seed)
     print(text)
     if options.markdown:
         figures.put_between(options.page, "scale simulation", text)
-        plot_shards(found, options.plots[0])
-        plot_ppo(found, options.plots[1])
+        plot_shards(results, options.plots[0])
+        plot_ppo(results, options.plots[1])
 
 
 if __name__ == "__main__":

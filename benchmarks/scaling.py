@@ -1,4 +1,4 @@
-"""What training time buys: runs of growing length, for several networks, sheets and training seeds, each with its own schedule.
+"""What training time buys: runs of growing length, for several networks, presets and training seeds, each with its own schedule.
 
 Every run is complete: its learning rate goes from the first value to the last, so a run of 16 times the length is not the
 continuation of a shorter one. Its network is rated, by duplicate deals that no training uses, over a field of ``closer`` and over
@@ -7,7 +7,7 @@ processor, as read by the training process, without compilation and evaluations.
 
 The results are kept in --json after each run; called again, only what is missing is trained (Ctrl-C is safe).
 
-  python benchmarks/scaling.py --markdown                     hours on one core; table and plot into docs/scaling.md
+  python benchmarks/scaling.py --markdown                     hours on one core; table and plot into docs/lab/scaling.md
   python benchmarks/scaling.py --presets djeco --networks mlp:128x128 --iterations 150 --seeds 3
   python benchmarks/scaling.py --presets djeco --networks mlp:128x128 --iterations 4800 --set minibatch=16384
                                                               the same with other settings, kept beside those of the file
@@ -38,7 +38,7 @@ from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 
 CONFIG = figures.ROOT / "configs" / "nain_jaune" / "ppo.yaml"
-PAGE = figures.ROOT / "docs" / "scaling.md"
+PAGE = figures.ROOT / "docs" / "lab" / "scaling.md"
 PLOT = figures.ROOT / "docs" / "images" / "scaling.svg"
 RATING_SEED = 3_141_592
 """Seed of the ratings, whose deals differ from those of the trainers' own evaluations."""
@@ -50,8 +50,9 @@ LIGHT_KNOBS: dict[str, Any] = {"tables": 16, "bf16": False}
 
 def network(text: str) -> dict[str, Any]:
     """Returns the keys of a configuration for ``mlp:128x128`` or ``residual:256x256``."""
-    arch, _, widths = text.partition(":")
-    return {"arch": arch, "hidden": [int(width) for width in widths.split("x")]}
+    name, _, widths = text.partition(":")
+    hidden = [int(width) for width in widths.split("x")]
+    return {"arch": {"name": name, **({"width": hidden[0], "blocks": len(hidden)} if name == "residual" else {"hidden": hidden})}}
 
 
 def train(knobs: dict[str, Any], folder: Path, bar: Any) -> dict[str, Any]:
@@ -74,10 +75,10 @@ def train(knobs: dict[str, Any], folder: Path, bar: Any) -> dict[str, Any]:
 def rate(run: dict[str, Any], folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Returns the edges of the network in ``folder``: over both fields, and of a search over it in its own field."""
     setup = build(get_trainer("ppo").Config, {**read_yaml(CONFIG), "preset": run["preset"]}).setup()
-    own = str(folder)
-    pairs = {"closer": (own, "closer", options.deals), "yardstick": (own, options.yardstick, options.deals)}
+    path = str(folder)
+    pairs = {"closer": (path, "closer", options.deals), "yardstick": (path, options.yardstick, options.deals)}
     if options.search_deals and run["seed"] == 0:
-        pairs["search"] = (f"{own}@search={options.search}", own, options.search_deals)
+        pairs["search"] = (f"{path}@search={options.search}", path, options.search_deals)
     edges = {}
     for name, (hero, field, deals) in pairs.items():
         duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(field, setup)], seed=RATING_SEED)
@@ -104,32 +105,34 @@ def planned(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
     """Trains and rates the runs that the results do not have yet; writes the results after each of them."""
-    held = figures.read(options.json) or {"runs": []}
-    have = {key(run) for run in held["runs"]}
+    results = figures.read(options.json) or {"runs": []}
+    have = {key(run) for run in results["runs"]}
     missing = [run for run in planned(options) if key(run) not in have]
     for run in missing:
-        words = re.sub(r"[^\w.=-]+", "-", "-".join(str(word) for word in key(run) if word != ""))
-        with tqdm(total=run["iterations"], unit="iteration", file=sys.stderr, desc=words, dynamic_ncols=True, leave=False) as bar:
+        run_name = re.sub(r"[^\w.=-]+", "-", "-".join(str(word) for word in key(run) if word != ""))
+        with tqdm(
+            total=run["iterations"], unit="iteration", file=sys.stderr, desc=run_name, dynamic_ncols=True, leave=False
+        ) as bar:
             knobs = {**KNOBS, **network(run["network"]), **(LIGHT_KNOBS if options.light else {})}
             knobs |= {"preset": run["preset"], "iterations": run["iterations"], "seed": run["seed"]}
             knobs = apply_settings(knobs, options.set)
-            folder = options.out / words
+            folder = options.out / run_name
             run |= train(knobs, folder, bar)
             run["edges"] = rate(run, folder, options)
-        held["runs"].append(run)
-        held["about"] = figures.where_and_when("torch")
-        held |= {"yardstick": options.yardstick, "search": options.search}
-        figures.write(options.json, held)
-    return held
+        results["runs"].append(run)
+        results["about"] = figures.where_and_when("torch")
+        results |= {"yardstick": options.yardstick, "search": options.search}
+        figures.write(options.json, results)
+    return results
 
 
-def grouped(held: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dict[str, Any]]]]:
-    """Returns the runs by sheet and network (and settings over the file's), then by length: those of all training seeds."""
-    found: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
-    for run in sorted(held["runs"], key=key):
+def grouped(results: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dict[str, Any]]]]:
+    """Returns the runs by preset and network (and settings over the file's), then by length: those of all training seeds."""
+    runs_of: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
+    for run in sorted(results["runs"], key=key):
         described = f"{run['network']} {run.get('settings', '')}".rstrip()
-        found.setdefault((run["preset"], described), {}).setdefault(run["iterations"], []).append(run)
-    return found
+        runs_of.setdefault((run["preset"], described), {}).setdefault(run["iterations"], []).append(run)
+    return runs_of
 
 
 def in_cell(runs: list[dict[str, Any]], name: str) -> str:
@@ -144,10 +147,10 @@ def in_cell(runs: list[dict[str, Any]], name: str) -> str:
     return f"{over_seeds.mean:+.3f} ± {over_seeds.half_width:.3f} (worst {min(means):+.3f})"
 
 
-def report(held: dict[str, Any]) -> str:
+def report(results: dict[str, Any]) -> str:
     """Returns all results as Markdown."""
     rows = []
-    for (preset, net), lengths in grouped(held).items():
+    for (preset, net), lengths in grouped(results).items():
         for iterations, runs in lengths.items():
             took = np.mean([run["processor_seconds"] for run in runs])
             decisions = np.mean([run["decisions"] for run in runs])
@@ -158,16 +161,16 @@ def report(held: dict[str, Any]) -> str:
                 [f"`{preset}`", net, f"{iterations:,}", f"{decisions / 1e6:.1f} M", f"{took:,.0f} s", str(len(runs)), *edges]
             )
     head = ["sheet", "network", "iterations", "decisions", "processor", "training seeds", "over `closer`"]
-    head += [f"over `{held['yardstick']}`", f"gain of `@search={held['search']}`", "entropy"]
-    return f"{figures.in_a_sentence(held['about'])}\n\n{figures.table(head, rows)}"
+    head += [f"over `{results['yardstick']}`", f"gain of `@search={results['search']}`", "entropy"]
+    return f"{figures.in_a_sentence(results['about'])}\n\n{figures.table(head, rows)}"
 
 
-def plot(held: dict[str, Any], path: Path) -> None:
+def plot(results: dict[str, Any], path: Path) -> None:
     """Plots edges over ``closer`` against processor seconds."""
     from plots import BATCHED, figure, save
 
-    drawn, axes = figure("What training time buys", "seconds of a processor", "chips a round over closer")
-    for number, ((preset, net), lengths) in enumerate(grouped(held).items()):
+    chart, axes = figure("What training time buys", "seconds of a processor", "chips a round over closer")
+    for number, ((preset, net), lengths) in enumerate(grouped(results).items()):
         points = [(run["processor_seconds"], run["edges"]["closer"]) for runs in lengths.values() for run in runs]
         at, edges = zip(*sorted(points, key=lambda point: point[0]), strict=True)
         label, colour = f"{preset}, {net}", BATCHED[number % len(BATCHED)]
@@ -177,13 +180,13 @@ def plot(held: dict[str, Any], path: Path) -> None:
         )  # fmt: skip
     axes.axhline(0, color="#888888", lw=0.8)
     axes.set_xscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--presets", nargs="+", default=["djeco", "classic"], help="the sheets (djeco classic)")
+    parser.add_argument("--presets", nargs="+", default=["djeco", "classic"], help="the presets (djeco classic)")
     parser.add_argument(
         "--networks", nargs="+", default=["mlp:128x128", "mlp:256x256", "mlp:512x512x512"], metavar="ARCH:WIDTHS",
         help="architectures and widths (mlp:128x128 mlp:256x256 mlp:512x512x512)",
@@ -208,7 +211,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     if min(options.iterations) < 1 or options.seeds < 1 or options.deals < 2 or options.search < 1 or options.search_deals < 0:
         parser.error("--iterations, --seeds and --search are 1 or more, --deals 2 or more, --search-deals 0 or more")
     given = {setting.partition("=")[0] for setting in options.set}
-    if taken := sorted(given & {"preset", "arch", "hidden", "iterations", "seed"}):
+    if taken := sorted(given & {"preset", "arch", "iterations", "seed"}):
         parser.error(f"--set {taken[0]}=…: --presets, --networks, --iterations and --seeds say that")
     if options.again and not options.json.exists():
         parser.error(f"--again reports the results of {options.json}, and there is no such file")
@@ -218,8 +221,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Trains, rates, prints and writes the results."""
     options = parse(arguments)
-    held = figures.read(options.json) if options.again else take(options)
-    figures.publish(options, "scaling", report(held), functools.partial(plot, held), PLOT)
+    results = figures.read(options.json) if options.again else take(options)
+    figures.publish(options, "scaling", report(results), functools.partial(plot, results), PLOT)
 
 
 if __name__ == "__main__":

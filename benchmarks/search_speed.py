@@ -24,7 +24,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--field", default="zoo:strong", help="the agent searched over, and the field (default: %(default)s)")
     parser.add_argument("--endings", nargs="+", default=["search=50", "adaptive=24"], help="modifiers, the first to compare with")
-    parser.add_argument("--preset", help="the rule sheet")
+    parser.add_argument("--preset", help="the preset of rules")
     parser.add_argument("--players", type=int, help="seats")
     parser.add_argument("--deals", type=int, default=600, help="in all (default: %(default)s)")
     parser.add_argument("--chunk", type=int, default=300, help="deals played before the next searcher's turn")
@@ -33,7 +33,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Play everything and print the table."""
+    """Plays everything and prints the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players)

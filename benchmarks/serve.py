@@ -33,7 +33,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from nainjaune_agents.heuristics import yardstick
-from nainjaune_agents.serve.protocol import KINDS, Limits
+from nainjaune_agents.serve.protocol import CASES, Limits
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.registry import get_game
 
@@ -41,7 +41,7 @@ CLOSING = 2.0
 """Seconds to wait until a connection is closed."""
 PATIENCE = 60.0
 """Seconds to wait for an answer."""
-ANSWERED = tuple(kind for kind in KINDS if kind != "stop")
+ANSWERED = tuple(kind for kind in CASES if kind != "stop")
 """Kinds of messages that are answered: the end of a search is not."""
 THINKS = (0.3, 1.5)
 """Seconds that a person takes for a move, uniformly."""
@@ -60,15 +60,15 @@ class Served:
 
     def start(self) -> None:
         """Starts the server on the file that is there."""
-        words = ["serve", "--no-browser", "--port", str(self.port), "--data", str(self.data)]
+        arguments = ["serve", "--no-browser", "--port", str(self.port), "--data", str(self.data)]
         with self._log.open("ab") as errors:
-            command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words]
+            command = [sys.executable, "-m", "nainjaune_agents.cli.main", *arguments]
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         assert self.process.stdout is not None
-        found = re.search(r"http://[^:]+:(\d+)/#(\S+)", self.process.stdout.readline())
-        if found is None:
+        match = re.search(r"http://[^:]+:(\d+)/#(\S+)", self.process.stdout.readline())
+        if match is None:
             sys.exit(f"The server did not start: {self.errors}")
-        self.port, self.host = int(found[1]), found[2]
+        self.port, self.host = int(match[1]), match[2]
 
     def stop(self, number: signal.Signals) -> None:
         """Sends a signal, and waits for the end."""
@@ -90,19 +90,19 @@ class Served:
 
     def processor(self) -> float:
         """Returns the seconds of processor time so far (Linux)."""
-        words = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(") ", 1)[1].split()
-        return (int(words[11]) + int(words[12])) / 100
+        stat_fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(") ", 1)[1].split()
+        return (int(stat_fields[11]) + int(stat_fields[12])) / 100
 
     def plies(self) -> dict[str, list[tuple[int, int]]]:
         """Returns the number and the action of every ply in the file, by table."""
         file = sqlite3.connect(self.data)
         try:
-            found: dict[str, list[tuple[int, int]]] = {table: [] for (table,) in file.execute("select id from tables")}
+            plies_of: dict[str, list[tuple[int, int]]] = {table: [] for (table,) in file.execute("select id from tables")}
             for table, number, action in file.execute("select id, number, action from plies order by id, number"):
-                found[table].append((number, action))
+                plies_of[table].append((number, action))
         finally:
             file.close()
-        return found
+        return plies_of
 
 
 class Connection:
@@ -197,7 +197,7 @@ async def make_tables(served: Served, options: argparse.Namespace, agents: int, 
     agent = options.agent or yardstick(options.game)
     host = Connection(served, served.host)
     await host.open()
-    found = []
+    persons = []
     for k in range(agents + people):
         seats = [{"person": f"Person {k}"} if k >= agents and seat == 0 else {"agent": agent} for seat in range(options.players)]
         table = {
@@ -209,10 +209,10 @@ async def make_tables(served: Served, options: argparse.Namespace, agents: int, 
         if made["type"] != "made":
             sys.exit(made["text"])
         if k >= agents:
-            found.append(Person(Connection(served, made["links"][0]["token"]), random.Random(k)))
+            persons.append(Person(Connection(served, made["links"][0]["token"]), random.Random(k)))
         await asyncio.sleep(1.1 / LIMITS.a_second)  # the host's connection has a rate, too
     await host.close()
-    return found
+    return persons
 
 
 async def measure(served: Served, options: argparse.Namespace) -> None:

@@ -85,9 +85,9 @@ async def round_timed(person: Connection, most: int) -> list[list[float]]:
     Returns for each decision the seconds to the first numbers, by the clock and of the processor, those to the last ones, and the
     number of moves.
     """
-    found: list[list[float]] = []
+    timings: list[list[float]] = []
     await person.send("hello", language="en", greeting=1)
-    while not (view := await person.receive("view"))["over"] and len(found) < most:
+    while not (view := await person.receive("view"))["over"] and len(timings) < most:
         if not view["moves"]:
             continue
         then = np.array([time.perf_counter(), time.process_time()])
@@ -96,15 +96,15 @@ async def round_timed(person: Connection, most: int) -> list[list[float]]:
         first = [time.perf_counter(), time.process_time()] - then
         while not advice["done"]:
             advice = await person.receive("advice")
-        found.append([*first, *([time.perf_counter(), time.process_time()] - then), len(view["moves"])])
+        timings.append([*first, *([time.perf_counter(), time.process_time()] - then), len(view["moves"])])
         await person.send("play", number=view["number"], action=advice["moves"][0]["action"])
-    return found
+    return timings
 
 
 async def measured(options: argparse.Namespace) -> tuple[str, float, list[list[float]]]:
     """Returns the model, the seconds of loading it, and the times of :func:`round_timed` for --positions."""
     setup = make_setup("nain_jaune", options.preset, options.players)
-    found: list[list[float]] = []
+    timings: list[list[float]] = []
     with tempfile.TemporaryDirectory() as folder, closing(Store(Path(folder) / "tables.sqlite")) as store:
         serving = Serving(TableServer(store), "127.0.0.1", 0)
         clock = time.perf_counter()
@@ -113,14 +113,14 @@ async def measured(options: argparse.Namespace) -> tuple[str, float, list[list[f
         async with connected(serving, serving.tables.add_host()) as host:
             for seed in itertools.count(1):
                 async with connected(serving, await new_table(host, options, seed)) as person:
-                    found += await round_timed(person, options.positions - len(found))
-                if len(found) == options.positions:
+                    timings += await round_timed(person, options.positions - len(timings))
+                if len(timings) == options.positions:
                     break
         await serving.close()
-    return model, loading, found
+    return model, loading, timings
 
 
-def main(words: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Prints the times as a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", default="djeco", help="the rules (default: %(default)s)")
@@ -128,12 +128,14 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--agent", default="closer", help="who plays in the other seats (default: %(default)s)")
     parser.add_argument("--positions", type=int, default=100, help="how many (default: %(default)s)")
     parser.add_argument("--error", type=float, default=0.2, help="half-width of the 95 %% intervals (default: %(default)s)")
-    options = parser.parse_args(words)
+    options = parser.parse_args(arguments)
     advising.ERROR = options.error
-    model, loading, found = asyncio.run(measured(options))
-    times = np.array(found)
+    model, loading, timings = asyncio.run(measured(options))
+    times = np.array(timings)
     print(f"Nain Jaune, {options.preset}, {options.players} seats, {model}, {platform.machine()}; loaded in {loading:.1f} s")
-    print(f"{len(found)} positions with {times[:, 4].mean():.1f} moves\n\n| seconds | median | 90 % | most |\n|---|---|---|---|")
+    print(
+        f"{len(timings)} positions with {times[:, 4].mean():.1f} moves\n\n| seconds | median | 90 % | most |\n|---|---|---|---|"
+    )
     for name, at in (("first numbers", 0), (f"± {options.error:g}", 2)):
         cells = [np.quantile(times[:, at : at + 2], share, axis=0) for share in (0.5, 0.9, 1.0)]
         print(f"| {name} | {' | '.join(f'{clock:.2f} ({processor:.2f})' for clock, processor in cells)} |")

@@ -18,7 +18,7 @@ Peers (peers.py says how each is used, and in what its step differs) live in an 
 and those that are missing are said to be. Other games written for other ends: a ratio says what a step costs, no more.
 
   python benchmarks/speed.py                       the table, about ten minutes; figures go to benchmarks/taken/speed.json
-  python benchmarks/speed.py --markdown            the same, and into docs/speed.md with its plot (`make bench`)
+  python benchmarks/speed.py --markdown            the same, and into docs/lab/speed.md with its plot (`make bench`)
   python benchmarks/speed.py --light               seconds: whether it runs at all
   python benchmarks/speed.py --again --markdown    nothing is timed: table and plot of the figures that were taken last
 """
@@ -57,7 +57,7 @@ class Workers:
         self.running: dict[tuple[str, int], subprocess.Popen[str]] = {}
 
     def ask(self, library: str, threads: int, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the worker's answer; ``missing`` with a reason where the library is not installed."""
+        """Returns the worker's answer; ``missing`` with a reason where the library is not installed."""
         if not self.pythons[library].exists():
             return {"missing": f"there is no environment {self.pythons[library].parent.parent.name!r}; `make peers` makes it"}
         if (library, threads) not in self.running:
@@ -77,22 +77,22 @@ class Workers:
         return answer
 
     def close(self) -> None:
-        """Stop the workers."""
+        """Stops the workers."""
         for worker in self.running.values():
             worker.communicate()  # ends its input, and closes its output
         self.running.clear()
 
 
-def rates_in_turn(workers: Workers, found: list[Case], options: argparse.Namespace, **question: Any) -> list[Case]:
-    """Return the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``; ends the workers.
+def rates_in_turn(workers: Workers, cases: list[Case], options: argparse.Namespace, **question: Any) -> list[Case]:
+    """Returns the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``; ends the workers.
 
     The first repeat compiles and is not timed. ``question`` is sent to the workers with each case.
     """
-    rates: list[list[float]] = [[] for _ in found]
-    bar = tqdm(total=len(found) * (options.repeats + 1), unit="case", file=sys.stderr, dynamic_ncols=True, leave=False)
+    rates: list[list[float]] = [[] for _ in cases]
+    bar = tqdm(total=len(cases) * (options.repeats + 1), unit="case", file=sys.stderr, dynamic_ncols=True, leave=False)
     try:
         for repeat in range(options.repeats + 1):
-            for case, rate in zip(found, rates, strict=True):
+            for case, rate in zip(cases, rates, strict=True):
                 bar.set_postfix_str(f"{'compiling' if repeat == 0 else repeat}: {case['name']}")
                 if "missing" not in case:
                     asked = {"case": case, "seconds": options.seconds if repeat else 0.0, **question}
@@ -105,30 +105,30 @@ def rates_in_turn(workers: Workers, found: list[Case], options: argparse.Namespa
     finally:
         bar.close()
         workers.close()
-    return [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(found, rates, strict=True)]
+    return [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(cases, rates, strict=True)]
 
 
 def cases(options: argparse.Namespace) -> list[Case]:
-    """Return all cases, peers first."""
-    found: list[Case] = []
+    """Returns all cases, peers first."""
+    timed_cases: list[Case] = []
     for name in options.peers:
         peer = peers.PEERS[name]
         for threads in options.threads:
             if threads in peer.threads:
                 sizes = sorted({min(tables, peer.most) for tables in options.tables})
-                found += [{"library": "peers", "name": name, "tables": tables, "threads": threads} for tables in sizes]
+                timed_cases += [{"library": "peers", "name": name, "tables": tables, "threads": threads} for tables in sizes]
     for preset, seats in options.setups:
         about = {"library": "ours", "preset": preset, "players": seats}
-        found.append({**about, "name": ours.ONE_BY_ONE, "tables": 1, "threads": 1})
+        timed_cases.append({**about, "name": ours.ONE_BY_ONE, "tables": 1, "threads": 1})
         for kind in ours.KINDS:
             for threads in options.threads:
                 sizes = [tables for tables in options.tables if tables >= threads]
-                found += [{**about, "name": kind, "tables": tables, "threads": threads} for tables in sizes]
-    return found
+                timed_cases += [{**about, "name": kind, "tables": tables, "threads": threads} for tables in sizes]
+    return timed_cases
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
-    """Time all cases in turn."""
+    """Times all cases in turn."""
     about = figures.where_and_when()
     workers = Workers({"ours": Path(sys.executable), "peers": options.peers_python})
     versions = workers.ask("peers", 1, {"versions": True}) if options.peers else {}
@@ -139,50 +139,50 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 # ---- what the figures say ---------------------------------------------------------------------------------------------------
 
 
-def pick(held: dict[str, Any], **wanted: Any) -> list[Case]:
-    """Return the timed cases with these values."""
-    return [case for case in held["cases"] if "rates" in case and all(case.get(key) == value for key, value in wanted.items())]
+def pick(results: dict[str, Any], **wanted: Any) -> list[Case]:
+    """Returns the timed cases with these values."""
+    return [case for case in results["cases"] if "rates" in case and all(case.get(key) == value for key, value in wanted.items())]
 
 
 def best(some: list[Case]) -> Case | None:
-    """Return the case with the highest median, or None."""
+    """Returns the case with the highest median, or None."""
     return max(some, key=lambda case: Spread.of(case["rates"]).median, default=None)
 
 
-def setups_of(held: dict[str, Any]) -> list[tuple[str, int]]:
-    """Return presets and seats in the order given."""
-    return list(dict.fromkeys((case["preset"], case["players"]) for case in held["cases"] if case["library"] == "ours"))
+def setups_of(results: dict[str, Any]) -> list[tuple[str, int]]:
+    """Returns presets and seats in the order given."""
+    return list(dict.fromkeys((case["preset"], case["players"]) for case in results["cases"] if case["library"] == "ours"))
 
 
 def spread_of(case: Case) -> str:
-    """Format a rate's median, minimum and maximum."""
-    found = Spread.of(case["rates"])
-    return f"{in_words(found.median)} ({in_words(found.least)} – {in_words(found.most)})"
+    """Formats a rate's median, minimum and maximum."""
+    spread = Spread.of(case["rates"])
+    return f"{in_words(spread.median)} ({in_words(spread.least)} – {in_words(spread.most)})"
 
 
 def ratio_to(mine: Case | None, theirs: Case) -> str:
-    """Format the ratio of two rates, taken within repeats."""
+    """Formats the ratio of two rates, taken within repeats."""
     if mine is None:
         return ""
-    found = Spread.of_ratios(mine["rates"], theirs["rates"])
-    return f"**{in_times(found.median)}** ({in_times(found.least)} – {in_times(found.most)})"
+    spread = Spread.of_ratios(mine["rates"], theirs["rates"])
+    return f"**{in_times(spread.median)}** ({in_times(spread.least)} – {in_times(spread.most)})"
 
 
-def peer_table(held: dict[str, Any]) -> str:
-    """Return the table of every peer at its best batch size and ours at its best, on as many threads."""
-    setups = setups_of(held)
+def peer_table(results: dict[str, Any]) -> str:
+    """Returns the table of every peer at its best batch size and ours at its best, on as many threads."""
+    setups = setups_of(results)
     head = ["peer", "threads", "best batch", "steps a second"]
     head += [f"{unit}, `{preset}`" for preset, _ in setups for unit in ("plies", "decisions")]
     rows = []
-    for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in held["cases"] if c["library"] == "peers"):
-        theirs = best(pick(held, library="peers", name=name, threads=threads))
+    for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in results["cases"] if c["library"] == "peers"):
+        theirs = best(pick(results, library="peers", name=name, threads=threads))
         title = peers.PEERS[name].title
         if theirs is None:
-            why = next(c["missing"] for c in held["cases"] if (c["name"], c["threads"]) == (name, threads))
+            why = next(c["missing"] for c in results["cases"] if (c["name"], c["threads"]) == (name, threads))
             rows.append([title, str(threads), "", f"not timed: {why}", *[""] * (2 * len(setups))])
             continue
         mine = [
-            best(pick(held, library="ours", preset=preset, players=seats, name=f"{unit}+observation", threads=threads))
+            best(pick(results, library="ours", preset=preset, players=seats, name=f"{unit}+observation", threads=threads))
             for preset, seats in setups
             for unit in ("plies", "decisions")
         ]
@@ -191,61 +191,61 @@ def peer_table(held: dict[str, Any]) -> str:
     return figures.table(head, rows)
 
 
-def own_table(held: dict[str, Any]) -> str:
-    """Return a table of medians: a row per kind of step, a column per number of tables."""
-    sizes = sorted({case["tables"] for case in held["cases"] if case["library"] == "ours"})
+def our_table(results: dict[str, Any]) -> str:
+    """Returns a table of medians: a row per kind of step, a column per number of tables."""
+    sizes = sorted({case["tables"] for case in results["cases"] if case["library"] == "ours"})
     rows = []
-    for preset, seats in setups_of(held):
-        for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in pick(held, library="ours", preset=preset)):
-            timed = pick(held, library="ours", preset=preset, players=seats, name=name, threads=threads)
+    for preset, seats in setups_of(results):
+        for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in pick(results, library="ours", preset=preset)):
+            timed = pick(results, library="ours", preset=preset, players=seats, name=name, threads=threads)
             at = {case["tables"]: in_words(Spread.of(case["rates"]).median) for case in timed}
             cells = [at.get(tables, "") for tables in sizes]
             rows.append([f"`{preset}`, {seats} seats", name.replace("+", ", "), str(threads), *cells])
     return figures.table(["game", "a step", "threads", *(f"{tables:,}" for tables in sizes)], rows)
 
 
-def report(held: dict[str, Any]) -> str:
-    """Return all figures as Markdown."""
-    versions = ", ".join(f"{name} {version}" for name, version in held["peers"].items() if name != "missing")
+def report(results: dict[str, Any]) -> str:
+    """Returns all figures as Markdown."""
+    versions = ", ".join(f"{name} {version}" for name, version in results["peers"].items() if name != "missing")
     differs = [
         f"- {peers.PEERS[name].title}: {peers.PEERS[name].differs}."
-        for name in dict.fromkeys(case["name"] for case in held["cases"] if case["library"] == "peers")
+        for name in dict.fromkeys(case["name"] for case in results["cases"] if case["library"] == "peers")
     ]
     parts = [
-        figures.in_a_sentence(held["about"]),
-        f"{held['repeats']} repeats of {held['seconds']:g} s a case. Peers: {versions or 'none'}.",
+        figures.in_a_sentence(results["about"]),
+        f"{results['repeats']} repeats of {results['seconds']:g} s a case. Peers: {versions or 'none'}.",
         "\nOurs over each peer, with observation and mask, both at their best batch; median (least – most) of the repeats:\n",
-        peer_table(held),
+        peer_table(results),
         "\nIn what a peer's step differs from ours, beyond being another game's:\n",
         *differs,
         "\nOurs, a second, medians, by tables stepped at once:\n",
-        own_table(held),
+        our_table(results),
     ]
     return "\n".join(parts)
 
 
-def plot(held: dict[str, Any], path: Path) -> None:
-    """Plot steps per second against tables, both logarithmic."""
+def plot(results: dict[str, Any], path: Path) -> None:
+    """Plots steps per second against tables, both logarithmic."""
     from plots import BATCHED, OURS, draw_line, figure, save
 
-    drawn, axes = figure("Random legal play, one thread", "tables stepped at once", "steps a second")
-    for number, (preset, seats) in enumerate(setups_of(held)):
+    chart, axes = figure("Random legal play, one thread", "tables stepped at once", "steps a second")
+    for number, (preset, seats) in enumerate(setups_of(results)):
         for kind, style in (("plies+observation", "-"), ("plies", ":"), ("decisions+observation", "--")):
-            timed = pick(held, library="ours", preset=preset, players=seats, name=kind, threads=1)
+            timed = pick(results, library="ours", preset=preset, players=seats, name=kind, threads=1)
             draw_line(axes, timed, f"ours, {preset}: {kind.replace('+', ' + ')}", OURS[number % len(OURS)], style, 2.0)
-    for number, name in enumerate(dict.fromkeys(case["name"] for case in pick(held, library="peers", threads=1))):
+    for number, name in enumerate(dict.fromkeys(case["name"] for case in pick(results, library="peers", threads=1))):
         label = peers.PEERS[name].title.replace("`", "")
-        draw_line(axes, pick(held, library="peers", name=name, threads=1), label, BATCHED[number % len(BATCHED)], "-", 1.0)
+        draw_line(axes, pick(results, library="peers", name=name, threads=1), label, BATCHED[number % len(BATCHED)], "-", 1.0)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 # ---- the command ------------------------------------------------------------------------------------------------------------
 
 
 def setup_of(text: str) -> tuple[str, int]:
-    """Parse ``preset`` or ``preset:seats``."""
+    """Parses ``preset`` or ``preset:seats``."""
     preset, _, seats = text.partition(":")
     try:
         setup = make_setup(None, preset, int(seats) if seats else None)
@@ -255,7 +255,7 @@ def setup_of(text: str) -> tuple[str, int]:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     setups = [setup_of(get_game(name).default_preset) for name in game_names()]
     parser.add_argument(
@@ -284,14 +284,14 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time everything, print and write the figures."""
+    """Times everything, prints and writes the figures."""
     options = parse(arguments)
     if options.again:
-        held = figures.read(options.json)
+        results = figures.read(options.json)
     else:
-        held = take(options)
-        figures.write(options.json, held)
-    figures.publish(options, "speed", report(held), functools.partial(plot, held), PLOT)
+        results = take(options)
+        figures.write(options.json, results)
+    figures.publish(options, "speed", report(results), functools.partial(plot, results), PLOT)
 
 
 if __name__ == "__main__":

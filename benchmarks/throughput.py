@@ -78,7 +78,7 @@ def batch_case(setup: Setup, tables: int, skip_forced: bool, observe: bool) -> C
 
 
 def rate(case: Case, seconds: float) -> float:
-    """Return units per second."""
+    """Returns units per second."""
     done = 0
     begin = time.perf_counter()
     while (spent := time.perf_counter() - begin) < seconds:
@@ -87,16 +87,16 @@ def rate(case: Case, seconds: float) -> float:
 
 
 def time_in_turn(cases: list[Case], seconds: float, repeats: int) -> list[Figure]:
-    """Time every case ``repeats`` times for ``seconds``, in turn."""
+    """Times every case ``repeats`` times for ``seconds``, in turn."""
     rates: list[list[float]] = [[] for _ in cases]
     for case in cases:
         case.run()  # compiles, or fills the caches
     for _ in range(repeats):
-        for case, found in zip(cases, rates, strict=True):
-            found.append(rate(case, seconds))
+        for case, case_rates in zip(cases, rates, strict=True):
+            case_rates.append(rate(case, seconds))
     return [
-        Figure(case.name, case.unit, case.tables, min(found), statistics.median(found), max(found))
-        for case, found in zip(cases, rates, strict=True)
+        Figure(case.name, case.unit, case.tables, min(case_rates), statistics.median(case_rates), max(case_rates))
+        for case, case_rates in zip(cases, rates, strict=True)
     ]
 
 
@@ -113,7 +113,7 @@ print(imported - begin, time.perf_counter() - imported)
 
 
 def time_start(preset: str, players: int, repeats: int) -> dict[str, list[float]]:
-    """Return the seconds of the import, of a first batch that compiles, and of one that loads compiled code."""
+    """Returns the seconds of the import, of a first batch that compiles, and of one that loads compiled code."""
     seconds: dict[str, list[float]] = {"import": [], "first batch, compiling": [], "first batch, compiled before": []}
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "NAINJAUNE_CACHE": cache}
@@ -128,7 +128,7 @@ def time_start(preset: str, players: int, repeats: int) -> dict[str, list[float]
 
 
 def print_figures(figures: list[Figure]) -> None:
-    """Return the table."""
+    """Returns the table."""
     print(f"\n| {'a second, one thread':38} | {'at once':>7} | {'least':>9} | {'median':>9} | {'most':>9} |")
     print(f"|{'-' * 40}|{'-' * 9}|{'-' * 11}|{'-' * 11}|{'-' * 11}|")
     for f in figures:
@@ -137,10 +137,10 @@ def print_figures(figures: list[Figure]) -> None:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, nargs="+", default=[1024, 4096], metavar="B", help="tables at once (1024 4096)")
-    parser.add_argument("--preset", default="classic", help="the rule sheet (classic)")
+    parser.add_argument("--preset", default="classic", help="the preset of rules (classic)")
     parser.add_argument("--players", type=int, default=4, metavar="N", help="seats (4)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
     parser.add_argument("--seconds", type=float, default=2.0, help="time for each case and repeat (2)")
@@ -153,14 +153,17 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time everything and print the table."""
+    """Times everything and prints the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players, **apply_settings({}, options.set))
     except NainJauneError as error:
         sys.exit(str(error))
-    sheet = " ".join([setup.preset, *options.set])
-    print(f"{setup.game.title}, {sheet}, {setup.players} seats, observations of {setup.layout.size} bytes; {platform.machine()},")
+    rules_text = " ".join([setup.preset, *options.set])
+    print(
+        f"{setup.game.title}, {rules_text}, {setup.players} seats, "
+        f"observations of {setup.layout.size} bytes; {platform.machine()},"
+    )
     print(f"Python {platform.python_version()}; {options.repeats} repeats of {options.seconds:g} s each, in turn")
     start = time_start(setup.preset, setup.players, min(options.repeats, 3))
     print()

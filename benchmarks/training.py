@@ -11,7 +11,7 @@ they are those of one training seed (--seed), and another seed may lie outside o
 
 Everything is kept in --out, network, optimizer and curve; called again, it goes on where it was (Ctrl-C is safe).
 
-  python benchmarks/training.py --markdown       about half an hour on a quiet core; curve and table into docs/speed.md
+  python benchmarks/training.py --markdown       about half an hour on a quiet core; curve and table into docs/lab/speed.md
   python benchmarks/training.py --runs a=C.yaml b=C.yaml,epochs=6,iterations=20 --out runs/tuning --json runs/tuning.json
   python benchmarks/training.py --light          seconds: whether it runs at all
   python benchmarks/training.py --again --markdown    nothing is trained: table and plot of the figures that were taken last
@@ -36,6 +36,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.upgrade import upgraded_config
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 from nainjaune_env.core.atomic_files import write_text
@@ -47,7 +48,7 @@ RUNS = [
     f"MaskablePPO={CONFIGS / 'maskable_ppo.yaml'}",
     f"MaskablePPO, no past selves={CONFIGS / 'maskable_ppo.yaml'},past_selves=0.0",
 ]
-"""The runs. The third plays rules of thumb only, which takes less time, and the yardstick is one of them."""
+"""The runs. The third plays heuristics only, which takes less time, and the yardstick is one of them."""
 PLOT = figures.ROOT / "docs" / "images" / "training_speed.svg"
 LEVELS = [-0.2, 0.0, 0.1, 0.2, 0.3, 0.4]
 """Edges whose times are reported, in chips per round."""
@@ -59,8 +60,8 @@ ONE_SEED = (
 )
 LIGHT = {"deals": 20, "measured": 2, "levels": [-10.0]}
 LIGHT_KNOBS = {
-    "ppo": {"iterations": 2, "tables": 8, "hidden": [8], "eval_every": 0},
-    "maskable_ppo": {"iterations": 2, "tables": 8, "minibatch": 64, "hidden": [8], "eval_every": 0},
+    "ppo": {"iterations": 2, "tables": 8, "arch": {"hidden": [8]}, "eval_every": 0},
+    "maskable_ppo": {"iterations": 2, "tables": 8, "minibatch": 64, "arch": {"hidden": [8]}, "eval_every": 0},
 }
 
 
@@ -106,21 +107,21 @@ class Contestant:
         return bool(self.trainer.iteration >= self.config.iterations)
 
     def resume(self) -> None:
-        """Resume the run in the folder, if any; ValueError where it has another configuration."""
-        kept = self.folder / "curve.json"
-        if not (kept.exists() and (self.folder / "checkpoint.safetensors").exists()):
+        """Resumes the run in the folder, if any; ValueError where it has another configuration."""
+        curve_file = self.folder / "curve.json"
+        if not (curve_file.exists() and (self.folder / "checkpoint.safetensors").exists()):
             return
-        held = json.loads(kept.read_text(encoding="utf-8"))
+        curve_data = json.loads(curve_file.read_text(encoding="utf-8"))
         wanted = {"config": asdict(self.config), "deals": self.deals, "against": self.against}
-        if {key: held[key] for key in wanted} != wanted:
+        if {key: curve_data[key] for key in wanted} != wanted:
             raise ValueError(f"{self.folder} holds a run that was made or measured in another way: choose another --out.")
         checkpoint = load_checkpoint(self.folder / "checkpoint.safetensors")
         self.trainer.restore(checkpoint)
         # the curve is written first: of a run that was killed between the two, the last stretch is made again
-        self.curve = [Point(**point) for point in held["curve"] if point["iteration"] <= checkpoint.iteration]
+        self.curve = [Point(**point) for point in curve_data["curve"] if point["iteration"] <= checkpoint.iteration]
 
     def go_on(self, bar: Any) -> None:
-        """Train until the next measurement, and measure."""
+        """Trains until the next measurement, and measures."""
         seconds, processor = self.seconds, self.curve[-1].processor_seconds if self.curve else 0.0
         goal = next(count for count in self.due if count > self.trainer.iteration)
         while self.trainer.iteration < goal:
@@ -138,14 +139,14 @@ class Contestant:
         save_checkpoint(self.folder / "checkpoint.safetensors", self.trainer.checkpoint())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run as JSON."""
+        """Returns the run as JSON."""
         about = {"name": self.name, "config": asdict(self.config), "deals": self.deals, "against": self.against}
         return {**about, "curve": [asdict(point) for point in self.curve]}
 
 
 def contestants(options: argparse.Namespace) -> list[Contestant]:
-    """Return all runs; raises NainJauneError for configurations that do not exist, ValueError for folders of other runs."""
-    found = []
+    """Returns all runs; raises NainJauneError for configurations that do not exist, ValueError for folders of other runs."""
+    runs = []
     for name, path, settings in options.runs:
         values = read_yaml(path)
         common = {"threads": options.threads, "seed": options.seed, "eval_every": 0}
@@ -153,12 +154,12 @@ def contestants(options: argparse.Namespace) -> list[Contestant]:
         values = apply_settings({**values, **common, **light}, settings)
         config = build(get_trainer(str(values["algorithm"])).Config, values)
         folder = options.out / "".join(c if c.isalnum() else "_" for c in name)
-        found.append(Contestant(name, config, folder, options))
-    return found
+        runs.append(Contestant(name, config, folder, options))
+    return runs
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
-    """Train all runs in turn."""
+    """Trains all runs in turn."""
     about = figures.where_and_when("torch", "stable-baselines3", "sb3-contrib")
     runs = contestants(options)
     total, begun = sum(run.config.iterations for run in runs), sum(run.trainer.iteration for run in runs)
@@ -183,7 +184,7 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def reached(curve: list[dict[str, float]], clock: str, level: float, side: float) -> float | None:
-    """Return the seconds when the line through ``edge + side * ci95`` first reaches ``level``; None where it never does."""
+    """Returns the seconds when the line through ``edge + side * ci95`` first reaches ``level``; None where it never does."""
     before: tuple[float, float] | None = None
     for point in curve:
         at, height = point[clock], point["edge"] + side * point["ci95"]
@@ -196,18 +197,18 @@ def reached(curve: list[dict[str, float]], clock: str, level: float, side: float
 
 
 def in_seconds(value: float | None) -> str:
-    """Format whole seconds; a dash for never."""
+    """Formats whole seconds; a dash for never."""
     return "–" if value is None else f"{value:,.0f} s"
 
 
-def level_table(held: dict[str, Any], levels: list[float], clock: str) -> str:
-    """Return the table of seconds to each level for each run, with the ratios to the first run."""
-    first, *others = held["runs"]
-    head = ["edge", *(run["name"] for run in held["runs"]), *(f"{run['name']} ÷ {first['name']}" for run in others)]
+def level_table(results: dict[str, Any], levels: list[float], clock: str) -> str:
+    """Returns the table of seconds to each level for each run, with the ratios to the first run."""
+    first, *others = results["runs"]
+    head = ["edge", *(run["name"] for run in results["runs"]), *(f"{run['name']} ÷ {first['name']}" for run in others)]
     rows = []
     for level in levels:
         # earliest, the line itself, latest
-        times = [[reached(run["curve"], clock, level, side) for side in (1.0, 0.0, -1.0)] for run in held["runs"]]
+        times = [[reached(run["curve"], clock, level, side) for side in (1.0, 0.0, -1.0)] for run in results["runs"]]
         cells = [f"{in_seconds(mid)} ({in_seconds(early)} – {in_seconds(late)})" for early, mid, late in times]
         for early, mid, late in times[1:]:
             mine_early, mine, mine_late = times[0]
@@ -221,9 +222,10 @@ def level_table(held: dict[str, Any], levels: list[float], clock: str) -> str:
     return figures.table(head, rows)
 
 
-def report(held: dict[str, Any], levels: list[float]) -> str:
-    """Return all figures as Markdown."""
-    game, first = held["game"], held["runs"][0]
+def report(results: dict[str, Any], levels: list[float]) -> str:
+    """Returns all figures as Markdown."""
+    game, first = results["game"], results["runs"][0]
+    network = upgraded_config(first["config"])["arch"]
     measured = f"{first['deals']:,} deals each time (seed {EVAL_SEED}), over a field of `{first['against']}`"
     ends = [
         [
@@ -234,44 +236,44 @@ def report(held: dict[str, Any], levels: list[float]) -> str:
             figures.in_words(run["curve"][-1]["decisions"] / run["curve"][-1]["seconds"]),
             f"{run['curve'][-1]['edge']:+.3f} ± {run['curve'][-1]['ci95']:.3f}",
         ]
-        for run in held["runs"]
+        for run in results["runs"]
     ]
     parts = [
-        figures.in_a_sentence(held["about"]),
-        f"`{game['preset']}`, {game['players']} seats, a {'×'.join(map(str, first['config']['hidden']))} net, "
-        f"{held['threads']} thread(s), training seed {held['seed']}; {measured}.",
+        figures.in_a_sentence(results["about"]),
+        f"`{game['preset']}`, {game['players']} seats, a {'×'.join(map(str, network['hidden']))} net, "
+        f"{results['threads']} thread(s), training seed {results['seed']}; {measured}.",
         f"\n{ONE_SEED}\n\nTo the end of each run ({game['unit']} a round, ± 95 % over deals):\n",
         figures.table(["", "iterations", "decisions", "seconds (of the processor)", "decisions a second", "edge"], ends),
         "\nSeconds to an edge, and from where to where its interval reaches:\n",
-        level_table(held, levels, "seconds"),
+        level_table(results, levels, "seconds"),
         "\nThe same in seconds of the processor:\n",
-        level_table(held, levels, "processor_seconds"),
+        level_table(results, levels, "processor_seconds"),
     ]
     return "\n".join(parts)
 
 
-def plot(held: dict[str, Any], path: Path) -> None:
-    """Plot edges against seconds."""
+def plot(results: dict[str, Any], path: Path) -> None:
+    """Plots edges against seconds."""
     from plots import BATCHED, OURS, figure, save
 
-    unit, against = held["game"]["unit"], held["runs"][0]["against"]
-    title = f"Strength against time of training, {held['game']['preset']}, {held['threads']} thread(s)"
-    drawn, axes = figure(title, "seconds of training", f"{unit} a round over {against}")
-    for number, run in enumerate(held["runs"]):
+    unit, against = results["game"]["unit"], results["runs"][0]["against"]
+    title = f"Strength against time of training, {results['game']['preset']}, {results['threads']} thread(s)"
+    chart, axes = figure(title, "seconds of training", f"{unit} a round over {against}")
+    for number, run in enumerate(results["runs"]):
         colour = OURS[0] if number == 0 else BATCHED[(number - 1) % len(BATCHED)]
         at, edge, half = (np.array([point[key] for point in run["curve"]]) for key in ("seconds", "edge", "ci95"))
         axes.plot(at, edge, color=colour, marker="o", ms=3, label=run["name"])
         axes.fill_between(at, edge - half, edge + half, color=colour, alpha=0.2, lw=0)
     axes.axhline(0, color="#888888", lw=0.8)
     axes.set_xscale("log")
-    save(drawn, axes, path)
+    save(chart, axes, path)
 
 
 # ---- the command ------------------------------------------------------------------------------------------------------------
 
 
 def run_of(text: str) -> tuple[str, Path, list[str]]:
-    """Parse ``name=config.yaml,key=value,key=value``."""
+    """Parses ``name=config.yaml,key=value,key=value``."""
     name, _, rest = text.partition("=")
     path, *settings = rest.split(",")
     if not name or not Path(path).is_file():
@@ -280,7 +282,7 @@ def run_of(text: str) -> tuple[str, Path, list[str]]:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     runs = [run_of(text) for text in RUNS]
     parser.add_argument(
@@ -312,17 +314,17 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, print and write the figures."""
+    """Trains, prints and writes the figures."""
     options = parse(arguments)
     if options.again:
-        held = figures.read(options.json)
+        results = figures.read(options.json)
     else:
         try:
-            held = take(options)
+            results = take(options)
         except (NainJauneError, ValueError) as error:
             sys.exit(str(error))
-        figures.write(options.json, held)
-    figures.publish(options, "training", report(held, options.levels), functools.partial(plot, held), PLOT)
+        figures.write(options.json, results)
+    figures.publish(options, "training", report(results, options.levels), functools.partial(plot, results), PLOT)
 
 
 if __name__ == "__main__":

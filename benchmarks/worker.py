@@ -29,7 +29,7 @@ def keep_to(threads: int) -> None:
 
 
 def timed(run: Callable[[], int], seconds: float, clock: Callable[[], float]) -> dict[str, float]:
-    """Return what ``run`` has done in about ``seconds`` of ``clock``, at least one call."""
+    """Returns what ``run`` has done in about ``seconds`` of ``clock``, at least one call."""
     done, begin = 0, clock()
     while True:
         done += run()
@@ -39,7 +39,7 @@ def timed(run: Callable[[], int], seconds: float, clock: Callable[[], float]) ->
 
 
 def main() -> None:
-    """Answer requests until the pipe closes."""
+    """Answers requests until the pipe closes."""
     module, threads = sys.argv[1], int(sys.argv[2])
     keep_to(threads)
     answers, sys.stdout = sys.stdout, sys.stderr  # libraries print

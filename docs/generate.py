@@ -1,6 +1,8 @@
-"""Write the generated pages into ``docs/``: one for every game (presets, knobs, actions, observation features, measures), one for
-every trainer (configuration keys, metrics), the model registry (model cards), the columns of a study, how to add a game, and the
-cards of the registry's weights and play for a model hub.
+"""Write what is generated in the docs: sections of pages, each between two comments with its name.
+
+They are presets, knobs, actions, observation features and measures of every game, the code that the page on a new game quotes,
+the results in the README, the keys and metrics of every trainer, the players of the model registry with their model cards, and
+the columns of a study.
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show the differences and exit with 1 if there are any
@@ -12,23 +14,25 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from hub_cards import dataset_card, model_card
+from results import result_table
 
+from nainjaune_agents.options import described
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.study import columns as study
 from nainjaune_agents.trainers import get_trainer, trainer_names
-from nainjaune_agents.trainers.config import options
-from nainjaune_agents.zoo import PREFIX, Player, player_registry
+from nainjaune_agents.zoo import PREFIX, ModelCard, Player, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.rules_docs import knob_table, markdown_table, preset_table
 from nainjaune_env.core.spec import GameSpec
 
 DOCS = Path(__file__).resolve().parent
+QUOTED = [f"nainjaune_env/games/signal_lamps/{name}.py" for name in ("kernel", "encode")]
+"""The files that the page on a new game quotes."""
 
 
 def action_table(game: GameSpec) -> str:
@@ -46,13 +50,10 @@ def measure_table(measures: Measures) -> str:
     return markdown_table(["measure", "meaning", "unit", "parts"], rows)
 
 
-def page(game: GameSpec) -> str:
-    """Returns the page of one game."""
-    head = DOCS / "heads" / f"{game.name}.md"
+def game_tables(game: GameSpec) -> str:
+    """Returns the tables on the page of one game."""
     layout = game.layout(game.default_players)
     parts = [
-        f"# {game.title}\n",
-        head.read_text(encoding="utf-8") if head.exists() else "",
         "## Presets\n",
         preset_table(game.presets),
         "## Knobs\n",
@@ -63,53 +64,99 @@ def page(game: GameSpec) -> str:
         layout.markdown(),
     ]
     if game.measures is not None:
-        parts += ["## Measures\n\nPer seat and round, as in [reports](report.md).\n", measure_table(game.measures)]
-    return "\n".join(part for part in parts if part)
-
-
-def trainer_page(name: str) -> str:
-    """Returns the page of one trainer."""
-    trainer = get_trainer(name)
-    keys = [(f"`{key}`", f"`{default}`", meaning) for key, default, meaning in options(trainer.Config)]
-    metrics = [[f"`{metric}`", meaning] for metric, meaning in trainer.METRICS.items()]
-    head = DOCS / "heads" / f"trainer_{name}.md"
-    parts = [
-        head.read_text(encoding="utf-8") if head.exists() else f"# {name}\n",
-        "## Configuration\n",
-        markdown_table(["key", "default", "meaning"], keys),
-        "## Metrics\n",
-        markdown_table(["metric", "meaning"], metrics),
-    ]
+        parts += [
+            "## Measures\n\nPer seat and round, as in [reports](evaluation.md#how-they-play).\n",
+            measure_table(game.measures),
+        ]
     return "\n".join(parts)
 
 
-def zoo_page() -> str:
-    """Returns the page of the model registry."""
-    parts = [(DOCS / "heads" / "zoo.md").read_text(encoding="utf-8")]
-    box = player_registry()
-    for name in box.names():
-        parts.append(f"## {PREFIX}{name}\n")
-        for player in box.players(name):
-            parts.append(player_section(player))
+def quotation(path: str) -> str:
+    """Returns a file of the repository as a page shows it."""
+    return f"`{path}`:\n\n```python\n{(DOCS.parent / path).read_text(encoding='utf-8')}```"
+
+
+def shared_by_trainers(rows_of: Callable[[str], list[list[str]]]) -> list[list[str]]:
+    """Returns the rows that are the same for every trainer, in their order."""
+    first, *others = (rows_of(name) for name in trainer_names())
+    return [row for row in first if all(row in rows for rows in others)]
+
+
+def key_rows(name: str) -> list[list[str]]:
+    """Returns a row for each configuration key of a trainer."""
+    return [[f"`{key}`", f"`{default}`", meaning] for key, default, meaning in described(get_trainer(name).Config)]
+
+
+def metric_rows(name: str) -> list[list[str]]:
+    """Returns a row for each metric of a trainer."""
+    return [[f"`{metric}`", meaning] for metric, meaning in get_trainer(name).METRICS.items()]
+
+
+def key_table(rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table of configuration keys."""
+    return markdown_table(["key", "default", "meaning"], rows)
+
+
+def metric_table(rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table of metrics."""
+    return markdown_table(["metric", "meaning"], rows)
+
+
+def trainer_sections(name: str) -> dict[str, str]:
+    """Returns the tables of one trainer, without the rows that stand on the page of all trainers."""
+    shared_keys, shared_metrics = shared_by_trainers(key_rows), shared_by_trainers(metric_rows)
+    return {
+        "keys": key_table([row for row in key_rows(name) if row not in shared_keys]),
+        "metrics": metric_table([row for row in metric_rows(name) if row not in shared_metrics]),
+    }
+
+
+def players() -> list[tuple[str, Player]]:
+    """Returns every file of the model registry with the name of its player."""
+    registry = player_registry()
+    return [(f"{PREFIX}{name}", player) for name in registry.names() for player in registry.players(name)]
+
+
+def decisions_of(card: ModelCard) -> str:
+    """Returns the number of decisions that a player learned from."""
+    return f"{card.decisions / 1e6:,.0f} million"
+
+
+def player_table() -> str:
+    """Returns a row for each file of the model registry."""
+    rows = []
+    for name, player in players():
+        card = player.card
+        effort = decisions_of(card), f"{card.seconds / 60:.0f} min"
+        size = f"{player.path.stat().st_size / 1e6:.1f} MB"
+        rows.append([f"`{name}`", player.plays_at, f"[{card.algorithm}](trainer_{card.algorithm}.md)", *effort, size])
+    return markdown_table(["player", "plays at", "trainer", "decisions", "trained for", "file"], rows)
+
+
+def model_cards() -> str:
+    """Returns the section of each file of the model registry: how it was made, and its edges."""
+    parts = []
+    for name, named in groupby(players(), lambda pair: pair[0]):
+        parts.append(f"## {name}\n")
+        parts += [player_section(player) for _, player in named]
     return "\n".join(parts)
 
 
 def player_section(player: Player) -> str:
-    """Returns the section of one file of a player: how it was made, and its edges."""
+    """Returns the section of one file of a player."""
     card = player.card
     unit = get_game(card.game).unit
     rows = []
     for rating in card.ratings:
         edge = mean_ci(rating.mean, rating.ci95)
         rows.append([rating.table, f"`{rating.field}`", edge, f"{rating.deals:,}", str(rating.seed)])
-    effort = f"{card.decisions / 1e6:.3g} million decisions, {card.seconds / 60:.1f} minutes"
+    effort = f"{decisions_of(card)} decisions, {card.seconds / 60:.0f} minutes"
     commands = "\n".join(card.made_by)
     return "\n".join(
         [
             f"### {player.plays_at}\n",
-            f"{card.note} Trained by [{card.algorithm}](trainer_{card.algorithm}.md): {effort}, "
-            f"{card.made_at}. `{player.path.parent.name}/{player.path.name}`, "
-            f"{player.path.stat().st_size / 1e6:.2f} MB.\n",
+            f"{card.note} Trained by [{card.algorithm}](../trainer_{card.algorithm}.md): {effort}, "
+            f"{card.made_at}. `{player.path.parent.name}/{player.path.name}`.\n",
             f"```\n{commands}\n```\n",
             markdown_table(["table", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
         ]
@@ -128,10 +175,9 @@ def study_table(columns: Sequence[study.ColumnSpec]) -> str:
     return markdown_table(["column", "type", "unit", "", "meaning"], rows)
 
 
-def study_page() -> str:
-    """Returns the page of study columns: those of any game, then those of each game."""
+def study_columns() -> str:
+    """Returns the tables of study columns: those of any game, then those of each game."""
     parts = [
-        (DOCS / "heads" / "study_columns.md").read_text(encoding="utf-8"),
         "## Decisions, in any game\n",
         study_table(study.of_any_decision()),
         "## Search results\n\nWith `--search`. In the file of decisions:\n",
@@ -155,26 +201,43 @@ def study_page() -> str:
     return "\n".join(parts)
 
 
-def new_game_page() -> str:
-    """Returns the page on how to add a game, which quotes the files that its head names."""
+def sections() -> dict[str, dict[str, str]]:
+    """Returns the generated sections of the pages that people write, by page and by name."""
+    return {
+        "../README.md": {"results": result_table()},
+        **{f"{name}.md": {"tables": game_tables(get_game(name))} for name in game_names()},
+        "new_game.md": {path: quotation(path) for path in QUOTED},
+        "training.md": {
+            "keys": key_table(shared_by_trainers(key_rows)),
+            "metrics": metric_table(shared_by_trainers(metric_rows)),
+        },
+        **{f"trainer_{name}.md": trainer_sections(name) for name in trainer_names()},
+        "zoo.md": {"players": player_table()},
+        "lab/models.md": {"model cards": model_cards()},
+        "study_columns.md": {"columns": study_columns()},
+    }
 
-    def quoted(match: re.Match[str]) -> str:
-        path = DOCS.parent / match[1]
-        return f"`{match[1]}`:\n\n```{path.suffix[1:].replace('py', 'python')}\n{path.read_text(encoding='utf-8')}```"
 
-    return re.sub(r"<!-- quote: (\S+) -->", quoted, (DOCS / "heads" / "new_game.md").read_text(encoding="utf-8"))
+def with_section(page: str, text: str, name: str, section: str) -> str:
+    """Returns ``text`` with ``section`` between its comments ``<!-- name -->`` and ``<!-- /name -->``.
+
+    Raises ValueError unless each of them is there once.
+    """
+    between = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
+    if len(between.findall(text)) != 1:
+        raise ValueError(f"docs/{page} must have the comments <!-- {name} --> and <!-- /{name} --> once each, in this order.")
+    return between.sub(lambda _: f"\n{section.strip()}\n\n", text)
 
 
 def pages() -> dict[str, str]:
-    """Returns every page by its file name."""
-    found = {f"{name}.md": page(get_game(name)) for name in game_names()}
-    found.update({f"trainer_{name}.md": trainer_page(name) for name in trainer_names()})
-    found["zoo.md"] = zoo_page()
-    found["study_columns.md"] = study_page()
-    found["new_game.md"] = new_game_page()
-    found["hub/model.md"] = model_card()
-    found["hub/dataset.md"] = dataset_card(study_table)
-    return found
+    """Returns every page that has a generated section, by its path in ``docs/``."""
+    made = {}
+    for name, named in sections().items():
+        text = (DOCS / name).read_text(encoding="utf-8")
+        for section, content in named.items():
+            text = with_section(name, text, section, content)
+        made[name] = text
+    return made
 
 
 def main() -> int:

@@ -1,16 +1,20 @@
-"""The cards of the model registry and of a study of its play, in the form that the Hugging Face Hub reads: a README with YAML
-front matter. All numbers come from the model cards of the registry and the declared columns of studies.
+"""Write the cards of the model registry and of a study of its play, as the Hugging Face Hub reads them: a README with YAML front
+matter. All numbers come from the model cards of the registry and the declared columns of studies.
+
+python docs/hub_cards.py FOLDER    write FOLDER/model/README.md and FOLDER/dataset/README.md, as `make hub` does
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import argparse
+import sys
+from pathlib import Path
 from typing import Any
 
 import yaml
+from generate import study_table
 
 from nainjaune_agents.study import columns as study
-from nainjaune_agents.study.columns import ColumnSpec
 from nainjaune_agents.zoo import PREFIX, Player, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.core.rules_docs import markdown_table
@@ -62,7 +66,7 @@ def model_card() -> str:
     parts = [
         front_matter(fields),
         f"# {PREFIX}{PLAYER}\n",
-        "Policy and value networks for French card games of nainjaune-env: one file for a sheet and a number of seats, or for "
+        "Policy and value networks for French card games of nainjaune-env: one file for a preset and a number of seats, or for "
         "all tables of a game. Each `.safetensors` file has a model card in JSON beside it, with its SHA-256.\n",
         "## Use\n",
         "The files also come with the package. Copies elsewhere are named by their path:\n",
@@ -101,8 +105,8 @@ def study_command(game: GameSpec) -> str:
     return f"nainjaune study --game {game.name} --agents {PREFIX}{PLAYER} --rounds {ROUNDS} --seed 1 --out {game.name}"
 
 
-def dataset_card(table: Callable[[Sequence[ColumnSpec]], str]) -> str:
-    """Returns the dataset card: the commands that make the files, and their columns, which ``table`` writes."""
+def dataset_card() -> str:
+    """Returns the dataset card: the commands that make the files, and their columns."""
     games = studied_games()
     fields = {
         "license": "mit",
@@ -132,8 +136,22 @@ def dataset_card(table: Callable[[Sequence[ColumnSpec]], str]) -> str:
         parts += [
             f"## {game.title}: {setup.preset}, {setup.players} seats\n",
             "### Decisions\n",
-            table(study.decision_columns(setup)),
+            study_table(study.decision_columns(setup)),
             "### Rounds\n",
-            table(study.round_columns(setup)),
+            study_table(study.round_columns(setup)),
         ]
     return "\n".join(parts)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    folder = parser.parse_args().folder
+    for name, text in {"model": model_card(), "dataset": dataset_card()}.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name / "README.md").write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,13 +4,13 @@
 
 The environment is made with ``opponents="self"``; ``SelfPlayBuffer`` computes the advantages of each seat from its own decisions.
 All else is Stable-Baselines3's. After a few minutes on one core the player is measured on new deals against ``closer``, the best
-rule of thumb, by duplicate play.
+heuristic, by duplicate play.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -26,7 +26,7 @@ from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
 
 def falling(first: float, last: float) -> Callable[[float], float]:
-    """Return a schedule as Stable-Baselines3 takes it: from the share of the training that is left to a value."""
+    """Returns a schedule as Stable-Baselines3 takes it: from the share of the training that is left to a value."""
     return lambda left: last + max(left, 0.0) * (first - last)  # below 0 in a last rollout that goes beyond the end
 
 
@@ -44,12 +44,12 @@ class Entropy(BaseCallback):
         return True
 
 
-def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: tuple[int, ...] = (256, 256)) -> MaskablePPO:
-    """Return a new model on ``tables`` of four seats that all learn; ``steps`` decisions at each make a rollout."""
+def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: Sequence[int] = (256, 256)) -> MaskablePPO:
+    """Returns a new model on ``tables`` of four seats that all learn; ``steps`` decisions at each make a rollout."""
     tables_of_four = SeatVecEnv(tables, "djeco", 4, opponents="self")
     tables_of_four.seed(seed)
     venv = RewardUnit(tables_of_four, payoff_spread(tables_of_four.setup, seed))
-    network: dict[str, Any] = {"layout": tables_of_four.setup.layout, "arch": "mlp", "hidden": hidden}  # that of our own PPO
+    network: dict[str, Any] = {"layout": tables_of_four.setup.layout, "arch": {"name": "mlp", "hidden": hidden}}
     return MaskablePPO(
         NetPolicy, venv, n_steps=steps, batch_size=1024, n_epochs=2, gamma=1.0, gae_lambda=1.0,
         learning_rate=falling(2e-3, 1e-4), policy_kwargs=network, seed=seed, device="cpu",
@@ -58,13 +58,13 @@ def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: tuple[
 
 
 def measure(model: MaskablePPO, against: str, deals: int, seed: int) -> Edge:
-    """Return the model's edge over a field of the agent ``against``."""
+    """Returns the model's edge over a field of the agent ``against``."""
     setup = model.get_env().get_attr("setup", 0)[0]  # type: ignore[union-attr]
     return Duplicate(setup, [ModelAgent(model, "model"), load_agent(against, setup)], seed=seed).edge(0, 1, deals)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, and print the result."""
+    """Trains, and prints the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--decisions", type=int, default=97 * 512 * 96, help="decisions to train on (4767744)")
     parser.add_argument("--deals", type=int, default=4000, help="deals to measure on (4000)")

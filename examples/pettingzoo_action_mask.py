@@ -38,7 +38,7 @@ class OneAgent(gymnasium.Env[NDArray[Any], np.int64]):
         self._unpaid = 0.0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[Any], dict[str, Any]]:
-        """Begin an episode and play on to the agent's first decision."""
+        """Begins an episode and plays on to the agent's first decision."""
         super().reset(seed=seed)
         agents = self.env.possible_agents
         self.agent = agents[(agents.index(self.agent) + 1) % len(agents)]
@@ -52,14 +52,14 @@ class OneAgent(gymnasium.Env[NDArray[Any], np.int64]):
         return observation, {}
 
     def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
-        """Take the agent's action and play on to its next decision or the end."""
+        """Takes the agent's action and plays on to its next decision or the end."""
         self.env.step(int(action))
         observation, reward, over, truncated = self._play_on()
         reward, self._unpaid = reward + self._unpaid, 0.0
         return observation, reward, over, truncated, {}
 
     def _play_on(self) -> tuple[NDArray[Any], float, bool, bool]:
-        """Play for the others until the agent is selected: for a decision, or to hand out its last reward."""
+        """Plays for the others until the agent is selected: for a decision, or to hand out its last reward."""
         while self.env.agent_selection != self.agent:
             seen, _, over, truncated, _ = self.env.last()
             self.env.step(None if over or truncated else self.others(seen["observation"], seen["action_mask"]))
@@ -67,7 +67,7 @@ class OneAgent(gymnasium.Env[NDArray[Any], np.int64]):
         return seen["observation"], float(reward), over, truncated
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, for MaskablePPO."""
+        """Returns the legal actions, for MaskablePPO."""
         mask: NDArray[np.bool_] = self.env.observe(self.agent)["action_mask"].astype(np.bool_)
         return mask
 

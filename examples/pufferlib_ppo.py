@@ -40,13 +40,13 @@ class MaskedPolicy(Default):  # type: ignore[misc]
         self.mask_slice = env.mask_slice
 
     def forward_eval(self, observations: torch.Tensor, state: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the logits ``(K, A)``, minus infinity where an action is illegal, and the values ``(K, 1)``."""
+        """Returns the logits ``(K, A)``, minus infinity where an action is illegal, and the values ``(K, 1)``."""
         logits, values = super().forward_eval(observations / self.high, state)
         return logits.masked_fill(observations[:, self.mask_slice] == 0, -torch.inf), values
 
 
 def settings(steps: int, seed: int, out: Path) -> dict[str, Any]:
-    """Return the settings of PuffeRL, which has no defaults: those of PufferLib's `default.ini` are for GPUs."""
+    """Returns the settings of PuffeRL, which has no defaults: those of PufferLib's `default.ini` are for GPUs."""
     return {
         "env": "nainjaune", "name": "nainjaune", "project": "nainjaune", "data_dir": str(out), "checkpoint_interval": 10**6,
         "seed": seed, "torch_deterministic": True, "cpu_offload": False, "device": "cpu", "precision": "float32",
@@ -61,7 +61,7 @@ def settings(steps: int, seed: int, out: Path) -> dict[str, Any]:
 
 
 def train(tables: int, steps: int, seed: int, out: Path) -> MaskedPolicy:
-    """Train on at least ``steps`` decisions and return the policy."""
+    """Trains on at least ``steps`` decisions and returns the policy."""
     envs = pufferlib.vector.make(SeatPufferEnv, env_kwargs={**RULES, "num_envs": tables, "reward_scale": 1 / UNIT})
     policy = MaskedPolicy(envs)
     steps = max(steps, tables * HORIZON)  # PuffeRL needs one update at least
@@ -76,7 +76,7 @@ def train(tables: int, steps: int, seed: int, out: Path) -> MaskedPolicy:
 
 
 def measure(policy: MaskedPolicy, deals: int, seed: int) -> tuple[float, float]:
-    """Return the learner's mean payoff over the first episode of each table, and the half width of its 95 % interval."""
+    """Returns the learner's mean payoff over the first episode of each table, and the half width of its 95 % interval."""
     env = SeatPufferEnv(deals, **RULES)
     observations, _ = env.reset(seed=seed)
     total, running = np.zeros(deals), np.ones(deals, np.bool_)
@@ -90,7 +90,7 @@ def measure(policy: MaskedPolicy, deals: int, seed: int) -> tuple[float, float]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, and print the result."""
+    """Trains, and prints the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=300_000, help="decisions to train on (300,000)")
     parser.add_argument("--deals", type=int, default=4000, help="deals to measure on (4000)")

@@ -48,7 +48,7 @@ class Scaled(nn.Module):
 
 
 def make_players(env: SeatTorchEnv) -> tuple[Any, Any]:
-    """Return the actor, which draws legal actions only, and the critic."""
+    """Returns the actor, which draws legal actions only, and the critic."""
     high = env.setup.layout.high
     logits = TensorDictModule(Scaled(high, len(env.setup.game.actions)), ["observation"], ["logits"])
     # after the end no action is legal, and a distribution needs one; no action is taken there
@@ -64,7 +64,7 @@ def make_players(env: SeatTorchEnv) -> tuple[Any, Any]:
 
 
 def train(env: SeatTorchEnv, seconds: float, batches: int = 1, frames: int = 8192, epochs: int = 3, rows: int = 1024) -> Any:
-    """Train for this many seconds, and on ``batches`` of ``frames`` decisions at least; return the actor."""
+    """Trains for this many seconds, and on ``batches`` of ``frames`` decisions at least; returns the actor."""
     actor, critic = make_players(env)
     advantages = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
     loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=0.01, critic_coeff=0.5, normalize_advantage=True)
@@ -81,7 +81,7 @@ def train(env: SeatTorchEnv, seconds: float, batches: int = 1, frames: int = 819
 
 
 def learn(batch: TensorDictBase, advantages: Any, loss: Any, optimizer: Any, epochs: int, rows: int) -> None:
-    """Take ``epochs`` passes over a batch ``(B, T)``, in minibatches of ``rows``."""
+    """Takes ``epochs`` passes over a batch ``(B, T)``, in minibatches of ``rows``."""
     batch["next", "reward"] /= UNIT
     with torch.no_grad():
         advantages(batch)
@@ -96,7 +96,7 @@ def learn(batch: TensorDictBase, advantages: Any, loss: Any, optimizer: Any, epo
 
 
 def measure(env: SeatTorchEnv, actor: Any, seed: int) -> tuple[float, float]:
-    """Return the learner's mean payoff over one episode at each table, and the half width of its 95 % interval."""
+    """Returns the learner's mean payoff over one episode at each table, and the half width of its 95 % interval."""
     with torch.no_grad(), set_exploration_type(ExplorationType.DETERMINISTIC):
         now = env.reset(seed=seed)
         total = torch.zeros(env.batch_size[0])
@@ -108,7 +108,7 @@ def measure(env: SeatTorchEnv, actor: Any, seed: int) -> tuple[float, float]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, and print the result."""
+    """Trains, and prints the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0, help="time to train for (60)")
     parser.add_argument("--deals", type=int, default=4000, help="deals to measure on (4000)")

@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from nainjaune_env import games
-from nainjaune_env.core.errors import GameError, KeywordError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import GameError, KeywordError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.hooks import described, located
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import check_name
@@ -113,7 +113,7 @@ def _checked_setup(
         if name not in names:
             # TorchRL and others look for these three words in a TypeError, and leave the argument out
             what = f"There is an unexpected keyword argument {name!r}."
-            near = choose_one("argument or knob", name, (*_own_arguments(function), *names))
+            near = unknown_name_message("argument or knob", name, (*_own_arguments(function), *names))
             hint = "Did you mean 'players'?" if name == "num_players" else near
             raise KeywordError(f"{what} {hint}")
     return spec.setup(preset, players, **knobs)

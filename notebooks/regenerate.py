@@ -34,7 +34,7 @@ MARK = "nainjaune"
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the command. Returns 1 if a cell fails, after printing which."""
+    """Runs the command. Returns 1 if a cell fails, after printing which."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="WORD", help="part of a notebook's name (none: all)")
     parser.add_argument("--small", action="store_true", help="small amounts, only to see that it runs")
@@ -67,7 +67,7 @@ def notebooks() -> list[Path]:
 
 
 def execute(notebook: nbformat.NotebookNode, name: str, size: str) -> None:
-    """Run ``notebook`` in place, print the progress, and set its metadata.
+    """Runs ``notebook`` in place, prints the progress, and sets its metadata.
 
     Raises :class:`CellExecutionError` if a cell fails.
     """

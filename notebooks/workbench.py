@@ -36,7 +36,7 @@ from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.stats.ratio_estimate import Estimate
 from nainjaune_env import make_setup
 from nainjaune_env.core import atomic_files
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.spec import Setup
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def size() -> str:
     """Returns the size of the run, ``full`` or ``small``. Raises :class:`ConfigError` if the environment has another value."""
     chosen = os.environ.get("NAINJAUNE_NOTEBOOKS", SIZES[0])
     if chosen not in SIZES:
-        raise ConfigError(choose_one("value of NAINJAUNE_NOTEBOOKS", chosen, SIZES))
+        raise ConfigError(unknown_name_message("value of NAINJAUNE_NOTEBOOKS", chosen, SIZES))
     return chosen
 
 
@@ -124,7 +124,7 @@ def trained(config: str, **settings: Any) -> Path:
 
 
 def _command(*words: str) -> None:
-    """Run a ``nainjaune`` command without its output: paths and times do not belong in a notebook."""
+    """Runs a ``nainjaune`` command without its output: paths and times do not belong in a notebook."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = nainjaune(list(words))
@@ -158,7 +158,7 @@ def mean_of(values: Sequence[float] | np.ndarray[Any, Any]) -> Estimate:
 
 
 def show(picture: matplotlib.figure.Figure | str, words: str) -> None:
-    """Display a figure, or a picture as SVG; ``words`` describe it for readers who cannot see it.
+    """Displays a figure, or a picture as SVG; ``words`` describe it for readers who cannot see it.
 
     The bytes are the same each time: they contain no date and no version.
     """
@@ -172,12 +172,12 @@ def show(picture: matplotlib.figure.Figure | str, words: str) -> None:
 
 
 def say(text: str) -> None:
-    """Display Markdown: a sentence whose numbers come from the computation."""
+    """Displays Markdown: a sentence whose numbers come from the computation."""
     display(Markdown(text))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Display a table; estimates and edges appear as value and interval."""
+    """Displays a table; estimates and edges appear as value and interval."""
     lines = [head, ["---"] * len(head), *rows]
     display(Markdown("\n".join("| " + " | ".join(map(cell, line)) + " |" for line in lines)))
 

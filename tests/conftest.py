@@ -1,5 +1,6 @@
-"""One torch thread: two beside another busy process are many times slower. And no window opens on anybody's screen.
+"""What holds for every test, marks of whole folders, and seconds by folder.
 
+One torch thread: two beside another busy process are many times slower. No window opens on anybody's screen.
 A shell that runs the tests in the background may have switched Ctrl-C off, for their processes too: here it is on.
 """
 
@@ -7,6 +8,8 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
+from pathlib import PurePosixPath
 
 import pytest
 
@@ -14,6 +17,50 @@ from nainjaune_agents.loading import use_threads
 
 collect_ignore = ["rllib"]
 """It has an environment of its own, where it is named: ``make rllib``."""
+
+SCRIPT_FOLDERS = ("benchmarks", "examples", "notebooks", "site")
+"""Their tests are marked ``scripts``, as are single tests elsewhere that run what pages show: ``make scripts``."""
+
+BUDGETS = {
+    "": 6,
+    "agents": 8,
+    "agents/advice": 15,
+    "agents/arena": 8,
+    "agents/cli": 55,
+    "agents/cuda": 18,
+    "agents/distributed": 28,
+    "agents/exact": 10,
+    "agents/heuristics": 7,
+    "agents/nets": 6,
+    "agents/play": 15,
+    "agents/report": 5,
+    "agents/search": 16,
+    "agents/serve": 40,
+    "agents/stats": 8,
+    "agents/study": 8,
+    "agents/sweeps": 14,
+    "agents/trainers": 90,
+    "agents/zoo": 7,
+    "analysis": 12,
+    "compiler": 12,
+    "core": 6,
+    "engine": 60,
+    "envs": 85,
+    "fuzz": 22,
+    "games": 95,
+    "project": 50,
+    "records": 12,
+    "render": 5,
+    "twin": 4,
+    "wasm": 15,
+}
+"""By folder: the seconds of a worker that it should take on an idle machine, with compiled code from the cache.
+
+An aim, and no test. Together they are what two workers do in less than seven minutes.
+"""
+
+SECONDS: Counter[str] = Counter()
+"""By folder, of the tests that have run."""
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 os.environ["NAINJAUNE_QUIET"] = "1"  # with a cold cache, stderr of a command would begin with the notice that it compiles
@@ -24,3 +71,30 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture(autouse=True)
 def _one_thread() -> None:
     use_threads(1)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if folder_of(item.nodeid) in SCRIPT_FOLDERS:
+            item.add_marker("scripts")
+
+
+def folder_of(nodeid: str) -> str:
+    """The folder of a test within ``tests/``; in ``tests/agents/`` with the folder below it."""
+    folders = PurePosixPath(nodeid.partition("::")[0]).parts[1:-1]
+    return "/".join(folders[: 2 if folders[:1] == ("agents",) else 1])
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Adds what a test took, its fixtures included. With several workers, the process that they report to does it."""
+    SECONDS[folder_of(report.nodeid)] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if len(SECONDS) < 2:
+        return
+    terminalreporter.section("seconds by folder")
+    for folder, seconds in SECONDS.most_common():
+        over = f"  more than its budget of {BUDGETS[folder]}" if seconds > BUDGETS.get(folder, seconds) else ""
+        terminalreporter.line(f"{seconds:7.1f}  {folder or 'tests'}{over}", yellow=bool(over))

@@ -12,7 +12,6 @@ import torch
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.heuristics import RandomAgent, heuristics, modifiers
-from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import ROWS, NetAgent
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy, check_agents
 from nainjaune_env.core.errors import AgentError
@@ -20,13 +19,13 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.support.contract import all_setups, helper
+from tests.support.networks import mlp
 from tests.support.positions import asked, is_legal, small, stirred, turns, with_memory_of
 
 
 def untrained(setup: Setup, name: str = "net", *, stochastic: bool = False, recurrent: int = 0) -> NetAgent:
     """A net with a will: its last layers are scaled up, so that it does not play as good as at random."""
-    start = torch.Generator().manual_seed(1)
-    net = MLP(setup.layout, len(setup.game.actions), [16], start, recurrent=recurrent)
+    net = mlp(setup, [16], recurrent=recurrent, seed=1)
     if recurrent:
         return NetAgent(name, stirred(net), stochastic=stochastic)
     with torch.no_grad():

@@ -163,7 +163,7 @@ def test_gone_after_a_reset_of_some_tables() -> None:
     assert {deal for table, deal, _ in diarist.past if table == 0} == {1}
 
 
-def test_tables_at_rest_keep_what_was_remembered() -> None:
+def test_finished_tables_keep_what_was_remembered() -> None:
     """It is gone when the next round begins and not before."""
     batch = Batch(make_setup("signal_lamps"), 3, seed=5, autoreset=False)
     diarist = Diarist()

@@ -21,23 +21,23 @@ LAMPS = "from dataclasses import replace\nfrom nainjaune_env.games.signal_lamps 
 @pytest.fixture
 def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Offer]:
     """Offers a new package with this code as a game, as a distribution on the path would."""
-    found: list[EntryPoint] = []
+    result: list[EntryPoint] = []
 
     def offer(name: str, code: str, package: str = "") -> None:
         package = package or name
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").write_text(LAMPS + code, encoding="utf-8")
-        found.append(EntryPoint(name, f"{package}:SPEC", GROUP))
+        result.append(EntryPoint(name, f"{package}:SPEC", GROUP))
         forget()
 
     def forget() -> None:
         registry._offers.cache_clear()
         registry._import_game.cache_clear()
-        for one in found:
+        for one in result:
             sys.modules.pop(one.module, None)
 
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(registry, "entry_points", lambda group: found)
+    monkeypatch.setattr(registry, "entry_points", lambda group: result)
     yield offer
     monkeypatch.undo()
     forget()

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng
-from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
@@ -26,9 +26,9 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.compiled import loops_of, numbers_of
 from nainjaune_env.engine.determinize import determinize, generator_states
 
+from ..search.values import PairedStats, Trial, as_rows, waves
 from ..stats.intervals import Z_95
 from .decisions import seen_by_seat_at_turn
-from .paired_stats import PairedStats
 from .playouts import Column, Playouts, columns_of
 
 FIRST = 128
@@ -41,7 +41,7 @@ GROUP = 64
 """Positions evaluated at once; memory does not grow with the number of positions."""
 FIRST_SHOWN = 32
 """Determinizations of the first wave where somebody looks on."""
-MOST_DEALS = 50_000
+MAX_DEALS = 50_000
 """Most determinizations of a position, whatever the requested error."""
 HOPELESS = 4.0
 """An action is dropped when it is more than this many standard errors behind the best one."""
@@ -86,58 +86,77 @@ class Advice:
         return sorted(tried, key=lambda action: (action != self.best[k], -self.mean[k, action, 0]))
 
 
-class _StopRule(NamedTuple):
-    """When a position has enough determinizations."""
-
-    deals: int
-    """The largest number of them."""
-    error: float | None
-    """The half-width of the intervals that is narrow enough; None: always use all ``deals``."""
-    every: bool
-    """Applies to all actions, of which none is dropped."""
+ARRAYS = tuple(field.name for field in fields(Advice) if field.name != "columns")
+"""The fields of :class:`Advice` that have a row for each position."""
 
 
-class _Position:
-    """A position under evaluation."""
+class Precision:
+    """An ``Allocation`` that adds determinizations until the intervals of the relevant actions are narrow enough."""
 
-    def __init__(self, table: NDArray[Any], actions: NDArray[np.int64], columns: int) -> None:
-        self.table = table
-        """Redacted; an array of one."""
-        self.actions = actions
-        """The actions tried, ``(L,)``."""
-        self.left = np.arange(len(actions))
-        """Indices of the actions that have not been dropped."""
-        self.stats = PairedStats(len(actions), columns)
+    def __init__(self, decisions: int, deals: int, error: float | None, *, every: bool = False, first: int = FIRST) -> None:
+        """``deals`` is the largest number of determinizations, and ``error`` the half-width of the intervals that is enough.
 
-    @property
-    def best(self) -> int:
-        """Index of the action with the largest mean payoff."""
-        return int(self.left[self.stats.mean()[self.left, 0].argmax()])
+        Without an ``error`` all ``deals`` are used. With ``every``, no action is dropped. ``first`` is the
+        number of determinizations of the first wave.
+        """
+        self._deals = deals
+        self._error = error
+        self._every = every
+        self._more = np.full(decisions, min(deals, first))
 
-    def missing(self, rule: _StopRule) -> int:
-        """Returns the number of determinizations of the next wave, 0 for none; drops hopeless actions known well enough."""
-        had, best = int(self.stats.count.max()), self.best
-        ahead, noise = self.stats.ahead(best)[self.left, 0], self.stats.ahead_error(best)[self.left, 0]
-        own = self.stats.error()[self.left, 0]
-        hopeless = (ahead > HOPELESS * noise) & (self.left != best) & (not rule.every)
-        if rule.error is None:
-            self.left = self.left[~hopeless]
-            return min(rule.deals - had, GROWTH * had)
-        decides = np.where((self.left == best) | rule.every, np.maximum(own, noise), noise)
-        short = Z_95 * np.where(hopeless, own / COARSE, decides) / rule.error  # ratio of the intervals to the requested ones
-        keep = ~hopeless | (short > 1)
+    def __call__(self, stats: PairedStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns the determinizations of the next wave, ``(K,)``, 0 for none; drops hopeless actions known well enough."""
+        if stats.count.any():
+            open_ = np.flatnonzero(self._more)
+            more, remaining = self._missing(stats, left)
+            self._more = np.zeros_like(self._more)
+            self._more[open_], left[open_] = more[open_], remaining[open_]
+        return self._more
+
+    def _missing(self, stats: PairedStats, left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        had, best = stats.count.max(axis=1), best_of(stats, left)
+        ahead, noise, value_error = stats.ahead(best)[..., 0], stats.ahead_error(best)[..., 0], stats.error()[..., 0]
+        is_best = np.arange(left.shape[1]) == best[:, None]
+        hopeless = left & (ahead > HOPELESS * noise) & ~is_best & (not self._every)
+        if self._error is None:
+            return np.minimum(self._deals - had, GROWTH * had), left & ~hopeless
+        decides = np.where(is_best | self._every, np.maximum(value_error, noise), noise)
+        # ratio of the intervals to the requested ones
+        short = np.where(left, Z_95 * np.where(hopeless, value_error / COARSE, decides) / self._error, -np.inf)
+        remaining = left & (~hopeless | (short > 1))
         # first those that need fewer determinizations, which count for the others too
-        widest = short[hopeless & keep] if (hopeless & keep).any() else short[~hopeless]
-        self.left = self.left[keep]
-        deals = min(int(np.ceil(had * widest.max() ** 2)), rule.deals)
-        return max(0, min(deals - had, GROWTH * had))
+        coarse = hopeless & remaining
+        widest = np.where(np.where(coarse.any(axis=1, keepdims=True), coarse, ~hopeless), short, -np.inf).max(axis=1)
+        deals = np.minimum(np.ceil(had * widest**2), self._deals).astype(np.int64)
+        return np.maximum(0, np.minimum(deals - had, GROWTH * had)), remaining
+
+
+class StepByStep(Precision):
+    """Adds few determinizations at a time, so that somebody who looks on sees the result become sharper."""
+
+    def __init__(self, error: float) -> None:
+        super().__init__(1, MAX_DEALS, error, first=FIRST_SHOWN)
+
+    def __call__(self, stats: PairedStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """See :class:`Precision`."""
+        more = super().__call__(stats, left)
+        if stats.count.any():
+            more = np.maximum(more, FIRST - stats.count.max())
+        self._more = np.minimum(more, max(PIECE // int(left.sum()), 1))
+        return self._more
+
+
+def best_of(stats: PairedStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Returns the action left with the largest mean payoff, ``(K,)``."""
+    best: NDArray[np.int64] = np.where(left, stats.mean()[..., 0], -np.inf).argmax(axis=1)
+    return best
 
 
 class _Job(NamedTuple):
     """Determinizations in which to try the remaining actions of a position."""
 
-    position: _Position
-    left: NDArray[np.int64]
+    position: int
+    actions: NDArray[np.int64]
     deals: int
     state: np.uint64
     """Of the generator they are drawn from."""
@@ -179,7 +198,7 @@ class Adviser:
         """Returns advice on ``tables (K,)`` in play, after redacting them for their seats to act.
 
         Actions are tried in ``deals`` determinizations, or in as many as it takes to make ``error`` the half-width of two 95 %
-        intervals (at most ``MOST_DEALS``): of the best action's payoff, and of its lead over actions that may be as good. Actions
+        intervals (at most ``MAX_DEALS``): of the best action's payoff, and of its lead over actions that may be as good. Actions
         far behind are dropped early; with ``every`` none is, and all intervals get as narrow. ``tried (K,)`` are the actions to
         try, as bit sets (None: all legal ones). The result for a position depends on its own draw from ``rng`` alone, except for
         rounding in networks. ``progress`` is called with the number of positions done.
@@ -189,22 +208,18 @@ class Adviser:
         """
         if (deals is None) == (error is None) or (deals is not None and deals < 2) or (error is not None and not error > 0):
             raise ConfigError(f"Expected either deals, at least 2, or an error above 0, not {deals!r} and {error!r}.")
-        rule = _StopRule(MOST_DEALS if deals is None else deals, error, every)
-        redacted, bits = self._redacted(tables, tried)
+        redacted, legal = self._redacted(tables, tried)
         states = generator_states(rng.random(len(redacted)))
-        advice = self._empty(len(redacted))
+        groups = [self._advice(PairedStats(0, legal.shape[1], len(self.columns)), legal[:0])]
         with ThreadPoolExecutor(self._threads) as workers:
             for at in range(0, len(redacted), GROUP):
                 part = slice(at, at + GROUP)
-                group = [self._position(table, int(own)) for table, own in zip(redacted[part], bits[part], strict=True)]
-                more = np.full(len(group), min(rule.deals, FIRST))
-                while more.any():
-                    more = self._wave(group, states[part], rule, more, workers.map)
-                for k, position in enumerate(group, at):
-                    _write(position, advice, k)
+                allocation = Precision(len(redacted[part]), MAX_DEALS if deals is None else deals, error, every=every)
+                *_, advice = self._waves(redacted[part], legal[part], states[part], allocation, workers.map)
+                groups.append(advice)
                 if progress is not None:
-                    progress(len(group))
-        return advice
+                    progress(len(redacted[part]))
+        return Advice(self.columns, *(np.concatenate([getattr(advice, name) for advice in groups]) for name in ARRAYS))
 
     def sharpen(self, table: NDArray[Any], rng: Rng, *, error: float) -> Iterator[Advice]:
         """Yields advice on a ``table``, an array of one, with ever more determinizations, until :meth:`advise` would end.
@@ -214,19 +229,35 @@ class Adviser:
         """
         if not error > 0:
             raise ConfigError(f"Expected an error above 0, not {error!r}.")
-        redacted, bits = self._redacted(table, None)
-        rule, states = _StopRule(MOST_DEALS, error, False), generator_states(rng.random(1))
-        position = self._position(redacted[0], int(bits[0]))
-        more = np.array([FIRST_SHOWN])
-        while more.any():
-            more = self._wave([position], states, rule, np.minimum(more, max(PIECE // len(position.left), 1)), map)
-            more = np.maximum(more, FIRST - position.stats.count.max())
-            advice = self._empty(1)
-            _write(position, advice, 0)
-            yield advice
+        redacted, legal = self._redacted(table, None)
+        yield from self._waves(redacted, legal, generator_states(rng.random(1)), StepByStep(error), map)
 
-    def _redacted(self, tables: NDArray[Any], tried: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Returns the tables redacted for their seats to act, and the actions to try as bit sets."""
+    def _waves(
+        self, tables: NDArray[Any], left: NDArray[np.bool_], states: NDArray[np.uint64], allocation: Precision, run: Map
+    ) -> Iterator[Advice]:
+        """Yields advice on the redacted ``tables (K,)`` after each wave; a position draws from its own of ``states (K,)``."""
+
+        def play(more: NDArray[np.int64], left: NDArray[np.bool_]) -> Iterator[Trial]:
+            pieces = list(_pieces(_jobs(more, left, states)))
+            for jobs, outcomes in zip(pieces, run(partial(self._try, tables), pieces), strict=True):
+                at = 0
+                for job in jobs:
+                    rows = job.deals * len(job.actions)
+                    part = outcomes[at : at + rows].reshape(job.deals, len(job.actions), -1)
+                    yield Trial(np.array([job.position]), job.actions, np.array([job.deals]), part)
+                    at += rows
+
+        stats = PairedStats(len(left), left.shape[1], len(self.columns))
+        for _ in waves(stats, left, allocation, play):
+            yield self._advice(stats, left)
+
+    def _advice(self, stats: PairedStats, left: NDArray[np.bool_]) -> Advice:
+        best = best_of(stats, left)
+        estimates = (stats.mean(), stats.error(), stats.ahead(best), stats.ahead_error(best))
+        return Advice(self.columns, best, stats.count.copy(), *estimates)
+
+    def _redacted(self, tables: NDArray[Any], tried: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Returns the tables redacted for their seats to act, and the actions to try, ``(K, A)``."""
         setup = self.setup
         if tables.dtype != setup.game.table or tables.ndim != 1:
             raise DealError(
@@ -239,66 +270,31 @@ class Adviser:
         bits = legal if tried is None else np.asarray(tried, np.int64)
         if bits.shape != legal.shape or (bits & ~legal).any() or not bits.all():
             raise IllegalActionError("Expected at least one action to try at each table, and only legal ones.")
-        return redacted, bits
+        return redacted, as_rows(bits, len(setup.game.actions))
 
-    def _position(self, table: Any, tried: int) -> _Position:
-        return _Position(np.array([table]), np.array(legal_actions(tried)), len(self.columns))
-
-    def _wave(
-        self, positions: list[_Position], states: NDArray[np.uint64], rule: _StopRule, more: NDArray[np.int64], run: Map
-    ) -> NDArray[np.int64]:
-        """Tries the remaining actions of ``positions (K,)`` in ``more (K,)`` further determinizations.
-
-        Each position draws from its own of ``states (K,)``. Returns the determinizations that are missing then, ``(K,)``.
-        """
-        pieces = list(_pieces(self._jobs(positions, states, more)))
-        for jobs, outcomes in zip(pieces, run(self._try, pieces), strict=True):
-            at = 0
-            for job in jobs:
-                rows = job.deals * len(job.left)
-                part = outcomes[at : at + rows].reshape(job.deals, len(job.left), -1)
-                job.position.stats.add(part, job.left)
-                at += rows
-        return np.array([position.missing(rule) if now else 0 for position, now in zip(positions, more, strict=True)])
-
-    def _jobs(self, positions: list[_Position], states: NDArray[np.uint64], more: NDArray[np.int64]) -> Iterator[_Job]:
-        """Yields jobs for ``more (K,)`` determinizations of each position, none larger than a piece."""
-        for number in np.flatnonzero(more):
-            position, missing = positions[number], int(more[number])
-            own = RowStreams(states, np.array([number]))
-            most = max(PIECE // len(position.left), 1)
-            while missing:
-                now = min(missing, most)
-                yield _Job(position, position.left, now, generator_states(own.random(1))[0])
-                missing -= now
-
-    def _try(self, jobs: list[_Job]) -> NDArray[np.float64]:
-        """Returns a row of outcomes for each job, determinization and remaining action, in this order."""
-        tables = np.concatenate([job.position.table for job in jobs])
+    def _try(self, tables: NDArray[Any], jobs: list[_Job]) -> NDArray[np.float64]:
+        """Returns a row of outcomes for each job, determinization and action, in this order."""
         owner = np.repeat(np.arange(len(jobs)), [job.deals for job in jobs])
-        drawn = determinize(self.setup, tables, owner, np.array([job.state for job in jobs]))
-        number = np.array([len(job.left) for job in jobs])[owner]
-        actions = np.concatenate([np.tile(job.position.actions[job.left], job.deals) for job in jobs])
+        positions, states = np.array([job.position for job in jobs]), np.array([job.state for job in jobs])
+        deals = determinize(self.setup, tables[positions], owner, states)
+        number = np.array([len(job.actions) for job in jobs])[owner]
+        actions = np.concatenate([np.tile(job.actions, job.deals) for job in jobs])
         playouts = self._playouts.get()
         try:
-            return playouts.outcomes(np.repeat(drawn, number), actions)
+            return playouts.outcomes(np.repeat(deals, number), actions)
         finally:
             self._playouts.put(playouts)
 
-    def _empty(self, positions: int) -> Advice:
-        """Returns advice on ``positions`` positions to be filled in."""
-        shape = (positions, len(self.setup.game.actions))
-        values = (np.full((*shape, len(self.columns)), np.nan) for _ in range(4))
-        return Advice(self.columns, np.zeros(positions, np.int64), np.zeros(shape, np.int64), *values)
 
-
-def _write(position: _Position, advice: Advice, k: int) -> None:
-    """Writes the results of a position to row ``k``."""
-    stats, best, where = position.stats, position.best, (k, position.actions)
-    advice.best[k] = position.actions[best]
-    advice.deals[where] = stats.count
-    advice.mean[where], advice.error[where] = stats.mean(), stats.error()
-    advice.behind[where], advice.behind_error[where] = stats.ahead(best), stats.ahead_error(best)
+def _jobs(more: NDArray[np.int64], left: NDArray[np.bool_], states: NDArray[np.uint64]) -> Iterator[_Job]:
+    """Yields jobs for ``more (K,)`` determinizations of each position, none larger than a piece."""
+    for position in np.flatnonzero(more):
+        actions, missing = np.flatnonzero(left[position]), int(more[position])
+        stream = RowStreams(states, np.array([position]))
+        while missing:
+            now = min(missing, max(PIECE // len(actions), 1))
+            yield _Job(int(position), actions, now, generator_states(stream.random(1))[0])
+            missing -= now
 
 
 def _pieces(jobs: Iterator[_Job]) -> Iterator[list[_Job]]:
@@ -306,7 +302,7 @@ def _pieces(jobs: Iterator[_Job]) -> Iterator[list[_Job]]:
     piece: list[_Job] = []
     rows = 0
     for job in jobs:
-        more = job.deals * len(job.left)
+        more = job.deals * len(job.actions)
         if piece and rows + more > PIECE:
             yield piece
             piece, rows = [], 0

@@ -31,13 +31,13 @@ def seen_by_seat_at_turn(setup: Setup, tables: NDArray[Any]) -> NDArray[Any]:
 
 def decision(setup: Setup, record: Mapping[str, Any], part: int, number: int) -> Ply:
     """Returns the decision at move ``number`` of round ``part``; raises :class:`RecordError`, with the valid ones, for none."""
-    found = list(decisions(setup, record))
-    for ply in found:
+    plies = list(decisions(setup, record))
+    for ply in plies:
         if (ply.part, ply.number) == (part, number):
             return ply
-    numbers = [str(ply.number) for ply in found if ply.part == part]
+    numbers = [str(ply.number) for ply in plies if ply.part == part]
     if not numbers:
-        raise RecordError(f"There is no decision in round {part}; rounds with decisions: {_listed({p.part for p in found})}.")
+        raise RecordError(f"There is no decision in round {part}; rounds with decisions: {_listed({p.part for p in plies})}.")
     raise RecordError(f"There is no decision at move {number} of round {part}; moves with decisions: {', '.join(numbers)}.")
 
 

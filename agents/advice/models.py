@@ -53,8 +53,8 @@ def in_seats(setup: Setup, names: Sequence[str]) -> list[str]:
     return list(names) if len(names) > 1 else list(names) * setup.players
 
 
-def seated(setup: Setup, seat: int, own: str, others: Sequence[str]) -> list[str]:
-    """Returns names in seat order, ``(n,)``: ``own`` in ``seat``, and ``others``, n - 1 in seat order or one for all.
+def seated(setup: Setup, seat: int, hero: str, others: Sequence[str]) -> list[str]:
+    """Returns names in seat order, ``(n,)``: ``hero`` in ``seat``, and ``others``, n - 1 in seat order or one for all.
 
     Raises :class:`AgentError` for another number of them.
     """
@@ -63,7 +63,7 @@ def seated(setup: Setup, seat: int, own: str, others: Sequence[str]) -> list[str
             f"Expected 1 or {setup.players - 1} other agents at a table with {setup.players} seats, not {len(others)}."
         )
     names = list(others) if len(others) > 1 else list(others) * (setup.players - 1)
-    return [*names[:seat], own, *names[seat:]]
+    return [*names[:seat], hero, *names[seat:]]
 
 
 def players(setup: Setup, names: Sequence[str]) -> Callable[[], Sequence[Agent]]:
@@ -75,7 +75,7 @@ def players(setup: Setup, names: Sequence[str]) -> Callable[[], Sequence[Agent]]
     shared = {name: agent for name, agent in loaded.items() if not isinstance(policy_of(agent), AgentPolicy)}
 
     def load() -> Sequence[Agent]:
-        own = {name: shared.get(name) or load_agent(name, setup) for name in loaded}
-        return [own[name] for name in names]
+        agents = {name: shared.get(name) or load_agent(name, setup) for name in loaded}
+        return [agents[name] for name in names]
 
     return load

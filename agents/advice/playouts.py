@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.agent import Agent
 from nainjaune_env.analysis.advice_hook import BEST, AdviceHooks
 from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.analysis.stats import measures_of
-from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError, RulesError
-from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.engine.batch import Batch
 
-from ..sampling import greedy, sample
-from ..search.policies import AgentPolicy, CompiledPolicy, LogitsPolicy, ScoringAgent, rollout_policy
-from ..search.rollouts import loops_for
-from .playout_loops import BEST as BEST_COLUMN
-from .playout_loops import EXTERNAL
-
-ROWS = 4096
-"""Most tables played at once."""
+from ..search.rollout_loops import BEST as BEST_COLUMN
+from ..search.rollouts import SteppedRollouts, seat_policy
 
 
 class Column(NamedTuple):
@@ -61,68 +51,8 @@ def _tally_columns(game: GameSpec) -> NDArray[np.int64]:
     return np.array(where, np.int64)
 
 
-class ExternalPolicy(Protocol):
-    """A policy that does not play in compiled code: it chooses at many tables at once."""
-
-    def choose(
-        self,
-        tables: NDArray[Any],
-        legal: NDArray[np.int64],
-        observation: NDArray[np.uint8],
-        states: NDArray[np.uint64],
-        index: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        """Returns actions ``(K,)`` at ``tables (K,)``, with draws from the generators ``states[index]``, ``index (K,)``."""
-        ...
-
-
-class _ByLogits:
-    """Chooses by logits from observations."""
-
-    def __init__(self, agent: ScoringAgent) -> None:
-        self._scorer = agent.scorer()
-        self._stochastic = agent.stochastic
-
-    def choose(
-        self, tables: Any, legal: NDArray[np.int64], observation: NDArray[np.uint8], states: Any, index: Any
-    ) -> NDArray[np.int64]:
-        logits = self._scorer.logits(observation)
-        return sample(logits, legal, RowStreams(states, index))[0] if self._stochastic else greedy(logits, legal)
-
-
-class _ByAgent:
-    """Chooses by an agent's ``act``, with the tables on a batch."""
-
-    def __init__(self, setup: Setup, agent: Agent) -> None:
-        self._agent = agent
-        self._batch = Batch(setup, ROWS, autoreset=False)
-
-    def choose(
-        self, tables: NDArray[Any], legal: Any, observation: Any, states: NDArray[np.uint64], index: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        here = np.arange(len(tables))
-        self._batch.set_tables(here, tables, trusted=True)
-        return self._agent.act(DecisionBatch(self._batch, here), RowStreams(states, index))
-
-
-def _policy(setup: Setup, agent: Agent) -> int | ExternalPolicy:
-    """Returns the number of a compiled policy, or an external one; raises :class:`AgentError` if the agent remembers."""
-    match rollout_policy(agent, setup):
-        case CompiledPolicy(number):
-            return number
-        case LogitsPolicy(scoring):
-            return _ByLogits(scoring)
-        case AgentPolicy():
-            return _ByAgent(setup, agent)
-
-
-def _loops_for(game: GameSpec) -> ModuleType:
-    bound = {"game": game.kernel, "measures": measures_of(game), "rollouts": loops_for(game)}
-    return instantiate(f"{__package__}.playout_loops", game.name, **bound)
-
-
-class Playouts:
-    """Plays rounds to their end by ``agents``, one a seat; an object is for one thread."""
+class Playouts(SteppedRollouts):
+    """Plays rounds to their end by ``agents``, one a seat, and counts on the way; an object is for one thread."""
 
     def __init__(self, setup: Setup, agents: Sequence[Agent]) -> None:
         """``agents (n,)`` by seat; seats of the same agent share the object.
@@ -132,53 +62,27 @@ class Playouts:
         if len(agents) != setup.players:
             raise AgentError(f"Expected {setup.players} agents, one a seat, not {len(agents)}.")
         self.columns = columns_of(setup.game)
-        self._rules = setup.kernel_rules
-        self._loops = _loops_for(setup.game)
-        self._rollouts = loops_for(setup.game)
         self._where = _tally_columns(setup.game)
-        policies = {id(agent): _policy(setup, agent) for agent in agents}
-        external = self._external = [policy for policy in policies.values() if not isinstance(policy, int)]
-        numbers = {key: p if isinstance(p, int) else EXTERNAL - external.index(p) for key, p in policies.items()}
-        self._policies = np.array([numbers[id(agent)] for agent in agents], np.int64)
-        self._tallies = np.zeros((ROWS, setup.players), measures_of(setup.game).TALLY)
-        self._numbers = self._tallies.view(np.int64).reshape(ROWS, setup.players, -1)
-        self._before = np.zeros(1, setup.game.table)
-        self._legal = np.zeros(ROWS, np.int64)
-        self._observation = np.zeros((ROWS, setup.layout.size), np.uint8)
-        self._acting = np.zeros(ROWS, np.int64)
-        self._payoff = np.zeros(setup.players, np.int32)
+        measures = measures_of(setup.game)
+        policies = {id(agent): seat_policy(agent, setup) for agent in agents}
+        super().__init__(setup, [policies[id(agent)] for agent in agents], measures=measures)
+        self._tallies = tallies = np.zeros((len(self._legal), setup.players), measures.TALLY)
+        self._numbers = tallies.view(np.int64).reshape(*tallies.shape, -1)
 
     def outcomes(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the outcomes ``(N, columns)`` of ``actions (N,)`` for the seats to act at ``tables (N,)``.
 
         Random draws at a table come from its own generator, so copies of it with different actions have the same random numbers.
         """
-        parts = [slice(at, at + ROWS) for at in range(0, len(tables), ROWS)]
+        size = len(self._legal)
+        parts = [slice(at, at + size) for at in range(0, len(tables), size)]
         return np.concatenate([self._play(tables[part].copy(), actions[part]) for part in parts])
 
     def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        rules, count = self._rules, len(tables)
-        seats, states, playing = tables["seat"].astype(np.int64), tables["rng"].copy(), np.arange(count)
-        before, out = np.zeros(count), np.zeros((count, len(self.columns)))
-        tallies, numbers = self._tallies[:count], self._numbers[:count]
-        numbers[:] = 0
-        self._rollouts.settle(tables, rules, seats, False, self._payoff, before)
-        scratch = (self._before, tallies, self._legal, self._observation, self._acting)
-        left = self._loops.play_to_decision(tables, rules, self._policies, actions, playing, *scratch)
-        while left:
-            actions = self._choose(tables, playing[:left], states)
-            left = self._loops.play_to_decision(tables, rules, self._policies, actions, playing, *scratch)
-        self._loops.collect(tables, rules, seats, before, self._where, tallies, numbers, self._payoff, out)
+        count, seats = len(tables), tables["seat"].astype(np.int64)
+        before, out = self._settled(tables, seats), np.zeros((count, len(self.columns)))
+        self._numbers[:count] = 0
+        super()._play(tables, actions)
+        tallied = (self._where, self._tallies, self._numbers)
+        self._loops.collect(tables, self._setup.kernel_rules, seats, before, *tallied, self._payoff, out)
         return out
-
-    def _choose(self, tables: NDArray[Any], playing: NDArray[np.int64], states: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Returns the actions of the external policies at the tables ``playing (L,)``."""
-        left = len(playing)
-        legal, observation, acting = self._legal[:left], self._observation[:left], self._acting[:left]
-        actions = np.zeros(left, np.int64)
-        for number, policy in enumerate(self._external):
-            where = np.flatnonzero(acting == number)
-            if where.size:
-                index = playing[where]
-                actions[where] = policy.choose(tables[index], legal[where], observation[where], states, index)
-        return actions

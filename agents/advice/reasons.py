@@ -15,9 +15,9 @@ from .adviser import Advice
 from .playouts import advice_hooks_of
 from .texts import TEXTS
 
-LEAST = 0.05
+MIN_DIFFERENCE = 0.05
 """Smallest difference that is mentioned, in the game's unit: smaller ones round to 0.0."""
-MOST_REASONS = 3
+MAX_REASONS = 3
 
 
 def clear(difference: NDArray[np.float64], error: NDArray[np.float64], *, tests: int | None = None) -> NDArray[np.bool_]:
@@ -56,7 +56,7 @@ def why(setup: Setup, table: np.record, advice: Advice, k: int, other: int, lang
     forecast = {p.name: advice.named(p.name, advice.mean[k]) for p in hooks.PROSPECTS}
     beyond = {p.name: advice.named(p.name, significant) for p in hooks.PROSPECTS}
     chips, shown = advice.named(hooks.ACCOUNT, behind), advice.named(hooks.ACCOUNT, significant)
-    sources = [int(s) for s in np.argsort(-np.abs(chips)) if shown[s] and abs(chips[s]) >= LEAST][:MOST_REASONS]
+    sources = [int(s) for s in np.argsort(-np.abs(chips)) if shown[s] and abs(chips[s]) >= MIN_DIFFERENCE][:MAX_REASONS]
     better, worse_one = ({name: values[action] for name, values in forecast.items()} for action in (best, other))
     reasons = [hooks.reason(s, Forecast(float(chips[s]), better, worse_one, beyond), language) for s in sources]
     text = texts.better if significant[0] else texts.equal

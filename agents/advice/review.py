@@ -22,7 +22,7 @@ from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record, setup_of
 
-from .adviser import Advice, Adviser
+from .adviser import ARRAYS, Advice, Adviser
 from .decisions import decisions
 from .playouts import advice_hooks_of
 
@@ -47,14 +47,14 @@ class Pick(NamedTuple):
 
 def pick(records: Iterable[Record], wanted: Callable[[Record, int], bool] = lambda record, seat: True) -> list[Pick]:
     """Returns the decisions of verified ``records``, in order, of seats for which ``wanted(record, seat)`` is true."""
-    found = []
+    picks = []
     for match, record in enumerate(records, 1):
         setup = setup_of(record)
         for row, ply in enumerate(decisions(setup, record)):
             seat = int(ply.table.seat)
             if wanted(record, seat):
-                found.append(Pick(match, row, record["agents"][seat], setup, ply))
-    return found
+                picks.append(Pick(match, row, record["agents"][seat], setup, ply))
+    return picks
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ def review(
     the ``seed`` and its place in the file; ``mistake`` depends on which other decisions are reviewed too. ``progress`` is called
     twice for each decision, with numbers done.
     """
-    found: list[Decision] = []
-    for _, group in itertools.groupby(picks, key=lambda one: one.match):
-        some = list(group)
+    reviews: list[Decision] = []
+    for _, picks_of_match in itertools.groupby(picks, key=lambda one: one.match):
+        some = list(picks_of_match)
         options = {"choosing": choosing, "measuring": measuring, "seed": seed}
-        found += reviewed(some, *compare(some, adviser(some[0].setup), **options, progress=progress))
-    return with_mistakes(found)
+        reviews += reviewed(some, *compare(some, adviser(some[0].setup), **options, progress=progress))
+    return with_mistakes(reviews)
 
 
 def compare(
@@ -111,16 +111,16 @@ def compare(
 ) -> tuple[NDArray[np.int64], Advice]:
     """Returns the best moves found at some decisions of one match, ``(K,)``, and advice on those that were not played.
 
-    The advice has a row for each decision where the best move is not the one played. The arguments are those of :func:`review`.
+    The advice has a row for each decision where the best move is not the one played. Arguments as in :func:`review`.
     """
     match = picks[0].match
     tables, rows = np.array([one.ply.table for one in picks]), np.array([one.row for one in picks])
     played = np.array([one.ply.action for one in picks])
-    best = adviser.advise(tables, _chance(seed, match, CHOOSING, rows), deals=choosing, progress=progress).best
+    best = adviser.advise(tables, _rngs(seed, match, CHOOSING, rows), deals=choosing, progress=progress).best
     differ = np.flatnonzero(best != played)
     moves = np.int64(1) << best[differ] | np.int64(1) << played[differ]
-    chance = _chance(seed, match, MEASURING, rows[differ])
-    measured = adviser.advise(tables[differ], chance, deals=measuring, every=True, tried=moves, progress=progress)
+    rngs = _rngs(seed, match, MEASURING, rows[differ])
+    measured = adviser.advise(tables[differ], rngs, deals=measuring, every=True, tried=moves, progress=progress)
     if progress is not None:
         progress(len(picks) - len(differ))
     return best, measured
@@ -129,11 +129,11 @@ def compare(
 def reviewed(picks: Sequence[Pick], best: NDArray[np.int64], measured: Advice) -> list[Decision]:
     """Returns the decisions ``picks`` of one match with what :func:`compare` found; no mistakes are named yet."""
     differ = [k for k, one in enumerate(picks) if best[k] != one.ply.action]
-    own = {k: _row(measured, place) for place, k in enumerate(differ)}
-    return [_decision(one.setup, one, int(best[k]), own.get(k)) for k, one in enumerate(picks)]
+    measured_rows = {k: _row(measured, place) for place, k in enumerate(differ)}
+    return [_decision(one.setup, one, int(best[k]), measured_rows.get(k)) for k, one in enumerate(picks)]
 
 
-def _chance(seed: int, match: int, use: int, rows: NDArray[np.int64]) -> RowStreams:
+def _rngs(seed: int, match: int, use: int, rows: NDArray[np.int64]) -> RowStreams:
     """Returns a generator for each of a match's decisions ``rows``, ascending."""
     return RowStreams(streams(seed, int(rows.max(initial=-1)) + 1, 2 * match + use), rows)
 
@@ -148,8 +148,7 @@ def _decision(setup: Setup, one: Pick, best: int, advice: Advice | None) -> Deci
 
 def _row(advice: Advice, k: int) -> Advice:
     """Returns the advice on position ``k`` alone."""
-    names = ("best", "deals", "mean", "error", "behind", "behind_error")
-    return Advice(advice.columns, *(getattr(advice, name)[k : k + 1] for name in names))
+    return Advice(advice.columns, *(getattr(advice, name)[k : k + 1] for name in ARRAYS))
 
 
 def _difference(advice: Advice, best: int, played: int) -> tuple[float, float]:
@@ -159,13 +158,13 @@ def _difference(advice: Advice, best: int, played: int) -> tuple[float, float]:
     return sign * float(advice.behind[0, other, 0]), float(advice.behind_error[0, other, 0])
 
 
-def with_mistakes(found: Sequence[Decision]) -> list[Decision]:
+def with_mistakes(reviews: Sequence[Decision]) -> list[Decision]:
     """Returns the decisions with ``mistake`` set by Benjamini and Hochberg's step-up procedure over all of them."""
-    p_values = np.array([_p_value(decision) for decision in found])
+    p_values = np.array([_p_value(decision) for decision in reviews])
     order = np.argsort(p_values, kind="stable")
-    below = p_values[order] <= FALSE_DISCOVERIES * (np.arange(len(found)) + 1) / max(len(found), 1)
+    below = p_values[order] <= FALSE_DISCOVERIES * (np.arange(len(reviews)) + 1) / max(len(reviews), 1)
     rejected = set(order[: int(np.flatnonzero(below).max(initial=-1)) + 1].tolist())
-    return [replace(decision, mistake=k in rejected) for k, decision in enumerate(found)]
+    return [replace(decision, mistake=k in rejected) for k, decision in enumerate(reviews)]
 
 
 def _p_value(decision: Decision) -> float:
@@ -186,8 +185,8 @@ class Total:
     """Standard error of the regret; decisions are independent."""
 
     @classmethod
-    def of(cls, found: Sequence[Decision]) -> Total:
+    def of(cls, reviews: Sequence[Decision]) -> Total:
         """Returns the totals over some decisions."""
-        squares = sum(decision.error**2 for decision in found)
-        mistakes = sum(decision.mistake for decision in found)
-        return cls(len(found), mistakes, math.fsum(decision.regret for decision in found), math.sqrt(squares))
+        squares = sum(decision.error**2 for decision in reviews)
+        mistakes = sum(decision.mistake for decision in reviews)
+        return cls(len(reviews), mistakes, math.fsum(decision.regret for decision in reviews), math.sqrt(squares))

@@ -23,40 +23,41 @@ from .to_text import position_lines, wrapped
 CSV_HEAD = ("match", "round", "move", "seat", "player", "kind", "played", "best", "regret", "ci95", "mistake")
 
 
-def review_text(found: Sequence[Decision], *, file: str, model: str, deals: int, worst: int, language: str) -> str:
+def review_text(reviews: Sequence[Decision], *, file: str, model: str, deals: int, worst: int, language: str) -> str:
     """Returns the totals of each player, the ``worst`` mistakes as positions, and how the numbers were obtained."""
     texts = TEXTS[language]
-    units = dict.fromkeys(advice_hooks_of(one.pick.setup.game).UNITS[language] for one in found)
+    units = dict.fromkeys(advice_hooks_of(one.pick.setup.game).UNITS[language] for one in reviews)
     heads = ["", "", texts.decisions, texts.mistakes, texts.lost.format(unit=", ".join(units)), texts.a_round]
-    rows = [row for player in _players(found) for row in _rows(player, [o for o in found if o.pick.player == player], language)]
+    by_player = {player: [one for one in reviews if one.pick.player == player] for player in _players(reviews)}
+    rows = [row for player, some in by_player.items() for row in _rows(player, some, language)]
     lines = align([heads, *rows], left=(0, 1))
-    mistakes = costliest(found, worst)
+    mistakes = costliest(reviews, worst)
     details = [line for one in mistakes for line in ["", *_mistake(one, file, language)]]
     about = wrapped(texts.meaning.format(deals=grouped(deals, language), model=model))
     return "\n".join([*lines, "", texts.costliest if mistakes else texts.none, *details, "", *about])
 
 
-def costliest(found: Sequence[Decision], count: int) -> list[Decision]:
+def costliest(reviews: Sequence[Decision], count: int) -> list[Decision]:
     """Returns at most ``count`` mistakes, the costliest first."""
-    return sorted((one for one in found if one.mistake), key=lambda one: -one.regret)[:count]
+    return sorted((one for one in reviews if one.mistake), key=lambda one: -one.regret)[:count]
 
 
-def _players(found: Sequence[Decision]) -> list[str]:
-    return list(dict.fromkeys(one.pick.player for one in found))
+def _players(reviews: Sequence[Decision]) -> list[str]:
+    return list(dict.fromkeys(one.pick.player for one in reviews))
 
 
-def _rounds(found: Sequence[Decision]) -> int:
+def _rounds(reviews: Sequence[Decision]) -> int:
     """Returns the number of rounds of a seat that have decisions."""
-    return len({(one.pick.match, one.pick.ply.part, int(one.pick.ply.table.seat)) for one in found})
+    return len({(one.pick.match, one.pick.ply.part, int(one.pick.ply.table.seat)) for one in reviews})
 
 
-def _rows(player: str, found: Sequence[Decision], language: str) -> list[list[str]]:
+def _rows(player: str, reviews: Sequence[Decision], language: str) -> list[list[str]]:
     """Returns a player's row, and one for each kind of decision."""
-    names = [(kind.name, kind.title[language]) for setup in _setups(found) for kind in advice_hooks_of(setup.game).KINDS]
-    rounds = _rounds(found)
-    rows = [[printable(player), TEXTS[language].all_kinds, *_cells(Total.of(found), rounds, language)]]
+    names = [(kind.name, kind.title[language]) for setup in _setups(reviews) for kind in advice_hooks_of(setup.game).KINDS]
+    rounds = _rounds(reviews)
+    rows = [[printable(player), TEXTS[language].all_kinds, *_cells(Total.of(reviews), rounds, language)]]
     for name, title in dict.fromkeys(names):
-        some = [one for one in found if kind_name(one) == name]
+        some = [one for one in reviews if kind_name(one) == name]
         if some:
             rows.append(["", title, *_cells(Total.of(some), rounds, language)])
     return rows
@@ -71,8 +72,8 @@ def _cells(total: Total, rounds: int, language: str) -> list[str]:
     return [str(total.decisions), str(total.mistakes), lost, a_round]
 
 
-def _setups(found: Sequence[Decision]) -> list[Setup]:
-    return list({one.pick.setup.game.name: one.pick.setup for one in found}.values())
+def _setups(reviews: Sequence[Decision]) -> list[Setup]:
+    return list({one.pick.setup.game.name: one.pick.setup for one in reviews}.values())
 
 
 def kind_name(one: Decision) -> str:
@@ -100,12 +101,12 @@ def _why(one: Decision, language: str) -> list[str]:
     return wrapped(why(one.pick.setup, one.pick.ply.table, one.advice, 0, one.pick.ply.action, language))
 
 
-def csv_text(found: Sequence[Decision]) -> str:
+def csv_text(reviews: Sequence[Decision]) -> str:
     """Returns the CSV with one row per decision, in the names of records."""
     out = io.StringIO()
     writer = csv.DictWriter(out, CSV_HEAD, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(_json_row, found))
+    writer.writerows(map(_json_row, reviews))
     return out.getvalue()
 
 
@@ -126,18 +127,18 @@ def _json_row(one: Decision) -> dict[str, Any]:
     }
 
 
-def to_json(found: Sequence[Decision]) -> dict[str, Any]:
+def to_json(reviews: Sequence[Decision]) -> dict[str, Any]:
     """Returns totals by player, over all decisions and by kind, and every decision, as JSON values."""
     players = {}
-    for player in _players(found):
-        own = [one for one in found if one.pick.player == player]
-        kinds = {name: _total([one for one in own if kind_name(one) == name]) for name in dict.fromkeys(map(kind_name, own))}
-        players[player] = {"rounds": _rounds(own), **_total(own), "kinds": kinds}
-    return {"players": players, "decisions": [_json_row(one) for one in found]}
+    for player in _players(reviews):
+        rows = [one for one in reviews if one.pick.player == player]
+        kinds = {name: _total([one for one in rows if kind_name(one) == name]) for name in dict.fromkeys(map(kind_name, rows))}
+        players[player] = {"rounds": _rounds(rows), **_total(rows), "kinds": kinds}
+    return {"players": players, "decisions": [_json_row(one) for one in reviews]}
 
 
-def _total(found: Sequence[Decision]) -> dict[str, Any]:
-    total = Total.of(found)
+def _total(reviews: Sequence[Decision]) -> dict[str, Any]:
+    total = Total.of(reviews)
     return {
         "decisions": total.decisions,
         "mistakes": total.mistakes,

@@ -14,9 +14,9 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
 
-from ..distributed.units import Executor, Found, Player, Unit, setup_from
+from ..distributed.units import Executor, Payload, Player, WorkUnit, setup_from
 from ..loading import load_agent
-from .adviser import Advice, Adviser
+from .adviser import ARRAYS, Advice, Adviser
 from .playouts import columns_of
 from .review import Decision, Pick, compare, pick, reviewed, with_mistakes
 
@@ -46,21 +46,21 @@ class ReviewPlan:
         return {**vars(self), "setup": self.setup.to_dict()}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, payload: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        matches = tuple((number, record, tuple(rows)) for number, record, rows in held["matches"])
-        return cls(**{**held, "setup": setup_from(held["setup"]), "model": tuple(held["model"]), "matches": matches})
+        matches = tuple((number, record, tuple(rows)) for number, record, rows in payload["matches"])
+        return cls(**{**payload, "setup": setup_from(payload["setup"]), "model": tuple(payload["model"]), "matches": matches})
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields the matches in order."""
-        return (Unit(0, place, 1) for place in range(len(self.matches)))
+        return (WorkUnit(0, place, 1) for place in range(len(self.matches)))
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that reviews a match."""
         by_name = dict(zip(self.agents, agents, strict=True))
         adviser = Adviser(self.setup, lambda: [by_name[name] for name in self.model])
 
-        def play(unit: Unit) -> Found:
+        def play(unit: WorkUnit) -> Payload:
             number, record, rows = self.matches[unit.first]
             wanted = frozenset(rows)
             picks = [one._replace(match=number) for one in pick([record]) if one.row in wanted]
@@ -72,14 +72,13 @@ class ReviewPlan:
 
 def advice_to_json(advice: Advice) -> dict[str, Any]:
     """Returns the arrays of ``advice`` as lists, whose numbers are exact."""
-    return {name: array.tolist() for name, array in vars(advice).items() if name != "columns"}
+    return {name: getattr(advice, name).tolist() for name in ARRAYS}
 
 
-def advice_from_json(held: dict[str, Any], setup: Setup) -> Advice:
+def advice_from_json(payload: dict[str, Any], setup: Setup) -> Advice:
     """Returns the advice that :func:`advice_to_json` wrote."""
-    best, deals = (np.array(held[name], np.int64) for name in ("best", "deals"))
-    real = (np.array(held[name], np.float64) for name in ("mean", "error", "behind", "behind_error"))
-    return Advice(columns_of(setup.game), best, deals, *real)
+    arrays: Iterator[Any] = (np.array(payload[name], np.int64 if name in ("best", "deals") else np.float64) for name in ARRAYS)
+    return Advice(columns_of(setup.game), *arrays)
 
 
 def review_by(
@@ -98,20 +97,20 @@ def review_by(
     ``model(setup)`` returns the names of the agents in the seats. ``progress`` is called with two for each decision.
     """
     of_setup: dict[str, list[list[Pick]]] = {}
-    for _, group in itertools.groupby(picks, key=lambda one: one.match):
-        some = list(group)
+    for _, picks_of_match in itertools.groupby(picks, key=lambda one: one.match):
+        some = list(picks_of_match)
         of_setup.setdefault(str(some[0].setup.to_dict()), []).append(some)
-    found: dict[int, list[Decision]] = {}
+    reviews: dict[int, list[Decision]] = {}
     for matches in of_setup.values():
         setup = matches[0][0].setup
-        kept = tuple((some[0].match, records[some[0].match - 1], tuple(one.row for one in some)) for some in matches)
-        plan = ReviewPlan(setup, tuple(model(setup)), choosing, measuring, seed, kept)
+        match_picks = tuple((some[0].match, records[some[0].match - 1], tuple(one.row for one in some)) for some in matches)
+        plan = ReviewPlan(setup, tuple(model(setup)), choosing, measuring, seed, match_picks)
         agents = [load_agent(name, setup) for name in plan.agents]
         with closing(executor.results(plan, agents, plan.units())) as results:
             for unit, given in results:
                 some = matches[unit.first]
                 measured = advice_from_json(given["measured"], setup)
-                found[some[0].match] = reviewed(some, np.array(given["best"], np.int64), measured)
+                reviews[some[0].match] = reviewed(some, np.array(given["best"], np.int64), measured)
                 if progress is not None:
                     progress(2 * len(some))
-    return with_mistakes([decision for match in sorted(found) for decision in found[match]])
+    return with_mistakes([decision for match in sorted(reviews) for decision in reviews[match]])

@@ -38,8 +38,8 @@ def advice_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str
     columns.append(["", hooks.UNITS[language], *(value_text(advice, k, action, language) for action in order)])
     columns.append(["", texts.behind, *(behind_text(advice, k, action, language) for action in order)])
     for prospect, part, head in _prospects(setup, table, language):
-        chances = advice.named(prospect.name, advice.mean[k])[order, part]
-        columns.append([head, prospect.head[language], *(percent(chance) for chance in chances)])
+        probabilities = advice.named(prospect.name, advice.mean[k])[order, part]
+        columns.append([head, prospect.head[language], *(percent(probability) for probability in probabilities)])
     lines = align(list(zip(*columns, strict=True)), left=(0, 1))
     return lines if lines[0] else lines[1:]  # without part names the first row is empty
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums, ProductSums
-from ..stats.ratio_estimate import Estimate
 
 
 def doubled_advantage(gain: NDArray[np.int64], back: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -26,9 +25,9 @@ def doubled_advantage(gain: NDArray[np.int64], back: NDArray[np.int64]) -> NDArr
     return gain - back
 
 
-def stronger(found: Differences) -> int:
+def stronger(advantage: Differences) -> int:
     """Returns 1 if A is stronger than B by the advantages of A over deals, -1 if B is stronger than A, else 0."""
-    return Estimate(found.mean, found.half_width).sign
+    return advantage.estimate.sign
 
 
 class Advantages:
@@ -37,8 +36,8 @@ class Advantages:
     def __init__(self, agents: int) -> None:
         self.agents = agents
         self.pairs = list(combinations(range(agents), 2))
-        """The P pairs, in the order of rows below; advantages are those of the first agent."""
-        self.found = [Differences() for _ in self.pairs]
+        """The P pairs, in the order of rows below; an advantage is the first agent's."""
+        self.stats = [Differences() for _ in self.pairs]
         self.deviations = np.zeros((len(self.pairs), len(self.pairs)))
         """Sums of products of deviations from the means, up to one factor."""
 
@@ -46,13 +45,13 @@ class Advantages:
         """Returns the advantages of agent number ``one`` over ``other``."""
         if one > other:
             return self.of(other, one).negated()
-        return self.found[self.pairs.index((one, other))]
+        return self.stats[self.pairs.index((one, other))]
 
     def matrix(self) -> NDArray[np.float64]:
         """Returns the mean advantages ``(k, k)`` of the row over the column."""
         means = np.zeros((self.agents, self.agents))
-        for (one, other), found in zip(self.pairs, self.found, strict=True):
-            means[one, other], means[other, one] = found.mean, -found.mean
+        for (one, other), stats in zip(self.pairs, self.stats, strict=True):
+            means[one, other], means[other, one] = stats.mean, -stats.mean
         return means
 
     def correlation(self) -> NDArray[np.float64]:
@@ -70,12 +69,12 @@ class AdvantageSums:
     def __init__(self, agents: int, scale: int) -> None:
         """``scale``: gains are whole numbers over it."""
         self.agents = agents
-        found = Advantages(agents)
+        pairs = Advantages(agents).pairs
         ordered = list(permutations(range(agents), 2))
-        self._forth = [ordered.index((one, other)) for one, other in found.pairs]
-        self._back = [ordered.index((other, one)) for one, other in found.pairs]
-        self._pairs = [DifferenceSums(2 * scale) for _ in found.pairs]
-        self._products = ProductSums(len(found.pairs))
+        self._forth = [ordered.index((one, other)) for one, other in pairs]
+        self._back = [ordered.index((other, one)) for one, other in pairs]
+        self._pairs = [DifferenceSums(2 * scale) for _ in pairs]
+        self._products = ProductSums(len(pairs))
 
     def add(self, gains: NDArray[np.int64]) -> None:
         """Adds D deals: ``gains (k * (k - 1), D)`` are numerators, of all ordered pairs in the order of ``permutations``."""
@@ -86,7 +85,7 @@ class AdvantageSums:
 
     def advantages(self) -> Advantages:
         """Returns the advantages with their covariances."""
-        found = Advantages(self.agents)
-        found.found = [pair.differences() for pair in self._pairs]
-        found.deviations = self._products.deviations()
-        return found
+        advantages = Advantages(self.agents)
+        advantages.stats = [pair.differences() for pair in self._pairs]
+        advantages.deviations = self._products.deviations()
+        return advantages

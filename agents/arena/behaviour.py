@@ -33,7 +33,7 @@ class MeasureEstimate:
 
 
 def general_measures(setup: Setup) -> tuple[Measure, ...]:
-    """Returns the measures that every game has: those of payoffs alone."""
+    """Returns the measures that every game has: they depend on payoffs alone."""
     unit = setup.game.unit
     distances = ("first", *(f"+{places}" for places in range(1, setup.players)))
     return (

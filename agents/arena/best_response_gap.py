@@ -17,7 +17,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
-from ..distributed.units import Executor, Found, InProcess, Player, Results, Unit
+from ..distributed.units import Executor, InProcess, Payload, Player, Results, WorkUnit
 from ..stats.differences import interval_notes
 from ..stats.intervals import to_json
 from ..task import DEFAULT_TASK, Task
@@ -49,7 +49,7 @@ class BestResponseGap:
         return {
             "responder": self.gain.hero,
             **_gain(self.gain),
-            "by_distance_from_lead": [{"mean": m.mean, "ci95": to_json(m.half_width)} for m in self.gain.by_seat],
+            "by_distance_from_lead": [stats.estimate.to_dict() for stats in self.gain.by_seat],
             "chosen_among": [{"responder": edge.hero, **_gain(edge)} for edge in self.chosen_by],
             "notes": self.notes,
         }
@@ -128,27 +128,27 @@ class ResponsePlan(DealPlan):
     seed: int
     task: Task
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields the units of all heroes on the same deals, one chunk after the other."""
         for at, count in chunks(self.first, self.deals, chunk_deals(self.setup)):
             for part in range(len(self.heroes)):
-                yield Unit(part, at, count)
+                yield WorkUnit(part, at, count)
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that plays a unit."""
         duplicate = Duplicate(self.setup, agents, seed=self.seed, task=self.task)
 
-        def play(unit: Unit) -> Found:
+        def play(unit: WorkUnit) -> Payload:
             return duplicate.play(self.heroes[unit.part], 0, unit.first, unit.deals)[0].to_json()
 
         return play
 
     def edges(self, results: Results, progress: Callable[[int], object] | None) -> list[Edge]:
         """Returns the edge of each hero, from the results of all units."""
-        found = [EdgeSums(self.setup, measure=False) for _ in self.heroes]
+        sums = [EdgeSums(self.setup, measure=False) for _ in self.heroes]
         with closing(results):
-            for unit, held in results:
-                found[unit.part].merge(EdgeSums.from_json(self.setup, held))
+            for unit, payload in results:
+                sums[unit.part].merge(EdgeSums.from_json(self.setup, payload))
                 if progress is not None:
                     progress(unit.deals)
-        return [sums.edge(self.agents[hero], self.agents[0]) for sums, hero in zip(found, self.heroes, strict=True)]
+        return [whole.edge(self.agents[hero], self.agents[0]) for whole, hero in zip(sums, self.heroes, strict=True)]

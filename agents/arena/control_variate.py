@@ -24,23 +24,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, Rng, is_recurrent, needs_history
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, Rng, is_recurrent, needs_history
+from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
+from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..search.policies import UNIFORM, CompiledPolicy, LogitsPolicy, rollout_policy
-from ..search.rollouts import BatchedRollouts
+from ..search.policies import LogitsPolicy, rollout_policy
+from ..search.rollouts import ByAct, SteppedRollouts
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
-from .duplicate import CHUNK_TABLES, Start, chunks, start_with
+from ..task import CARRIED, DEFAULT_TASK, OWN, Task
+from .duplicate import CHUNK_TABLES, chunks
+from .openings import opening_tables
 
 PROPOSALS = 512
 """Determinizations of a decision that are tried."""
-MOST_KEPT = 32
+MAX_KEPT = 32
 """Most of them that are used, the first that are kept."""
 ROWS = 16384
 """Most determinizations that are replayed at once."""
@@ -89,33 +92,38 @@ def controlled_edge(
     *,
     deals: int,
     seed: int,
-    pots: Sequence[int] | None = None,
+    task: Task = DEFAULT_TASK,
     progress: Callable[[int], object] | None = None,
 ) -> ControlledEdge:
     """Returns the edge of ``hero`` over a field of ``rival`` on the deals of a tournament with this ``seed``.
 
-    ``pots`` and ``progress`` are as in ``Duplicate``. Raises :class:`AgentError` for an agent that remembers, for a field that
-    draws at random, and for a game whose rounds cannot be rewound.
+    ``task`` and ``progress`` are as in ``Duplicate``. Raises :class:`AgentError` for an agent that remembers, for a field that
+    draws at random, and for a game whose rounds cannot be rewound, and :class:`ConfigError` for another task than a seat's own
+    payoff of rounds that are not carried.
     """
-    check(setup, hero, rival)
+    check(setup, hero, rival, task)
     check_whole("The number of deals", deals, 1)
     result = ControlledEdge(hero.name, rival.name)
     for at, count in chunks(0, deals, CHUNK_TABLES // (setup.players + 1)):
         rngs = [generator(seed, Stream.DUPLICATE, 0, 1, who, at) for who in range(3)]
-        rows, log, found = play(setup, hero, rival, streams(seed, count, first=at), start_with(pots), rngs)
-        terms, samples = luck_removed(setup, rival, rows, log, found, rngs[2])
+        openings = opening_tables(setup, task, seed, at, count, [rival], np.zeros((count, setup.players), np.int64))
+        rows, log, differences = play(setup, hero, rival, streams(seed, count, first=at), openings, rngs)
+        terms, samples = luck_removed(setup, rival, rows, log, differences, rngs[2])
         for moments, term in ((result.plain, terms[:, 0]), (result.controlled, terms[:, 1])):
-            by_table = np.bincount(found.table, term, minlength=len(rows))
+            by_table = np.bincount(differences.table, term, minlength=len(rows))
             moments.add(by_table.reshape(count, setup.players).mean(axis=1))
-        result.decisions += len(found.table)
+        result.decisions += len(differences.table)
         result.samples += samples
         if progress is not None:
             progress(count)
     return result
 
 
-def check(setup: Setup, hero: Agent, rival: Agent) -> None:
-    """Raises :class:`AgentError` where control variates cannot be computed."""
+def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
+    """Raises :class:`AgentError` or :class:`ConfigError` where control variates cannot be computed."""
+    task.check(setup)
+    if task.objective != OWN or task.start == CARRIED:
+        raise ConfigError(f"Control variates are for a seat's own payoff of rounds that are not carried, and not for {task}.")
     if setup.game.rewind is None:
         raise AgentError(f"{setup.game.title} has no control variates: its rounds cannot be rewound (GameSpec.rewind).")
     for agent in (hero, rival):
@@ -124,29 +132,33 @@ def check(setup: Setup, hero: Agent, rival: Agent) -> None:
         if needs_history(agent):
             raise AgentError(f"Control variates are for agents without history, and {agent.name!r} reads the plies of the round.")
     match rollout_policy(rival, setup):
-        case CompiledPolicy(number) if number != UNIFORM:
+        case CompiledPolicy(number=number) if number != UNIFORM:
             return
         case LogitsPolicy(agent) if not agent.stochastic:
             return
     raise AgentError(
-        f"Control variates need a field that always acts alike in the same position: a network or a rule of thumb, "
+        f"Control variates need a field that always acts alike in the same position: a network or a heuristic, "
         f"not {rival.name!r}."
     )
 
 
 def play(
-    setup: Setup, hero: Agent, rival: Agent, seeds: NDArray[np.uint64], start: Start, rngs: Sequence[Rng]
+    setup: Setup, hero: Agent, rival: Agent, seeds: NDArray[np.uint64], openings: NDArray[Any] | None, rngs: Sequence[Rng]
 ) -> tuple[NDArray[Any], NDArray[np.int8], _Differences]:
     """Plays each deal with the hero in each seat in turn.
 
-    Returns the tables after the deal ``(D * n,)``, every ply's action ``(P, D * n)``, and where hero and field differ.
+    ``openings`` are the tables before any ply (None: fresh rounds). Returns the tables after the deal ``(D * n,)``,
+    every ply's action ``(P, D * n)``, and where hero and field differ.
     """
     n = setup.players
-    batch = Batch(setup, len(seeds) * n, start=start, skip_forced=False, autoreset=False)
-    batch.reset(seeds=np.repeat(seeds, n))
+    batch = Batch(setup, len(seeds) * n, skip_forced=False, autoreset=False)
+    if openings is None:
+        batch.reset(seeds=np.repeat(seeds, n))
+    else:
+        batch.set_tables(None, np.repeat(openings, n), trusted=True)
     rows, hero_seat = batch.tables.copy(), np.tile(np.arange(n), len(seeds))
     log: list[NDArray[np.int8]] = []
-    found: list[tuple[NDArray[Any], ...]] = []
+    differing: list[tuple[NDArray[Any], ...]] = []
     while not batch.done.all():
         playing = np.flatnonzero(~batch.done)
         actions = np.full(batch.num_tables, -1, np.int64)
@@ -163,41 +175,42 @@ def play(
                 differs = chosen != usual[mine]
                 where = decisions.index[differs]
                 pair = np.stack([chosen, usual[mine]], axis=1)[differs]
-                found.append((where, np.full(len(where), len(log)), pair, batch.tables[where], decisions.tables[differs]))
+                differing.append((where, np.full(len(where), len(log)), pair, batch.tables[where], decisions.tables[differs]))
         log.append(actions.astype(np.int8))
         batch.step(actions[playing], playing)
     empty = np.zeros(0, np.int64)
-    found.append((empty, empty, np.zeros((0, 2), np.int64), batch.tables[:0], batch.tables[:0]))
-    return rows, np.array(log), _Differences(*(np.concatenate(each) for each in zip(*found, strict=True)))
+    differing.append((empty, empty, np.zeros((0, 2), np.int64), batch.tables[:0], batch.tables[:0]))
+    return rows, np.array(log), _Differences(*(np.concatenate(each) for each in zip(*differing, strict=True)))
 
 
 def luck_removed(
-    setup: Setup, rival: Agent, rows: NDArray[Any], log: NDArray[np.int8], found: _Differences, rng: Rng
+    setup: Setup, rival: Agent, rows: NDArray[Any], log: NDArray[np.int8], decisions: _Differences, rng: Rng
 ) -> tuple[NDArray[np.float64], int]:
-    """Returns the terms ``(K, 2)`` of the decisions ``found``, on the true deal and averaged, and how many deals were used."""
-    terms, samples = np.zeros((len(found.table), 2)), 0
-    states = generator_states(rng.random(len(found.table)))
-    rollouts, replay = BatchedRollouts(setup, rival), Batch(setup, ROWS, skip_forced=False, autoreset=False)
+    """Returns the terms ``(K, 2)`` of ``decisions``, on the true deal and averaged, and how many deals were used."""
+    terms, samples = np.zeros((len(decisions.table), 2)), 0
+    states = generator_states(rng.random(len(decisions.table)))
+    rollouts = SteppedRollouts(setup, [ByAct(setup, rival)])
+    replay = Batch(setup, ROWS, skip_forced=False, autoreset=False)
     for at in range(0, len(terms), ROWS // PROPOSALS):
         part = slice(at, at + ROWS // PROPOSALS)
-        owner = np.repeat(np.arange(len(found.table[part])), PROPOSALS)
-        drawn = determinize(setup, found.redacted[part], owner, states[part])
+        owner = np.repeat(np.arange(len(decisions.table[part])), PROPOSALS)
+        determinized = determinize(setup, decisions.redacted[part], owner, states[part])
         assert setup.game.rewind is not None
-        opening = setup.game.rewind(rows[found.table[part]][owner], drawn)
-        played, plies = log[:, found.table[part]][:, owner], found.ply[part][owner]
-        kept = np.flatnonzero(same_play(replay, rival, opening, played, plies, drawn["seat"], rng))
-        order = np.arange(len(kept)) - np.searchsorted(owner[kept], owner[kept])
-        kept = kept[order < MOST_KEPT]
-        tables = np.concatenate([found.rows[part], drawn[kept]])
-        whose = np.concatenate([np.arange(len(found.table[part])), owner[kept]])
-        pair = found.actions[part][whose]
+        opening = setup.game.rewind(rows[decisions.table[part]][owner], determinized)
+        played, plies = log[:, decisions.table[part]][:, owner], decisions.ply[part][owner]
+        accepted = np.flatnonzero(same_play(replay, rival, opening, played, plies, determinized["seat"], rng))
+        order = np.arange(len(accepted)) - np.searchsorted(owner[accepted], owner[accepted])
+        accepted = accepted[order < MAX_KEPT]
+        tables = np.concatenate([decisions.rows[part], determinized[accepted]])
+        whose = np.concatenate([np.arange(len(decisions.table[part])), owner[accepted]])
+        pair = decisions.actions[part][whose]
         values = rollouts.values(tables, (np.int64(1) << pair).sum(axis=1))
         numbers = np.arange(len(tables))
         term = values[numbers, pair[:, 0]] - values[numbers, pair[:, 1]]
-        true = len(found.table[part])
+        true = len(decisions.table[part])
         terms[part, 0] = term[:true]
         terms[part, 1] = np.bincount(whose, term) / np.bincount(whose)
-        samples += len(kept)
+        samples += len(accepted)
     return terms, samples
 
 
@@ -212,7 +225,7 @@ def same_play(
 ) -> NDArray[np.bool_]:
     """Returns whether the first ``plies (N,)`` plies from the tables ``opening (N,)`` can be, and are what the field plays.
 
-    ``played (P, N)`` are the actions; those of ``hero_seat (N,)`` must be legal alone. ``batch`` has at least N tables.
+    ``played (P, N)`` are the actions; the seat ``hero_seat (N,)`` needs only legal ones. ``batch`` has at least N tables.
     """
     left = np.arange(len(opening))
     batch.set_tables(left, opening, trusted=True)

@@ -27,8 +27,8 @@ class DealPlan:
         return {key: value.to_dict() if isinstance(value, Setup | Task) else value for key, value in vars(self).items()}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, content: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
-        values |= {"setup": setup_from(held["setup"]), "task": Task(**held["task"])}
+        values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+        values |= {"setup": setup_from(content["setup"]), "task": Task(**content["task"])}
         return cls(**values)

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng, any_needs_history, check_agents
-from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.validation import check_whole
@@ -26,13 +25,12 @@ from nainjaune_env.engine.batch import Batch, make_batch
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums, ProductSums
-from ..task import DEFAULT_TASK, FRESH, Task
+from ..stats.ratio_estimate import Estimate
+from ..task import DEFAULT_TASK, Task
 from .behaviour import Behaviour, BehaviourCounter
 from .openings import opening_tables
 from .play import play_out
 
-Start = Literal["fresh"] | dict[str, Sequence[int]]
-"""The chips at the start of rounds, as ``Batch`` takes it."""
 AfterStep = Callable[[NDArray[np.int64]], None]
 
 PAIR_KEY = (0, 1)
@@ -54,6 +52,11 @@ class Edge:
     """The same by the hero's distance from the seat that acts first."""
     behaviour: Behaviour | None = None
     """How hero and field played these deals; None if not measured."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """The mean with its 95 % interval, in the game's unit (chips, cards) a round."""
+        return self.moments.estimate
 
     @property
     def mean(self) -> float:
@@ -94,14 +97,14 @@ class EdgeSums:
         return {"gain": self.gain.to_json(), "by_seat": [sums.to_json() for sums in self.by_seat], "behaviour": behaviour}
 
     @classmethod
-    def from_json(cls, setup: Setup, held: dict[str, Any]) -> Self:
+    def from_json(cls, setup: Setup, payload: dict[str, Any]) -> Self:
         """Returns the sums that :meth:`to_json` wrote."""
-        found = cls(setup, measure=held["behaviour"] is not None)
-        found.gain = DifferenceSums.from_json(found.gain.scale, held["gain"])
-        found.by_seat = [DifferenceSums.from_json(setup.players, sums) for sums in held["by_seat"]]
-        if found.behaviour is not None:
-            found.behaviour.sums = ProductSums.from_json(held["behaviour"])
-        return found
+        sums = cls(setup, measure=payload["behaviour"] is not None)
+        sums.gain = DifferenceSums.from_json(sums.gain.scale, payload["gain"])
+        sums.by_seat = [DifferenceSums.from_json(setup.players, numbers) for numbers in payload["by_seat"]]
+        if sums.behaviour is not None:
+            sums.behaviour.sums = ProductSums.from_json(payload["behaviour"])
+        return sums
 
 
 class Duplicate:
@@ -114,18 +117,16 @@ class Duplicate:
         *,
         seed: int,
         task: Task = DEFAULT_TASK,
-        pots: Sequence[int] | None = None,
         measure: bool = False,
         device: str = "cpu",
         chunk: int | None = None,
     ) -> None:
         """``task``: the payoff that is measured, and the start of rounds.
 
-        ``pots``: chips in the pots before the antes, on every deal (None: those of the task).
-
         ``measure``: also measure behaviour; play does not depend on it. ``device``: where the tables are, as ``Batch`` takes
-        it. ``chunk``: deals played at once (None: those of :data:`CHUNK_TABLES` tables). Raises :class:`AgentError` for an agent
-        that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError` if there is no such device.
+        it. ``chunk``: deals played at once (None: as many as fill :data:`CHUNK_TABLES` tables). Raises
+        :class:`AgentError` for an agent that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError` if there is
+        no such device.
         """
         check_setup(setup)
         check_agents(agents)
@@ -135,7 +136,6 @@ class Duplicate:
         self.seed = seed
         task.check(setup)
         self.task = task
-        self.start = start_with(pots, task)
         self.measure = measure
         self.device = device
         self._chunk = chunk
@@ -154,9 +154,9 @@ class Duplicate:
         first_deal: int = 0,
         progress: Callable[[int], object] | None = None,
     ) -> Edge:
-        """Returns the edge of agent number ``hero`` over a field of agent ``rival``; the arguments are those of :meth:`edges`."""
-        (found,) = self.edges([(hero, rival)], deals, first_deal=first_deal, progress=progress)
-        return found
+        """Returns the edge of agent number ``hero`` over a field of agent ``rival``; arguments as in :meth:`edges`."""
+        (edge,) = self.edges([(hero, rival)], deals, first_deal=first_deal, progress=progress)
+        return edge
 
     def edges(
         self,
@@ -174,14 +174,14 @@ class Duplicate:
         :class:`~nainjaune_env.core.errors.DealError` for a number of deals below 1.
         """
         check_whole("The number of deals", deals, 1)
-        found = [EdgeSums(self.setup, measure=self.measure) for _ in pairs]
+        sums = [EdgeSums(self.setup, measure=self.measure) for _ in pairs]
         for at, count in chunks(first_deal, deals, self.chunk * CHUNKS_AT_ONCE[self.device]):
-            for pair, sums in zip(pairs, found, strict=True):
-                sums.merge(self.play(*pair, at, count)[0])
+            for pair, so_far in zip(pairs, sums, strict=True):
+                so_far.merge(self.play(*pair, at, count)[0])
                 if progress is not None:
                     progress(count)
         names = [agent.name for agent in self.agents]
-        return [sums.edge(names[hero], names[rival]) for (hero, rival), sums in zip(pairs, found, strict=True)]
+        return [whole.edge(names[hero], names[rival]) for (hero, rival), whole in zip(pairs, sums, strict=True)]
 
     def play(self, hero: int, rival: int, at: int, count: int) -> tuple[EdgeSums, NDArray[np.int64]]:
         """Plays the deals ``at .. at+count-1`` at once; returns their sums, and the numerators of the hero's gains ``(D,)``."""
@@ -202,7 +202,7 @@ class Duplicate:
         return sums, total
 
     def blocks(self, hero: int, rival: int, first_deal: int, deals: int) -> NDArray[np.float64]:
-        """Returns the block values ``(deals,)`` of which :meth:`edge` is the mean, played at once, on the CPU."""
+        """Plays the deals at once, on the CPU; returns the block values ``(deals,)``, whose mean is :meth:`edge`."""
         openings = self._openings(rival, first_deal, deals)
         payoff, _ = self._play_chunk(hero, rival, first_deal, deals, None, openings)
         values: NDArray[np.float64] = self._gain(payoff).sum(axis=1) / self.setup.players**2
@@ -212,8 +212,8 @@ class Duplicate:
         """Returns n times the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""
         n = self.setup.players
         payoff = whole_payoff(self.task, payoff)
-        own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)
-        gain: NDArray[np.int64] = own - payoff[:, n, :]
+        hero_payoff = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)
+        gain: NDArray[np.int64] = hero_payoff - payoff[:, n, :]
         return gain
 
     def _openings(self, rival: int, at: int, count: int) -> NDArray[Any] | None:
@@ -226,7 +226,7 @@ class Duplicate:
             return None
         if openings is not None:
             return BehaviourCounter(self.setup, openings)
-        dealt = Batch(self.setup, count, start=self.start, skip_forced=False, autoreset=False, observe=False)
+        dealt = Batch(self.setup, count, skip_forced=False, autoreset=False, observe=False)
         dealt.reset(seeds=self.deal_seeds(at, count))
         return BehaviourCounter(self.setup, dealt.tables)
 
@@ -242,8 +242,7 @@ class Duplicate:
         pair = [self.agents[hero], self.agents[rival]]
         seeds = self.deal_seeds(at, count)
         return play_deals(
-            self.setup, pair, seating, seeds, rngs,
-            start=self.start, openings=openings, after_step=after_step, device=self.device,
+            self.setup, pair, seating, seeds, rngs, openings=openings, after_step=after_step, device=self.device
         )  # fmt: skip
 
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
@@ -267,16 +266,6 @@ def check_device(setup: Setup, agents: Sequence[Agent], device: str) -> None:
     check_players(agents, setup)
 
 
-def start_with(pots: Sequence[int] | None, task: Task = DEFAULT_TASK) -> Start:
-    """Returns the start of rounds with ``pots`` before the antes, or with all pots empty (None).
-
-    Raises :class:`ConfigError` for pots beside a ``task`` with another start than fresh.
-    """
-    if pots is not None and task.start != FRESH:
-        raise ConfigError("Pots are the chips that every round starts with, so they go without another start.")
-    return "fresh" if pots is None else {"pots": pots}
-
-
 def play_deals(
     setup: Setup,
     agents: Sequence[Agent],
@@ -284,7 +273,6 @@ def play_deals(
     seeds: NDArray[np.uint64],
     rngs: Sequence[Rng],
     *,
-    start: Start = "fresh",
     openings: NDArray[Any] | None = None,
     after_step: AfterStep | None = None,
     device: str = "cpu",
@@ -292,13 +280,13 @@ def play_deals(
     """Plays D deals with T seatings each; returns the payoffs ``(D, T, n)`` and the seat that acts first in each deal ``(D,)``.
 
     ``seating (D, T, n)`` are indices into ``agents``, ``seeds (D,)`` the generator states of the deals; agent i draws from
-    ``rngs[i]``. ``start`` is the start of every round, as in ``Batch``, unless ``openings (D,)`` are the tables before any ply.
+    ``rngs[i]``. ``openings (D,)`` are the tables before any ply (None: fresh rounds).
     ``after_step`` is called after each step with its actions ``(D * T,)``. ``device`` is where the tables are.
     """
     deals, rotations, n = seating.shape
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
     log = any_needs_history(agents)
-    batch = make_batch(setup, deals * rotations, start=start, autoreset=False, log=log, deal=False, device=device, **options)
+    batch = make_batch(setup, deals * rotations, autoreset=False, log=log, deal=False, device=device, **options)
     if openings is None:
         batch.reset(seeds=np.repeat(seeds, rotations))
     else:
@@ -309,7 +297,7 @@ def play_deals(
 
 
 def chunk_deals(setup: Setup, chunk: int | None = None) -> int:
-    """Returns the number of deals of a chunk of duplicate play: ``chunk``, or those of :data:`CHUNK_TABLES` tables (None)."""
+    """Returns the deals of a chunk of duplicate play: ``chunk``, or (None) as many as fill :data:`CHUNK_TABLES` tables."""
     return CHUNK_TABLES // (setup.players + 1) if chunk is None else chunk
 
 

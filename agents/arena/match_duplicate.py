@@ -32,8 +32,7 @@ from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 
 from ..seeds import Stream, generator
-from ..stats.differences import Differences
-from ..stats.intervals import to_json
+from ..stats.differences import Differences, interval_notes
 from ..stats.ratio_estimate import Estimate, Ratios
 from ..task import CARRIED, DEFAULT_TASK, Task, match_rounds
 from .duplicate import CHUNK_TABLES, PAIR_KEY, chunks
@@ -83,11 +82,40 @@ class MatchEdge:
         return {
             "hero": self.hero,
             "field": self.field_name,
-            "per_match": {"mean": self.matches.mean, "ci95": to_json(self.matches.half_width)},
-            "per_round": {"mean": self.per_round.mean, "ci95": to_json(self.per_round.ci95)},
+            "per_match": self.matches.estimate.to_dict(),
+            "per_round": self.per_round.to_dict(),
             "rounds": self.rounds,
             "blocks": self.matches.count,
-            "by_round": [{"mean": each.mean, "ci95": to_json(each.half_width)} for each in self.by_round],
+            "by_round": [stats.estimate.to_dict() for stats in self.by_round],
+        }
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """Agents rated over whole matches."""
+
+    plan: MatchDuplicate
+    matches: int
+    edges: list[MatchEdge]
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the intervals (``stats.differences``)."""
+        return interval_notes(edge.matches for edge in self.edges)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the content of ``matches.json``."""
+        plan = self.plan
+        return {
+            **plan.setup.to_dict(),
+            "unit": plan.setup.game.unit,
+            "seed": plan.seed,
+            "matches": self.matches,
+            "most_rounds": plan.rounds,
+            **plan.task.to_dict(),
+            "agents": [agent.name for agent in plan.agents],
+            "edges": [edge.to_dict() for edge in self.edges],
+            "notes": self.notes,
         }
 
 
@@ -115,6 +143,12 @@ class MatchDuplicate:
         self.rounds = match_rounds(setup) if rounds is None else check_whole("The number of rounds of a match", rounds, 1)
         self.task = task
 
+    def result(
+        self, pairs: Sequence[tuple[int, int]], matches: int, *, progress: Callable[[int], object] | None = None
+    ) -> MatchResult:
+        """Returns the edges of the ``pairs`` (hero, field) of agents by number; other arguments as in :meth:`edge`."""
+        return MatchResult(self, matches, [self.edge(hero, rival, matches, progress=progress) for hero, rival in pairs])
+
     def edge(self, hero: int, rival: int, matches: int, *, progress: Callable[[int], object] | None = None) -> MatchEdge:
         """Returns the edge of agent number ``hero`` over a field of agent ``rival`` in the first ``matches`` matches of the seed.
 
@@ -123,19 +157,18 @@ class MatchDuplicate:
         last call.
         """
         n = self.setup.players
-        found = MatchEdge(self.agents[hero].name, self.agents[rival].name)
+        edge = MatchEdge(self.agents[hero].name, self.agents[rival].name)
         pair = [self.agents[hero], self.agents[rival]]
         seating = np.ones((n + 1, n), np.int64)
         np.fill_diagonal(seating, 0)
         for at, count in chunks(0, check_whole("The number of matches", matches, 1), CHUNK_TABLES // (n + 1)):
             rngs = [generator(self.seed, Stream.MATCH_DUPLICATE, *PAIR_KEY, who, at) for who in range(2)]
             payoff, played = self.play(pair, np.broadcast_to(seating, (count, n + 1, n)), at, rngs)
-            own = payoff[:, range(n), :, range(n)].transpose(1, 2, 0)  # (M, R, n): the hero in each seat
-            field_alone = payoff[:, n]
-            found.add((own - field_alone).mean(axis=2), played[:, :n].mean(axis=1))
+            hero_payoff = payoff[:, range(n), :, range(n)].transpose(1, 2, 0)  # (M, R, n): the hero in each seat
+            edge.add((hero_payoff - payoff[:, n]).mean(axis=2), played[:, :n].mean(axis=1))
             if progress is not None:
                 progress(count)
-        return found
+        return edge
 
     def play(
         self, agents: Sequence[Agent], seating: NDArray[np.int64], first: int, rngs: Sequence[Rng]
@@ -160,9 +193,9 @@ class MatchDuplicate:
             batch.reset(going, seeds=deals[going], carry=bool(payoffs))
             payoff = play_out(batch, agents, seating.reshape(count, n), rngs)
             rounds[going] += 1
-            resting = np.ones(count, np.bool_)
-            resting[going] = False
-            payoff[resting] = 0  # their reward is still that of their last step
+            finished = np.ones(count, np.bool_)
+            finished[going] = False
+            payoff[finished] = 0  # their reward is still that of their last step
             payoffs.append(self.task.payoff(payoff))
             going = going[batch.tables["stage"][going] != Stage.MATCH_OVER]
         return np.stack(payoffs, axis=1).reshape(matches, tables, len(payoffs), n), rounds.reshape(matches, tables)

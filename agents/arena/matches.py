@@ -66,7 +66,7 @@ def _play_recorded(
 ) -> list[Record]:
     """Plays every table of ``batch``, which has a log, to the end of its episode; returns the records by table.
 
-    ``seating`` and ``rngs`` are those of :func:`play_out`, with one more generator at the end, for the recorder.
+    ``seating`` and ``rngs`` are as in :func:`play_out`, with one more generator at the end, for the recorder.
     """
     names = [[agents[who].name for who in row] for row in seating]
     recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)

@@ -35,13 +35,12 @@ def opening_tables(
         return None
     seeds = streams(seed, count, first=first)
     if task.draws:
-        drawn = task.start_values(setup, seeds)
-        dealer = Batch(setup, count, start=drawn, skip_forced=False, autoreset=False, observe=False)
+        dealer = Batch(setup, count, start=task.start_values(setup, seeds), skip_forced=False, autoreset=False, observe=False)
         dealer.reset(seeds=seeds)
         return dealer.tables.copy()
     dealer = Batch(setup, count, start=CARRIED, skip_forced=False, autoreset=False, observe=False)
     number = np.arange(first, first + count) % MATCH_ROUNDS
-    dealer.reset(seeds=seeds)  # those of the first round stay as they are
+    dealer.reset(seeds=seeds)  # the first round's stay as they are
     later = np.flatnonzero(number)
     if later.size:
         dealer.set_tables(later, _played(setup, seed, first, count, agents, seating, number)[later], trusted=True)

@@ -33,13 +33,13 @@ def play_out(
     """
     if batch.options.autoreset:
         raise AgentError("play_out needs a batch that stops at the end of an episode: Batch(..., autoreset=False).")
-    chance = rngs if callable(rngs) else lambda number, _: rngs[number]
+    generators = rngs if callable(rngs) else lambda number, _: rngs[number]
     if batch.device == "cuda":
         from ..cuda.players import play_out_on_gpu
 
-        return play_out_on_gpu(cast(Any, batch), agents, seating, chance, after_step=after_step)
+        return play_out_on_gpu(cast(Any, batch), agents, seating, generators, after_step=after_step)
     payoff = batch.reward.astype(np.int64)
-    seated = SeatAssignment(batch, agents, seating, chance)
+    seated = SeatAssignment(batch, agents, seating, generators)
     while not batch.done.all():
         actions = np.zeros(batch.num_tables, np.int64)
         playing = np.flatnonzero(~batch.done)

@@ -15,10 +15,10 @@ from nainjaune_env.core.validation import check_whole
 from ..seeds import Stream, generator
 from ..stats.ratings import Ratings, fit, rankings
 from ..task import DEFAULT_TASK, Task
-from .duplicate import CHUNK_TABLES, CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with
+from .duplicate import CHUNK_TABLES, CHUNKS_AT_ONCE, check_device, chunks, play_deals
 from .openings import opening_tables
 
-MOST_DEALS = 100_000
+MAX_DEALS = 100_000
 """Most deals that agents are rated on: the bootstrap keeps the rankings of each, and intervals are narrow long before."""
 
 
@@ -29,25 +29,24 @@ def rate(
     deals: int,
     seed: int,
     task: Task = DEFAULT_TASK,
-    pots: Sequence[int] | None = None,
     progress: Callable[[int], object] | None = None,
     device: str = "cpu",
 ) -> Ratings:
     """Rates ``agents`` over rounds among all of them, on a tournament's deals with this ``seed``.
 
     For each deal agents are drawn for the seats, each one once before any one twice, and the seating is rotated through all
-    seats. ``task`` and ``pots`` are those of ``Duplicate``; carried rounds are those of the same agents before they rotate, and
+    seats. ``task`` is as in ``Duplicate``; carried rounds were played by the same agents before they rotate, and
     places in a round do not depend on the objective. ``progress`` is called with the number of deals done. ``device`` is where
-    the tables are, as in ``Duplicate``. Of more than :data:`MOST_DEALS` deals the first so many are played.
+    the tables are, as in ``Duplicate``. At most the first :data:`MAX_DEALS` deals are played.
     """
     check_device(setup, agents, device)
     check_whole("The number of deals", deals, 1)
-    start, found = start_with(pots, task), []
+    rows = []
     for at, count in rated_shards(setup, deals, device):
-        found.append(ranked(setup, agents, at, count, seed=seed, task=task, start=start, device=device))
+        rows.append(ranked(setup, agents, at, count, seed=seed, task=task, device=device))
         if progress is not None:
             progress(count)
-    return ratings_of(found, [agent.name for agent in agents], seed)
+    return ratings_of(rows, [agent.name for agent in agents], seed)
 
 
 def rated_shards(setup: Setup, deals: int, device: str, chunk: int | None = None) -> Iterator[tuple[int, int]]:
@@ -56,30 +55,30 @@ def rated_shards(setup: Setup, deals: int, device: str, chunk: int | None = None
     ``chunk`` is that of ``Duplicate``.
     """
     size = CHUNK_TABLES // setup.players if chunk is None else chunk
-    return chunks(0, min(deals, MOST_DEALS), size * CHUNKS_AT_ONCE[device])
+    return chunks(0, min(deals, MAX_DEALS), size * CHUNKS_AT_ONCE[device])
 
 
 def ranked(
-    setup: Setup, agents: Sequence[Agent], at: int, count: int, *, seed: int, task: Task, start: Start, device: str
+    setup: Setup, agents: Sequence[Agent], at: int, count: int, *, seed: int, task: Task, device: str
 ) -> NDArray[np.int16]:
     """Plays the deals ``at .. at+count-1`` at once; returns the rankings ``(D, n, 2n)`` of ``stats.ratings``."""
     n = setup.players
-    drawn = np.concatenate(
+    first_seating = np.concatenate(
         [
             drawn_seats(len(agents), n, some, generator(seed, Stream.MIXED, len(agents), first))
             for first, some in chunks(at, count, CHUNK_TABLES // n)
         ]
     )
-    seating = np.stack([np.roll(drawn, turn, axis=1) for turn in range(n)], axis=1)
+    seating = np.stack([np.roll(first_seating, turn, axis=1) for turn in range(n)], axis=1)
     rngs = [generator(seed, Stream.MIXED, who, at) for who in range(len(agents))]
-    seeds, openings = streams(seed, count, first=at), opening_tables(setup, task, seed, at, count, agents, drawn)
-    payoff, _ = play_deals(setup, agents, seating, seeds, rngs, start=start, openings=openings, device=device)
+    seeds, openings = streams(seed, count, first=at), opening_tables(setup, task, seed, at, count, agents, first_seating)
+    payoff, _ = play_deals(setup, agents, seating, seeds, rngs, openings=openings, device=device)
     return rankings(payoff, seating)
 
 
-def ratings_of(found: Sequence[NDArray[np.int16]], names: Sequence[str], seed: int) -> Ratings:
+def ratings_of(parts: Sequence[NDArray[np.int16]], names: Sequence[str], seed: int) -> Ratings:
     """Returns the ratings of the agents ``names`` from all rankings of :func:`ranked`, in the order of the deals."""
-    rows = np.concatenate(found)
+    rows = np.concatenate(parts)
     return Ratings([*names], fit(rows, len(names), generator(seed, Stream.MIXED, len(names) + 1)), len(rows))
 
 

@@ -30,9 +30,9 @@ class DecisionClock:
 
     def taken(self) -> tuple[int, int, float]:
         """Returns the calls, decisions and seconds since this was last called, and begins again."""
-        found = self.calls, self.decisions, self.seconds
+        taken = self.calls, self.decisions, self.seconds
         self.calls, self.decisions, self.seconds = 0, 0, 0.0
-        return found
+        return taken
 
     @property
     def milliseconds(self) -> float | None:

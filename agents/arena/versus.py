@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.arrays import packed, unpacked
-from ..distributed.units import Executor, Found, InProcess, Player, Unit, in_order
+from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit, in_order
 from ..seeds import Stream, generator
 from ..stats.differences import Differences, interval_notes
 from ..stats.exact_sums import DifferenceSums
@@ -30,19 +30,56 @@ from ..stats.sequential import SequentialTest, anytime_half_width
 from ..task import CARRIED, DEFAULT_TASK, Task
 from .advantage import doubled_advantage
 from .deal_plan import DealPlan
-from .duplicate import CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with, whole_payoff
+from .duplicate import CHUNKS_AT_ONCE, check_device, chunks, play_deals, whole_payoff
 from .openings import opening_tables
 
 LOOK_EVERY = 256
 """Deals between looks at the test; enough that the first look is at a nearly normal mean."""
 
 
+@dataclass(frozen=True)
+class VersusPlan(DealPlan):
+    """What a comparison plays. A unit is the deals between two looks, both ways."""
+
+    KIND: ClassVar[str] = "comparison"
+
+    deals: int
+    """The largest number; a test may stop earlier."""
+    seed: int
+    """The deals of a tournament with this seed are played, from the first on."""
+    task: Task = DEFAULT_TASK
+    device: str = "cpu"
+    """Where the tables are, as in ``Duplicate``."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.agents) != 2 or len(set(self.agents)) < 2:
+            raise AgentError(f"A comparison takes two agents of different names, not {quoted([*self.agents])}.")
+
+    def units(self) -> Iterator[WorkUnit]:
+        """Yields the deals in order; on a GPU they are played ahead of looks."""
+        for at, count in chunks(0, self.deals, LOOK_EVERY * CHUNKS_AT_ONCE[self.device]):
+            yield WorkUnit(0, at, count)
+
+    def player(self, agents: Sequence[Agent]) -> Player:
+        """Returns the function that plays a unit."""
+        check_device(self.setup, agents, self.device)
+        self.task.check(self.setup)
+
+        def play(unit: WorkUnit) -> Payload:
+            return {"gains": packed(both_ways(self.setup, agents, self.seed, unit.first, unit.deals, self.device, self.task))}
+
+        return play
+
+
 class VersusResult:
     """How A and B compare so far."""
 
-    def __init__(self, names: tuple[str, str], scale: int) -> None:
-        """``scale``: gains are whole numbers over it."""
-        self.names = names
+    def __init__(self, plan: VersusPlan, test: SequentialTest | None = None) -> None:
+        """``test``: what decides when to stop (None: the number of deals is fixed)."""
+        self.plan = plan
+        self.test = test
+        scale = plan.setup.players**2  # gains are whole numbers over it
         self._gains = (DifferenceSums(scale), DifferenceSums(scale))
         self._advantage = DifferenceSums(2 * scale)
 
@@ -64,98 +101,56 @@ class VersusResult:
         return one.differences(), other.differences()
 
     @property
+    def decided(self) -> bool:
+        """Whether the test has decided."""
+        return self.test is not None and self.test.outcome(self.advantage) != "undecided"
+
+    @property
     def notes(self) -> list[str]:
         """Sentences about the intervals (``stats.differences``)."""
         return interval_notes([self.advantage, *self.gains])
 
-    def to_dict(self, test: SequentialTest | None) -> dict[str, Any]:
-        """Returns the content of ``versus.json``; ``test`` is None if the number of deals was fixed."""
-        (a, b), advantage = self.names, self.advantage
-        held: dict[str, Any] = {
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the content of ``versus.json``."""
+        plan, test, advantage = self.plan, self.test, self.advantage
+        (a, b) = plan.agents
+        return {
+            **plan.setup.to_dict(),
+            "unit": plan.setup.game.unit,
+            "seed": plan.seed,
+            **plan.task.to_dict(),
             "a": a,
             "b": b,
             "deals": advantage.count,
-            "mean": advantage.mean,
-            "ci95": to_json(advantage.half_width),
+            **advantage.estimate.to_dict(),
             "differ": advantage.differing,
             "anytime95": to_json(anytime_half_width(advantage)),
             "edges": [
-                {"hero": hero, "field": rival, "mean": gain.mean, "ci95": to_json(gain.half_width), "differ": gain.differing}
+                {"hero": hero, "field": rival, **gain.estimate.to_dict(), "differ": gain.differing}
                 for hero, rival, gain in zip((a, b), (b, a), self.gains, strict=True)
             ],
             "notes": self.notes,
-            "test": None,
+            "test": test and {**asdict(test), "llr": test.llr(advantage), "outcome": test.outcome(advantage)},
         }
-        if test is not None:
-            held["test"] = {
-                "low": test.low,
-                "high": test.high,
-                "alpha": test.alpha,
-                "beta": test.beta,
-                "llr": test.llr(advantage),
-                "outcome": test.outcome(advantage),
-            }
-        return held
-
-
-@dataclass(frozen=True)
-class VersusPlan(DealPlan):
-    """What a comparison plays; the arguments are those of :func:`versus`. A unit is the deals between two looks, both ways."""
-
-    KIND: ClassVar[str] = "comparison"
-
-    deals: int
-    seed: int
-    task: Task = DEFAULT_TASK
-    pots: tuple[int, ...] | None = None
-    device: str = "cpu"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if len(self.agents) != 2 or len(set(self.agents)) < 2:
-            raise AgentError(f"A comparison takes two agents of different names, not {quoted([*self.agents])}.")
-
-    def units(self) -> Iterator[Unit]:
-        """Yields the deals in order; on a GPU they are played ahead of looks."""
-        for at, count in chunks(0, self.deals, LOOK_EVERY * CHUNKS_AT_ONCE[self.device]):
-            yield Unit(0, at, count)
-
-    def player(self, agents: Sequence[Agent]) -> Player:
-        """Returns the function that plays a unit."""
-        check_device(self.setup, agents, self.device)
-        self.task.check(self.setup)
-        start = start_with(self.pots, self.task)
-
-        def play(unit: Unit) -> Found:
-            found = both_ways(self.setup, agents, self.seed, unit.first, unit.deals, start, self.device, self.task)
-            return {"gains": packed(found)}
-
-        return play
 
 
 def versus(
     setup: Setup,
     agents: Sequence[Agent],
     *,
-    deals: int,
-    seed: int,
     test: SequentialTest | None = None,
-    task: Task = DEFAULT_TASK,
-    pots: Sequence[int] | None = None,
     progress: Callable[[VersusResult], object] | None = None,
-    device: str = "cpu",
     executor: Executor | None = None,
+    **options: Any,
 ) -> VersusResult:
-    """Compares two agents until ``test`` decides, over at most ``deals`` deals (``test`` None: over all of them).
+    """Compares two agents until ``test`` decides (None: over all deals); ``options`` are the other fields of :class:`VersusPlan`.
 
-    Deals are those of a tournament with this ``seed``, from the first on. ``progress`` is called with the result so far after
-    each :data:`LOOK_EVERY` deals. ``device`` is where the tables are, as in ``Duplicate``. ``executor`` is where units are played
+    ``progress`` is called with the result so far after each :data:`LOOK_EVERY` deals. ``executor`` is where units are played
     (None: in this process); other processes load the agents by their names. Looks are at the deals from the first one on without
     a gap, in whatever order they are played, so the result does not depend on it. Raises :class:`AgentError` unless there are two
     agents of different names that can play there.
     """
-    names = tuple(agent.name for agent in agents)
-    plan = VersusPlan(setup, names, deals, seed, task, None if pots is None else tuple(pots), device)
+    plan = VersusPlan(setup, tuple(agent.name for agent in agents), **options)
     return play_versus(plan, agents, executor or InProcess(), test, progress)
 
 
@@ -166,17 +161,16 @@ def play_versus(
     test: SequentialTest | None = None,
     progress: Callable[[VersusResult], object] | None = None,
 ) -> VersusResult:
-    """Plays the units of ``plan`` until ``test`` decides; the arguments are those of :func:`versus`."""
-    one, other = plan.agents
-    result = VersusResult((one, other), plan.setup.players**2)
+    """Plays the units of ``plan`` until ``test`` decides; arguments as in :func:`versus`."""
+    result = VersusResult(plan, test)
     with closing(executor.results(plan, agents, plan.units())) as results:
-        for unit, found in in_order(plan.units(), results):
-            gains = unpacked(found["gains"], (unit.deals, 2), np.int64)
+        for unit, payload in in_order(plan.units(), results):
+            gains = unpacked(payload["gains"], (unit.deals, 2), np.int64)
             for first, some in chunks(0, unit.deals, LOOK_EVERY):
                 result.add(gains[first : first + some])
                 if progress is not None:
                     progress(result)
-                if test is not None and test.outcome(result.advantage) != "undecided":
+                if result.decided:
                     return result
     return result
 
@@ -187,7 +181,6 @@ def both_ways(
     seed: int,
     at: int,
     count: int,
-    start: Start,
     device: str = "cpu",
     task: Task = DEFAULT_TASK,
     heroes: tuple[int, ...] = (0, 1),
@@ -198,7 +191,7 @@ def both_ways(
     depend on the seed, ``at`` and ``count``. ``heroes`` are the numbers of those whose gains are returned.
     """
     if task.start == CARRIED and len(heroes) > 1:  # each way begins with the chips that its own field left: nothing is shared
-        ways = [both_ways(setup, agents, seed, at, count, start, device, task, (who,)) for who in heroes]
+        ways = [both_ways(setup, agents, seed, at, count, device, task, (who,)) for who in heroes]
         return np.concatenate(ways, axis=1)
     n = setup.players
     numbers: dict[tuple[int, ...], int] = {}  # with two seats, A in one of them is also B in the other
@@ -212,7 +205,7 @@ def both_ways(
     rngs = [generator(seed, Stream.VERSUS, who, at) for who in (0, 1)]
     seeds, field = streams(seed, count, first=at), np.full((count, n), 1 - heroes[0])
     openings = opening_tables(setup, task, seed, at, count, agents, field)
-    payoff, _ = play_deals(setup, agents, seating, seeds, rngs, start=start, openings=openings, device=device)
+    payoff, _ = play_deals(setup, agents, seating, seeds, rngs, openings=openings, device=device)
     payoff = whole_payoff(task, payoff)
     gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in heroes]  # each (D, n)
     return np.stack([gain.sum(axis=1) for gain in gains], axis=1)

@@ -24,9 +24,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nainjaune_env.core.speech import LANGUAGES
-
-from .arguments import add_seed_argument, add_threads_argument, integer, number
+from .arguments import (
+    add_color_argument,
+    add_language_argument,
+    add_seed_argument,
+    add_threads_argument,
+    integer,
+    number,
+)
+from .files import read_match
 from .setups import add_setup_arguments, settle_setup
 from .streams import print_json
 
@@ -37,11 +43,10 @@ if TYPE_CHECKING:
 
 NAME = "advise"
 HELP = "estimate every move of a position, and say why the best is best"
-COLORS = ("auto", "always", "never")
 
 ERROR = 0.2
 """Default half-width of intervals."""
-MOST_DEALS = 10_000_000
+MAX_DEALS = 10_000_000
 """Most deals of a position: their results are held in memory."""
 FIELDS = ("hand", "moves", "pots", "stacks", "seat", "round")
 """Arguments that describe a position; each game says which of them it takes."""
@@ -65,20 +70,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         metavar="AGENT",
-        help="agent that plays the rounds (default: zoo:strong where it plays, else the best rule of thumb)",
+        help="agent that plays the rounds (default: zoo:strong where it plays, else the best heuristic)",
     )
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT", help="agents in the other seats, in seat order, or one for all (default: --model)"
     )
-    add_chance_arguments(parser)
+    add_rollout_arguments(parser)
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--error", type=number(1e-6, 100_000), help=f"half-width of the 95 %% intervals (default: {ERROR})")
-    effort.add_argument("--deals", type=integer(2, MOST_DEALS), help="number of deals for each move, in place of --error")
+    effort.add_argument("--deals", type=integer(2, MAX_DEALS), help="number of deals for each move, in place of --error")
     parser.add_argument("--every", action="store_true", help="reach --error for moves far behind the best, too")
     add_output_arguments(parser)
 
 
-def add_chance_arguments(parser: argparse.ArgumentParser) -> None:
+def add_rollout_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares ``--seed`` and ``--threads``, for commands with rollouts."""
     add_seed_argument(parser)
     add_threads_argument(parser, default=2, meaning="number of threads")
@@ -87,10 +92,8 @@ def add_chance_arguments(parser: argparse.ArgumentParser) -> None:
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares ``--json``, ``--lang`` and ``--color``."""
     parser.add_argument("--json", action="store_true", help="print all numbers as JSON")
-    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
-    parser.add_argument(
-        "--color", choices=COLORS, default="auto", help="auto: on a terminal, unless NO_COLOR is set (default: %(default)s)"
-    )
+    add_language_argument(parser)
+    add_color_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -104,8 +107,8 @@ def run(args: argparse.Namespace) -> int:
     from ..seeds import Stream, generator
 
     setup, table, position = _recorded(args) if args.record is not None else _written(args)
-    own = args.model or usual_model(setup)
-    names = seated(setup, int(table["seat"]), own, args.agents or [own])
+    model = args.model or usual_model(setup)
+    names = seated(setup, int(table["seat"]), model, args.agents or [model])
     adviser = Adviser(setup, players(setup, names), threads=args.threads)
     use_threads(1)  # each of our own threads has one
     error = ERROR if args.error is None and args.deals is None else args.error
@@ -113,8 +116,7 @@ def run(args: argparse.Namespace) -> int:
         np.array([table]), generator(args.seed, Stream.ADVICE), deals=args.deals, error=error, every=args.every
     )
     if args.json:
-        found = to_json(setup, table, advice, 0, model=names, position=position, language=args.lang)
-        print_json(found)
+        print_json(to_json(setup, table, advice, 0, model=names, position=position, language=args.lang))
     else:
         _print(args, setup, table, advice, list(dict.fromkeys(names)))
     return 0
@@ -141,8 +143,8 @@ def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
 
 def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
     """Returns the setup, the table as the seat to act saw it before the move, and the arguments that describe it."""
-    from nainjaune_env.core.errors import ConfigError, RecordError
-    from nainjaune_env.records.record import read_records, setup_of
+    from nainjaune_env.core.errors import ConfigError
+    from nainjaune_env.records.record import setup_of
 
     from ..advice.decisions import decision
     from ..advice.playouts import advice_hooks_of
@@ -152,15 +154,10 @@ def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
             raise ConfigError(f"--{name} cannot be combined with --record, which has the position already.")
     if args.move is None:
         raise ConfigError("Expected a move, as in --record FILE --match 1 --round 1 --move 1.")
-    wanted = 1 if args.match is None else args.match
-    part = 1 if args.round is None else args.round
-    count = 0
-    for count, record in enumerate(read_records(args.record), 1):
-        if count == wanted:
-            setup = setup_of(record)
-            table = decision(setup, record, part, args.move).table
-            return setup, table, advice_hooks_of(setup.game).write(setup, record, part, args.move)
-    raise RecordError(f"{args.record} holds {count} matches, so there is no match {wanted}.")
+    record, part = read_match(args.record, args.match or 1), args.round or 1
+    setup = setup_of(record)
+    table = decision(setup, record, part, args.move).table
+    return setup, table, advice_hooks_of(setup.game).write(setup, record, part, args.move)
 
 
 def _print(args: argparse.Namespace, setup: Setup, table: Any, advice: Any, names: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""List the agents that can be named: rules of thumb, solutions and trained players, each with its edge.
+"""List the agents that can be named: heuristics, solutions and trained players, each with its edge.
 
   nainjaune agents
   nainjaune agents --game batasaurus
@@ -66,7 +66,7 @@ def agent_lines(game: GameSpec) -> list[str]:
         rows.append([name, plays, "" if edge is None else f"{mean_ci(*edge)} over {known.field}"])
     rows += [[name, f"an exact solution: {agent.plays_at}", ""] for name, agent in exact_agents(game.name).items()]
     rows += [player_row(player) for player in player_registry().players() if player.card.game == game.name]
-    where = f", of rules of thumb with {known.table}" if known.table else ""
+    where = f", of heuristics with {known.table}" if known.table else ""
     return [f"{game.title}: edges in {game.unit} a round{where}", *(f"  {line}" for line in align(rows, left=range(3)))]
 
 
@@ -79,10 +79,10 @@ def run_lines(folder: Path) -> list[str]:
 
     rows = []
     for name, path in {str(folder): folder, **kept_checkpoints(folder)}.items():
-        kept = load_checkpoint(path)
-        edge = kept.progress.get("edge")
+        checkpoint = load_checkpoint(path)
+        edge = checkpoint.progress.get("edge")
         about = "" if edge is None else f"edge {decimal(edge, '+.2f')}, the highest of its evaluations"
-        rows.append([printable(name), f"iteration {kept.iteration}", about])
+        rows.append([printable(name), f"iteration {checkpoint.iteration}", about])
     return align(rows, left=range(3))
 
 
@@ -92,7 +92,7 @@ def player_row(player: Player) -> list[str]:
 
     ratings = player.card.ratings
     first = ratings[0]
-    own = [rating for rating in ratings if (rating.field, rating.task) == (first.field, first.task)]
-    low, high = min(rating.mean for rating in own), max(rating.mean for rating in own)
-    edge = mean_ci(first.mean, first.ci95) if len(own) == 1 else f"{decimal(low, '+.2f')} … {decimal(high, '+.2f')}"
+    alike = [rating for rating in ratings if (rating.field, rating.task) == (first.field, first.task)]
+    low, high = min(rating.mean for rating in alike), max(rating.mean for rating in alike)
+    edge = mean_ci(first.mean, first.ci95) if len(alike) == 1 else f"{decimal(low, '+.2f')} … {decimal(high, '+.2f')}"
     return [printable(cell) for cell in (player.name, player.plays_at, f"{edge} over {first.field}")]

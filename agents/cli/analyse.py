@@ -22,8 +22,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .advise import MOST_DEALS, add_chance_arguments, add_output_arguments
+from .advise import MAX_DEALS, add_output_arguments, add_rollout_arguments
 from .arguments import integer
+from .files import check_new
 from .progress import progress_bar
 from .streams import print_json
 from .workers import add_place_arguments, check_place, place_of
@@ -48,14 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument("--player", metavar="NAME", help="only the decisions of the player with this name in the records")
     parser.add_argument(
         "--choosing",
-        type=integer(2, MOST_DEALS),
+        type=integer(2, MAX_DEALS),
         default=500,
         metavar="DEALS",
         help="deals to find the best move in (default: %(default)s)",
     )
     parser.add_argument(
         "--measuring",
-        type=integer(2, MOST_DEALS),
+        type=integer(2, MAX_DEALS),
         default=2000,
         metavar="DEALS",
         help="deals to compare it with the one played in (default: %(default)s)",
@@ -66,9 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all decisions to this file, as CSV")
     parser.add_argument(
         "--model", nargs="+", metavar="AGENT",
-        help="agents that play the rounds, by seat, or one (default: zoo:strong where it plays, else the best rule of thumb)",
+        help="agents that play the rounds, by seat, or one (default: zoo:strong where it plays, else the best heuristic)",
     )  # fmt: skip
-    add_chance_arguments(parser)
+    add_rollout_arguments(parser)
     add_place_arguments(parser)
     add_output_arguments(parser)
 
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     import os
 
     from nainjaune_env.core.atomic_files import write_text
-    from nainjaune_env.core.errors import ConfigError, RecordError
+    from nainjaune_env.core.errors import RecordError
     from nainjaune_env.core.printable import printable
     from nainjaune_env.records.record import read_records
 
@@ -89,8 +90,8 @@ def run(args: argparse.Namespace) -> int:
     from ..play.terminal import wants_color
 
     check_place(args)
-    if args.out is not None and args.out.exists():
-        raise ConfigError(f"{str(args.out)!r} exists, and is not overwritten: choose another --out.")
+    if args.out is not None:
+        check_new(args.out)
     records = list(read_records(args.file))
     if args.match is not None and args.match > len(records):
         raise RecordError(f"{args.file} holds {len(records)} matches, so there is no match {args.match}.")
@@ -101,19 +102,24 @@ def run(args: argparse.Namespace) -> int:
     with progress_bar(total=2 * len(picks), unit="step") as bar:
         options = {"choosing": args.choosing, "measuring": args.measuring, "seed": args.seed, "progress": bar.update}
         if args.workers is None and args.cluster is None:
-            found = review(picks, _advisers(args, models), **options)
+            decisions = review(picks, _advisers(args, models), **options)
         else:
             place = place_of(args, bar.set_postfix_str)
-            found = review_by(place, records, picks, lambda setup: _model(args, setup, models), **options)
+            decisions = review_by(place, records, picks, lambda setup: _model(args, setup, models), **options)
     if args.out is not None:
-        write_text(args.out, csv_text(found))
+        write_text(args.out, csv_text(decisions))
     settings = {"model": models, "choosing": args.choosing, "measuring": args.measuring, "seed": args.seed}
     if args.json:
-        print_json({**settings, **to_json(found)})
+        print_json({**settings, **to_json(decisions)})
         return 0
     model = ", ".join(dict.fromkeys(name for names in models.values() for name in names))
     text = review_text(
-        found, file=printable(str(args.file)), model=printable(model), deals=args.measuring, worst=args.worst, language=args.lang
+        decisions,
+        file=printable(str(args.file)),
+        model=printable(model),
+        deals=args.measuring,
+        worst=args.worst,
+        language=args.lang,
     )
     color = wants_color(args.color, sys.stdout, os.environ)
     print(advice_hooks_of(picks[0].setup.game).paint(text) if color else text)

@@ -6,13 +6,14 @@ import argparse
 from collections.abc import Callable
 
 from nainjaune_env.core.errors import quoted
+from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS
 
-MOST = 10**9
+MAX_COUNT = 10**9
 """Bound of numbers of deals, rounds and iterations: more than any machine plays in a year."""
 
 
-def integer(least: int, most: int = MOST) -> Callable[[str], int]:
+def integer(least: int, most: int = MAX_COUNT) -> Callable[[str], int]:
     """Returns the type of whole numbers from ``least`` to ``most``."""
 
     def parse(text: str) -> int:
@@ -55,4 +56,19 @@ def add_threads_argument(parser: argparse.ArgumentParser, *, default: int = 1, m
         type=integer(1, MAX_THREADS),
         default=default,
         help=f"{meaning}, at most the free cores (default: %(default)s)",
+    )
+
+
+def add_language_argument(parser: argparse.ArgumentParser) -> None:
+    """Declares ``--lang``."""
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
+
+
+def add_color_argument(parser: argparse.ArgumentParser) -> None:
+    """Declares ``--color``."""
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours; auto: on a terminal, unless NO_COLOR is set (default: %(default)s)",
     )

@@ -16,8 +16,8 @@ come first and then, in parallel, what calls them. On a GPU each setup has code 
 compiled in parallel: the presets and seats of its mixture.
 
 The parts: tables (a batch is reset and stepped: the rules), inspection (tables are observed, redacted and played out, and
-stepped by two threads), environments (Gymnasium's and PettingZoo's), evaluation (rules of thumb on duplicate deals), search (over
-each rule of thumb), and training (an iteration of PPO, and a search over its player; needs torch). On a GPU: tables,
+stepped by two threads), environments (Gymnasium's and PettingZoo's), evaluation (heuristics on duplicate deals), search (over
+each heuristic), and training (an iteration of PPO, and a search over its player; needs torch). On a GPU: tables,
 inspection, evaluation and training.
 """
 
@@ -35,7 +35,7 @@ from nainjaune_env.core.printable import printable
 from .arguments import integer
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
-from .workers import MOST_WORKERS
+from .workers import MAX_WORKERS
 
 if TYPE_CHECKING:
     from nainjaune_env.core.spec import Setup
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=("cpu", "cuda"), help="what is compiled for (default: that of the file, else cpu)")
     parser.add_argument("--parts", nargs="+", choices=PARTS, metavar="PART", help="these parts (default: all)")
     parser.add_argument(
-        "--workers", type=integer(1, MOST_WORKERS), metavar="N", help="compile in N processes (default: one a processor)"
+        "--workers", type=integer(1, MAX_WORKERS), metavar="N", help="compile in N processes (default: one a processor)"
     )
 
 
@@ -129,8 +129,8 @@ def of_configuration(path: Path, device: str | None) -> tuple[tuple[Setup, ...],
     if device is not None and "device" in values:
         values["device"] = device
     config = build(get_trainer(values.get("algorithm", "ppo")).Config, values)
-    own: str = getattr(config, "device", "cpu")
-    return tuple(config.setups()), device or own, config.start
+    of_file: str = getattr(config, "device", "cpu")
+    return tuple(config.setups()), device or of_file, config.start
 
 
 def processors() -> int:

@@ -14,7 +14,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
     import argcomplete
 
     for action in _actions(parser):
-        completer = COMPLETERS.get(action.metavar or action.dest)
+        completer = COMPLETERS.get(str(action.metavar or action.dest))
         if completer is not None:
             action.completer = completer  # type: ignore[attr-defined]
     argcomplete.autocomplete(parser)
@@ -55,8 +55,8 @@ def _agents(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[
     from .setups import game_of
 
     folders = [Path(name) for name in glob.glob(f"{glob.escape(prefix.partition('@')[0])}*/")]
-    kept = [name for folder in folders for name in kept_checkpoints(folder)]
-    return [*named_agents(game_of(parsed_args).name), *_players(), *(f"{folder}/" for folder in folders), *kept]
+    checkpoints = [name for folder in folders for name in kept_checkpoints(folder)]
+    return [*named_agents(game_of(parsed_args).name), *_players(), *(f"{folder}/" for folder in folders), *checkpoints]
 
 
 def _players(**_: Any) -> Iterable[str]:
@@ -72,12 +72,11 @@ def _registered(**_: Any) -> Iterable[str]:
     return [*player_registry().names(), *_players()]
 
 
-COMPLETERS: dict[str | tuple[str, ...], Callable[..., Iterable[str]]] = {
+COMPLETERS: dict[str, Callable[..., Iterable[str]]] = {
     "game": _games,
     "preset": _presets,
     "KNOB=VALUE": _knobs,
     "AGENT": _agents,
-    ("A", "B"): _agents,
     "PLAYER": _registered,
 }
 """By an argument's placeholder in the help, or its name if it has none."""

@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any
 from nainjaune_env.core.printable import printable
 
 from .arguments import add_seed_argument, add_threads_argument, integer
+from .files import check_new, write_json
 from .progress import progress_bar
-from .setups import add_setup_arguments, settle_setup
-from .tasks import add_task_arguments, settle_task
+from .setups import add_setup_arguments, add_task_arguments, settle_setup, settle_task
 
 if TYPE_CHECKING:
     from nainjaune_env.core.spec import Setup
@@ -56,9 +56,7 @@ FILES = ("exact.csv", "exact.json")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
-    parser.add_argument(
-        "--agents", nargs="+", default=[], metavar="AGENT", help="rules of thumb, runs, or solutions such as exact"
-    )
+    parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact")
     add_setup_arguments(parser)
     parser.add_argument("--iterations", type=integer(0), default=0, help="iterations of CFR+ (default: %(default)s)")
     parser.add_argument(
@@ -92,8 +90,7 @@ def run(args: argparse.Namespace) -> int:
             "--start, --first or --draws."
         )
     for name in FILES if args.out is not None else ():
-        if (args.out / name).exists():
-            raise ConfigError(f"{str(args.out / name)!r} exists, and is not overwritten: choose another --out.")
+        check_new(args.out / name)
     if args.solve:
         return _solve(args, setup)
     agents = [load_agent(name, setup) for name in args.agents]
@@ -124,16 +121,15 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
         print(f"Task: {task}.")
     openings = f"{len(tree.weight):,} opening{'s' * (len(tree.weight) != 1)}"
     print(f"Tree: {tree.size:,} nodes, {tree.num_infosets:,} information sets, {openings}.")
-    own = _solved(setup) if task.objective == CENTRED else None  # solvers count that
-    if own is not None:
-        value = decimal(own.value, "+z.9f")
-        print(f"Value to the seat that begins, by backward induction: {value}. Best begun with {_either(own.first)}.")
+    solved = _solved(setup) if task.objective == CENTRED else None  # solvers count that
+    if solved is not None:
+        value = decimal(solved.value, "+z.9f")
+        print(f"Value to the seat that begins, by backward induction: {value}. Best begun with {_either(solved.first)}.")
     # all that can be refused is refused before the long work and before anything is written
-    chances = [np.random.default_rng([args.seed, at]) for at in range(len(agents))]
-    policies = [tabular(tree, agent, rng, draws=args.draws) for agent, rng in zip(agents, chances, strict=True)]
+    policies = [tabular(tree, agent, np.random.default_rng([args.seed, at]), draws=args.draws) for at, agent in enumerate(agents)]
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)
-    held: dict[str, Any] = {
+    content: dict[str, Any] = {
         **setup.to_dict(),
         "unit": setup.game.unit,
         "seed": args.seed,
@@ -141,7 +137,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
         "first": args.first,
         **task.to_dict(),
         "tree": {"nodes": tree.size, "infosets": tree.num_infosets, "openings": len(tree.weight)},
-        "solved": None if own is None else own._asdict(),
+        "solved": None if solved is None else solved._asdict(),
         "cfr": None,
     }
     names = list(args.agents)
@@ -153,20 +149,20 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
                 bar.set_postfix_str(f"NashConv {nash_conv:.2e}", refresh=False)
                 bar.update(done - bar.n)
 
-            found = cfr_plus(tree, args.iterations, every=-(-args.iterations // LOOKS), progress=look)
-        known = best_response_gains(tree, found.policy).exploitability is not None
-        looks = list(zip(found.iterations.tolist(), found.nash_conv.tolist(), strict=True))
+            average = cfr_plus(tree, args.iterations, every=-(-args.iterations // LOOKS), progress=look)
+        known = best_response_gains(tree, average.policy).exploitability is not None
+        looks = list(zip(average.iterations.tolist(), average.nash_conv.tolist(), strict=True))
         lines += ["", f"CFR+, iterations and {'exploitability' if known else 'NashConv'}:"]
         lines += [f"{done:>10,}  {decimal(nash_conv / 2 if known else nash_conv, 'z.9f')}" for done, nash_conv in looks]
-        value = decimal(value_to_first(tree, found.policy), "+z.9f")
+        value = decimal(value_to_first(tree, average.policy), "+z.9f")
         lines.append(f"Value to the seat that begins, where all play so: {value}.")
-        held["cfr"] = {
+        content["cfr"] = {
             "iterations": [done for done, _ in looks],
             "nash_conv": [nash_conv for _, nash_conv in looks],
             "exploitability": [nash_conv / 2 for _, nash_conv in looks] if known else None,
         }
         names.append(f"(CFR+ {args.iterations})")
-        policies.append(found.policy)
+        policies.append(average.policy)
     rows = []
     for name, policy in zip(names, policies, strict=True):
         gains = best_response_gains(tree, policy)
@@ -184,7 +180,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     if rows:
         lines += ["", _table(setup, rows, centred=task.objective == CENTRED)]
     if args.out is not None:  # before the lines are printed, which may be lost
-        lines += ["", _write(args.out, held | {"agents": rows}, _flat(rows, setup.players))]
+        lines += ["", _write(args.out, content | {"agents": rows}, _flat(rows, setup.players))]
     print("\n".join(lines), end="\n" if lines else "")
     return 0
 
@@ -209,34 +205,34 @@ def _shorter(setup: Setup, limit: int) -> str:
     """A sentence that names the longest form of the game, shorter than ``setup``, whose tree fits."""
     from ..exact import solver
 
-    own = solver(setup.game.name)
+    of_game = solver(setup.game.name)
     fitting = []
-    for knobs in () if own is None else own.sizes(setup):
+    for knobs in () if of_game is None else of_game.sizes(setup):
         other = _with(setup, knobs)
-        if own is not None and own.most_nodes(other) <= limit and own.most_nodes(other) < own.most_nodes(setup):
+        if of_game is not None and of_game.max_nodes(other) <= limit and of_game.max_nodes(other) < of_game.max_nodes(setup):
             fitting.append(" ".join(f"--set {knob}={value}" for knob, value in knobs.items()))
     return f" A shorter game fits: {fitting[-1]}." if fitting else ""
 
 
 def _solve(args: argparse.Namespace, setup: Setup) -> int:
-    """Print what the game's own solver says of every size."""
+    """Prints what the game's own solver says of every size."""
     from nainjaune_env.core.errors import AgentError
 
     from ..exact import exact_agents, solver
     from ..report.format_ci import decimal
     from ..report.text import align
 
-    own = solver(setup.game.name)
-    if own is None or own.solved(setup) is None:
+    of_game = solver(setup.game.name)
+    if of_game is None or of_game.solved(setup) is None:
         known = "; ".join(agent.plays_at for agent in exact_agents(setup.game.name).values()) or "none"
         raise AgentError(
             f"Of {setup.game.title} with {setup.players} players and these rules no solution is known here. Known: {known}."
         )
     rows = []
-    for knobs in own.sizes(setup):
-        found = own.solved(_with(setup, knobs))
-        if found is not None:
-            rows.append({**knobs, **found._asdict(), "first": " ".join(found.first)})
+    for knobs in of_game.sizes(setup):
+        solved = of_game.solved(_with(setup, knobs))
+        if solved is not None:
+            rows.append({**knobs, **solved._asdict(), "first": " ".join(solved.first)})
     end = ""
     if args.out is not None:
         end = f"\n{_write(args.out, {**setup.to_dict(), 'unit': setup.game.unit, 'sizes': rows}, rows)}"
@@ -261,8 +257,8 @@ def _with(setup: Setup, knobs: Any) -> Setup:
 def _solved(setup: Setup) -> Solved | None:
     from ..exact import solver
 
-    own = solver(setup.game.name)
-    return None if own is None else own.solved(setup)
+    of_game = solver(setup.game.name)
+    return None if of_game is None else of_game.solved(setup)
 
 
 def _heading(setup: Setup, but: str = "") -> str:
@@ -277,8 +273,8 @@ def _mean(setup: Setup, *, centred: bool) -> str:
     return f"Values are {setup.game.unit} a round, a seat's own less the mean of all seats{half}."
 
 
-def _either(words: tuple[str, ...]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+def _either(options: tuple[str, ...]) -> str:
+    return options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"
 
 
 def _table(setup: Setup, rows: list[dict[str, Any]], *, centred: bool) -> str:
@@ -311,11 +307,10 @@ def _flat(rows: list[dict[str, Any]], players: int) -> list[dict[str, Any]]:
     return flat
 
 
-def _write(folder: Path, held: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+def _write(folder: Path, content: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     """Writes the files; returns the line that names them."""
     import csv
     import io
-    import json
 
     from nainjaune_env.core.atomic_files import write_text
 
@@ -324,7 +319,7 @@ def _write(folder: Path, held: dict[str, Any], rows: list[dict[str, Any]]) -> st
     if rows:
         writer = csv.DictWriter(text, [*head, *rows[0]], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({key: held[key] for key in head} | row for row in rows)
+        writer.writerows({key: content[key] for key in head} | row for row in rows)
     write_text(folder / "exact.csv", text.getvalue())
-    write_text(folder / "exact.json", json.dumps(held, indent=2) + "\n")
+    write_json(folder / "exact.json", content)
     return f"Numbers: {printable(str(folder / 'exact.json'))}"

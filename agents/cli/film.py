@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
-from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.render.film import MAX_SECONDS
 from nainjaune_env.render.raster import MAX_SCALE, MIN_SCALE
 
-from .arguments import add_seed_argument, integer, number
+from .arguments import add_language_argument, add_seed_argument, integer, number
+from .files import read_match
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 
@@ -38,7 +38,7 @@ OPTIONS = {"ply": (".png", ".svg"), "scale": (".gif", ".png"), "seconds": (".gif
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declares the command's arguments."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="a file of records (.jsonl); without it a new round is played")
     parser.add_argument("--match", type=integer(1), metavar="N", help="the number of the match, from 1 (default: 1)")
     parser.add_argument("--round", type=integer(1), default=1, metavar="N", help="the number of the round, from 1 (default: 1)")
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seat", type=integer(0), help="the seat whose view is shown (default: a spectator, who sees every hand)"
     )
-    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
+    add_language_argument(parser)
     parser.add_argument(
         "--ply", type=integer(0), metavar="N", help="show the picture after N plies; 0: the deal (default: all plies)"
     )
@@ -95,17 +95,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _written(args: argparse.Namespace) -> Record:
     """Returns the match of the file that the arguments name."""
-    from nainjaune_env.core.errors import ConfigError, RecordError
-    from nainjaune_env.records.record import read_records
+    from nainjaune_env.core.errors import ConfigError
 
     for name in ("agents", "game", "preset", "players", "set", "seed"):
         if getattr(args, name) not in (None, []):
             raise ConfigError(f"--{name} is for a new round, and cannot be used with the file {args.file}.")
-    count, wanted = 0, 1 if args.match is None else args.match
-    for count, record in enumerate(read_records(args.file), 1):
-        if count == wanted:
-            return record
-    raise RecordError(f"{args.file} holds {count} matches, so there is no match {wanted}.")
+    return read_match(args.file, args.match or 1)
 
 
 def _played(args: argparse.Namespace) -> Record:

@@ -15,6 +15,7 @@ from . import (
     agents,
     analyse,
     compile,
+    control,
     curves,
     evaluate,
     exact,
@@ -27,7 +28,10 @@ from . import (
     study,
     sweep,
     train,
+    versus,
     view,
+    wasm,
+    watch,
     zoo,
 )  # fmt: skip
 from .parser import Parser
@@ -42,8 +46,8 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, evaluate, merge, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo,
-    compile,
+    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, exact, exploit, record,
+    film, view, study, zoo, compile, wasm,
 )  # fmt: skip
 
 

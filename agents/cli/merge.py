@@ -5,7 +5,7 @@
   done
   nainjaune merge results
 
-The parts are those of `nainjaune evaluate` or `nainjaune study`, and DIR is the --out of the jobs. What is written there is equal
+The parts are those of `nainjaune evaluate`, `versus` or `study`, and DIR is the --out of the jobs. What is written there is equal
 to the last byte to the results of one run without --shard (but for the time, and for milliseconds). A part that is missing, there
 twice, damaged, of another run, or of another version of the package is an error, and then nothing is written. docs/scale.md has a
 script for Slurm.
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError, WorkError, choose_one
+    from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
 
     from ..arena.tournament import TournamentPlan, play_tournament
     from ..arena.versus import VersusPlan, play_versus
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from ..report.text import text_table
     from ..study.units import StudyPlan
     from .study import print_files
-    from .versus import FILE_NAME, summary_text, write_versus
+    from .versus import FILE_NAME, write_versus
 
     folder = args.folder / FOLDER
     finished = [args.folder / name for name in ("results.json", FILE_NAME)]
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     run = read_run(folder)
     kinds: dict[str, Any] = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan, StudyPlan)}
     if run["kind"] not in kinds:
-        raise WorkError(choose_one("kind of run", run["kind"], kinds))
+        raise WorkError(unknown_name_message("kind of run", run["kind"], kinds))
     plan: TournamentPlan | VersusPlan | StudyPlan = read_plan(kinds[run["kind"]], run["plan"], repr(str(folder)))
     if isinstance(plan, StudyPlan):
         from ..study.parts import write_parts
@@ -71,9 +71,7 @@ def run(args: argparse.Namespace) -> int:
             report = write_report(result, args.folder)
             text = f"{text_table(result)}\nReport: {printable(str(report))}"
         else:
-            found = play_versus(plan, [], FinishedShards(folder))
-            path = write_versus(args.folder, plan, found, None)
-            text = f"{summary_text(plan, found, None)}\nNumbers: {printable(str(path))}"
+            text = write_versus(play_versus(plan, [], FinishedShards(folder)), args.folder)
     remove_shards(args.folder)
     print(text)
     return 0

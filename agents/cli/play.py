@@ -1,6 +1,6 @@
 """Play against agents in the terminal.
 
-  # a match against the game's best rule of thumb
+  # a match against the game's best heuristic
   nainjaune play
   nainjaune play --resume
   nainjaune play --lang fr --preset classic --players 5 \\
@@ -12,7 +12,7 @@
 
 Type what is shown before a card, then press Enter. ? shows the rules and the commands, hint a good move, q leaves the table. You
 confirm each move, unless --no-confirm is given; u takes a move back if nobody has played since. A match that you leave is kept
-until you leave another; --resume goes on with it. An agent is the name of a rule of thumb
+until you leave another; --resume goes on with it. An agent is the name of a heuristic
 (nainjaune agents) or the folder of a training run. Records of finished matches are appended to the file --records;
 nainjaune record shows them.
 """
@@ -27,9 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nainjaune_env.core.speech import LANGUAGES
-
-from .arguments import add_seed_argument, integer, number
+from .arguments import add_color_argument, add_language_argument, add_seed_argument, integer, number
 from .setups import add_setup_arguments, game_of, settle_setup
 
 if TYPE_CHECKING:
@@ -39,16 +37,15 @@ if TYPE_CHECKING:
 
 NAME = "play"
 HELP = "play against agents"
-COLORS = ("auto", "always", "never")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declares the command's arguments."""
     add_setup_arguments(parser)
     parser.add_argument("--resume", action="store_true", help="go on with the match that you left last")
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT",
-        help="the agents in the other seats, in seat order, or one for all of them (default: the game's best rule of thumb)",
+        help="the agents in the other seats, in seat order, or one for all of them (default: the game's best heuristic)",
     )  # fmt: skip
     parser.add_argument("--seat", type=integer(0), help="your seat (default: 0)")
     length = parser.add_mutually_exclusive_group()
@@ -57,13 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed_argument(parser, default=None, meaning="the seed of cards and agents (default: random)")
     parser.add_argument("--records", type=Path, metavar="FILE", help="append the record of each finished match to this file")
     parser.add_argument("--name", help="your name in records (default: person)")
-    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
-    parser.add_argument(
-        "--color",
-        choices=COLORS,
-        default="auto",
-        help="colours; auto: on a terminal, unless NO_COLOR is set (default: %(default)s)",
-    )
+    add_language_argument(parser)
+    add_color_argument(parser)
     parser.add_argument(
         "--pace",
         type=number(0, 3600),

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.errors import NainJauneError, RecordError
 from nainjaune_env.core.printable import printable
-from nainjaune_env.core.speech import LANGUAGES
 
-from .arguments import integer
+from .arguments import add_language_argument, integer
+from .files import read_match
 from .progress import progress_bar
 from .streams import FAILED, print_error
 
@@ -33,7 +33,7 @@ _SHOW_HELP = "show one match of a file as text, in French or English"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands ``verify`` and ``show``."""
+    """Declares the subcommands ``verify`` and ``show``."""
     commands = parser.add_subparsers(dest="record_command", metavar="COMMAND", required=True)
     verify = commands.add_parser(
         "verify",
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("file", metavar="FILE", help="a file of records (.jsonl)")
     show.add_argument("--match", type=integer(1), default=1, metavar="N", help="the number of the match, from 1 (default: 1)")
     show.add_argument("--round", type=integer(1), metavar="N", help="show this round only, from 1 (default: all)")
-    show.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
+    add_language_argument(show)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -94,13 +94,9 @@ def _watched(lines: Iterable[bytes], bar: tqdm[Any]) -> Iterator[bytes]:
 
 
 def _show(path: str, match: int, part: int | None, language: str) -> str:
-    from nainjaune_env.records.record import read_records, show_record
+    from nainjaune_env.records.record import show_record
 
-    count = 0
-    for count, record in enumerate(read_records(path), 1):
-        if count == match:
-            return show_record(record, language, part)
-    raise RecordError(f"{path} holds {_count(count, 'match', 'matches')}, so there is no match {match}.")
+    return show_record(read_match(path, match), language, part)
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -1,4 +1,4 @@
-"""Command-line arguments for the game and its rules, for all commands that play."""
+"""Command-line arguments for what is played, for all commands that play: the game, its rules, and the task."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from .arguments import integer
 
 if TYPE_CHECKING:
     from nainjaune_env.core.spec import GameSpec, Setup
+
+    from ..task import Task
+
+OBJECTIVES = ("own", "centred")
+"""Those of ``task``, which is too slow to import before the command line is parsed."""
 
 
 def add_setup_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,3 +50,37 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     if trained and args.game and trained.game is not usual:
         raise AgentError(f"The runs among the agents play {trained.game.title}, but --game is {usual.title}.")
     return trained or resolve_setup(usual.name, args.preset, args.players, apply_settings({}, args.set))
+
+
+def add_start_argument(parser: argparse.ArgumentParser) -> None:
+    """Declares ``--start``."""
+    parser.add_argument(
+        "--start",
+        default="fresh",
+        metavar="START",
+        help="how rounds start: fresh, carried (in the middle of matches), pots=LOW..HIGH drawn for each deal, or pots=CHIPS in "
+        "each pot (default: fresh; docs/evaluation.md)",
+    )
+
+
+def add_task_arguments(parser: argparse.ArgumentParser, *, objective: str = "own") -> None:
+    """Declares ``--objective`` and ``--start``; ``objective`` is the default."""
+    parser.add_argument(
+        "--objective",
+        choices=OBJECTIVES,
+        default=objective,
+        help="the payoff that counts: own, or centred, less the mean of the table's seats (default: %(default)s)",
+    )
+    add_start_argument(parser)
+
+
+def settle_task(args: argparse.Namespace, setup: Setup) -> Task:
+    """Returns the task of the arguments; raises :class:`~nainjaune_env.core.errors.ConfigError` for one that ``setup`` lacks.
+
+    Without an argument ``--objective`` it is a seat's own payoff.
+    """
+    from ..task import OWN, Task, parse_start
+
+    task = Task(getattr(args, "objective", OWN), parse_start(args.start))
+    task.check(setup)
+    return task

@@ -58,9 +58,9 @@ if TYPE_CHECKING:
 NAME = "study"
 HELP = "write every decision of many rounds to Parquet files"
 
-MOST_FIRST = 2**62
+MAX_FIRST = 2**62
 """The last number of a first deal: generators count deals in 64 bits."""
-MOST_SEARCH = 100_000
+MAX_SEARCH = 100_000
 """Most deals of a search: their results are held in memory."""
 
 
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder for the files; must not exist")
     add_seed_argument(parser)
     parser.add_argument(
-        "--first", type=integer(0, MOST_FIRST), default=0, metavar="D", help="number of the first deal (default: %(default)s)"
+        "--first", type=integer(0, MAX_FIRST), default=0, metavar="D", help="number of the first deal (default: %(default)s)"
     )
     parser.add_argument(
         "--seating", choices=("random", "fixed"), default="random", help="agents of seats: drawn, or as named (default: random)"
@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--every-ply", action="store_true", help="also a row for plies without a choice")
     parser.add_argument(
-        "--search", type=integer(2, MOST_SEARCH), metavar="K", help="try every action of a decision in K deals, at least 2"
+        "--search", type=integer(2, MAX_SEARCH), metavar="K", help="try every action of a decision in K deals, at least 2"
     )
     parser.add_argument(
         "--search-share",
@@ -185,18 +185,18 @@ def _command(args: argparse.Namespace, setup: Setup) -> str:
     from ..provenance import setup_words
 
     number = ["--matches", str(args.matches)] if args.rounds is None else ["--rounds", str(args.rounds)]
-    words = ["nainjaune", "study", "--agents", *args.agents, *setup_words(setup), *number]
-    words += ["--seed", str(args.seed), "--first", str(args.first), "--seating", args.seating]
+    command = ["nainjaune", "study", "--agents", *args.agents, *setup_words(setup), *number]
+    command += ["--seed", str(args.seed), "--first", str(args.first), "--seating", args.seating]
     if args.pots is not None:
-        words += ["--pots", *map(str, args.pots)]
+        command += ["--pots", *map(str, args.pots)]
     if args.every_ply:
-        words += ["--every-ply"]
+        command += ["--every-ply"]
     if args.search is not None:
         by = args.search_by or args.agents[0]
-        words += ["--search", str(args.search), "--search-share", f"{args.search_share!r}", "--search-by", by]
+        command += ["--search", str(args.search), "--search-share", f"{args.search_share!r}", "--search-by", by]
     if args.chunk is not None:
-        words += ["--chunk", str(args.chunk)]
-    return shlex.join([*words, "--out", "study"])
+        command += ["--chunk", str(args.chunk)]
+    return shlex.join([*command, "--out", "study"])
 
 
 def list_columns(setup: Setup, *, search: bool) -> str:

@@ -6,8 +6,8 @@
       --set preset=classic --set iterations=100
   nainjaune train --resume --out runs/first --set iterations=1200
   nainjaune train --keys --set algorithm=expert
-  nainjaune train configs/nain_jaune/ppo.yaml --out runs/first \\
-      --set shards=4 --set workers=2 --set overlap=false
+  torchrun --nproc-per-node=2 --no-python nainjaune train \\
+      configs/nain_jaune/large.yaml --out runs/two
 
 The configuration is a YAML file with the keys that differ from their defaults; --keys lists all keys of an algorithm (ppo,
 deep_monte_carlo, expert, maskable_ppo). The run's folder keeps the resolved configuration, versions and commit, TensorBoard
@@ -17,14 +17,14 @@ resumed run gives the same bits as an uninterrupted one. With --resume, --set ma
 generations), also of a finished one, workers, logs, keep_best, keep_every and checkpoint_minutes; schedules then go on as those
 of a run of the new length.
 
-PPO trains with several processes (shards, workers), also over machines under torchrun: docs/scale_training.md. The weights are
-the same with any number of them, and the run goes on by itself when one is lost. Expert iteration labels with several processes
-(workers) or on a Ray cluster (--cluster, cluster): docs/scale.md.
+PPO trains in several processes, on one machine or many, under torchrun: docs/scale.md. Expert iteration labels with
+several processes (workers) or on a Ray cluster (--cluster, cluster): docs/scale.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +55,13 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.errors import ConfigError
 
     from ..trainers import get_trainer
-    from ..trainers.config import apply_settings, build, describe, read_yaml
+    from ..trainers.config import apply_settings, build, describe, read_stored, read_yaml
     from ..trainers.run import CONFIG_NAME, Run
-    from ..trainers.worker import is_first, train_under_torchrun, under_torchrun
 
     if args.config is None and args.resume and args.out is not None:
-        args.config = args.out / CONFIG_NAME
-    values = read_yaml(args.config) if args.config else {}
+        values = read_stored(args.out / CONFIG_NAME)
+    else:
+        values = read_yaml(args.config) if args.config else {}
     if args.cluster is not None:
         values["workers"] = 1  # a run that began with processes here goes on there
     values = apply_settings(values, args.set)
@@ -75,15 +75,16 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")
     config = build(trainer.Config, values)
-    packages = getattr(trainer, "PACKAGES", ())
-    if under_torchrun():
-        first = is_first()
+    if "TORCHELASTIC_RUN_ID" in os.environ:  # torchrun has started this process
+        from ..trainers.distributed import train_under_torchrun
+
+        first = os.environ["RANK"] == "0"
         with TrainingBar(config.iterations, shown=first) as bar:
-            finished = train_under_torchrun(config, args.out, packages, resume=args.resume, progress=bar.update)
+            finished = train_under_torchrun(config, args.out, resume=args.resume, progress=bar.update)
         if not first:
             return 0 if finished else 130
     else:
-        with Run(args.out, packages) as folder:
+        with Run(args.out, getattr(trainer, "PACKAGES", ())) as folder:
             checkpoint = folder.create(config, resume=args.resume)
             with TrainingBar(config.iterations) as bar:
                 finished = trainer.train(config, folder, checkpoint, bar.update)

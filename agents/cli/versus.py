@@ -1,132 +1,170 @@
-"""``evaluate --versus A B``: two agents on the same deals both ways, for a fixed number of deals or until a test decides."""
+"""Compare two agents, for a number of deals or until a test decides which is stronger.
+
+  nainjaune versus runs/second runs/first --until-decided --bounds 0 0.05
+  nainjaune versus zoo:strong closer --preset classic --deals 5000 \\
+      --out results
+
+The first agent, A, plays in a field of the second, B, and B in a field of A, on the same deals. The advantage of A is half the
+difference of their edges, in the game's unit a round, with a 95 % interval over deals. With --until-decided a sequential test
+(GSPRT) looks at it every 256 deals, and the command stops when that decides between at most LOW and at least HIGH, or at
+--deals. --out gets versus.json. What the numbers mean is in docs/evaluation.md; to rate more than two agents, or whole matches,
+use nainjaune evaluate.
+
+--workers, --cluster and --shard play in many processes, as in nainjaune evaluate (docs/scale.md); a part can be played alone only
+where the number of deals is fixed.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
 
 from .arguments import number
+from .duplicate import DEALS, add_deals_argument, add_device_argument, add_out_argument, add_table_arguments, load_players
+from .files import check_new, write_json
 from .progress import progress_bar
-from .workers import executor_of, keeps_shards, remove_shards, run_share
+from .workers import (
+    add_place_arguments,
+    add_shard_argument,
+    check_worker_arguments,
+    executor_of,
+    keeps_shards,
+    remove_shards,
+    run_share,
+)
 
 if TYPE_CHECKING:
-    from nainjaune_env.agent import Agent
-    from nainjaune_env.core.spec import Setup
-
-    from ..arena.versus import VersusPlan, VersusResult
+    from ..arena.versus import VersusResult
     from ..stats.sequential import SequentialTest
-    from ..task import Task
+
+NAME = "versus"
+HELP = "compare two agents, until a test decides which is stronger"
 
 FILE_NAME = "versus.json"
-MOST_DEALS = 100_000
+MAX_DEALS = 100_000
 """Default number of deals at which an undecided test stops."""
-BOUNDS = (0.0, 0.05)
-"""Default hypotheses of a test, in the game's unit."""
-ERROR = 0.05
-"""Default probability of each wrong decision."""
 
 
-def add_versus_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("--versus", nargs=2, metavar=("A", "B"), help="compare two agents, in place of --agents")
-    parser.add_argument("--until-decided", action="store_true", help="with --versus: stop when a sequential test decides")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument("agents", nargs=2, metavar="AGENT", help="the agents A and B")
+    add_table_arguments(parser)
+    add_deals_argument(
+        parser, f"number of deals (default: {DEALS}; with --until-decided the largest number, {MAX_DEALS})"
+    )  # fmt: skip
+    parser.set_defaults(deals=None)
+    parser.add_argument("--until-decided", action="store_true", help="stop when a sequential test decides")
     parser.add_argument(
         "--bounds", type=number(-1e6, 1e6), nargs=2, metavar=("LOW", "HIGH"),
         help="the test's hypotheses: A is stronger by at most LOW, or by at least HIGH (default: 0 0.05 of the game's unit)",
     )  # fmt: skip
     parser.add_argument("--alpha", type=number(1e-9, 0.5), help="probability of deciding HIGH where LOW is true (default: 0.05)")
     parser.add_argument("--beta", type=number(1e-9, 0.5), help="probability of deciding LOW where HIGH is true (default: 0.05)")
+    add_out_argument(parser, FILE_NAME)
+    add_device_argument(parser)
+    add_place_arguments(parser)
+    add_shard_argument(parser)
 
 
-def check_test_arguments(args: argparse.Namespace) -> None:
-    """Raises :class:`~nainjaune_env.core.errors.ConfigError` for arguments of a test where none is made."""
-    from nainjaune_env.core.errors import ConfigError
-
-    for name in ("bounds", "alpha", "beta"):
-        if getattr(args, name) is not None and not args.until_decided:
-            raise ConfigError(f"--{name} belongs to a sequential test: it needs --versus A B --until-decided.")
-
-
-def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], task: Task) -> int:
-    """Compares the two ``agents``, prints and writes the result; ``evaluate`` has checked the common arguments."""
+def run(args: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
     from nainjaune_env.core.errors import ConfigError
 
     from ..arena.versus import VersusPlan, play_versus
-    from ..report.format_ci import decimal, mean_ci
-    from ..stats.sequential import SequentialTest, anytime_half_width
 
-    low, high = args.bounds or BOUNDS
-    test = SequentialTest(low, high, args.alpha or ERROR, args.beta or ERROR) if args.until_decided else None
-    if args.agents or args.records is not None:
-        raise ConfigError("--versus cannot be combined with --agents or --records.")
-    if args.episode == "match":
-        raise ConfigError("--versus compares agents over rounds: matches are rated with --agents A B --episode match.")
-    if args.out is not None and (args.out / FILE_NAME).exists():
-        raise ConfigError(f"{str(args.out / FILE_NAME)!r} exists, and is not overwritten: choose another --out.")
+    check_worker_arguments(args, {"--device cuda": args.device != "cpu"})
+    if args.shard is not None and args.until_decided:
+        raise ConfigError(
+            "--until-decided looks at deals in their order, so that no part can be played alone: leave out --shard."
+        )
+    test = _test(args)
+    if args.deals is None:
+        args.deals = MAX_DEALS if args.until_decided else DEALS
+    setup, task, agents = load_players(args)
+    plan = VersusPlan(setup, tuple(agent.name for agent in agents), args.deals, args.seed, task, args.device)
     if args.out is not None:
+        check_new(args.out / FILE_NAME)
         args.out.mkdir(parents=True, exist_ok=True)  # an error of this comes before the games
-    pots = None if args.pots is None else tuple(args.pots)
-    plan = VersusPlan(setup, tuple(agent.name for agent in agents), args.deals, args.seed, task, pots, args.device)
     if args.shard is not None:
         return run_share(args, plan, agents)
     with progress_bar(total=args.deals, unit="deal") as bar:
-        executor = executor_of(args, bar.set_postfix_str)
 
         def look(so_far: VersusResult) -> None:
-            advantage = so_far.advantage
-            shown = mean_ci(advantage.mean, anytime_half_width(advantage) if test else advantage.half_width)
-            if test is not None:
-                least, most = test.thresholds
-                shown += f", LLR {decimal(test.llr(advantage), '+.2f')} of {decimal(least, '.2f')} … {most:+.2f}"
-            bar.set_postfix_str(shown, refresh=False)
-            bar.update(advantage.count - bar.n)
+            count = so_far.advantage.count
+            bar.set_postfix_str(_progress_text(so_far), refresh=False)
+            bar.update(count - bar.n)
             bar.refresh()  # looks are rare, and each may be the last
 
-        result = play_versus(plan, agents, executor, test, look)
-    if args.out is not None:  # first: what is printed may be lost
-        write_versus(args.out, plan, result, test)
-        if keeps_shards(args):
-            remove_shards(args.out)
-    print(summary_text(plan, result, test))
-    if args.out is not None:
-        print(f"Numbers: {printable(str(args.out / FILE_NAME))}")
+        result = play_versus(plan, agents, executor_of(args, bar.set_postfix_str), test, look)
+    text = write_versus(result, args.out)  # first: what is printed may be lost
+    if args.out is not None and keeps_shards(args):
+        remove_shards(args.out)
+    print(text)
     return 0
 
 
-def write_versus(folder: Path, plan: VersusPlan, result: VersusResult, test: SequentialTest | None) -> Path:
-    """Writes the result to ``folder``; returns the path of the file."""
-    from nainjaune_env.core.atomic_files import write_text
+def _test(args: argparse.Namespace) -> SequentialTest | None:
+    """Returns the test that the arguments ask for; raises :class:`ConfigError` for arguments of a test where there is none."""
+    from nainjaune_env.core.errors import ConfigError
 
-    about = {"unit": plan.setup.game.unit, "seed": plan.seed, "pots": plan.pots, **plan.task.to_dict()}
-    held = {**plan.setup.to_dict(), **about, **result.to_dict(test)}
-    write_text(folder / FILE_NAME, json.dumps(held, indent=2) + "\n")
-    return folder / FILE_NAME
+    from ..stats.sequential import SequentialTest
+
+    low, high = args.bounds or (None, None)
+    given = {"bounds": args.bounds, "alpha": args.alpha, "beta": args.beta}
+    for name, value in given.items():
+        if value is not None and not args.until_decided:
+            raise ConfigError(f"--{name} belongs to a sequential test: it needs --until-decided.")
+    if not args.until_decided:
+        return None
+    values = {"low": low, "high": high, "alpha": args.alpha, "beta": args.beta}
+    return SequentialTest(**{name: value for name, value in values.items() if value is not None})
 
 
-def summary_text(plan: VersusPlan, result: VersusResult, test: SequentialTest | None) -> str:
+def _progress_text(so_far: VersusResult) -> str:
+    """Returns the advantage so far, and how near the test is to a decision."""
+    from ..report.format_ci import decimal, mean_ci
+    from ..stats.sequential import anytime_half_width
+
+    advantage, test = so_far.advantage, so_far.test
+    if test is None:
+        return mean_ci(advantage.mean, advantage.half_width)
+    low, high = test.thresholds
+    llr = f"LLR {decimal(test.llr(advantage), '+.2f')} of {decimal(low, '.2f')} … {high:+.2f}"
+    return f"{mean_ci(advantage.mean, anytime_half_width(advantage))}, {llr}"
+
+
+def write_versus(result: VersusResult, folder: Path | None) -> str:
+    """Writes the result to ``folder`` (None: nowhere); returns it in sentences, with the name of the file."""
+    text = summary_text(result)
+    if folder is None:
+        return text
+    write_json(folder / FILE_NAME, result.to_dict())
+    return f"{text}\nNumbers: {printable(str(folder / FILE_NAME))}"
+
+
+def summary_text(result: VersusResult) -> str:
     """Returns the result in sentences, with the task if it is not the default."""
     from ..arena.advantage import stronger
     from ..report.format_ci import decimal, mean_of_deals
+    from ..report.text import heading
     from ..stats.sequential import anytime_half_width
     from ..task import DEFAULT_TASK
 
-    (a, b), advantage = map(printable, result.names), result.advantage
+    plan, test, advantage = result.plan, result.test, result.advantage
+    a, b = map(printable, plan.agents)
     plain, wide = (mean_of_deals(advantage, width) for width in (advantage.half_width, anytime_half_width(advantage)))
-    setup = plan.setup
     lines = [
         *([] if plan.task == DEFAULT_TASK else [f"Task: {plan.task}."]),
-        f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {advantage.count} deals, seed {plan.seed}",
-        f"A = {a}, B = {b}; {setup.game.unit} a round, plain 95 % intervals over deals:",
+        heading(plan.setup, advantage.count, "deals", DEFAULT_TASK, plan.seed),
+        f"A = {a}, B = {b}; {plan.setup.game.unit} a round, plain 95 % intervals over deals:",
         f"  A in a field of B, beyond that field  {mean_of_deals(result.gains[0])}",
         f"  B in a field of A, beyond that field  {mean_of_deals(result.gains[1])}",
         f"  advantage of A, half the difference   {plain}",
+        *result.notes,
     ]
-    lines += result.notes
     if test is None:
         who = {1: "A is stronger", -1: "B is stronger", 0: "Neither is significantly stronger"}[stronger(advantage)]
         return "\n".join([*lines, f"{who}: {plain} ({advantage.count} deals)."])

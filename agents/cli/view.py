@@ -15,9 +15,9 @@ import argparse
 from pathlib import Path
 
 from nainjaune_env.core.printable import printable
-from nainjaune_env.core.speech import LANGUAGES
 
-from .arguments import integer
+from .arguments import add_language_argument, integer
+from .files import read_match
 
 NAME = "view"
 HELP = "look at a recorded match in a browser"
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records")
     parser.add_argument("--match", type=integer(1), default=1, metavar="N", help="the match, from 1 (default: %(default)s)")
     parser.add_argument("--html", type=Path, metavar="FILE", help="only write the page, to this file")
-    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
+    add_language_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,20 +36,15 @@ def run(args: argparse.Namespace) -> int:
     import webbrowser
 
     from nainjaune_env.core.atomic_files import write_text
-    from nainjaune_env.core.errors import ConfigError, RecordError
-    from nainjaune_env.records.record import read_records
+    from nainjaune_env.core.errors import ConfigError
 
     from ..play.replay_page import replay_page
 
     out: Path = args.file.with_suffix(".html") if args.html is None else args.html
     if out.suffix != ".html":
         raise ConfigError(f"--html must end in .html, not {str(out)!r}.")
-    count = 0
-    for count, record in enumerate(read_records(args.file), 1):
-        if count == args.match:
-            write_text(out, replay_page(record, args.lang))
-            print(printable(str(out)))
-            if args.html is None:
-                webbrowser.open(out.resolve().as_uri())
-            return 0
-    raise RecordError(f"{args.file} holds {count} matches, so there is no match {args.match}.")
+    write_text(out, replay_page(read_match(args.file, args.match), args.lang))
+    print(printable(str(out)))
+    if args.html is None:
+        webbrowser.open(out.resolve().as_uri())
+    return 0

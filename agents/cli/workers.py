@@ -16,16 +16,16 @@ from .arguments import integer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..distributed.units import Executor, Plan
+    from ..distributed.units import Executor, WorkPlan
 
-MOST_WORKERS = 1024
-MOST_CHUNK = 100_000
+MAX_WORKERS = 1024
+MAX_CHUNK = 100_000
 
 
 def add_place_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares ``--workers`` and ``--cluster``."""
     parser.add_argument(
-        "--workers", type=integer(1, MOST_WORKERS), metavar="N", help="play in N processes; results do not depend on N"
+        "--workers", type=integer(1, MAX_WORKERS), metavar="N", help="play in N processes; results do not depend on N"
     )
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="play on the Ray cluster at this address (auto: the one started here)"
@@ -36,7 +36,7 @@ def add_worker_arguments(parser: argparse.ArgumentParser, chunk: str) -> None:
     """Declares these and ``--shard``, and ``--chunk`` with the help ``chunk``."""
     add_place_arguments(parser)
     add_shard_argument(parser)
-    parser.add_argument("--chunk", type=integer(1, MOST_CHUNK), metavar="D", help=chunk)
+    parser.add_argument("--chunk", type=integer(1, MAX_CHUNK), metavar="D", help=chunk)
 
 
 def add_shard_argument(parser: argparse.ArgumentParser) -> None:
@@ -51,35 +51,27 @@ def add_shard_argument(parser: argparse.ArgumentParser) -> None:
 
 def share(text: str) -> tuple[int, int]:
     """Returns the numbers of ``3/100``."""
-    found = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text)
-    number, jobs = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text)
+    number, jobs = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= jobs:
         raise argparse.ArgumentTypeError(f"expected a part and the number of parts, as in 3/100, not {quoted(text)}")
     return number, jobs
 
 
-def check_worker_arguments(args: argparse.Namespace) -> None:
-    """Raises :class:`ConfigError` for arguments that do not go together."""
+def check_worker_arguments(args: argparse.Namespace, others: dict[str, bool]) -> None:
+    """Raises :class:`ConfigError` for arguments that do not go together.
+
+    ``others``: arguments that these do not go with, and whether each is given.
+    """
     from nainjaune_env.core.errors import ConfigError
 
-    given = [name for name in ("workers", "cluster", "shard", "chunk") if getattr(args, name) is not None]
-    if not given:
-        return
-    for other, argument in (
-        (args.watch, "--watch"), (args.control_variates, "--control-variates"), (args.episode == "match", "--episode match"),
-        (args.device != "cpu", "--device cuda"), (args.versus and args.chunk is not None, "--versus"),
-    ):  # fmt: skip
-        if other:
+    given = [name for name in ("workers", "cluster", "shard", "chunk") if getattr(args, name, None) is not None]
+    for argument, other in others.items():
+        if given and other:
             raise ConfigError(f"--{given[-1]} cannot be combined with {argument}.")
     check_place(args)
     if args.shard is not None and args.out is None:
         raise ConfigError("--shard leaves its part in a folder: it needs --out.")
-    if args.shard is not None and args.records is not None:
-        raise ConfigError("--shard cannot be combined with --records.")
-    if args.shard is not None and args.until_decided:
-        raise ConfigError(
-            "--until-decided looks at deals in their order, so that no part can be played alone: leave out --shard."
-        )
 
 
 def check_place(args: argparse.Namespace) -> None:
@@ -120,7 +112,7 @@ def keeps_shards(args: argparse.Namespace) -> bool:
     return any(given is not None for given in (args.workers, args.cluster, args.shard))
 
 
-def run_share(args: argparse.Namespace, plan: Plan, agents: Any, unit: str = "deal", plural: str = "deals") -> int:
+def run_share(args: argparse.Namespace, plan: WorkPlan, agents: Any, unit: str = "deal", plural: str = "deals") -> int:
     """Plays the part ``--shard`` of ``plan``, whose units have a number of ``unit``; returns the exit status."""
     from contextlib import closing
 

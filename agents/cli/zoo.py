@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import AgentError, ConfigError, choose_one, quoted
+    from nainjaune_env.core.errors import AgentError, ConfigError, quoted, unknown_name_message
 
     from ..report.text import align
     from ..zoo import PREFIX, PlayerRegistry
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     if not registry.names():
         raise ConfigError(f"There are no players in the folder {quoted(str(registry.folder))}.")
     if name is not None and name not in registry.names():
-        raise AgentError(choose_one("zoo player", name, registry.names()))
+        raise AgentError(unknown_name_message("zoo player", name, registry.names()))
     players = list(registry.players(name))
     if name is None:
         print("\n".join(align([player_row(player) for player in players], left=range(3))))
@@ -85,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
+    from ..publish import publish
     from ..task import Task, parse_start
-    from ..zoo.publish import publish
 
     setups = _setups(args.add)
     tasks = [Task(start=parse_start(start)) for start in args.start]
@@ -107,12 +107,12 @@ def _setups(run: Path) -> list[Setup]:
     from ..nets.checkpoint import load_checkpoint
     from ..trainers.multitask import mixed_setups
 
-    kept = load_checkpoint(run)
-    if kept.common:
-        return mixed_setups(kept.game, kept.config["mixture"], kept.config["rules"])
-    own = setup_of_runs([str(run)], kept.game)
-    assert own is not None
-    return [own]
+    checkpoint = load_checkpoint(run)
+    if checkpoint.common:
+        return mixed_setups(checkpoint.game, checkpoint.config["mixture"], checkpoint.config["rules"])
+    trained = setup_of_runs([str(run)], checkpoint.game)
+    assert trained is not None
+    return [trained]
 
 
 def _card(player: Player) -> list[str]:

@@ -16,9 +16,9 @@ from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import advance, mix
 from nainjaune_env.engine.cuda.compiler import kernel
 from nainjaune_env.engine.cuda.words import copy_table
+from nainjaune_env.engine.learner_loops import UNIFORM
 
 from ..sampling import greedy_row, sample_row
-from ..search.policies import UNIFORM
 
 cuda: Any = numba.cuda
 
@@ -41,11 +41,11 @@ SEATS: int
 ACTIONS: int
 """Actions of the game."""
 POLICY: int
-"""The policy of rollouts, as in ``search.policies.CompiledPolicy``."""
+"""The policy of rollouts, as in ``agent.CompiledPolicy``."""
 CENTRED: bool
 """Whether rollouts return centred payoffs."""
 
-AT_REST = -1
+DONE = -1
 """In ``turns``: the episode is over."""
 
 
@@ -54,7 +54,7 @@ def find_turns(tables: Any, done: Any, seats: Any, turns: Any, actions: Any) -> 
     """Writes the agent to act, by ``seats (B, n) int64``, to ``turns (B,) int64``, and 0 to ``actions (B,) int64``."""
     k = cuda.grid(1)
     if k < tables.size:
-        turns[k] = AT_REST if done[k] else seats[k, tables[k].seat]
+        turns[k] = DONE if done[k] else seats[k, tables[k].seat]
         actions[k] = 0
 
 
@@ -64,7 +64,7 @@ def choose_uniform(turns: Any, policies: Any, legal: Any, states: Any, actions: 
     k = cuda.grid(1)
     if k < turns.size:
         who = turns[k]
-        if who != AT_REST and policies[who] == UNIFORM:
+        if who != DONE and policies[who] == UNIFORM:
             loops.choose_uniform(legal[k : k + 1], states[who, k : k + 1], actions[k : k + 1])
 
 
@@ -74,7 +74,7 @@ def choose_by_heuristic(turns: Any, policies: Any, tables: Any, legal: Any, memo
     k = cuda.grid(1)
     if k < turns.size:
         who = turns[k]
-        if who != AT_REST and policies[who] >= 0:
+        if who != DONE and policies[who] >= 0:
             words = cuda.local.array(WORDS, np.int64)
             copy_table(tables, k, words, 0)
             redacted = words.view(TABLE)
@@ -131,7 +131,7 @@ def evaluate_actions(rows: Any, which: Any, actions: Any, value: Any) -> None:
     """Writes the payoff of the seat to act for each action to ``value (N, A) float64``; ``POLICY`` plays the round to its end.
 
     Table i is ``rows[which[i]]``, and its actions are the bit set ``actions[i]``; others have payoff 0. Adjacent threads try the
-    same action at adjacent tables, most of which are determinizations of one decision, so that they diverge little.
+    same action at adjacent tables; most of these are determinizations of one decision, so the threads diverge little.
     """
     k = cuda.grid(1)
     action, i = k // which.size, k % which.size

@@ -14,7 +14,7 @@ from ..nets.devices import check_device
 from ..nets.policy_value import PolicyValueNet
 
 DEVICE = "cuda"
-MOST = 1 << 16
+MAX_OBSERVATIONS = 1 << 16
 """Most observations computed at once: their features take memory, and larger batches are no faster."""
 
 
@@ -45,7 +45,7 @@ class NetPlayer:
         which = torch.nonzero(shared(turns) == number)[:, 0]
         observation = shared(self._batch.observation)
         if not self._net.recurrent:
-            return which, torch.cat([self._forward(observation[part], None)[0] for part in torch.split(which, MOST)])
+            return which, torch.cat([self._forward(observation[part], None)[0] for part in torch.split(which, MAX_OBSERVATIONS)])
         seats = shared(self._batch.seat)[which]
         logits, after = self._forward(observation[which], self._state[which, seats])
         assert after is not None

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng, needs_history
+from nainjaune_env.agent import Agent, CompiledPolicy, Rng, needs_history
 from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
@@ -19,9 +19,10 @@ from nainjaune_env.engine.compiled import loops_of
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import generator_states
+from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..heuristics import rules_of_thumb
-from ..search.policies import UNIFORM, CompiledPolicy, LogitsPolicy, policy_of
+from ..heuristics import heuristics_module
+from ..search.policies import LogitsPolicy, policy_of
 from ..search.rollouts import loops_for
 
 BY_NET = -2
@@ -41,8 +42,8 @@ def kernels_of(setup: Setup, policy: int = UNIFORM, *, centred: bool = False) ->
         f"{setup.game.name}-{hashlib.sha256(about.encode()).hexdigest()[:16]}",
         game=setup.game.kernel,
         loops=loops_of(setup),
-        heuristics=rules_of_thumb(setup.game.name),
-        rollouts=loops_for(setup.game),
+        heuristics=heuristics_module(setup.game.name),
+        rollouts=loops_for(setup),
         rules=setup.kernel_rules,
         TABLE=setup.game.table,
         WORDS=setup.game.table.itemsize // 8,
@@ -59,9 +60,9 @@ def check_players(agents: Sequence[Agent], setup: Setup) -> list[int]:
 
 
 def _number(agent: Agent, setup: Setup) -> int:
-    heuristics = getattr(rules_of_thumb(setup.game.name), "HEURISTICS", {})
+    heuristics = getattr(heuristics_module(setup.game.name), "HEURISTICS", {})
     match policy_of(agent):
-        case CompiledPolicy(number) if number == UNIFORM or agent in heuristics.values():
+        case CompiledPolicy(number=number) if number == UNIFORM or agent in heuristics.values():
             return number
         case LogitsPolicy() if hasattr(agent, "net") and not needs_history(agent):
             return BY_NET
@@ -92,15 +93,15 @@ class Players(OnDevice):
         self._open(batch.stream)
         self._kernels = kernels_of(batch.setup)
         self._batch = batch
-        rows, memory = batch.num_tables, getattr(rules_of_thumb(batch.setup.game.name), "MEMORY", 0)
+        rows, memory = batch.num_tables, getattr(heuristics_module(batch.setup.game.name), "MEMORY", 0)
         self._seats = self.place(seats)
         self._policies = self.place(np.array(numbers, np.int64))
         self._turns = self.place(np.zeros(rows, np.int64))
         self._actions = self.place(np.zeros(rows, np.int64))
         self._states = self._memory = None
         if UNIFORM in numbers:
-            drawn = [states(who) if policy == UNIFORM else np.zeros(rows, np.uint64) for who, policy in enumerate(numbers)]
-            self._states = self.place(np.stack(drawn))
+            rng_states = [states(who) if policy == UNIFORM else np.zeros(rows, np.uint64) for who, policy in enumerate(numbers)]
+            self._states = self.place(np.stack(rng_states))
         if max(numbers) >= 0:
             self._memory = self.place(np.zeros((rows, batch.num_players, memory), np.uint8))
         self._nets = {
@@ -141,7 +142,7 @@ def play_to_the_end(
     after_step: Callable[[Players, Any], None] | None = None,
     quick: bool = False,
 ) -> None:
-    """Plays every table to the end of its episode; arguments are those of :class:`Players`.
+    """Plays every table to the end of its episode; arguments as in :class:`Players`.
 
     ``after_step`` is called with the players and the actions ``(B,)``, on the device, after each step.
     """
@@ -160,14 +161,14 @@ def play_out_on_gpu(
     batch: CudaBatch,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    chance: Callable[[int, NDArray[np.int64]], Rng],
+    rngs: Callable[[int, NDArray[np.int64]], Rng],
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
     """Does what ``arena.play.play_out`` does for tables on a GPU; returns the payoffs ``(B, n)``.
 
     Heuristics and deterministic networks make the same decisions as on the CPU, except where rounding swaps nearly equal logits.
-    An agent that draws has a generator for each table, seeded by a draw from ``chance(number, index)``.
+    An agent that draws has a generator for each table, seeded by a draw from ``rngs(number, index)``.
     """
     everywhere = np.arange(batch.num_tables)
     payoff = batch.place(batch.fetch(batch.reward).astype(np.int64))
@@ -178,7 +179,7 @@ def play_out_on_gpu(
             after_step(batch.fetch(actions))
 
     def states(who: int) -> NDArray[np.uint64]:
-        return generator_states(chance(who, everywhere).random(batch.num_tables))
+        return generator_states(rngs(who, everywhere).random(batch.num_tables))
 
     play_to_the_end(batch, agents, seating, states, after_step=add_step)
     return batch.fetch(payoff)

@@ -18,8 +18,8 @@ Whole = TypeVar("Whole", bound=np.signedinteger[Any])
 
 def packed(array: NDArray[Any]) -> str:
     """Returns the numbers of ``array`` as text: base64 of the zlib-compressed bytes in little-endian order."""
-    held = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return base64.b64encode(zlib.compress(held.tobytes(), 1)).decode()
+    little_endian = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return base64.b64encode(zlib.compress(little_endian.tobytes(), 1)).decode()
 
 
 def unpacked(text: str, shape: tuple[int, ...], dtype: type[Whole]) -> NDArray[Whole]:
@@ -31,5 +31,5 @@ def unpacked(text: str, shape: tuple[int, ...], dtype: type[Whole]) -> NDArray[W
     except (ValueError, TypeError, binascii.Error, zlib.error):
         data = b""
     if len(data) != size:
-        raise WorkError(f"Expected whole numbers of shape {shape}, {size} bytes when unpacked, and found something else.")
+        raise WorkError(f"Expected whole numbers of shape {shape}, {size} bytes when unpacked, and got something else.")
     return np.frombuffer(data, kind).reshape(shape).astype(dtype)

@@ -24,7 +24,7 @@ from nainjaune_env.core.errors import MissingLibraryError, WorkError, as_sentenc
 
 from .identity import identity, run_id, weights_path, worker_player
 from .processes import Report, checked, oldest, played
-from .units import Plan, Player, Results, Unit
+from .units import Player, Results, WorkPlan, WorkUnit
 
 try:
     import ray
@@ -48,7 +48,7 @@ class Cluster:
         self.address = address
         self._report = report
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields results in the order in which they are finished; see :class:`~.units.Executor`."""
         run, waiting = identity(plan), iter(units)
         digest = run_id(run)
@@ -56,7 +56,7 @@ class Cluster:
         files = {run["weights"][name]: path.read_bytes() for name, path in paths.items() if path is not None}
         with connected(self.address):
             about = ray.put((type(plan), run, files))
-            calls = Calls[Unit](_play)
+            calls = Calls[WorkUnit](_play)
             slots, looked = 0, -1.0
             while True:
                 if time.monotonic() - looked > 1:  # machines come and go
@@ -173,11 +173,10 @@ def connect(address: str) -> None:
 def _get(done: Any) -> Any:
     """Returns what a finished call returned; raises :class:`WorkError` where it failed."""
     try:
-        found = ray.get(done)
+        return ray.get(done)
     except ray.exceptions.RayError as error:
         lines = str(error).strip().splitlines()
         raise WorkError(f"A worker of the cluster failed: {lines[-1] if lines else type(error).__name__}") from None
-    return found
 
 
 _PLAYERS: dict[str, Player] = {}
@@ -198,4 +197,4 @@ def _play(about: list[Any], digest: str, unit: tuple[int, int, int]) -> str:
                 _PLAYERS[digest] = worker_player(kind, run, files)
         return _PLAYERS[digest]
 
-    return json.dumps(played(player, Unit(*unit)))
+    return json.dumps(played(player, WorkUnit(*unit)))

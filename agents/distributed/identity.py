@@ -20,10 +20,10 @@ from nainjaune_env.core import atomic_files
 from nainjaune_env.core.errors import WorkError, quoted
 from nainjaune_env.core.spec import Setup
 
-from ..loading import TRANSFERRED, checkpoint_path, load_agent, undrawn, use_threads
+from ..loading import TRANSFERRED, base_name, checkpoint_path, load_agent, use_threads
 from ..zoo import is_zoo_name
 from .plan_fields import read_plan
-from .units import Plan, Player
+from .units import Player, WorkPlan
 
 PACKAGES = (Path(nainjaune_env.__file__).parent, Path(__file__).parents[1])
 """The folders of our packages."""
@@ -42,11 +42,11 @@ def package_version() -> str:
 
 @functools.cache
 def _sources() -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for folder in PACKAGES:
         for path in sorted(folder.rglob("*.py")):
-            found.update(f"{path.relative_to(folder).as_posix()}\n{atomic_files.digest(path)}\n".encode())
-    return found.hexdigest()[:12]
+            digest.update(f"{path.relative_to(folder).as_posix()}\n{atomic_files.digest(path)}\n".encode())
+    return digest.hexdigest()[:12]
 
 
 def weights_path(name: str, setup: Setup) -> Path | None:
@@ -55,15 +55,15 @@ def weights_path(name: str, setup: Setup) -> Path | None:
     return path / CHECKPOINT if path is not None and path.is_dir() else path
 
 
-def identity(plan: Plan) -> dict[str, Any]:
+def identity(plan: WorkPlan) -> dict[str, Any]:
     """Returns what makes a run of ``plan`` the same as another, as JSON values."""
     weights = {}
     for name in plan.agents:
         path = weights_path(name, plan.setup)
         if path is not None:
             weights[name] = atomic_files.digest(path)
-    held = {"kind": plan.KIND, "package": package_version(), "weights": weights, "plan": plan.to_dict()}
-    same: dict[str, Any] = json.loads(json.dumps(held))  # tuples are lists in a file
+    run = {"kind": plan.KIND, "package": package_version(), "weights": weights, "plan": plan.to_dict()}
+    same: dict[str, Any] = json.loads(json.dumps(run))  # tuples are lists in a file
     return same
 
 
@@ -93,7 +93,7 @@ def check_same(where: str, there: Mapping[str, Any], here: Mapping[str, Any]) ->
         raise WorkError(f"{where} belongs to another run.")
 
 
-def worker_player(kind: type[Plan], run: Mapping[str, Any], files: Mapping[str, Path] | None = None) -> Player:
+def worker_player(kind: type[WorkPlan], run: Mapping[str, Any], files: Mapping[str, Path] | None = None) -> Player:
     """Returns the function that plays the units of ``run``, an :func:`identity`, in a worker.
 
     ``files`` are the files of weights by their SHA-256 (None: where this machine has them by the agents' names). Raises
@@ -113,9 +113,9 @@ def _agent(name: str, setup: Setup, sha256: str | None, files: Mapping[str, Path
     if sha256 is None:
         return load_agent(name, setup)
     path = weights_path(name, setup) if files is None else files[sha256]
-    found = None if path is None or not path.exists() else atomic_files.digest(path)
-    if found != sha256:
-        raise WorkError(f"A worker has other weights of {quoted(name)}: SHA-256 {found}, and the run is of {sha256}.")
+    digest = None if path is None or not path.exists() else atomic_files.digest(path)
+    if digest != sha256:
+        raise WorkError(f"A worker has other weights of {quoted(name)}: SHA-256 {digest}, and the run is of {sha256}.")
     if files is None:
         return load_agent(name, setup)
-    return load_agent(f"{path}{TRANSFERRED if is_zoo_name(name) else ''}{name.removeprefix(undrawn(name))}", setup)
+    return load_agent(f"{path}{TRANSFERRED if is_zoo_name(name) else ''}{name.removeprefix(base_name(name))}", setup)

@@ -6,12 +6,12 @@ import math
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, quoted, unknown_name_message
 from nainjaune_env.core.validation import MAX_SEED, whole
 
-from .units import Plan
+from .units import WorkPlan
 
-P = TypeVar("P", bound=Plan)
+P = TypeVar("P", bound=WorkPlan)
 
 MAX_DEALS = 10**9
 """The largest number of deals or episodes: more than any machine plays in a year."""
@@ -38,7 +38,7 @@ def check_fields(plan: Any) -> None:
         if isinstance(value, tuple) and len(value) > MAX_ITEMS:
             raise ConfigError(f"{what} has at most {MAX_ITEMS} items, not {len(value)}.")
         if value not in CHOICES.get(name, (value,)):
-            raise ConfigError(choose_one(name, value, CHOICES[name]))
+            raise ConfigError(unknown_name_message(name, value, CHOICES[name]))
         low, high = BOUNDS.get(name, (None, None))
         if value is not None and low is not None and high is not None and not low <= value <= high:
             raise ConfigError(f"{what} is from {low} to {high}, not {quoted(value)}.")

@@ -1,4 +1,4 @@
-"""Units played by processes of this machine: ``concurrent.futures`` with processes that are started afresh.
+"""Units played by processes of this machine: ``concurrent.futures`` with spawned processes.
 
 The standard library's pool is enough for one machine, and adds no dependency. Processes are spawned, not forked, because numba,
 torch and their threads do not survive a fork on every system. When a worker is killed its pool ends; the units that it had are
@@ -24,9 +24,9 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import NainJauneError, WorkError
 
 from .identity import identity, worker_player
-from .units import Found, Plan, Player, Results, Unit
+from .units import Payload, Player, Results, WorkPlan, WorkUnit
 
-MOST_LOSSES = 5
+MAX_LOSSES = 5
 """Pools that may end in succession without a single finished unit."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """The variables that libraries take their number of threads from; each worker has one."""
@@ -41,12 +41,12 @@ class Processes:
         self.workers = workers
         self._report = report
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields results in the order in which they are finished; see :class:`~.units.Executor`."""
         run, waiting, losses = identity(plan), iter(units), 0
-        lost: deque[Unit] = deque()
+        lost: deque[WorkUnit] = deque()
         while True:
-            pending: dict[Future[Found | str], tuple[Unit, float]] = {}
+            pending: dict[Future[Payload | str], tuple[WorkUnit, float]] = {}
             with _pool(self.workers, type(plan), run) as pool:
                 try:
                     while True:
@@ -62,15 +62,15 @@ class Processes:
                         if not pending:
                             return
                         for future in wait(pending, timeout=1, return_when=FIRST_COMPLETED).done:
-                            found = future.result()
+                            payload = future.result()
                             unit, _ = pending.pop(future)
                             losses = 0
-                            yield unit, checked(found)
+                            yield unit, checked(payload)
                         oldest(pending.values(), f"{self.workers} workers", self._report)
                 except BrokenProcessPool:
                     lost.extend(unit for unit, _ in pending.values())
             losses += 1
-            if losses == MOST_LOSSES:
+            if losses == MAX_LOSSES:
                 raise WorkError(
                     f"Workers ended {losses} times without finishing a shard: they were killed, perhaps for want of memory."
                 )
@@ -83,14 +83,14 @@ def oldest(pending: Iterable[tuple[Any, float]], workers: str, report: Report | 
         report(f"{workers}, oldest shard {time.monotonic() - since:.0f} s")
 
 
-def checked(found: Found | str) -> Found:
+def checked(payload: Payload | str) -> Payload:
     """Returns what a worker yielded; raises :class:`WorkError` for the text of its error."""
-    if isinstance(found, str):
-        raise WorkError(found)
-    return found
+    if isinstance(payload, str):
+        raise WorkError(payload)
+    return payload
 
 
-def played(player: Callable[[], Player], unit: Unit) -> Found | str:
+def played(player: Callable[[], Player], unit: WorkUnit) -> Payload | str:
     """Returns what ``unit`` yields, or the text of an error raised on purpose: errors of ours cannot all be sent as they are."""
     try:
         return player()(unit)
@@ -99,9 +99,9 @@ def played(player: Callable[[], Player], unit: Unit) -> Found | str:
 
 
 @contextmanager
-def _pool(workers: int, kind: type[Plan], run: dict[str, Any]) -> Iterator[ProcessPoolExecutor]:
+def _pool(workers: int, kind: type[WorkPlan], run: dict[str, Any]) -> Iterator[ProcessPoolExecutor]:
     """A pool of processes; where its block ends early, what they play is stopped."""
-    before, kept = set(multiprocessing.active_children()), {name: os.environ.get(name) for name in THREADS}
+    before, variables = set(multiprocessing.active_children()), {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))  # libraries read it when they are imported, so before a process begins
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin, (kind, run))
     try:
@@ -112,7 +112,7 @@ def _pool(workers: int, kind: type[Plan], run: dict[str, Any]) -> Iterator[Proce
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-        for name, value in kept.items():
+        for name, value in variables.items():
             if value is None:
                 del os.environ[name]
             else:
@@ -123,7 +123,7 @@ _RUN: list[Any] = []
 """In a worker: the class of the plan, the run, and the player once there is one."""
 
 
-def _begin(kind: type[Plan], run: dict[str, Any]) -> None:
+def _begin(kind: type[WorkPlan], run: dict[str, Any]) -> None:
     """Prepares a worker; errors come with the first unit, as an error here ends the whole pool."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the driver ends the workers
     parent = multiprocessing.parent_process()
@@ -138,7 +138,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _play(unit: Unit) -> Found | str:
+def _play(unit: WorkUnit) -> Payload | str:
     return played(_player, unit)
 
 

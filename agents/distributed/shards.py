@@ -20,7 +20,7 @@ from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quote
 from nainjaune_env.core.validation import check_keys, check_list, read_json
 
 from .identity import check_same, identity, package_version, run_id
-from .units import Executor, Found, Plan, Results, Unit
+from .units import Executor, Payload, Results, WorkPlan, WorkUnit
 
 FOLDER = "shards"
 """The folder of shards in that of a command's results."""
@@ -38,15 +38,15 @@ class Shards:
         self._executor = executor
         self._share = share
 
-    def units(self, units: Iterable[Unit]) -> Iterator[Unit]:
-        """Yields those of ``units``, which are all of a plan, that this job plays."""
+    def units(self, units: Iterable[WorkUnit]) -> Iterator[WorkUnit]:
+        """Yields the ``units`` that this job plays, out of all of a plan."""
         number, jobs = self._share or (1, 1)
         return islice(units, number - 1, None, jobs)
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields the results that are in the folder, then the others as they are finished; see :class:`~.units.Executor`.
 
-        ``units`` are those of the plan. Raises :class:`WorkError` where the folder belongs to another run.
+        ``units`` are the plan's. Raises :class:`WorkError` where the folder belongs to another run.
         """
         run = identity(plan)
         with locked(self.folder / RUN_NAME):  # of two jobs that begin at once, one writes it
@@ -61,15 +61,15 @@ class Shards:
         missing = (unit for unit in self.units(units) if not self._path(unit).exists())
         written: Future[None] | None = None
         with ThreadPoolExecutor(1, "shards") as writer:  # playing goes on while the disk confirms what it was given
-            for unit, found in self._executor.results(plan, agents, missing):
+            for unit, payload in self._executor.results(plan, agents, missing):
                 if written is not None:
                     written.result()
-                written = writer.submit(write_text, self._path(unit), shard_text(digest, unit, found))
-                yield unit, found
+                written = writer.submit(write_text, self._path(unit), shard_text(digest, unit, payload))
+                yield unit, payload
             if written is not None:
                 written.result()
 
-    def _path(self, unit: Unit) -> Path:
+    def _path(self, unit: WorkUnit) -> Path:
         return self.folder / file_name(unit)
 
 
@@ -79,7 +79,7 @@ class FinishedShards:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields the results in order; raises :class:`WorkError` where one is missing, there twice, or of another run."""
         run = read_run(self.folder)
         check_same(str(self.folder), run, {**run, "package": package_version()})
@@ -107,37 +107,37 @@ class FinishedShards:
             yield unit, read_result(self.folder, digest, unit)
 
 
-def _deals(unit: Unit) -> str:
+def _deals(unit: WorkUnit) -> str:
     return f"{unit.first} to {unit.first + unit.deals - 1} of part {unit.part}"
 
 
-def file_name(unit: Unit) -> str:
+def file_name(unit: WorkUnit) -> str:
     """Returns the name of the file of ``unit``; names sort as units do."""
     return f"{unit.part:04d}-{unit.first:010d}.json"
 
 
-def shard_text(run: str, unit: Unit, found: Found) -> str:
+def shard_text(run: str, unit: WorkUnit, payload: Payload) -> str:
     """Returns the content of a shard of the run with the digest ``run``."""
-    content = {"run": run, "unit": unit, "found": found}
+    content = {"run": run, "unit": unit, "found": payload}
     return json.dumps({**content, "sha256": _digest(content)}) + "\n"
 
 
-def read_result(folder: Path, run: str, unit: Unit) -> Found:
+def read_result(folder: Path, run: str, unit: WorkUnit) -> Payload:
     """Returns what ``unit`` yielded, from its shard in ``folder``.
 
     Raises :class:`WorkError` as :func:`read_shard` does, and for a shard of another unit under this name.
     """
     path = folder / file_name(unit)
-    there, found = read_shard(path, run)
+    there, payload = read_shard(path, run)
     if there != unit:
         raise WorkError(
             f"{str(path)!r} holds the deals {_deals(there)}, not {_deals(unit)}: it was copied or renamed. "
             f"Remove it to play the deals {_deals(unit)} again."
         )
-    return found
+    return payload
 
 
-def read_shard(path: Path, run: str) -> tuple[Unit, Found]:
+def read_shard(path: Path, run: str) -> tuple[WorkUnit, Payload]:
     """Returns the unit of the shard at ``path`` and what it yielded; raises :class:`WorkError` unless it is one of ``run``."""
     what = "shard of a run"
     content = _read(path, what, ("run", "unit", "found", "sha256"))
@@ -148,7 +148,7 @@ def read_shard(path: Path, run: str) -> tuple[Unit, Found]:
     if content["run"] != run:
         raise WorkError(f"{str(path)!r} belongs to another run than the {RUN_NAME} beside it.")
     try:
-        return Unit(*check_list(str(path), "unit", content["unit"], int, 3)), content["found"]
+        return WorkUnit(*check_list(str(path), "unit", content["unit"], int, 3)), content["found"]
     except RecordError as error:
         raise WorkError(f"{str(path)!r} is not a {what}: {as_sentence(error)}") from None
 

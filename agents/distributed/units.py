@@ -1,8 +1,8 @@
 """A plan cut into units, and what executors do with them: the interface between what is played and where.
 
-A :class:`Plan` says what is played, in plain values. It is cut into units at multiples of a fixed chunk, and a unit depends on
-the plan and its own numbers alone. So units may be played in any order, anywhere, and again where a worker was lost. What a unit
-yields is JSON, the same for files, processes and machines; a plan's own sums merge it exactly.
+A :class:`WorkPlan` says what is played, in plain values. It is cut into units at multiples of a fixed chunk, and a unit depends
+on the plan and its own numbers alone. So units may be played in any order, anywhere, and again where a worker was lost. What a
+unit yields is JSON, the same for files, processes and machines; a plan's own sums merge it exactly.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.registry import make_setup
+from nainjaune_env.registry import get_game
 
 
-class Unit(NamedTuple):
+class WorkUnit(NamedTuple):
     """Some deals of one part of a plan, such as a pair of agents; a plan may count rounds, matches or shards in their place."""
 
     part: int
@@ -24,13 +24,13 @@ class Unit(NamedTuple):
     deals: int
 
 
-Found = dict[str, Any]
+Payload = dict[str, Any]
 """What a unit yields, as JSON values."""
-Results = Generator[tuple[Unit, Found], None, None]
-Player = Callable[[Unit], Found]
+Results = Generator[tuple[WorkUnit, Payload], None, None]
+Player = Callable[[WorkUnit], Payload]
 
 
-class Plan(Protocol):
+class WorkPlan(Protocol):
     """What is played."""
 
     KIND: ClassVar[str]
@@ -47,10 +47,10 @@ class Plan(Protocol):
         """Returns the plan as JSON values."""
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, values: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields all units in order; each call yields the same."""
 
     def player(self, agents: Sequence[Agent]) -> Player:
@@ -60,34 +60,34 @@ class Plan(Protocol):
 class Executor(Protocol):
     """Where units are played."""
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields what each of ``units`` yields, in the order in which they are finished.
 
-        ``agents`` are those of the plan in this process. ``units`` are taken a few at a time. When the iterator is closed, what
+        ``agents`` are the plan's, in this process. ``units`` are taken a few at a time. When the iterator is closed, what
         is being played is stopped. Raises :class:`WorkError` where workers fail.
         """
 
 
-def setup_from(held: Mapping[str, Any]) -> Setup:
+def setup_from(values: Mapping[str, Any]) -> Setup:
     """Returns the setup that ``Setup.to_dict`` wrote."""
-    return make_setup(held["game"], held["preset"], held["players"], **held["rules"])
+    return get_game(values["game"]).setup(values["preset"], values["players"], **values["rules"])
 
 
 class InProcess:
     """Plays units one after the other in this process."""
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields the results in order."""
         play = plan.player(agents)
         for unit in units:
             yield unit, play(unit)
 
 
-def in_order(units: Iterable[Unit], results: Iterator[tuple[Unit, Found]]) -> Iterator[tuple[Unit, Found]]:
-    """Yields ``results`` in the order of ``units``: each as soon as those of all units before it have come."""
-    early: dict[Unit, Found] = {}
+def in_order(units: Iterable[WorkUnit], results: Iterator[tuple[WorkUnit, Payload]]) -> Iterator[tuple[WorkUnit, Payload]]:
+    """Yields ``results`` in the order of ``units``: each as soon as all units before it are done."""
+    early: dict[WorkUnit, Payload] = {}
     for unit in units:
         while unit not in early:
-            done, found = next(results)
-            early[done] = found
+            finished, payload = next(results)
+            early[finished] = payload
         yield unit, early.pop(unit)

@@ -53,7 +53,7 @@ class Solver(Protocol):
         """Knobs over ``setup`` that make of it the same game shorter or longer, the shortest first."""
         ...
 
-    def most_nodes(self, setup: Setup) -> int:
+    def max_nodes(self, setup: Setup) -> int:
         """A number of nodes that the tree of ``setup`` stays below."""
         ...
 
@@ -62,11 +62,11 @@ def solver(game: str) -> Solver | None:
     """The module that solves a game; None where there is none."""
     if game not in {module.name for module in pkgutil.iter_modules(__path__)}:
         return None
-    found: Any = importlib.import_module(f"{__name__}.{game}")
-    return found  # type: ignore[no-any-return]
+    module: Any = importlib.import_module(f"{__name__}.{game}")
+    return module  # type: ignore[no-any-return]
 
 
 def exact_agents(game: str) -> Mapping[str, ExactPlayer]:
     """The agents that play a game's solution, by name; none where it has not been solved."""
-    own = solver(game)
-    return {} if own is None else own.AGENTS
+    solution = solver(game)
+    return {} if solution is None else solution.AGENTS

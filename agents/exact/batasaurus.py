@@ -110,7 +110,7 @@ def patterns(dinosaurs: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDAr
 
 @jit
 def fill(game: Any, values: Any, mine: Any, theirs: Any, stake: Any) -> None:
-    """Write the net cards to the leader by the cards that it (row) and the other seat (column) add to ``stake``, lowest first."""
+    """Writes the net cards to the leader by the cards that it (row) and the other seat (column) add to ``stake``, lowest up."""
     i, rest = 0, mine
     while rest:
         v = rest & -rest
@@ -130,33 +130,33 @@ def fill(game: Any, values: Any, mine: Any, theirs: Any, stake: Any) -> None:
 
 
 @jit
-def secured(game: Any, i: Any, held: Any) -> Any:
+def secured(game: Any, i: Any, cards: Any) -> Any:
     """Returns the minimum of row ``i``."""
     answer = np.inf
-    for j in range(held):
+    for j in range(cards):
         answer = min(answer, game[i, j])
     return answer
 
 
 @jit
 def solve_patterns(values: Any, mine: Any, theirs: Any, dinosaurs: Any, work: Any) -> Any:
-    """Write ``values`` of the patterns of the sets ``mine`` and ``theirs``, fewest cards first.
+    """Writes ``values`` of the patterns of the sets ``mine`` and ``theirs``, fewest cards first.
 
     Returns the widest gap between the bounds on the value of a matrix game.
     """
     widest = 0.0
     for p in range(mine.size):
-        held = count(mine[p])
-        if held == 0:
+        cards = count(mine[p])
+        if cards == 0:
             continue
         fill(work.game, values, mine[p], theirs[p], 0)
         best = -np.inf
-        for i in range(held):
-            best = max(best, secured(work.game, i, held))
+        for i in range(cards):
+            best = max(best, secured(work.game, i, cards))
         values.lead[p] = best
-        for pairs in range(1, dinosaurs - held + 1):
+        for pairs in range(1, dinosaurs - cards + 1):
             fill(work.game, values, mine[p], theirs[p], 2 * pairs)
-            lower, upper = solve_game(work.game, held, held, work.tableau, work.labels, work.rows, work.columns)
+            lower, upper = solve_game(work.game, cards, cards, work.tableau, work.labels, work.rows, work.columns)
             values.battle[p, pairs - 1] = (lower + upper) / 2
             if not upper - lower <= widest:  # true for nan, too
                 widest = upper - lower
@@ -216,29 +216,29 @@ def solve(dinosaurs: int = SLOTS) -> Solution:
 
 
 @jit
-def best_row(game: Any, held: Any) -> Any:
+def best_row(game: Any, cards: Any) -> Any:
     """Returns the row with the greatest minimum, the lowest of equal ones."""
-    found, most = 0, -np.inf
-    for i in range(held):
-        answer = secured(game, i, held)
+    best, most = 0, -np.inf
+    for i in range(cards):
+        answer = secured(game, i, cards)
         if answer > most + TIE:
-            found, most = i, answer
-    return found
+            best, most = i, answer
+    return best
 
 
 @jit
-def best_column(game: Any, i: Any, held: Any) -> Any:
+def best_column(game: Any, i: Any, cards: Any) -> Any:
     """Returns the column of the minimum of row ``i``, the lowest of equal ones."""
-    found, least = 0, np.inf
-    for j in range(held):
+    best, least = 0, np.inf
+    for j in range(cards):
         if game[i, j] < least - TIE:
-            found, least = j, game[i, j]
-    return found
+            best, least = j, game[i, j]
+    return best
 
 
 @jit
 def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
-    """Write the equilibrium's action probabilities at every table (redacted for its seat) into ``out (K, A)``.
+    """Writes the equilibrium's action probabilities at every table (redacted for its seat) into ``out (K, A)``.
 
     Slot s holds value s+1 (B4.1).
     """
@@ -257,11 +257,11 @@ def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
             fill(work.game, values, mine, theirs, 0)
             out[k, nth_lowest(mine, best_row(work.game, count(mine)))] = 1.0
         else:
-            held = count(mine)
+            cards = count(mine)
             stake = np.int64(table.at_stake) & ~ONE  # without a card committed already
             fill(work.game, values, mine, theirs, stake)
-            solve_game(work.game, held, held, work.tableau, work.labels, work.rows, work.columns)
-            for i in range(held):
+            solve_game(work.game, cards, cards, work.tableau, work.labels, work.rows, work.columns)
+            for i in range(cards):
                 if seat == leader:
                     out[k, nth_lowest(mine, i)] = work.rows[i]
                 else:
@@ -270,7 +270,7 @@ def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
 
 @jit
 def draw(probabilities: Any, legal: Any, uniform: Any, actions: Any) -> None:
-    """Write an action drawn from each row of ``probabilities (K, A)``, with ``uniform (K,)`` in [0, 1), into ``actions (K,)``."""
+    """Writes an action drawn from each row of ``probabilities (K, A)``, with ``uniform (K,)`` in [0, 1), to ``actions (K,)``."""
     for k in range(actions.size):
         left = uniform[k]
         for action in range(probabilities.shape[1]):
@@ -341,7 +341,7 @@ def sizes(setup: Setup) -> Iterator[Mapping[str, Any]]:
     return ({"dinosaurs": size} for size in range(2, SLOTS + 1))
 
 
-def most_nodes(setup: Setup) -> int:
+def max_nodes(setup: Setup) -> int:
     """Returns a bound on the nodes of the tree: twice its lines of play, as each decision has two actions or more.
 
     At most every seat plays its cards in every order; with ``memory = glimpse`` they are dealt in every order, too.

@@ -26,7 +26,7 @@ ROUNDING = 1e-12
 
 @jit
 def match_regrets(infosets: Any, regret: Any, seat: Any, policy: Any) -> None:
-    """Write the policy of ``seat``: in proportion to its regrets, uniform where all are 0."""
+    """Writes the policy of ``seat``: in proportion to its regrets, uniform where all are 0."""
     for infoset in range(infosets.seat.size):
         if infosets.seat[infoset] == seat:
             begin, end = infosets.start[infoset], infosets.start[infoset + 1]
@@ -39,7 +39,7 @@ def match_regrets(infosets: Any, regret: Any, seat: Any, policy: Any) -> None:
 
 @jit
 def add_regrets(infosets: Any, seat: Any, policy: Any, cf_values: Any, regret: Any) -> None:
-    """Add the counterfactual regret of each action of ``seat``; ``cf_values (S,)`` is from ``add_counterfactual_values``.
+    """Adds the counterfactual regret of each action of ``seat``; ``cf_values (S,)`` is from ``add_counterfactual_values``.
 
     Backward induction: the seat's last information sets come first, and the policy's value at each is added to the sequence
     before it.
@@ -60,7 +60,7 @@ def add_regrets(infosets: Any, seat: Any, policy: Any, cf_values: Any, regret: A
 
 @jit
 def add_policy(infosets: Any, seat: Any, weight: Any, plan: Any, total: Any) -> None:
-    """Add the realization plan of ``seat``, times ``weight``, to ``total (S,)``."""
+    """Adds the realization plan of ``seat``, times ``weight``, to ``total (S,)``."""
     for sequence in range(plan.size):
         if infosets.seat[infosets.of[sequence]] == seat:
             total[sequence] += weight * plan[sequence]
@@ -108,7 +108,7 @@ def cfr_plus(
     plan, cf_values = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
     realization_plan(infosets, policy, plan)
     evaluated: list[int] = []
-    found: list[float] = []
+    nash_conv: list[float] = []
     done = 0
     while True:
         for t in range(done + 1, min(done + every, iterations) + 1):
@@ -123,8 +123,8 @@ def cfr_plus(
         mean = average(tree, total)
         gains = best_response_gains(tree, mean)
         evaluated.append(done)
-        found.append(gains.nash_conv)
+        nash_conv.append(gains.nash_conv)
         if progress is not None:
             progress(done, gains.nash_conv)
         if done == iterations or gains.nash_conv <= target:
-            return Equilibrium(mean, np.array(evaluated), np.array(found), gains.values)
+            return Equilibrium(mean, np.array(evaluated), np.array(nash_conv), gains.values)

@@ -11,10 +11,9 @@ value. Where these do not meet, the tableau is recomputed with larger pivots, an
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.compiler.jit import jit
 
@@ -24,13 +23,13 @@ TOLERANCE = 1e-13
 """Bounds on the value that differ by less than this have met: for entries near 1, rounding allows no better."""
 ATTEMPTS = 8
 """The most attempts; more than one is rarely needed."""
-MOST_PIVOTS = 500
+MAX_PIVOTS = 500
 """The most pivots of one attempt: far more than needed, in case it cycles."""
 
 
 @jit
 def undominated(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
-    """Mark with 1 in ``rows (m,)`` and ``columns (n,)`` those left by iterated elimination of weakly dominated strategies.
+    """Marks with 1 in ``rows (m,)`` and ``columns (n,)`` those left by iterated elimination of weakly dominated strategies.
 
     Optimal strategies of the reduced game are optimal in the whole game. To the column player the game is its negated transpose.
     """
@@ -68,7 +67,7 @@ def is_dominated(game: Any, sign: Any, m: Any, n: Any, rows: Any, columns: Any, 
 
 @jit
 def exchange(tableau: Any, m: Any, n: Any, labels: Any, p: Any, q: Any) -> None:
-    """Pivot: exchange the labels of row ``p`` and column ``q`` (Ferguson's steps 4 and 5)."""
+    """Exchanges the labels of row ``p`` and column ``q`` (Ferguson's steps 4 and 5)."""
     labels[p], labels[m + q] = labels[m + q], labels[p]
     inverse = 1.0 / tableau[p, q]
     for i in range(m + 1):
@@ -87,24 +86,24 @@ def exchange(tableau: Any, m: Any, n: Any, labels: Any, p: Any, q: Any) -> None:
 @jit
 def entering(tableau: Any, m: Any, n: Any, labels: Any, steepest: Any) -> Any:
     """Returns the column to enter, -1 if none improves: the ``steepest``, or by Bland's rule the one with the lowest label."""
-    found = -1
+    chosen = -1
     for j in range(n):
         improves = tableau[m, j] < -EPSILON
-        if improves and (found < 0 or (tableau[m, j] < tableau[m, found] if steepest else labels[m + j] < labels[m + found])):
-            found = j
-    return found
+        if improves and (chosen < 0 or (tableau[m, j] < tableau[m, chosen] if steepest else labels[m + j] < labels[m + chosen])):
+            chosen = j
+    return chosen
 
 
 @jit
 def leaving(tableau: Any, m: Any, n: Any, labels: Any, q: Any) -> Any:
     """Returns the row of the minimum ratio in column ``q``, the lowest label of equal ones; -1 if there is none."""
-    found, least = -1, np.inf
+    chosen, least = -1, np.inf
     for i in range(m):
         if tableau[i, q] > EPSILON:
             ratio = tableau[i, n] / tableau[i, q]
-            if ratio < least or (ratio == least and labels[i] < labels[found]):
-                found, least = i, ratio
-    return found
+            if ratio < least or (ratio == least and labels[i] < labels[chosen]):
+                chosen, least = i, ratio
+    return chosen
 
 
 @jit
@@ -127,7 +126,7 @@ def bounds(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
 
 @jit
 def lay_out(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: Any) -> None:
-    """Write the first tableau of the rows and columns in ``labels``: a row has its number, a column m + its number."""
+    """Writes the first tableau of the rows and columns in ``labels``: a row has its number, a column m + its number."""
     least, most = np.inf, -np.inf
     for p in range(height):
         for q in range(width):
@@ -145,8 +144,8 @@ def lay_out(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: An
 
 @jit
 def pivot_to_optimum(tableau: Any, height: Any, width: Any, labels: Any, steepest: Any) -> None:
-    """Pivot until no column improves."""
-    for _ in range(MOST_PIVOTS):
+    """Pivots until no column improves."""
+    for _ in range(MAX_PIVOTS):
         q = entering(tableau, height, width, labels, steepest)
         p = leaving(tableau, height, width, labels, q) if q >= 0 else -1
         if p < 0:
@@ -156,7 +155,7 @@ def pivot_to_optimum(tableau: Any, height: Any, width: Any, labels: Any, steepes
 
 @jit
 def recompute(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: Any, rows: Any, columns: Any) -> None:
-    """Recompute the tableau from the first one: but for rounding, a tableau does not depend on the order of its pivots.
+    """Recomputes the tableau from the first one: but for rounding, a tableau does not depend on the order of its pivots.
 
     The labels that have changed sides are exchanged again, the largest pivots first. ``rows`` and ``columns`` are overwritten.
     """
@@ -188,7 +187,7 @@ def recompute(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: 
 
 @jit
 def solve_game(game: Any, m: Any, n: Any, tableau: Any, labels: Any, rows: Any, columns: Any) -> Any:
-    """Write optimal mixed strategies into ``rows (m,)`` and ``columns (n,)``; returns the bounds on the value that they prove.
+    """Writes optimal mixed strategies into ``rows (m,)`` and ``columns (n,)``; returns the bounds on the value that they prove.
 
     The bounds are ``(lower, upper)``. ``tableau (m+1, n+1) float64`` and ``labels (m+n,) int64`` are overwritten.
     """
@@ -217,7 +216,7 @@ def solve_game(game: Any, m: Any, n: Any, tableau: Any, labels: Any, rows: Any, 
 
 @jit
 def read_strategies(tableau: Any, height: Any, width: Any, labels: Any, m: Any, n: Any, rows: Any, columns: Any) -> None:
-    """Write the strategies at the borders of a tableau (Ferguson's step 6) into ``rows`` and ``columns``, normalised to sum 1."""
+    """Writes the strategies at the borders of a tableau (Ferguson's step 6) to ``rows`` and ``columns``, normalised to sum 1."""
     for i in range(m):
         rows[i] = 0.0
     for j in range(n):
@@ -237,30 +236,3 @@ def read_strategies(tableau: Any, height: Any, width: Any, labels: Any, m: Any, 
         rows[i] /= of_rows
     for j in range(n):
         columns[j] /= of_columns
-
-
-class Equilibrium(NamedTuple):
-    """The result of :func:`solve`."""
-
-    lower: float
-    """What the row player's strategy secures."""
-    upper: float
-    """The most that the column player's strategy concedes; equal to ``lower`` but for rounding."""
-    rows: NDArray[np.float64]
-    """``(m,)`` the row player's mixed strategy."""
-    columns: NDArray[np.float64]
-    """``(n,)`` the column player's."""
-
-    @property
-    def value(self) -> float:
-        """The value of the game to the row player."""
-        return (self.lower + self.upper) / 2
-
-
-def solve(game: ArrayLike) -> Equilibrium:
-    """Returns an equilibrium of a matrix game ``(m, n)``."""
-    entries = np.ascontiguousarray(game, np.float64)
-    m, n = entries.shape
-    rows, columns = np.zeros(m), np.zeros(n)
-    lower, upper = solve_game(entries, m, n, np.zeros((m + 1, n + 1)), np.zeros(m + n, np.int64), rows, columns)
-    return Equilibrium(float(lower), float(upper), rows, columns)

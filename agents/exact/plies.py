@@ -3,7 +3,7 @@
 ``recall (n, 2) uint64`` holds a 128-bit hash of what each seat has observed so far, ply by ply: its information state.
 """
 
-# ruff: noqa: F821  (`game` is bound when this is instantiated)
+# ruff: noqa: F821  (the names below are bound when this is instantiated)
 from __future__ import annotations
 
 from typing import Any
@@ -14,10 +14,12 @@ from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import mix
-from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.core.table import Table
 
 game: Kernel
 """The kernel of a game; bound by ``jit.instantiate``."""
+loops: Any
+"""Its ``engine.loops``."""
 
 NOTHING = -1
 """Stands for no action: the table is played on as it stands."""
@@ -49,13 +51,9 @@ def play_on(tables: Any, rules: Any, actions: Any, recall: Any, seen: Any, legal
         if actions[i] != NOTHING:
             game.step(table, rules, actions[i])
         remember(table, rules, recall[i], seen)
-        legal_bits = np.int64(0)
-        while table.stage == Stage.PLAYING:
-            legal_bits = game.legal(table, rules)
-            if game.needs_decision(table, rules, legal_bits):
-                break
-            game.step(table, rules, lowest(legal_bits))
+        legal[i] = loops.advance_round(table, rules, False, None, 0)
+        while legal[i] and not game.needs_decision(table, rules, legal[i]):
+            game.step(table, rules, lowest(legal[i]))
             remember(table, rules, recall[i], seen)
-            legal_bits = np.int64(0)
-        legal[i] = legal_bits
+            legal[i] = loops.advance_round(table, rules, False, None, 0)
         game.payoffs(table, rules, paid[i])

@@ -64,17 +64,17 @@ def _probabilities(
     first: tuple[bytes, bytes] | None = None
     rows = np.zeros((batch.num_tables, batch.num_actions))
     for _ in range(draws or REPEATS):
-        own = None if memory is None else memory.copy()
-        actions = agent.act(DecisionBatch(batch, index, own), rng)
+        memory_after = None if memory is None else memory.copy()
+        actions = agent.act(DecisionBatch(batch, index, memory_after), rng)
         # memory must never be random, as later actions may depend on it
-        given = b"" if draws else actions.tobytes(), b"" if own is None else own.tobytes()
+        given = b"" if draws else actions.tobytes(), b"" if memory_after is None else memory_after.tobytes()
         if first not in (None, given):
             raise AgentError(
                 f"The agent {agent.name!r} draws its {'memory' if draws else 'action'} at random "
                 "and has no probabilities, so its policy is unknown."
             )
         rows[index, actions] += 1
-        first, kept = given, own
+        first, final_memory = given, memory_after
     if memory is not None:
-        memory[...] = kept
+        memory[...] = final_memory
     return rows / (draws or REPEATS)

@@ -20,7 +20,7 @@ from .tree import Tree
 
 @jit
 def realization_plan(infosets: Any, policy: Any, plan: Any) -> None:
-    """Write the realization plan of ``policy`` into ``plan (S,)``: the product of a seat's own probabilities along a sequence."""
+    """Writes the realization plan of ``policy`` to ``plan (S,)``: the product of a seat's own probabilities along a sequence."""
     for sequence in range(plan.size):
         before = infosets.previous[infosets.of[sequence]]
         plan[sequence] = policy[sequence] * plan[before] if before >= 0 else policy[sequence]
@@ -28,7 +28,7 @@ def realization_plan(infosets: Any, policy: Any, plan: Any) -> None:
 
 @jit
 def reach_leaves(leaves: Any, plan: Any, reach: Any) -> None:
-    """Write the probability that all seats together play to each leaf, chance aside, into ``reach (L,)``."""
+    """Writes the probability that all seats together play to each leaf, chance aside, into ``reach (L,)``."""
     for leaf in range(reach.size):
         reach[leaf] = 1.0
         for sequence in leaves.last[leaf]:
@@ -38,7 +38,7 @@ def reach_leaves(leaves: Any, plan: Any, reach: Any) -> None:
 
 @jit
 def add_counterfactual_values(leaves: Any, weighted_payoff: Any, plan: Any, seat: Any, cf_values: Any) -> Any:
-    """Add each leaf's payoff to ``seat``, times the reach probability of chance and the others, to its last sequence.
+    """Adds each leaf's payoff to ``seat``, times the reach probability of chance and the others, to its last sequence.
 
     Adds to ``cf_values (S,)``; returns the sum over leaves at which the seat had no decision. ``weighted_payoff (L, n)`` as in
     :class:`~.tree.Tree`.
@@ -58,7 +58,7 @@ def add_counterfactual_values(leaves: Any, weighted_payoff: Any, plan: Any, seat
 
 @jit
 def maximize(infosets: Any, seat: Any, cf_values: Any, choice: Any) -> Any:
-    """Write the best sequence at each information set of ``seat`` into ``choice (I,)``; returns the value of them all.
+    """Writes the best sequence at each information set of ``seat`` into ``choice (I,)``; returns the value of them all.
 
     ``cf_values (S,)`` holds what :func:`add_counterfactual_values` added. Backward induction: the last information sets come
     first, and the value of each is added to the sequence before it.
@@ -139,14 +139,6 @@ def best_response(tree: Tree, policy: NDArray[np.float64], seat: int) -> Respons
     without_decision = add_counterfactual_values(tree.leaves, tree.weighted_payoff, plan, seat, cf_values)
     value = without_decision + maximize(tree.infosets, seat, cf_values, choice)
     return Response(float(value), choice[tree.infosets.seat == seat])
-
-
-def follow(tree: Tree, policy: NDArray[np.float64], seat: int, response: Response) -> NDArray[np.float64]:
-    """Returns ``policy`` with ``response`` at the information sets of ``seat``."""
-    mixed = policy.copy()
-    mixed[tree.infosets.seat[tree.infosets.of] == seat] = 0
-    mixed[response.sequences] = 1
-    return mixed
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import TreeError
-from nainjaune_env.core.spec import Chance, GameSpec, Setup
+from nainjaune_env.core.spec import Chance, Setup
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.compiled import instance_of, loops_of
 
 from ..task import CENTRED, payoff_by
 from .plies import NOTHING
@@ -36,9 +36,9 @@ LIMIT = 10_000_000
 """Default for the most nodes of a tree; a leaf takes 28 bytes with two seats."""
 CHUNK = 1 << 15
 """Tables stepped at once; determines the memory needed beyond the tree's own."""
-MOST_OPENINGS = 100_000
+MAX_OPENINGS = 100_000
 """The most openings of a game that lists them."""
-MOST_DRAWS = 1 << 20
+MAX_DRAWS = 1 << 20
 """The most deals drawn to collect the openings of a game that does not list them."""
 NO_OBSERVATIONS = np.array([0x243F6A8885A308D3, 0x13198A2E03707344], np.uint64)
 """The hash of an empty history: bits of π, an arbitrary value other than 0."""
@@ -142,12 +142,6 @@ class Tree:
         choices: NDArray[np.int64] = np.diff(self.infosets.start)
         return 1.0 / choices[self.infosets.of]
 
-    def to_rows(self, policy: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Returns a policy ``(S,)`` as one row of action probabilities per information set, ``(I, A)``."""
-        out = np.zeros((self.num_infosets, len(self.setup.game.actions)))
-        out[self.infosets.of, self.infosets.action] = policy
-        return out
-
     def from_rows(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Returns rows of action probabilities ``(I, A)`` as a policy ``(S,)``."""
         return np.ascontiguousarray(rows[self.infosets.of, self.infosets.action], np.float64)
@@ -165,35 +159,35 @@ def collect_openings(setup: Setup, *, seed: int = 0, start: Mapping[str, Sequenc
 
 
 def _listed_openings(setup: Setup, chance: Chance, start: Mapping[str, Sequence[int]]) -> Openings:
-    listed = list(islice(chance.openings(setup), MOST_OPENINGS + 1))
-    if len(listed) > MOST_OPENINGS:
-        raise TreeError(f"There are more than {MOST_OPENINGS:,} openings, too many to list; give those to begin with.")
+    listed = list(islice(chance.openings(setup), MAX_OPENINGS + 1))
+    if len(listed) > MAX_OPENINGS:
+        raise TreeError(f"There are more than {MAX_OPENINGS:,} openings, too many to list; give those to begin with.")
     opening: Callable[..., Any] = chance.opening  # takes start values where the game has them
-    tables = np.array([opening(setup, drawn, **start) for drawn, _ in listed], setup.game.table)
+    tables = np.array([opening(setup, outcomes, **start) for outcomes, _ in listed], setup.game.table)
     deals = np.array([ways for _, ways in listed], np.float64)
     return Openings(tables, deals / deals.sum())
 
 
 def _drawn_openings(setup: Setup, seed: int, start: Mapping[str, Sequence[int]]) -> Openings:
     draws = 1024
-    while draws <= MOST_DRAWS:
+    while draws <= MAX_DRAWS:
         batch = Batch(setup, draws, seed=seed, start=start, autoreset=False, observe=False)
         tables = batch.tables
         tables["rng"] = 0
-        found, first, times = np.unique(_as_bytes(tables), return_index=True, return_counts=True)
+        distinct, first, times = np.unique(_as_bytes(tables), return_index=True, return_counts=True)
         # of D equally likely tables, one stays unseen with a probability below D * exp(-draws / D)
-        needed = len(found) * (math.log(len(found)) + 28)
+        needed = len(distinct) * (math.log(len(distinct)) + 28)
         if draws >= needed:
-            expected = draws / len(found)
+            expected = draws / len(distinct)
             if np.abs(times - expected).max() > 8 * math.sqrt(expected):
-                raise TreeError(f"The {len(found)} openings found are not equally likely; give them with their weights.")
-            return Openings(tables[np.sort(first)].copy(), np.full(len(found), 1 / len(found)))
+                raise TreeError(f"The {len(distinct)} openings found are not equally likely; give them with their weights.")
+            return Openings(tables[np.sort(first)].copy(), np.full(len(distinct), 1 / len(distinct)))
         draws = 2 ** math.ceil(math.log2(max(needed, 2 * draws)))
-    raise TreeError(f"There are more openings than {MOST_DRAWS:,} deals could show; give those to begin with.")
+    raise TreeError(f"There are more openings than {MAX_DRAWS:,} deals could show; give those to begin with.")
 
 
 def begun_by(setup: Setup, openings: Openings, seat: int) -> Openings:
-    """Returns those of ``openings`` in which ``seat`` has the first ply, with their probabilities renormalised.
+    """Returns the ``openings`` in which ``seat`` has the first ply, with their probabilities renormalised.
 
     Where the seats are symmetric at the start, these represent the whole game: another first seat changes only the seats'
     numbers, and neither values nor gains nor equilibria. Raises :class:`TreeError` where they are not symmetric: where the
@@ -221,9 +215,9 @@ def _as_bytes(rows: NDArray[Any]) -> NDArray[Any]:
     return flat.view(np.dtype((np.void, flat.nbytes // len(flat)))).reshape(len(flat))
 
 
-def plies_of(game: GameSpec) -> ModuleType:
-    """Returns the compiled functions of ``plies`` for one game."""
-    return instantiate(f"{__package__}.plies", game.name, game=game.kernel)
+def plies_of(setup: Setup) -> ModuleType:
+    """Returns the compiled functions of ``plies`` for a game."""
+    return instance_of(setup, f"{__package__}.plies", loops=loops_of(setup))
 
 
 @dataclass
@@ -239,11 +233,11 @@ class _InfosetTable:
     start: list[int] = field(default_factory=lambda: [0])
 
     def enter(self, nodes: _Nodes) -> None:
-        """Write the first sequence of each node's information set into ``nodes``, and add the new information sets."""
+        """Writes the first sequence of each node's information set into ``nodes``, and adds the new information sets."""
         seat, who = nodes.tables["seat"].astype(np.int64), np.arange(len(nodes.legal))
         previous = nodes.last[who, seat].astype(np.int64)
-        words = np.stack([seat, previous, nodes.legal], axis=1).view(np.uint64)  # legal actions are observed, too
-        known = _as_bytes(np.concatenate([words, nodes.recall[who, seat]], axis=1)).tolist() if who.size else []
+        visible = np.stack([seat, previous, nodes.legal], axis=1).view(np.uint64)  # legal actions are observed, too
+        known = _as_bytes(np.concatenate([visible, nodes.recall[who, seat]], axis=1)).tolist() if who.size else []
         before = len(self.numbers)
         new: list[int] = []
         for k, key in enumerate(known):
@@ -300,9 +294,9 @@ class _Nodes:
         return len(self.tables)
 
     def play(self, setup: Setup, actions: NDArray[np.int64]) -> None:
-        """Take ``actions (K,)`` and go on to the next nodes; raises :class:`TreeError` where chance acts in between."""
+        """Takes ``actions (K,)`` and goes on to the next nodes; raises :class:`TreeError` where chance acts in between."""
         seen = np.zeros(-(-setup.layout.size // 8) * 8, np.uint8)
-        plies_of(setup.game).play_on(self.tables, setup.kernel_rules, actions, self.recall, seen, self.legal, self.paid)
+        plies_of(setup).play_on(self.tables, setup.kernel_rules, actions, self.recall, seen, self.legal, self.paid)
         if self.tables["rng"].any():
             raise TreeError(f"In {setup.game.title} chance acts in the middle of a round, and a tree has no nodes for that.")
 
@@ -317,7 +311,7 @@ def build_tree(
 ) -> Tree:
     """Returns the tree of the round that begins with ``openings`` (None: all openings of a match).
 
-    Seats play for the payoff that ``objective`` (``task.OBJECTIVES``) counts: values, best responses and equilibria are those of
+    Seats play for the payoff that ``objective`` (``task.OBJECTIVES``) counts: values, best responses and equilibria belong to
     that game. ``progress`` is called with the number of nodes added. Raises :class:`TreeError` where there would be more than
     ``limit`` nodes, or where chance acts in the middle of a round.
     """
@@ -339,7 +333,7 @@ def build_tree(
     )
     nodes.play(setup, np.full(size, NOTHING))
     first = np.where(nodes.legal != 0, nodes.tables["seat"].astype(np.int64), -1)
-    found, ends, decision_nodes = _InfosetTable(), [], 0
+    infosets, ends, decision_nodes = _InfosetTable(), [], 0
     pending = [nodes]
     while pending:  # depth first, so that few pieces wait
         nodes = pending.pop()
@@ -347,7 +341,7 @@ def build_tree(
         ends.append(_ends(nodes[over], objective))
         nodes = nodes[~over]
         decision_nodes += len(nodes)
-        found.enter(nodes)
+        infosets.enter(nodes)
         which, actions = _actions(nodes.legal)
         if size + len(which) > limit:
             raise TreeError(f"The game has more than the {limit:,} nodes that are allowed.")
@@ -364,7 +358,7 @@ def build_tree(
         if progress is not None:
             progress(len(which))
     leaves = Leaves(*(np.concatenate(parts) for parts in zip(*ends, strict=True)))
-    return Tree(setup, leaves, *found.close(), weight, first, decision_nodes)
+    return Tree(setup, leaves, *infosets.close(), weight, first, decision_nodes)
 
 
 def _ends(nodes: _Nodes, objective: str) -> Leaves:

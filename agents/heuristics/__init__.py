@@ -1,7 +1,7 @@
-"""Rules of thumb as baselines, one module for each game.
+"""Heuristics as baselines, one module for each game.
 
 Every module defines ``HEURISTICS``, agents by name, and the compiled ``play(which, table, rules, legal_bits)`` for rollouts:
-the action of the :class:`Compiled` agent number ``which`` at a table whose seat to act has perfect recall. For tables of
+the action of the heuristic number ``which`` at a table whose seat to act has perfect recall. For tables of
 environments and on a GPU it defines ``decide(which, table, rules, legal_bits, kept)``: the action from what the seat to act may
 know, where ``kept (MEMORY,) uint8`` is its recurrent state, zeros at its first decision of a round. Every game has the agent
 ``random``. A module may also define ``MODIFIERS``, which make another agent of any agent of that game (``NAME@word=number``),
@@ -14,7 +14,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +40,6 @@ class RandomAgent:
         return CompiledPolicy(None, UNIFORM)
 
 
-@runtime_checkable
-class Compiled(Agent, Protocol):
-    """A rule of thumb that its game's module can also play in compiled code."""
-
-    which: int
-    """Its number for ``play``."""
-
-
 def heuristics(game: str) -> Mapping[str, Agent]:
     """Returns a game's heuristics by name, the weakest idea first."""
     return {"random": RandomAgent(), **_of(game, "HEURISTICS")}
@@ -66,13 +58,13 @@ class About(NamedTuple):
 
 def about(game: str) -> About:
     """Returns the lines on a game's heuristics; none if its module has none."""
-    found: About = getattr(rules_of_thumb(game), "ABOUT", About())
-    return found
+    about: About = getattr(heuristics_module(game), "ABOUT", About())
+    return about
 
 
 def yardstick(game: str) -> str:
     """Returns the name of a game's best heuristic: its module's ``YARDSTICK``, else the last one."""
-    named: str | None = getattr(rules_of_thumb(game), "YARDSTICK", None)
+    named: str | None = getattr(heuristics_module(game), "YARDSTICK", None)
     return named or list(heuristics(game))[-1]
 
 
@@ -81,7 +73,7 @@ def modifiers(game: str) -> Mapping[str, Callable[[Agent, float], Agent]]:
     return _of(game, "MODIFIERS")
 
 
-def rules_of_thumb(game: str) -> ModuleType | None:
+def heuristics_module(game: str) -> ModuleType | None:
     """Returns the module of a game; None if it has none."""
     if game not in {module.name for module in pkgutil.iter_modules(__path__)}:
         return None
@@ -89,5 +81,5 @@ def rules_of_thumb(game: str) -> ModuleType | None:
 
 
 def _of(game: str, name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = getattr(rules_of_thumb(game), name, {})
-    return found
+    table: Mapping[str, Any] = getattr(heuristics_module(game), name, {})
+    return table

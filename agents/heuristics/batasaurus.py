@@ -30,7 +30,7 @@ from . import About
 
 @jit
 def infer(table: Table, legal_bits: Any, known: Any) -> None:
-    """Set the value of the only unknown slot in ``known``, if there is exactly one: the value that no other slot holds."""
+    """Sets the value of the only unknown slot in ``known``, if there is exactly one: the value that no other slot holds."""
     blank = -1
     left = np.int64(table.held[table.seat])
     for slot in range(SLOTS):
@@ -153,7 +153,7 @@ def decide(which: Any, table: Table, rules: KernelRules, legal_bits: Any, known:
 
 @jit
 def choose_all(which: Any, tables: Any, rules: KernelRules, legal: Any, known: Any, actions: Any) -> None:
-    """Write the action of :func:`decide` at each of K tables into ``actions (K,)``, with ``known (K, 12) uint8``."""
+    """Writes the action of :func:`decide` at each of K tables into ``actions (K,)``, with ``known (K, 12) uint8``."""
     for i in range(tables.size):
         actions[i] = decide(which, tables[i], rules, legal[i], known[i])
 
@@ -216,9 +216,9 @@ class Forgetful:
         forgotten = (decisions.legal[:, None] == 1 << MEMORISE) & (rng.random((len(decisions.index), SLOTS)) >= self.remembers)
         observation, tables = decisions.observation.copy(), decisions.tables.copy()
         decisions.setup.layout.view(observation, "layout")[forgotten] = 0
-        own = tables["layout"][np.arange(len(tables)), decisions.seat]
-        own[forgotten] = 0
-        tables["layout"][np.arange(len(tables)), decisions.seat] = own
+        layout = tables["layout"][np.arange(len(tables)), decisions.seat]
+        layout[forgotten] = 0
+        tables["layout"][np.arange(len(tables)), decisions.seat] = layout
         return self.agent.act(decisions.seen_as(observation, tables), rng)
 
 

@@ -1,4 +1,4 @@
-"""Rules of thumb for Nain Jaune.
+"""Heuristics for Nain Jaune.
 
 Each is a compiled scalar function ``(table, rules, legal_bits) -> action`` of what the seat to act may know, so that searches
 can play it inside their rollouts. They all prefer the pot card to a plain one of its rank, announce it, and never decline; they
@@ -54,9 +54,9 @@ def held_ranks(table: Table) -> Any:
 
 
 @jit
-def run_end(held: Any, rank: Any) -> Any:
-    """Returns the last rank of the run that starts at ``rank`` and goes on as long as the set ``held`` allows."""
-    while rank < NUM_RANKS and held >> rank & 1:
+def run_end(ranks: Any, rank: Any) -> Any:
+    """Returns the last rank of the run that starts at ``rank`` and goes on as long as the set ``ranks`` allows."""
+    while rank < NUM_RANKS and ranks >> rank & 1:
         rank += 1
     return rank
 
@@ -84,7 +84,7 @@ def best_run(table: Table, rules: KernelRules, legal_bits: Any, bonus: Any) -> A
 
     Without a bonus this is what the rule sheets recommend.
     """
-    held = held_ranks(table)
+    hand_ranks = held_ranks(table)
     ranks = ranks_in(rules, legal_bits)
     hand = table.hand[table.seat]
     best = 0
@@ -92,7 +92,7 @@ def best_run(table: Table, rules: KernelRules, legal_bits: Any, bonus: Any) -> A
     for rank in range(1, NUM_RANKS + 1):
         if not ranks >> (rank - 1) & 1:
             continue
-        end = run_end(held, rank)
+        end = run_end(hand_ranks, rank)
         score = end - rank + 1
         for pot in range(POTS):
             pot_rank = rules.pot_cards[pot] % NUM_RANKS + 1
@@ -130,7 +130,7 @@ def best_tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
     The weights are rounded from searches over them (docs/heuristics.md).
     """
-    held = held_ranks(table)
+    hand_ranks = held_ranks(table)
     ranks = ranks_in(rules, legal_bits)
     gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
     for seat in range(rules.players):
@@ -140,15 +140,15 @@ def best_tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
     for rank in range(1, NUM_RANKS + 1):
         if not ranks >> (rank - 1) & 1:
             continue
-        end = run_end(held, rank)
+        end = run_end(hand_ranks, rank)
         if end - rank + 1 == table.cards[table.seat]:
             return rank
         could_take_it = in_the_way(gone, rules, end)
         if rules.blocked == Blocked.SKIP:
             score = np.int64(-rank)
         else:
-            above = count(held >> end)
-            below = count(held & ((ONE << (rank - 1)) - 1))
+            above = count(hand_ranks >> end)
+            below = count(hand_ranks & ((ONE << (rank - 1)) - 1))
             score = 2 * run_chips(table, rules, rank, end) + 2 * above - below - could_take_it
         if could_take_it == 0 and table.cards[table.seat] <= CLOSING:
             score += SURE
@@ -174,7 +174,7 @@ def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any)
     lead back if it reaches the King, or if no other seat can hold a card of the rank where it stops (any card above it if
     blocked runs skip, N2.6). A run comes before all others if such runs bring the lead back until one run is left.
     """
-    held = held_ranks(table)
+    hand_ranks = held_ranks(table)
     ranks = ranks_in(rules, legal_bits)
     gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
     fewest = np.int64(table.cards[table.seat])
@@ -189,7 +189,7 @@ def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any)
     for rank in range(1, NUM_RANKS + 1):
         if not ranks >> (rank - 1) & 1:
             continue
-        end = run_end(held, rank)
+        end = run_end(hand_ranks, rank)
         if end - rank + 1 == table.cards[table.seat]:
             return rank
         returns = end == top or (counts and in_the_way(gone, rules, end) == 0)
@@ -306,8 +306,8 @@ MEMORY = 0
 
 
 @jit
-def decide(which: Any, table: Table, rules: KernelRules, legal_bits: Any, kept: Any) -> Any:
-    """Returns :func:`choose`; ``kept`` is not used."""
+def decide(which: Any, table: Table, rules: KernelRules, legal_bits: Any, hidden_state: Any) -> Any:
+    """Returns :func:`choose`; ``hidden_state`` is not used."""
     return choose(which, table, rules, legal_bits)
 
 
@@ -326,7 +326,7 @@ class RuleOfThumb:
         self.which = NAMES.index(name)
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """Returns the actions of the rule of thumb, shape ``(K,)``; deterministic."""
+        """Returns the actions of the heuristic, shape ``(K,)``; deterministic."""
         actions = np.empty(len(decisions.index), np.int64)
         choose_all(self.which, decisions.tables, decisions.setup.kernel_rules, decisions.legal, actions)
         return actions

@@ -1,7 +1,7 @@
 """Checkpoints: a safetensors file with the tensors, and their description as JSON in its header.
 
 Files are written atomically, and loading one cannot run code. The header also has the SHA-256 of tensors and description, which
-is compared when a file is loaded. Files of the zoo that were published without it are known by the SHA-256 of the whole file.
+is compared when a file is loaded. Files of earlier versions load too, see ``upgrade``.
 """
 
 from __future__ import annotations
@@ -19,30 +19,21 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from nainjaune_env.core import atomic_files
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.history import MAX_PLIES, layout_with_history
 from nainjaune_env.registry import get_game
 
 from ..task import Task, stored_task
 from .common_layout import common_layout
 from .foreign_files import foreign_kind
+from .upgrade import upgraded_header
 
 FORMAT = "nainjaune-checkpoint"
-VERSION = 1
-PUBLISHED = frozenset((
-    "221e15d6bc43da3a799885dc778415413390990e5e91deb33a9134e426934a77",
-    "2906867a3a920c20880812b7b92dc0e1e143e0e95779f76649e402466bdc145b",
-    "5a93f089af552bac9dbecb9b1cd36781d2dde22e6f6d094d194a958b87f0ab2b",
-    "6090de54ad09bcd630b45f9dc858b9a8e9a46eaeb67a8746487cb2551863203d",
-    "64da009148497feb63bdc0479e8110a0df5a2d5fd4a627328495b168438e71a9",
-    "6e5f5bb285503e3e4c7af207529a35bdf662e697ac3ac7c7a0907bdb461a56d2",
-    "c5fce674203d2868b84c7e3b7218180c3185b16c3f9ceac20fd5dae3997694b9",
-))  # fmt: skip
-"""SHA-256 of the files of ``zoo:strong-1``, and of one of ``zoo:strong``, whose heads have no digest."""
+VERSION = 2
+VERSIONS = ("1", "2")
+"""Those that can be read."""
 FILE_NAME = "checkpoint.safetensors"
 """The name of the checkpoint in a run's folder."""
 ABOUT_NAME = "run.json"
@@ -61,26 +52,21 @@ class Checkpoint:
     layout: str
     """Fingerprint of the network's observation layout."""
     actions: int
-    hidden: list[int]
+    arch: dict[str, Any]
+    """The network, ``{name, **arguments}``, see ``nets.arch``."""
     iteration: int
     """Iterations done."""
     config: dict[str, Any]
     """The trainer's configuration, resolved."""
-    arch: str = "mlp"
-    """Architecture of the network, see ``nets.arch``; ``hidden`` and ``recurrent`` are its arguments."""
-    recurrent: int = 0
-    """Units of the network's memory; 0 = none."""
-    history: int = 0
-    """Plies of the round in the network's observations (``engine.history``); 0 = none."""
     common: bool = False
     """Whether ``layout`` is the game's common one: the network plays at any table of the game, and ``preset``, ``rules`` and
     ``players`` are defaults."""
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
-    ``past.<number>.*``, what actions share ``shared.*``, the magnet ``magnet.*``, the pool of a league ``league.*``, matches that
-    go on ``starts.<number>.*``; where ``model.*`` is an average, ``learner.*`` are the last weights."""
+    """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, past selves ``past.<number>.*``, what
+    actions share ``shared.*``, matches that go on ``starts.<number>.*``; where ``model.*`` is an average, ``learner.*`` are the
+    last weights."""
 
     @property
     def task(self) -> Task:
@@ -90,8 +76,8 @@ class Checkpoint:
     @property
     def setup(self) -> Setup:
         """The setup that the network was trained under; for a network for all tables, that of its defaults."""
-        sheet = get_game(self.game).setup(self.preset, self.players)
-        return replace(sheet, rules=sheet.rules.replace(**self.rules))
+        table_setup = get_game(self.game).setup(self.preset, self.players)
+        return replace(table_setup, rules=table_setup.rules.replace(**self.rules))
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
@@ -124,23 +110,31 @@ def load_checkpoint(path: Path) -> Checkpoint:
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - not a dict
     except (SafetensorError, OSError) as error:
         raise CheckpointError(_not_a_checkpoint(path, error)) from None
-    if head.get("format") != FORMAT or head.get("version") != str(VERSION):
+    version = head.get("version")
+    if head.get("format") != FORMAT or version not in VERSIONS:
         raise CheckpointError(
-            f"{str(path)!r} is not a {FORMAT} of version {VERSION}: "
-            f"its head says {quoted(head.get('format'))}, version {quoted(head.get('version'))}."
+            f"{str(path)!r} is not a {FORMAT} of version {' or '.join(VERSIONS)}: "
+            f"its head says {quoted(head.get('format'))}, version {quoted(version)}."
         )
-    if "sha256" not in head and atomic_files.digest(path) not in PUBLISHED:
+    if "sha256" not in head:
         raise CheckpointError(
             f"{str(path)!r} has no SHA-256 in its head, so nothing shows that it is whole: "
             "it was written by a version before the first release, or changed since. Train it again."
         )
-    if "sha256" in head and head["sha256"] != _digest(head.get("about", ""), tensors):
+    if head["sha256"] != _digest(head.get("about", ""), tensors):
         raise CheckpointError(f"{str(path)!r} was changed since it was written: its SHA-256 is not the one in its head.")
     try:
-        checkpoint = Checkpoint(**json.loads(head["about"]), tensors=tensors)
+        about = upgraded_header(json.loads(head["about"]), int(version))
+        plies = about.pop("history", 0)
+        checkpoint = Checkpoint(**about, tensors=tensors)
         _check_types(checkpoint)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise CheckpointError(f"The head of {str(path)!r} does not describe a checkpoint: {as_sentence(error)}") from None
+    if plies:
+        raise CheckpointError(
+            f"The network in {str(path)!r} observes {quoted(plies)} plies of the round ('history'), which was removed on "
+            "2026-11-25: a version from before that day plays it, see docs/lab/removed_options.md."
+        )
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{str(path)!r} has no sound weights: {quoted(name)} holds NaN or infinity.")
@@ -175,31 +169,29 @@ def in_half_precision(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _digest(about: str, tensors: Mapping[str, Tensor]) -> str:
     """Returns the SHA-256 of the description and of names, dtypes, shapes and bytes of the tensors."""
-    found = hashlib.sha256(about.encode())
+    digest = hashlib.sha256(about.encode())
     for name in sorted(tensors):
         tensor = tensors[name]
-        found.update(f"\0{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
-    return found.hexdigest()
+        digest.update(f"\0{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _check_types(checkpoint: Checkpoint) -> None:
     """Raises ``TypeError`` for a field of another type than declared. What networks take is checked when one is built."""
     for name, hint in get_type_hints(Checkpoint).items():
         value, expected = getattr(checkpoint, name), get_origin(hint) or hint
-        if name != "recurrent" and type(value) is not expected:
+        if type(value) is not expected:
             raise TypeError(f"{name!r} is of the type {expected.__name__}, not {quoted(value)}")
     for name, value in checkpoint.progress.items():
         if type(value) not in (int, float):
             raise TypeError(f"{name!r} of 'progress' is a number, not {quoted(value)}")
     if min(checkpoint.iteration, checkpoint.players, checkpoint.actions) < 0:
         raise ValueError("'iteration', 'players' and 'actions' are at least 0")
-    if not 0 <= checkpoint.history <= (0 if checkpoint.common else MAX_PLIES):
-        raise ValueError(f"'history' is from 0 to {MAX_PLIES}, and 0 for a network for all tables, not {checkpoint.history}")
 
 
 def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -> None:
-    """Raises :class:`CheckpointError` if the network's values are not those of ``objective``; None is any."""
+    """Raises :class:`CheckpointError` if the network's values are for another objective than ``objective``; None allows any."""
     stored = checkpoint.task.objective
     if objective not in (None, stored):
         raise CheckpointError(
@@ -209,11 +201,8 @@ def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -
 
 
 def layout_of(checkpoint: Checkpoint, setup: Setup) -> Layout:
-    """Returns the layout of the network's observations at tables with this ``setup``.
-
-    Raises :class:`~nainjaune_env.core.errors.AgentError` for a history of play in a game that has none.
-    """
-    return common_layout(setup.game) if checkpoint.common else layout_with_history(setup, checkpoint.history)
+    """Returns the layout of the network's observations at tables with this ``setup``."""
+    return common_layout(setup.game) if checkpoint.common else setup.layout
 
 
 def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
@@ -235,7 +224,7 @@ def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
 
 
 def check_rules(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
-    """Raises :class:`CheckpointError` if the network was trained under other rules of a round than those of ``setup``.
+    """Raises :class:`CheckpointError` if the network was trained under other rules of a round than ``setup`` has.
 
     A network observes no rules that were the same in all of its training, and may lose any amount under others. One for all
     tables observes the rules.
@@ -244,8 +233,11 @@ def check_rules(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
     if checkpoint.common or trained.same_round(setup):
         return
     other = [name for name in setup.rules.names() if getattr(trained.rules, name) != getattr(setup.rules, name)]
-    own, here = (", ".join(f"{name}={getattr(rules, name)}" for name in other) for rules in (trained.rules, setup.rules))
+    trained_rules, table_rules = (
+        ", ".join(f"{name}={getattr(rules, name)}" for name in other) for rules in (trained.rules, setup.rules)
+    )
     raise CheckpointError(
-        f"{where} was trained under {own}, and this table has {here}: it does not observe these rules, and may lose any amount. "
+        f"{where} was trained under {trained_rules}, and this table has {table_rules}: "
+        "it does not observe these rules, and may lose any amount. "
         "Train it under them, take a network for all tables, or add @transfer to its name to play it nevertheless."
     )

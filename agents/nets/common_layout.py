@@ -36,8 +36,8 @@ def common_layout(game: GameSpec) -> Layout:
 
 def seat_counts(game: GameSpec) -> range:
     """Returns the range from the fewest to the most seats that a preset of ``game`` allows."""
-    sheets = game.presets.values()
-    return range(min(sheet.players[0] for sheet in sheets), max(sheet.players[-1] for sheet in sheets) + 1)
+    presets = game.presets.values()
+    return range(min(preset.players[0] for preset in presets), max(preset.players[-1] for preset in presets) + 1)
 
 
 class CommonView:
@@ -45,17 +45,17 @@ class CommonView:
 
     def __init__(self, setup: Setup, *, omniscient: bool = False) -> None:
         """``omniscient``: converts a critic's observations (``Batch.omniscient``) instead of those of seats."""
-        own, whole = setup.layout, common_layout(setup.game)
+        setup_layout, common = setup.layout, common_layout(setup.game)
         if omniscient:
-            own, whole = own.omniscient(setup.players), whole.omniscient(seat_counts(setup.game)[-1])
-        self.layout = whole
+            setup_layout, common = setup_layout.omniscient(setup.players), common.omniscient(seat_counts(setup.game)[-1])
+        self.layout = common
         """The common layout, of ``size`` bytes."""
-        self.places = places(own, whole)
+        self.places = places(setup_layout, common)
         """The index in it of each byte of the setup's own observations, ``(own size,) int64``."""
-        self.rest: NDArray[np.uint8] = whole.zero.astype(np.uint8)
+        self.rest: NDArray[np.uint8] = common.zero.astype(np.uint8)
         """The values of all other bytes, ``(size,) uint8``: seats, rules, and ``zero`` for missing seats."""
         for name, value in _table_bytes(setup):
-            whole.view(self.rest, name)[...] = value
+            common.view(self.rest, name)[...] = value
 
     def __call__(self, observation: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Returns ``observation (K, own size)`` in the common layout, ``(K, size)``."""
@@ -70,7 +70,7 @@ def places(part: Layout, whole: Layout) -> NDArray[np.int64]:
     A feature of ``part`` may have longer axes in ``whole``; it then takes the first places, as relative seats count from the
     observer on. Raises ``ValueError`` for a feature that differs otherwise.
     """
-    found = [np.arange(0)]
+    indices = [np.arange(0)]
     for feature in part:
         large = whole[feature.name]
         same = dataclasses.replace(large, shape=feature.shape, meaning=feature.meaning) == feature
@@ -82,8 +82,8 @@ def places(part: Layout, whole: Layout) -> NDArray[np.int64]:
             raise ValueError(f"feature {feature.name!r} is {feature} in one layout and {large} in the other: no part of it")
         span = whole.where(feature.name)
         numbers = np.arange(span.start, span.stop).reshape(large.shape)
-        found.append(numbers[tuple(slice(size) for size in feature.shape)].ravel())
-    return np.concatenate(found)
+        indices.append(numbers[tuple(slice(size) for size in feature.shape)].ravel())
+    return np.concatenate(indices)
 
 
 def rule_features(game: GameSpec) -> tuple[Feature, ...]:
@@ -142,10 +142,10 @@ def _table_bytes(setup: Setup) -> Iterator[tuple[str, Any]]:
     yield SEATS, np.array(seat_counts(setup.game)) == setup.players
     for feature in rule_features(setup.game):
         knob, equals, value = feature.name.removeprefix("rules.").partition("=")
-        held = getattr(setup.rules, knob)
+        setting = getattr(setup.rules, knob)
         if equals:
-            yield feature.name, str(held) == value
-        elif held is None:
+            yield feature.name, str(setting) == value
+        elif setting is None:
             yield feature.name, 0
         else:
-            yield feature.name, number_code(held) if feature.high == TOP else held
+            yield feature.name, number_code(setting) if feature.high == TOP else setting

@@ -28,8 +28,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from .devices import agent_threads
 from .observation_net import ObservationNet
-from .threads import agent_threads
 
 SIZES = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 """Numbers of rows that are multiplied at once: in bfloat16 a batch is padded to the next of these.
@@ -37,14 +37,14 @@ SIZES = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 torch makes a kernel for each size that it meets in bfloat16, which takes longer than to use it. Beyond the largest size the
 features leave the processor's cache.
 """
-MOST = SIZES[-1]
+MAX_ROWS = SIZES[-1]
 
-RunBoth = Callable[[Callable[[], object], Callable[[], object]], None]
+RunPair = Callable[[Callable[[], object], Callable[[], object]], None]
 """Calls two functions that do not depend on each other, at the same time or one after the other."""
 
 
 def one_after_the_other(one: Callable[[], object], other: Callable[[], object]) -> None:
-    """Is the :data:`RunBoth` of one thread."""
+    """Is the :data:`RunPair` of one thread."""
     one()
     other()
 
@@ -67,7 +67,7 @@ def padded(rows: int, dtype: torch.dtype) -> int:
     """Returns how many rows to multiply for ``rows``: see :data:`SIZES`, whole thousands beyond them; in float32 as many."""
     if dtype is not torch.bfloat16:
         return rows
-    return SIZES[bisect_left(SIZES, rows)] if rows <= MOST else -(-rows // 1024) * 1024
+    return SIZES[bisect_left(SIZES, rows)] if rows <= MAX_ROWS else -(-rows // 1024) * 1024
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class FusedInference:
         self._device = torch.device(device or chain.net.device)
         self.refresh()
         self._head_widths = chain.head_widths
-        self._buffers = [torch.zeros((MOST, width), dtype=self.dtype) for width in chain.widths]
+        self._buffers = [torch.zeros((MAX_ROWS, width), dtype=self.dtype) for width in chain.widths]
 
     def refresh(self) -> None:
         """Copies the weights of the network as they are now."""
@@ -165,8 +165,8 @@ class FusedInference:
         else:
             rows = observation.shape[0]
             outputs = torch.empty((rows, sum(self._head_widths)))
-            for at in range(0, rows, MOST):
-                self._compute(observation[at : at + MOST], outputs[at : at + MOST])
+            for at in range(0, rows, MAX_ROWS):
+                self._compute(observation[at : at + MAX_ROWS], outputs[at : at + MAX_ROWS])
         return list(outputs.split_with_sizes(self._head_widths, dim=1))
 
     def _compute(self, observation: Tensor, outputs: Tensor) -> None:
@@ -196,16 +196,16 @@ class FusedTraining:
     Each pass overwrites the activations of the one before, and, where ``grad`` was set to None, the gradients: take the step
     first. A backward pass of other than the latest forward pass raises RuntimeError.
 
-    With ``run_both`` a pass consists of pairs of parts that may run at the same time. The parts are the same where they do not,
+    With ``run_pair`` a pass consists of pairs of parts that may run at the same time. The parts are the same where they do not,
     so that the bits do not depend on it.
     """
 
-    def __init__(self, chain: LinearChain, dtype: torch.dtype, run_both: RunBoth | None = None) -> None:
+    def __init__(self, chain: LinearChain, dtype: torch.dtype, run_pair: RunPair | None = None) -> None:
         """``dtype`` of the products. The network is not copied, and stays on its device."""
         net, layers = chain.net, [*([layer] for layer in chain.linears), chain.heads]
         self.parameters = [p for layer in layers for p in (*(part.weight for part in layer), *(part.bias for part in layer))]
         self.dtype = dtype
-        self._run_both = run_both
+        self._run_pair = run_pair
         self._factor, self._shift = net.factor, -net.zero * net.factor
         self._widths, self._head_widths = chain.widths, chain.head_widths
         self._sizes = [p.numel() for p in self.parameters]
@@ -263,10 +263,10 @@ class FusedTraining:
                 for _ in range(2)
             )
             self._scaled = self._buffers[0].float()  # torch is slow at scaling in bfloat16
-        if self._run_both:
+        if self._run_pair:
             half = min(-(-size // 32) * 16, size)
             one, other = (partial(self._forward_rows, observation, *part) for part in ((0, half), (half, size)))
-            self._run_both(one, other)
+            self._run_pair(one, other)
         else:
             self._forward_rows(observation, 0, size)
         self._pass += 1
@@ -274,14 +274,14 @@ class FusedTraining:
         return self._pass, [*outputs.split_with_sizes(self._head_widths, dim=1), self._buffers[-2][:rows]]
 
     def _forward_rows(self, observation: Tensor, begin: int, end: int) -> None:
-        """Writes the activations of the rows from ``begin`` to ``end``, of which those beyond ``observation`` are padding."""
-        used, scaled, seen = [buffer[begin:end] for buffer in self._buffers], self._scaled[begin:end], observation[begin:end]
+        """Writes the activations of the rows from ``begin`` to ``end``; rows beyond ``observation`` are padding."""
+        inputs, scaled, seen = [buffer[begin:end] for buffer in self._buffers], self._scaled[begin:end], observation[begin:end]
         scaled = scaled[: len(seen)]
         scaled.copy_(seen)
         torch.addcmul(self._shift, scaled, self._factor, out=scaled)
         if self._scaled is not self._buffers[0]:
-            used[0][: len(seen)] = scaled
-        _forward(self._layers, used)
+            inputs[0][: len(seen)] = scaled
+        _forward(self._layers, inputs)
 
     def backward(self, number: int, rows: int, grads: Sequence[Tensor | None]) -> None:
         """Adds to the gradient of every parameter, from ``grads`` by the outputs of pass ``number``, None being 0."""
@@ -289,40 +289,42 @@ class FusedTraining:
             raise RuntimeError("the fused network has computed another batch since: its activations are overwritten")
         before = [None if p.grad is None else p.grad.clone() for p in self.parameters]  # it may lie in the memory written below
         size = self._padded(rows)
-        used, found = ([buffer[:size] for buffer in buffers] for buffers in (self._buffers, self._grad_buffers))
+        inputs, deltas = ([buffer[:size] for buffer in buffers] for buffers in (self._buffers, self._grad_buffers))
         *by_heads, by_features = grads
-        for head, grad in zip(torch.split(found[-1], self._head_widths, dim=1), by_heads, strict=True):
+        for head, grad in zip(torch.split(deltas[-1], self._head_widths, dim=1), by_heads, strict=True):
             head[:rows] = 0 if grad is None else grad
-        found[-1][rows:] = 0  # padding: whatever the activations are there, nothing comes of it
-        run_both = self._run_both or one_after_the_other
+        deltas[-1][rows:] = 0  # padding: whatever the activations are there, nothing comes of it
+        run_pair = self._run_pair or one_after_the_other
         for k in range(len(self._layers) - 1, 0, -1):
-            by_inputs = partial(self._backward_inputs, k, found, used, by_features if k == len(self._layers) - 1 else None)
-            run_both(by_inputs, partial(self._backward_weights, k, found, used))
-        if self._run_both:
+            by_inputs = partial(self._backward_inputs, k, deltas, inputs, by_features if k == len(self._layers) - 1 else None)
+            run_pair(by_inputs, partial(self._backward_weights, k, deltas, inputs))
+        if self._run_pair:
             half = self._widths[1] // 2
-            one, other = (partial(self._backward_weights, 0, found, used, *units) for units in ((0, half), (half, None)))
-            self._run_both(one, other)
+            one, other = (partial(self._backward_weights, 0, deltas, inputs, *units) for units in ((0, half), (half, None)))
+            self._run_pair(one, other)
         else:
-            self._backward_weights(0, found, used)
+            self._backward_weights(0, deltas, inputs)
         if self._computed is not self._gradient:
             self._gradient.copy_(self._computed)
         for p, grad, earlier in zip(self.parameters, self._grads, before, strict=True):
             if p.requires_grad:
                 p.grad = grad if earlier is None else earlier.add_(grad)
 
-    def _backward_inputs(self, k: int, found: list[Tensor], used: list[Tensor], by_features: Tensor | None) -> None:
-        """Writes the gradient by what layer ``k`` takes, before the ReLU, to ``found[k]``; adds ``by_features (K, width)``."""
-        below = found[k]
-        torch.mm(found[k + 1], self._layers[k][0], out=below)
+    def _backward_inputs(self, k: int, deltas: list[Tensor], inputs: list[Tensor], by_features: Tensor | None) -> None:
+        """Writes the gradient by what layer ``k`` takes, before the ReLU, to ``deltas[k]``; adds ``by_features (K, width)``."""
+        below = deltas[k]
+        torch.mm(deltas[k + 1], self._layers[k][0], out=below)
         if by_features is not None:
             below[: len(by_features)] += by_features
-        torch.ops.aten.threshold_backward.grad_input(sign_view(below), sign_view(used[k]), 0, grad_input=sign_view(below))
+        torch.ops.aten.threshold_backward.grad_input(sign_view(below), sign_view(inputs[k]), 0, grad_input=sign_view(below))
 
-    def _backward_weights(self, k: int, found: list[Tensor], used: list[Tensor], begin: int = 0, end: int | None = None) -> None:
+    def _backward_weights(
+        self, k: int, deltas: list[Tensor], inputs: list[Tensor], begin: int = 0, end: int | None = None
+    ) -> None:
         """Writes the gradients by weight and bias of layer ``k``, for its outputs from ``begin`` to ``end``."""
         weight_grad, bias_grad = self._layer_grads[k]
-        above = found[k + 1][:, begin:end]
-        torch.mm(above.t(), used[k], out=weight_grad[begin:end])
+        above = deltas[k + 1][:, begin:end]
+        torch.mm(above.t(), inputs[k], out=weight_grad[begin:end])
         torch.sum(above, dim=0, out=bias_grad[begin:end])
 
 

@@ -1,8 +1,8 @@
-"""Building blocks of networks: initialised layers, and the two networks that only training has."""
+"""Building blocks of networks: initialised layers, and the critic that only training has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +12,11 @@ from nainjaune_env.core.layout import Layout
 
 from .fused_mlp import LinearChain, linear_chain
 from .observation_net import ObservationNet
+
+MAX_UNITS = 1 << 14
+"""Bound of a layer's width: the weights between two such layers are a gigabyte."""
+MAX_WEIGHTS = 1 << 28
+"""Bound of the weights between the hidden layers of a network: a gigabyte, and four with gradients and Adam's state."""
 
 
 class ValueNet(ObservationNet):
@@ -32,30 +37,6 @@ class ValueNet(ObservationNet):
         chain = linear_chain(self, self.body, [self.value])
         assert chain is not None
         return chain
-
-
-class BeliefHead(nn.Module):
-    """An auxiliary head: predicts, from the features of the policy network, what only the other seats observe.
-
-    It is used in training alone. Its loss moves the features towards what helps to infer the hidden cards.
-    """
-
-    high: Tensor
-
-    def __init__(self, width: int, seen: Layout, all_seen: Layout, generator: torch.Generator) -> None:
-        """``width``: of the features; ``seen``: layout of the acting seat; ``all_seen``: layout of the critic."""
-        super().__init__()
-        self.first = seen.size
-        self.register_buffer("high", torch.from_numpy(all_seen.high[seen.size :]).float(), persistent=False)
-        self.guess = linear(width, all_seen.size - seen.size, 0.1, generator)
-
-    def loss(self, features: Tensor, all_seen: Tensor) -> Tensor:
-        """Returns the mean cross-entropy in nats a byte, a scalar.
-
-        ``features (K, width)``; ``all_seen (K, size) uint8``, each byte as a share of its highest value.
-        """
-        target = all_seen[:, self.first :].float() / self.high
-        return nn.functional.binary_cross_entropy_with_logits(self.guess(features).float(), target)
 
 
 def mlp(inputs: int, hidden: Sequence[int], generator: torch.Generator) -> nn.Sequential:
@@ -104,33 +85,10 @@ def fold_inputs(layer: nn.Module, constant: Tensor, columns: Tensor) -> None:
     layer.in_features = len(columns)
 
 
-def with_more_inputs(old: Mapping[str, Tensor], new: Mapping[str, Tensor], columns: Tensor) -> dict[str, Tensor]:
-    """Returns the weights of a network that computes what one with the weights ``old`` does, from more inputs.
-
-    ``new`` are weights of the larger network by name. Its inputs ``columns (C,) int64`` are those of the other; matrices over the
-    inputs are 0 in all other columns. Weights that ``old`` lacks stay as they are in ``new``. Raises ValueError for weights that
-    differ otherwise.
-    """
-    found = dict(new)
-    for name, weight in old.items():
-        larger = new.get(name)
-        if larger is not None and larger.shape == weight.shape:
-            found[name] = weight
-        elif larger is not None and larger.ndim == 2 and weight.shape == (len(larger), len(columns)):
-            found[name] = torch.zeros_like(larger).index_copy_(1, columns, weight)
-        else:
-            raise ValueError(f"{name!r} has the shape {tuple(weight.shape)}, and cannot be extended")
-    return found
-
-
-MOST_WEIGHTS = 1 << 28
-"""Bound of the weights between the hidden layers of a network: a gigabyte, and four with gradients and Adam's state."""
-
-
 def check_weights(weights: int) -> None:
-    """Raises :class:`ConfigError` for more than :data:`MOST_WEIGHTS` ``weights`` between hidden layers."""
-    if weights > MOST_WEIGHTS:
-        raise ConfigError(f"The hidden layers of a network have at most {MOST_WEIGHTS} weights between them, not {weights}.")
+    """Raises :class:`ConfigError` for more than :data:`MAX_WEIGHTS` ``weights`` between hidden layers."""
+    if weights > MAX_WEIGHTS:
+        raise ConfigError(f"The hidden layers of a network have at most {MAX_WEIGHTS} weights between them, not {weights}.")
 
 
 def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:

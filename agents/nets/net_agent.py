@@ -15,15 +15,15 @@ from nainjaune_env.agent import DecisionBatch, Rng
 from nainjaune_env.core.errors import CheckpointError, as_sentence
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.history import observation_with_history
 
 from ..sampling import greedy, sample
 from .arch import make_net
 from .checkpoint import Checkpoint, check_fits, check_rules, layout_of, load_checkpoint
+from .common_layout import CommonView
 from .devices import check_device
 from .fused_mlp import FusedInference, fast_dtype
+from .payoff_scale import random_payoff_scale
 from .policy_value import PolicyValueNet
-from .specialised import specialised
 
 ROWS = 16384
 """Most decisions computed at once."""
@@ -41,11 +41,6 @@ class NetAgent:
         self.name = name
         self.net = net if device is None else net.to(check_device(device))
         self.stochastic = stochastic
-
-    @property
-    def needs_history(self) -> bool:
-        """Whether the network observes the plies of the round."""
-        return self.net.history > 0
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns the dtype of the network's state: ``(recurrent,) float32``, of size 0 without memory."""
@@ -71,29 +66,24 @@ class NetAgent:
     def values(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Returns what the seats to act net in the rest of the round, ``(K,)``, in the game's unit, by the network's value head.
 
-        ``observation (K, size)``; not for networks with memory or history.
+        ``observation (K, size)``; not for networks with memory.
         """
         return self.net.evaluate(observation)[1] * np.float32(self.net.payoff_scale)
 
     def scorer(self) -> FusedInference | TorchScorer:
         """Returns a copy of the network for rollouts, fused where it is a plain MLP; its logits may differ by rounding.
 
-        Raises ValueError where it has memory, or observes the plies of the round.
+        Raises ValueError where it has memory.
         """
         if self.net.recurrent:
             raise ValueError(f"a network with memory ({self.net.recurrent} units) has no logits without its state")
-        if self.net.history:
-            raise ValueError(f"a network that observes {self.net.history} plies of the round has no logits without them")
         chain = self.net.fused()
         if chain is None:
             return TorchScorer(self.net)
         return FusedInference(replace(chain, heads=chain.heads[:1]), device="cpu")
 
     def _logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
-        state = decisions.state if self.net.recurrent else None
-        observation, plies = decisions.observation, self.net.history
-        if plies:
-            observation = observation_with_history(decisions.setup, observation, decisions.history, decisions.seat, plies)
+        state, observation = decisions.state if self.net.recurrent else None, decisions.observation
         parts = []
         for at in range(0, max(len(decisions.index), 1), ROWS):  # one part even of no decisions, to concatenate
             piece = slice(at, at + ROWS)
@@ -131,14 +121,29 @@ def stored_net(checkpoint: Checkpoint, layout: Layout, where: str) -> PolicyValu
     """
     weights = {name.removeprefix("model."): t for name, t in checkpoint.tensors.items() if name.startswith("model.")}
     try:
-        chance = torch.Generator()
-        net = make_net(checkpoint.arch, layout, checkpoint.actions, checkpoint.hidden, chance, recurrent=checkpoint.recurrent)
+        net = make_net(checkpoint.arch, layout, checkpoint.actions, torch.Generator())
         net.load_state_dict(weights)
-        if checkpoint.common and not net.hidden:
-            raise ValueError("a network for all tables has a hidden layer")
     except (RuntimeError, TypeError, ValueError) as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {as_sentence(error)}") from None
     return net
+
+
+def specialised(net: PolicyValueNet, setup: Setup) -> PolicyValueNet:
+    """Returns ``net``, which takes the common layout of a game, for the observations of ``setup``, with the same outputs.
+
+    At one setup most of what the common layout adds is constant: seats, rules, and zeros where seats are missing. It moves into
+    the network (:meth:`PolicyValueNet.fold`), which then costs as little as one for the setup alone. Its values are in units of
+    :func:`random_payoff_scale`. Raises ValueError where the network is not on the common layout of the game.
+    """
+    view = CommonView(setup)
+    if net.zero.shape != (view.layout.size,):
+        raise ValueError(f"a network for all tables takes {view.layout.size} bytes, and this one takes {len(net.zero)}")
+    columns = torch.from_numpy(view.places)
+    constant = net.scaled(torch.from_numpy(view.rest)[None])[0].double()
+    constant[columns] = 0.0
+    small = net.fold(setup.layout, columns, constant)
+    small.payoff_scale.fill_(random_payoff_scale(setup))
+    return small
 
 
 def load_net_agent(

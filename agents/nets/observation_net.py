@@ -1,4 +1,4 @@
-"""What every network begins with: the bytes of an observation as small floats."""
+"""What every network begins with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nainjaune_env.core.layout import Layout
 
 
 class ObservationNet(nn.Module):
-    """Scales the bytes of an observation by the zero and scale of each feature of its layout."""
+    """What every network begins with: it scales the bytes of an observation by the zero and scale of each feature."""
 
     zero: Tensor
     factor: Tensor

@@ -21,8 +21,8 @@ def random_payoff_scale(setup: Setup) -> float:
     """
     batch = Batch(setup, ROUNDS, seed=SEED, autoreset=False, observe=False)
     payoff = batch.reward.astype(np.int64)
-    chance = streams(SEED, ROUNDS, stream=1)
+    rng_states = streams(SEED, ROUNDS, stream=1)
     while not batch.done.all():
-        batch.step(batch.sample(chance))
+        batch.step(batch.sample(rng_states))
         payoff += batch.reward
     return max(float((payoff - payoff.mean(axis=1, keepdims=True)).std()), 1.0)

@@ -1,28 +1,28 @@
 """The protocol of networks that play: an observation in, action logits and a value out, with or without memory.
 
-Each architecture is a subclass in a file of its own in :mod:`nainjaune_agents.nets.arch`.
+Each network is a subclass in a file of its own in :mod:`nainjaune_agents.nets.arch`. It declares its arguments and implements
+:meth:`PolicyValueNet.build` and :meth:`PolicyValueNet.trunk`; the rest makes it faster, or gives it memory.
 """
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import ClassVar, Self
+from dataclasses import asdict
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.layout import Layout
-from nainjaune_env.engine.history import plies_in
 
+from .. import options
+from .devices import agent_threads
 from .fused_mlp import LinearChain
-from .modules import check_weights, linear, with_more_inputs
+from .modules import linear
 from .observation_net import ObservationNet
-from .threads import agent_threads
 
 
 class PolicyValueNet(ObservationNet):
@@ -32,50 +32,35 @@ class PolicyValueNet(ObservationNet):
     With ``recurrent`` units the network has a state for each seat, 0 at the start of a round.
     """
 
-    arch: ClassVar[str]
-    """The name of the architecture in configurations and checkpoints: that of its module."""
-    reads_history: ClassVar[bool] = False
-    """Whether it is made for observations with the plies of the round; every network takes them as inputs."""
-    extends: ClassVar[tuple[str, ...]] = ()
-    """The architectures whose networks it can take over and give more inputs, see :meth:`extend`."""
-    history: int
-    """Plies of the round in an observation, 0 = none."""
+    Arguments: ClassVar[type[options.Arguments]]
+    """The dataclass of the arguments. One that is called ``recurrent`` is the number of units of a seat's state."""
+    arguments: Any
+    """An instance of :attr:`Arguments`."""
     body: nn.Module
     """The layers before the heads."""
     payoff_scale: Tensor
+    columns: Tensor
+    constant: Tensor | None
+    """Inputs that are the same in all observations, with 0 in ``columns``; None where there are none, see :meth:`fold_layers`."""
     policy: nn.Linear
     value: nn.Linear
 
-    def __init__(
-        self, layout: Layout, actions: int, hidden: Sequence[int], generator: torch.Generator, *, recurrent: int = 0
-    ) -> None:
-        """``hidden`` and ``recurrent`` are the arguments of the architecture; all weights come from ``generator``."""
+    def __init__(self, layout: Layout, actions: int, arguments: options.Arguments, generator: torch.Generator) -> None:
+        """All weights come from ``generator``. ``make_net`` takes the network as data instead."""
         super().__init__(layout)
         self.register_buffer("payoff_scale", torch.ones(()))
-        self.hidden = tuple(hidden)
-        self.recurrent = recurrent
+        self.register_buffer("constant", None, persistent=False)
+        self.arguments = arguments
+        self.recurrent: int = getattr(arguments, "recurrent", 0)
         self.width = self.build(layout, generator)
         # a nearly uniform policy and values near 0 at the start
         self.policy = linear(self.width, actions, 0.01, generator)
         self.value = linear(self.width, 1, 0.1, generator)
 
-    @classmethod
-    def check_arguments(cls, hidden: Sequence[int], recurrent: int) -> None:
-        """Raises :class:`ConfigError` where there is no network of this architecture with these arguments."""
-        if min(hidden, default=1) < 1:
-            raise ConfigError(f"Layers have a width of at least 1, not {quoted(list(hidden))}.")
-        check_weights(cls.weights_between(hidden, recurrent))
-
-    @classmethod
-    def weights_between(cls, hidden: Sequence[int], recurrent: int) -> int:
-        """Returns the number of weights between hidden layers."""
-        memory = 3 * recurrent * (recurrent + hidden[0]) + recurrent * hidden[0] if recurrent and hidden else 3 * recurrent**2
-        return memory + sum(a * b for a, b in pairwise(hidden))
-
-    def set_layout(self, layout: Layout) -> None:
-        """Sets the layout of observations."""
-        super().set_layout(layout)
-        self.history = plies_in(layout)
+    @property
+    def arch(self) -> dict[str, Any]:
+        """The network as data, ``{name, **arguments}``; the name is that of its module."""
+        return {"name": type(self).__module__.rpartition(".")[2], **asdict(self.arguments)}
 
     @abstractmethod
     def build(self, layout: Layout, generator: torch.Generator) -> int:
@@ -88,7 +73,7 @@ class PolicyValueNet(ObservationNet):
         """Returns the features ``(K, width)`` and the state ``(K, recurrent)`` after each decision, None without memory.
 
         ``observation (K, size) uint8``. A recurrent network takes either the ``state (K, recurrent)`` before each decision, or
-        whole sequences of decisions: then the rows are those of a ``torch.nn.utils.rnn.PackedSequence`` (all first decisions,
+        whole sequences of decisions: then rows are ordered as in a ``torch.nn.utils.rnn.PackedSequence`` (all first decisions,
         all second ones …, the longest sequences first), and ``sequences (L,) int64`` are its batch sizes.
         """
 
@@ -111,7 +96,7 @@ class PolicyValueNet(ObservationNet):
 
         Arguments as of :meth:`trunk`. Raises ValueError where the architecture recalls nothing.
         """
-        raise ValueError(f"a network of arch {self.arch!r} recalls nothing")
+        raise ValueError(f"a network of arch {self.arch['name']!r} recalls nothing")
 
     def initial_state(self, count: int) -> Tensor:
         """Returns the states before the first decisions of ``count`` seats, ``(count, recurrent) float32``: zeros."""
@@ -124,20 +109,28 @@ class PolicyValueNet(ObservationNet):
     def fold(self, layout: Layout, columns: Tensor, constant: Tensor) -> Self:
         """Returns this network for observations of ``layout``, which are the bytes ``columns (C,) int64`` of its own.
 
-        Its other inputs are ``constant (size,) float64``, scaled, with 0 in ``columns``. The result shares no memory. Raises
-        ValueError where the architecture cannot do that.
+        Its other inputs are ``constant (size,) float64``, scaled, with 0 in ``columns``. The result shares no memory.
         """
-        raise ValueError(f"a network of arch {self.arch!r} cannot be restricted to the observations of one setup")
+        net = copy.deepcopy(self)
+        net.set_layout(layout)
+        net.fold_layers(self, columns, constant)
+        return net
 
-    def extend(self, net: PolicyValueNet, columns: Tensor) -> None:
-        """Takes over the weights of ``net``, whose observations are the bytes ``columns (C,) int64`` of its own.
+    def fold_layers(self, whole: Self, columns: Tensor, constant: Tensor) -> None:
+        """Takes fewer inputs than ``whole``, whose copy this is; arguments as in :meth:`fold`.
 
-        The other bytes have weights of 0 in a layer over the bytes, so that outputs are then those of ``net``. Raises ValueError
-        where that cannot be.
+        By default the constant inputs are put beside each observation, and the layers stay as they are. An architecture may move
+        them into its biases instead, which is faster.
         """
-        if net.arch not in self.extends or net.recurrent or self.recurrent:
-            raise ValueError(f"a network of arch {self.arch!r} cannot take over one of arch {net.arch!r} with fewer inputs")
-        self.load_state_dict(with_more_inputs(net.state_dict(), self.state_dict(), columns))
+        self.register_buffer("columns", columns, persistent=False)
+        self.register_buffer("constant", constant.float(), persistent=False)
+
+    def scaled(self, observation: Tensor) -> Tensor:
+        """Returns ``observation (K, size) uint8`` as the floats that the layers take, with constant inputs beside them."""
+        seen = super().scaled(observation)
+        if self.constant is None:
+            return seen
+        return self.constant.repeat(len(seen), 1).index_copy_(1, self.columns, seen)
 
     @agent_threads()
     @torch.inference_mode()

@@ -20,7 +20,7 @@ DEALS = 1000
 def best_move(setup: Setup, seed: int, tables: NDArray[Any]) -> int:
     """Returns the best action at a table, an array of one, for its seat to act; only what that seat may know is used.
 
-    Its random numbers are not those of the game. Raises :class:`~nainjaune_env.core.errors.RulesError` for a game without advice.
+    Random numbers are not the game's. Raises :class:`~nainjaune_env.core.errors.RulesError` for a game without advice.
     """
     adviser = Adviser(setup, players(setup, in_seats(setup, [yardstick(setup.game.name)])))
     return int(adviser.advise(tables, generator(seed, Stream.ADVICE), deals=DEALS).best[0])

@@ -41,10 +41,10 @@ class MatchTable:
         agents: Sequence[Agent | None],
         *,
         seed: int,
-        chance: Callable[[int, NDArray[np.int64]], Rng],
+        rng: Callable[[int, NDArray[np.int64]], Rng],
         by_rounds: bool = False,
     ) -> None:
-        """``agents (n,)`` are by seat, None for a person; ``chance`` as in ``SeatAssignment``, by the number among the agents.
+        """``agents (n,)`` are by seat, None for a person; ``rng`` as in ``SeatAssignment``, by the number among the agents.
 
         Raises :class:`RulesError` if the game has no texts or pictures, or a match would have no end.
         """
@@ -64,14 +64,15 @@ class MatchTable:
         self._others = [agent for agent in agents if agent is not None]
         taken = [agent is not None for agent in agents]
         sits = np.array([[sum(taken[:seat]) if taken[seat] else -1 for seat in range(setup.players)]])
-        self._seats = SeatAssignment(self._batch, self._others, sits, chance)
+        self._seats = SeatAssignment(self._batch, self._others, sits, rng)
         self._past: list[list[int]] = []
         """The plies of each round of finished matches."""
         self._begin()
 
     def _begin(self) -> None:
         """Starts a match whose first round the batch has dealt."""
-        self._opening = self._log.round(0).opening
+        self.opening = self._log.round(0).opening
+        """The table after the first deal of this match, with all hidden cards."""
         self._finished: list[list[int]] = []
         """The plies of each earlier round of this match."""
 
@@ -158,7 +159,7 @@ class MatchTable:
         It calls the seats by the players' ``names``, and ``you`` "you".
         """
         assert self.setup.game.speaker is not None
-        speaker = self.setup.game.speaker(self.setup, self._opening, seat, language, names=names, you=you)
+        speaker = self.setup.game.speaker(self.setup, self.opening, seat, language, names=names, you=you)
         for actions in self._finished:
             for action in actions:
                 speaker.ply(action)
@@ -168,7 +169,7 @@ class MatchTable:
 
     def recorder(self, names: Sequence[str]) -> Callable[[], Record]:
         """Returns what writes the record of the match or single round that is over, also when the table has gone on."""
-        opening, actions = self._opening, [action for each in self._rounds for action in each]
+        opening, actions = self.opening, [action for each in self._rounds for action in each]
         return lambda: record_of(self.setup, opening, actions, single_round=self.by_rounds, agents=names, seed=self.seed)
 
     def record(self, names: Sequence[str]) -> Record:

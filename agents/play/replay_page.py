@@ -44,10 +44,10 @@ def replay_data(record: Mapping[str, Any], language: str) -> bytes:
     setup = setup_of(record)
     if setup.game.pictures is None:
         raise RulesError(f"The game {setup.game.name!r} has no pictures.")
-    words, names = WORDS[language], shown_names(record)
+    texts, names = WORDS[language], shown_names(record)
     seats: list[int | None] = [None, *range(setup.players)]
     numbers: dict[str, int] = {}
-    """The parts of pictures between two ``<``, of which most come in many pictures, with their numbers."""
+    """The parts of pictures between two ``<``, with their numbers; most parts come in many pictures."""
     views: list[dict[str, Any]] = []
     lengths: list[int] = []
     for seat in seats:
@@ -57,7 +57,7 @@ def replay_data(record: Mapping[str, Any], language: str) -> bytes:
         ]
         lengths = [len(film) for film in films]
         pictures = [[numbers.setdefault(part, len(numbers)) for part in svg.split("<")] for film in films for svg in film]
-        name = words["all"] if seat is None else words["seat"].format(seat=seat, name=names[seat])
+        name = texts["all"] if seat is None else texts["seat"].format(seat=seat, name=names[seat])
         views.append({"name": name, "pictures": pictures})
     firsts = [sum(lengths[:part]) for part in range(rounds)]
     plies = [] if setup.game.advice is None else setup.game.advice.plies(setup, record)
@@ -68,7 +68,7 @@ def replay_data(record: Mapping[str, Any], language: str) -> bytes:
         "rounds": [{"first": first, "pictures": length} for first, length in zip(firsts, lengths, strict=True)],
         "decisions": [firsts[ply.part - 1] + ply.number - 1 for ply in plies],
         "texts": [show_record(record, language, part) for part in range(1, rounds + 1)],
-        "words": words,
+        "words": texts,
     }
     return gzip.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
 

@@ -13,7 +13,8 @@ from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError, NainJauneError, as_sentence
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
-from nainjaune_env.registry import get_game
+
+from ..distributed.units import setup_from
 
 FORMAT = "nainjaune-left-match"
 VERSION = 1
@@ -66,19 +67,22 @@ def save_match(path: Path, match: SavedMatch) -> None:
     Only the person may read the file, which holds the seed and so every hand, and a folder that is made for it.
     """
     make_private_folder(path.parent)
-    held = {name: getattr(match, name) for name in _TYPES}
-    write_text(
-        path, json.dumps({"format": FORMAT, "version": VERSION, "setup": match.setup.to_dict(), **held}) + "\n", mode=0o600
-    )
+    values = {name: getattr(match, name) for name in _TYPES}
+    payload = {"format": FORMAT, "version": VERSION, "setup": match.setup.to_dict(), **values}
+    write_text(path, json.dumps(payload) + "\n", mode=0o600)
 
 
 def load_match(path: Path) -> SavedMatch:
     """Returns the match at ``path``; raises :class:`ConfigError` if there is none, or the file is none or was damaged."""
-    held = read_json(path, "match that was left", ConfigError)
+    payload = read_json(path, "match that was left", ConfigError)
     expected = {"format", "version", *(field.name for field in fields(SavedMatch))}
-    if not isinstance(held, dict) or held.keys() != expected or (held["format"], held["version"]) != (FORMAT, VERSION):
+    if (
+        not isinstance(payload, dict)
+        or payload.keys() != expected
+        or (payload["format"], payload["version"]) != (FORMAT, VERSION)
+    ):
         raise ConfigError(f"{str(path)!r} is not a match that was left, of the format {FORMAT} {VERSION}.")
-    values = {name: held[name] for name in _TYPES}
+    values = {name: payload[name] for name in _TYPES}
     rounds = values["plies"]
     if (
         not all(isinstance(values[name], kind) for name, kind in _TYPES.items())
@@ -88,8 +92,7 @@ def load_match(path: Path) -> SavedMatch:
     ):
         raise ConfigError(f"{str(path)!r} is a damaged match: a value has the wrong type.")
     try:
-        about = held["setup"]
-        setup = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
+        setup = setup_from(payload["setup"])
     except (KeyError, TypeError, NainJauneError) as error:
         raise ConfigError(f"{str(path)!r} is a damaged match: {as_sentence(error)}") from None
     if values["rounds"] is not None and values["rounds"] < 1:

@@ -87,7 +87,7 @@ class Session:
         self._begun = True
 
     def run(self, rounds: int | None = None, *, notices: Sequence[str] = ()) -> int:
-        """Play one match, or ``rounds`` rounds in all; returns the exit status: 0, also if the person leaves, 130 after Ctrl-C.
+        """Plays one match, or ``rounds`` rounds in all; returns the exit status: 0, also if the person leaves, 130 after Ctrl-C.
 
         ``notices`` are shown first.
         """
@@ -108,7 +108,7 @@ class Session:
             self._farewell()
             return 130
         if self.rounds > 1:
-            self._standings(winner=True)
+            self.standings(winner=True)
         return 0
 
     # ---------------------------------------------------------------- a round
@@ -224,7 +224,7 @@ class Session:
     # ---------------------------------------------------------------- what is shown
 
     def _show(self) -> None:
-        """Show the table, the events since the person's last move, and the legal moves."""
+        """Shows the table, the events since the person's last move, and the legal moves."""
         cleared = self.terminal.clear()
         self._draw()
         if cleared:
@@ -235,7 +235,7 @@ class Session:
         self._say(self.table.speaker.menu(self.terminal.columns))
 
     def _draw(self, *, everything: bool = False) -> None:
-        """Show the picture, or the table in words if the terminal is too narrow."""
+        """Shows the picture, or the table in words if the terminal is too narrow."""
         picture = self.table.picture(color=self.terminal.color, everything=everything)
         wide = max(len(_COLORS.sub("", line)) for line in picture.splitlines())
         if wide <= self.terminal.columns:
@@ -246,11 +246,11 @@ class Session:
             self._say(self.table.speaker.about(topic) or [])
 
     def _show_events(self, events: Sequence[Utterance], *, slowly: bool = False) -> None:
-        """Show events one by one; consecutive events of a seat share a line."""
-        for seat, group in itertools.groupby(events, key=lambda said: said.seat):
+        """Shows events one by one; consecutive events of a seat share a line."""
+        for seat, utterances in itertools.groupby(events, key=lambda said: said.seat):
             if seat is not None:
                 self.terminal.say(self._label(seat), end="")
-            for said in group:
+            for said in utterances:
                 self.terminal.say(f" {self._painted(said.text)}", end="" if seat is not None else "\n")
                 if slowly:
                     self.terminal.pause()
@@ -258,13 +258,13 @@ class Session:
                 self.terminal.say()
 
     def _recap(self) -> None:
-        """Show all events since the person's last move at once."""
+        """Shows all events since the person's last move at once."""
         if not self._heard:
             self._say([self.texts.nothing_since])
             return
         self._say([self.texts.since if self._moved else self.texts.so_far])
-        for seat, group in itertools.groupby(self._heard, key=lambda said: said.seat):
-            texts = [said.text for said in group]
+        for seat, utterances in itertools.groupby(self._heard, key=lambda said: said.seat):
+            texts = [said.text for said in utterances]
             lines = texts if seat is None else [f"{self._label(seat)} {' '.join(texts)}"]
             self._say((f"  {line}" for line in lines), indent=4 if seat is None else len(self._label(seat)) + 3)
 
@@ -282,7 +282,7 @@ class Session:
         self._say([""])
 
     def _say(self, lines: Iterable[str], *, indent: int = 2) -> None:
-        """Show lines, wrapped to the width of the terminal with continuation lines indented."""
+        """Shows lines, wrapped to the width of the terminal with continuation lines indented."""
         wide = self.terminal.columns
         for line in lines:
             parts = textwrap.wrap(line, wide, subsequent_indent=" " * indent, break_on_hyphens=False)
@@ -320,7 +320,7 @@ class Session:
     def _amount(self, number: int) -> str:
         return self.table.speaker.amount(int(number)).replace("-", "−")
 
-    def _standings(self, *, winner: bool) -> None:
+    def standings(self, *, winner: bool) -> None:
         """Prints the totals, and with ``winner`` who wins."""
         order = sorted(range(len(self.labels)), key=lambda seat: -int(self.totals[seat]))
         wide = max(map(len, self.labels))
@@ -344,4 +344,4 @@ class Session:
             after = [texts.kept]
         self._say(["", texts.left, *after])
         if self.rounds:
-            self._standings(winner=False)
+            self.standings(winner=False)

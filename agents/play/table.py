@@ -53,10 +53,10 @@ class PersonsTable(MatchTable):
         self.seat = seat
         self.language = language
         self.every_ply = every_ply
-        chance = [generator(seed, Stream.PERSON, number) for number in range(setup.players - 1)]
+        rngs = [generator(seed, Stream.PERSON, number) for number in range(setup.players - 1)]
         agents = [*others[:seat], None, *others[seat:]]
-        super().__init__(setup, agents, seed=seed, chance=lambda number, _: chance[number], by_rounds=by_rounds)
-        self._before: list[_Before] = []
+        super().__init__(setup, agents, seed=seed, rng=lambda number, _: rngs[number], by_rounds=by_rounds)
+        self.undoable: list[_Before] = []
         """States before the decisions that can be undone, first to last."""
 
     def _begin(self) -> None:
@@ -74,7 +74,7 @@ class PersonsTable(MatchTable):
         super().deal()
         if goes_on:
             self.speaker.dealt()
-        self._before.clear()
+        self.undoable.clear()
 
     @property
     def waits(self) -> bool:
@@ -87,11 +87,11 @@ class PersonsTable(MatchTable):
         return self.waits and self.needs_decision and len(self.legal) == 1
 
     def run_on(self) -> list[Utterance]:
-        """Play on to the person's next decision or the end of the round; returns the events."""
+        """Plays on to the person's next decision or the end of the round; returns the events."""
         events: list[Utterance] = []
         while not self.round_over and not self.waits:
             if self.at_turn != self.seat:
-                self._before.clear()  # the person sees another seat's ply, so nothing can be undone
+                self.undoable.clear()  # the person sees another seat's ply, so nothing can be undone
             events += self._step(self.agents_action())
         return events
 
@@ -106,20 +106,20 @@ class PersonsTable(MatchTable):
         if self.waits:
             self.play(action)
             return
-        self._before.clear()
+        self.undoable.clear()
         now = self.agents_action()
         if now != action:
             raise ConfigError(f"The match cannot go on: the agent in seat {self.at_turn} plays otherwise than it did.")
         self._step(action)
 
     def play(self, action: int) -> list[Utterance]:
-        """Make the person's ply, which must be legal; returns the events."""
+        """Makes the person's ply, which must be legal; returns the events."""
         reveals = self.speaker.reveals(action)
         before = _Before(int(self._log.count[0]), self.payoff.copy())
         events = self._step(action)
-        self._before.append(before)
+        self.undoable.append(before)
         if reveals or self.round_over:
-            self._before.clear()
+            self.undoable.clear()
         return events
 
     def _step(self, action: int) -> list[Utterance]:
@@ -127,13 +127,13 @@ class PersonsTable(MatchTable):
         return self.speaker.ply(action)
 
     def undo(self) -> bool:
-        """Undo the person's last decision; returns False, and changes nothing, where that would be unfair.
+        """Undoes the person's last decision; returns False, and changes nothing, where that would be unfair.
 
         It is fair while no other seat has made a ply since and the decision has shown the person nothing new.
         """
-        if not self._before:
+        if not self.undoable:
             return False
-        before = self._before.pop()
+        before = self.undoable.pop()
         self._batch.undo(to=before.plies)
         self.payoff = before.payoff
         self.speaker = self._speaker()

@@ -60,7 +60,7 @@ class Terminal:
         return shutil.get_terminal_size().columns if self.screen else 80
 
     def say(self, text: str = "", *, end: str = "\n") -> None:
-        """Print a line, or with ``end`` a part of one."""
+        """Prints a line, or with ``end`` a part of one."""
         print(text, end=end, file=self.out, flush=True)
 
     def ask(self, prompt: str) -> str:
@@ -70,18 +70,18 @@ class Terminal:
         return self._read(prompt).strip()
 
     def pause(self) -> None:
-        """Wait after an event of another seat, always equally long: the time must not depend on its cards."""
+        """Waits after an event of another seat, always equally long: the time must not depend on its cards."""
         if self.pace:
             time.sleep(self.pace)
 
     def clear(self) -> bool:
-        """Clear the screen; returns False without one."""
+        """Clears the screen; returns False without one."""
         if self.screen:
             self.say(CLEAR, end="")
         return self.screen
 
     def glimpse(self, text: str, prompt: str, seconds: float) -> None:
-        """Show ``text`` until Enter or for ``seconds`` (0: no limit), then hide it.
+        """Shows ``text`` until Enter or for ``seconds`` (0: no limit), then hides it.
 
         On a screen it is shown without scrollback. Without a screen it cannot be hidden, and there is no time limit.
         """
@@ -101,7 +101,7 @@ class Terminal:
             self.say(CLEAR + BACK, end="")
 
     def _wait(self, seconds: float) -> None:
-        """Wait for a line or ``seconds``, and discard an unfinished line. Raises :class:`EOFError` at the end of the input."""
+        """Waits for a line or ``seconds``, and discards an unfinished line. Raises :class:`EOFError` at the end of the input."""
         ready, _, _ = select.select([self.inp], [], [], seconds)
         if not ready:
             _drop_typing(self.inp)

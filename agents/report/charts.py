@@ -37,13 +37,13 @@ class Bar:
     colour: int
     """The number of the agent."""
     estimate: Estimate
-    own: bool = False
+    alone: bool = False
     """Whether it is that of the field by itself."""
 
     @property
     def shade(self) -> str:
         """The classes that colour it."""
-        return f"c{self.colour % COLOURS}" + (" own" if self.own else "")
+        return f"c{self.colour % COLOURS}" + (" own" if self.alone else "")
 
 
 Parts = Sequence[tuple[str, Sequence[Bar]]]
@@ -92,39 +92,39 @@ def parted_rows(parts: Parts, unit: str, *, signed: bool = False, width: int = W
     scale = scale_of(everything, left + 8, width - right - 8)
     gap = 0 if len(parts) == 1 else 8
     height = sum(len(bars) * ROW + gap for _, bars in parts) + 4
-    drawn: list[Markup] = [_line(scale(0), 0, scale(0), height, "zero")]
+    elements: list[Markup] = [_line(scale(0), 0, scale(0), height, "zero")]
     y = gap / 2 + 2
     for label, bars in parts:
         if not names:
-            drawn.append(_text(left, y + len(bars) * ROW / 2 + 4, fit(label, left, SIZE), anchor="end"))
+            elements.append(_text(left, y + len(bars) * ROW / 2 + 4, fit(label, left, SIZE), anchor="end"))
         for bar in bars:
             middle = y + ROW / 2
             if names:
-                drawn.append(_text(left, middle + 4, fit(bar.agent, left, SIZE), anchor="end"))
-            drawn.append(_bar(bar, unit, signed, scale, middle, across=True, thick=ROW - 9))
-            drawn.append(_text(width, middle + 4, format_ci(bar.estimate, unit, signed=signed), "number", anchor="end"))
+                elements.append(_text(left, middle + 4, fit(bar.agent, left, SIZE), anchor="end"))
+            elements.append(_bar(bar, unit, signed, scale, middle, across=True, thick=ROW - 9))
+            elements.append(_text(width, middle + 4, format_ci(bar.estimate, unit, signed=signed), "number", anchor="end"))
             y += ROW
         y += gap
-    return _svg(width, height, drawn)
+    return _svg(width, height, elements)
 
 
 def columns(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTHS["third"]) -> Markup:
     """Returns a bar chart with columns in groups, whose labels are below."""
     left, top, height, foot = 44, 10, 190, 20
     scale = scale_of([bar for _, bars in parts for bar in bars], height - foot, top)
-    drawn: list[Markup] = []
+    elements: list[Markup] = []
     for tick in scale.ticks():
-        drawn.append(_line(left, scale(tick), width, scale(tick), "zero" if abs(tick) < 1e-12 else "grid"))
-        drawn.append(_text(left - 6, scale(tick) + 4, _tick(tick, unit), "axis", anchor="end"))
-    group = (width - left) / len(parts)
+        elements.append(_line(left, scale(tick), width, scale(tick), "zero" if abs(tick) < 1e-12 else "grid"))
+        elements.append(_text(left - 6, scale(tick) + 4, _tick(tick, unit), "axis", anchor="end"))
+    slot = (width - left) / len(parts)
     for number, (label, bars) in enumerate(parts):
-        middle = left + (number + 0.5) * group
-        drawn.append(_text(middle, height - 4, label, "axis", anchor="middle"))
-        step = min(0.86 * group / max(len(bars), 1), 22)
+        middle = left + (number + 0.5) * slot
+        elements.append(_text(middle, height - 4, label, "axis", anchor="middle"))
+        step = min(0.86 * slot / max(len(bars), 1), 22)
         for k, bar in enumerate(bars):
             place = middle + (k - (len(bars) - 1) / 2) * step
-            drawn.append(_bar(bar, unit, signed, scale, place, across=False, thick=0.84 * step))
-    return _svg(width, height, drawn)
+            elements.append(_bar(bar, unit, signed, scale, place, across=False, thick=0.84 * step))
+    return _svg(width, height, elements)
 
 
 def _bar(bar: Bar, unit: str, signed: bool, scale: Scale, place: float, *, across: bool, thick: float) -> Markup:
@@ -156,18 +156,18 @@ def dots(entries: Sequence[tuple[str, Estimate]], unit: str, *, width: int = 520
     left, right = 0.38 * width, 0.22 * width
     scale = scale_of([Bar("", 0, estimate) for _, estimate in entries], left + 12, width - right - 12)
     height = len(entries) * ROW + 4
-    drawn = [_line(scale(0), 0, scale(0), height, "zero")]
+    elements = [_line(scale(0), 0, scale(0), height, "zero")]
     for k, (label, estimate) in enumerate(entries):
         middle = 2 + (k + 0.5) * ROW
-        drawn.append(_text(left, middle + 4, fit(label, left, SIZE), anchor="end"))
-        drawn.append(_text(width, middle + 4, format_ci(estimate, unit, signed=True), "number", anchor="end"))
+        elements.append(_text(left, middle + 4, fit(label, left, SIZE), anchor="end"))
+        elements.append(_text(width, middle + 4, format_ci(estimate, unit, signed=True), "number", anchor="end"))
         shade = {1: "gain", -1: "loss", 0: "open"}[estimate.sign]
         if not math.isnan(estimate.ci95):
-            drawn.append(
+            elements.append(
                 _line(scale(estimate.mean - estimate.ci95), middle, scale(estimate.mean + estimate.ci95), middle, f"{shade} span")
             )
-        drawn.append(tag("circle", {"class": shade, "cx": scale(estimate.mean), "cy": middle, "r": 4.5}))
-    return _svg(width, height, drawn)
+        elements.append(tag("circle", {"class": shade, "cx": scale(estimate.mean), "cy": middle, "r": 4.5}))
+    return _svg(width, height, elements)
 
 
 def _tick(value: float, unit: str) -> str:

@@ -7,31 +7,25 @@ from itertools import combinations
 from ..arena import advantage
 from ..arena.duplicate import Edge
 from ..arena.tournament import Result
-from ..stats.ratio_estimate import Estimate
 from .format_ci import few_differ, format_ci
-from .text import short_names
-
-
-def estimate(edge: Edge) -> Estimate:
-    """Returns the edge as an estimate."""
-    return Estimate(edge.mean, edge.ci95)
+from .text import short_names, shown_names
 
 
 def edge_text(edge: Edge, unit: str) -> str:
     """Returns the edge with its interval, or with the number of deals that differ if they are too few for one."""
     few = few_differ(edge.moments)
-    return format_ci(estimate(edge), unit, signed=True) + (f" ({few})" if few else "")
+    return format_ci(edge.estimate, unit, signed=True) + (f" ({few})" if few else "")
 
 
 def headline(result: Result) -> str:
     """Returns the main conclusion in a line."""
-    if result.one_way:
-        hero, *rivals = short_names(result.agents)
+    if result.plan.one_way:
+        hero, *rivals = short_names(result.plan.agents)
         return f"{hero} in a field of {rivals[0]}" if len(rivals) == 1 else f"{hero} in fields of {len(rivals)} others"
     best = strongest(result)
-    names = dict(zip(result.agents, short_names(result.agents), strict=True))
+    names = shown_names(result.plan.agents)
     if best is not None:
-        others = [names[agent] for agent in result.agents if agent != best]
+        others = [names[agent] for agent in result.plan.agents if agent != best]
         return (
             f"{names[best]} is stronger than {others[0]}"
             if len(others) == 1
@@ -44,10 +38,10 @@ def headline(result: Result) -> str:
 
 def strongest(result: Result) -> str | None:
     """Returns the agent that is :func:`stronger` than every other; None if there is none, and one way."""
-    if result.one_way:
+    if result.plan.one_way:
         return None
-    for agent in result.agents:
-        if all(stronger(result, agent, other) for other in result.agents if other != agent):
+    for agent in result.plan.agents:
+        if all(stronger(result, agent, other) for other in result.plan.agents if other != agent):
             return agent
     return None
 
@@ -59,41 +53,40 @@ def stronger(result: Result, one: str, other: str) -> bool:
 
 def sentences(result: Result) -> list[str]:
     """Returns a conclusion on each pair: pairs with the strongest agent first, and the closest of them first."""
-    names = dict(zip(result.agents, short_names(result.agents), strict=True))
-    if result.one_way:
+    names = shown_names(result.plan.agents)
+    if result.plan.one_way:
         return [_edge_sentence(result, names, edge) for edge in result.edges]
     best = strongest(result)
 
     def order(pair: tuple[str, str]) -> tuple[bool, float]:
         return best not in pair, abs(result.edge(*pair).mean) + abs(result.edge(*pair[::-1]).mean)
 
-    return [_pair(result, names, *pair) for pair in sorted(combinations(result.agents, 2), key=order)]
+    return [_pair(result, names, *pair) for pair in sorted(combinations(result.plan.agents, 2), key=order)]
 
 
 def _edge_sentence(result: Result, names: dict[str, str], edge: Edge) -> str:
-    unit = result.setup.game.unit
-    verb = {1: "gains", -1: "loses", 0: "shows no significant difference"}[estimate(edge).sign]
+    unit = result.plan.setup.game.unit
+    verb = {1: "gains", -1: "loses", 0: "shows no significant difference"}[edge.estimate.sign]
     return f"{names[edge.hero]} {verb} in a field of {names[edge.field_name]}: {edge_text(edge, unit)} {unit} a round."
 
 
 def _pair(result: Result, names: dict[str, str], one: str, other: str) -> str:
     if stronger(result, other, one):
         one, other = other, one
-    forth, back = estimate(result.edge(one, other)), estimate(result.edge(other, one))
-    unit = result.setup.game.unit
-    forth_text, back_text = (edge_text(result.edge(*pair), unit) for pair in ((one, other), (other, one)))
+    forth, back = result.edge(one, other), result.edge(other, one)
+    unit = result.plan.setup.game.unit
+    forth_text, back_text = edge_text(forth, unit), edge_text(back, unit)
     edges = (
         f"{names[one]} makes {forth_text} {unit} a round in a field of {names[other]}, "
         f"{names[other]} {back_text} in a field of {names[one]}"
     )
     if stronger(result, one, other):
-        found = result.advantage(one, other)
-        by = format_ci(Estimate(found.mean, found.half_width), unit)
+        by = format_ci(result.advantage(one, other).estimate, unit)
         what = f"{names[one]} is stronger than {names[other]} by {by} {unit} a round"
-    elif forth.sign > 0 and back.sign > 0:
+    elif forth.estimate.sign > 0 and back.estimate.sign > 0:
         what = f"{names[one]} and {names[other]} each gain in a field of the other"
-    elif forth.sign < 0 and back.sign < 0:
+    elif forth.estimate.sign < 0 and back.estimate.sign < 0:
         what = f"{names[one]} and {names[other]} each lose in a field of the other"
     else:
-        what = f"{result.deals:,} deals show no significant difference between {names[one]} and {names[other]}"
+        what = f"{result.plan.deals:,} deals show no significant difference between {names[one]} and {names[other]}"
     return f"{what}: {edges}."

@@ -13,7 +13,7 @@ from ..arena.behaviour import MeasureEstimate
 from ..arena.tournament import Result
 from ..stats.ratio_estimate import Estimate
 from .charts import WIDTHS, Bar, Parts, columns, parted_rows, rows
-from .text import short_names
+from .text import shown_names
 
 LONG_LABEL = 8
 """Longer labels do not fit under columns."""
@@ -38,7 +38,7 @@ class FieldSection:
 
     def __init__(self, result: Result, rival: str) -> None:
         self._rival = rival
-        self._names = dict(zip(result.agents, short_names(result.agents), strict=True))
+        self._names = shown_names(result.plan.agents)
         self._estimates: dict[str, list[MeasureEstimate]] = {}
         """By hero, in the same order for all."""
         for edge in result.edges:
@@ -89,8 +89,8 @@ class FieldSection:
         for number, agent in self._agents:
             if agent == self._rival:
                 # the same beside every hero, unless the field draws; then one of several equally good estimates
-                own = next(iter(self._estimates.values()))[place].field
-                bars.append(Bar(f"{self._names[agent]} itself", number, own, own=True))
+                alone = next(iter(self._estimates.values()))[place].field
+                bars.append(Bar(f"{self._names[agent]} itself", number, alone, alone=True))
             else:
                 bars.append(Bar(self._names[agent], number, self._estimates[agent][place].hero))
         return bars

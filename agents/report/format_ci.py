@@ -23,18 +23,18 @@ def mean_ci(mean: float, half: float, digits: int = 3) -> str:
     return f"{decimal(mean, f'+.{digits}f')} ± {UNKNOWN if math.isnan(half) else f'{half:.{digits}f}'}"
 
 
-def mean_of_deals(found: Differences, half: float | None = None, *, what: str = "deals") -> str:
+def mean_of_deals(stats: Differences, half: float | None = None, *, what: str = "deals") -> str:
     """Returns :func:`mean_ci` of a mean over deals, or ``+0.250 (3 of 50 deals differ)`` if too few differ for an interval.
 
-    ``half``: the half-width (None: that of ``found``). ``what``: the word for deals.
+    ``half``: the half-width (None: that of ``stats``). ``what``: the word for deals.
     """
-    half, few = found.half_width if half is None else half, few_differ(found, what)
-    return f"{decimal(found.mean, '+.3f')} ({few})" if few else mean_ci(found.mean, half)
+    half, few = stats.half_width if half is None else half, few_differ(stats, what)
+    return f"{decimal(stats.mean, '+.3f')} ({few})" if few else mean_ci(stats.mean, half)
 
 
-def few_differ(found: Differences, what: str = "deals") -> str:
+def few_differ(stats: Differences, what: str = "deals") -> str:
     """Returns ``3 of 50 deals differ`` if these are too few for an interval, else an empty text."""
-    return f"{found.differing:,} of {found.count:,} {what} differ" if math.isnan(found.inflation) else ""
+    return f"{stats.differing:,} of {stats.count:,} {what} differ" if math.isnan(stats.inflation) else ""
 
 
 def format_ci(estimate: Estimate, unit: str, *, signed: bool = False) -> str:

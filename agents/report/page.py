@@ -14,13 +14,13 @@ from nainjaune_env.core.printable import printable
 
 from ..arena.tournament import Result
 from ..provenance import setup_words
-from ..task import task_words
+from ..task import DEFAULT_TASK, task_words
 from .charts import dots
-from .conclusions import edge_text, estimate, headline, sentences, strongest
+from .conclusions import edge_text, headline, sentences, strongest
 from .field_section import FieldSection
 from .format_ci import UNKNOWN, format_ci
 from .summaries import EXPLANATIONS, POINTS, summary_columns
-from .text import short_names
+from .text import short_names, shown_names
 
 MANY_PAIRS = 6
 """Conclusions on further pairs are folded."""
@@ -40,15 +40,16 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters["ci"] = format_ci
-    setup, unit = result.setup, result.setup.game.unit
-    names = dict(zip(result.agents, short_names(result.agents), strict=True))
+    setup, unit = result.plan.setup, result.plan.setup.game.unit
+    names = shown_names(result.plan.agents)
     conclusions = [sentence.replace(" ± ", "\u00a0±\u00a0") for sentence in sentences(result)]  # no line break within
     edges = sorted(result.edges, key=lambda edge: -edge.mean)
-    edge_chart = dots([(f"{names[edge.hero]} in a field of {names[edge.field_name]}", estimate(edge)) for edge in edges], unit)
+    edge_chart = dots([(f"{names[edge.hero]} in a field of {names[edge.field_name]}", edge.estimate) for edge in edges], unit)
     heads, columns = summary_columns(result)
     ratings = list(zip(names.values(), result.ratings.points, strict=True)) if result.ratings else []
     return environment.get_template("page.html").render(
         result=result,
+        default_task=DEFAULT_TASK,
         setup=setup,
         unit=unit,
         names=names,
@@ -73,18 +74,16 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
 
 def command(result: Result) -> str:
     """Returns the command that reproduces ``result``, with all defaults written out."""
-    words = ["nainjaune", "evaluate", "--agents", *result.agents, *setup_words(result.setup)]
-    words += ["--deals", str(result.deals), "--seed", str(result.seed)]
-    if result.pots is not None:
-        words += ["--pots", *map(str, result.pots)]
-    words += task_words(result.task)
-    if result.one_way:
-        words += ["--one-way"]
-    elif result.ratings is None and len(result.agents) > 2:
-        words += ["--no-ratings"]
-    if result.chunk is not None:
-        words += ["--chunk", str(result.chunk)]
-    return shlex.join([*words, "--out", "results"])
+    arguments = ["nainjaune", "evaluate", "--agents", *result.plan.agents, *setup_words(result.plan.setup)]
+    arguments += ["--deals", str(result.plan.deals), "--seed", str(result.plan.seed)]
+    arguments += task_words(result.plan.task)
+    if result.plan.one_way:
+        arguments += ["--one-way"]
+    elif result.ratings is None and len(result.plan.agents) > 2:
+        arguments += ["--no-ratings"]
+    if result.plan.chunk is not None:
+        arguments += ["--chunk", str(result.plan.chunk)]
+    return shlex.join([*arguments, "--out", "results"])
 
 
 def _matrix(result: Result) -> list[tuple[str, list[tuple[str, int, str] | None]]]:
@@ -96,10 +95,12 @@ def _matrix(result: Result) -> list[tuple[str, list[tuple[str, int, str] | None]
             return None
         edge = result.edge(hero, rival)
         weight = round(15 + 45 * abs(edge.mean) / bound)
-        return SHADES[estimate(edge).sign], weight, edge_text(edge, result.setup.game.unit)
+        return SHADES[edge.estimate.sign], weight, edge_text(edge, result.plan.setup.game.unit)
 
-    names = short_names(result.agents)
-    return [(name, [cell(hero, rival) for rival in result.agents]) for hero, name in zip(result.heroes, names, strict=False)]
+    names = short_names(result.plan.agents)
+    return [
+        (name, [cell(hero, rival) for rival in result.plan.agents]) for hero, name in zip(result.plan.heroes, names, strict=False)
+    ]
 
 
 def _fields(result: Result) -> list[FieldSection]:
@@ -108,4 +109,6 @@ def _fields(result: Result) -> list[FieldSection]:
         return []
     best = strongest(result)
     fields = {edge.field_name for edge in result.edges}
-    return [FieldSection(result, rival) for rival in sorted(result.agents, key=lambda agent: agent != best) if rival in fields]
+    return [
+        FieldSection(result, rival) for rival in sorted(result.plan.agents, key=lambda agent: agent != best) if rival in fields
+    ]

@@ -18,7 +18,7 @@ from ..provenance import provenance
 from .format_ci import decimal, few_differ
 from .page import page
 from .summaries import csv_rows
-from .text import short_names, text_table
+from .text import short_names, shown_names, text_table
 
 CSV_HEAD = (
     "game", "preset", "players", "seed", "hero", "field", "measure", "part", "of", "unit", "mean", "ci95", "blocks", "differ",
@@ -51,8 +51,8 @@ def _csv(result: Result) -> str:
     """Returns one row per number: edges first, as the measure ``edge``, then summaries, then the measures of behaviour."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    about = result.setup
-    run = [about.game.name, about.preset, about.players, result.seed]
+    about = result.plan.setup
+    run = [about.game.name, about.preset, about.players, result.plan.seed]
     writer.writerow(CSV_HEAD)
     for edge in result.edges:
         pair = [*run, edge.hero, edge.field_name]
@@ -60,11 +60,11 @@ def _csv(result: Result) -> str:
         blocks = [edge.moments.count, edge.moments.differing]
         writer.writerow([*pair, "edge", "", "difference", about.game.unit, edge.mean, ci95, *blocks])
     for agent, measure, part, unit, mean, ci95 in csv_rows(result):
-        writer.writerow([*run, agent, "", measure, part, "hero", unit, mean, ci95, result.deals, ""])
+        writer.writerow([*run, agent, "", measure, part, "hero", unit, mean, ci95, result.plan.deals, ""])
     for edge in result.edges:
         for each in () if edge.behaviour is None else edge.behaviour.estimates():
-            for of, found in (("hero", each.hero), ("field", each.field), ("difference", each.difference)):
-                numbers = ["" if math.isnan(number) else number for number in (found.mean, found.ci95)]
+            for of, estimate in (("hero", each.hero), ("field", each.field), ("difference", each.difference)):
+                numbers = ["" if math.isnan(number) else number for number in (estimate.mean, estimate.ci95)]
                 what = [each.measure.name, each.part, of, each.measure.unit]
                 writer.writerow([*run, edge.hero, edge.field_name, *what, *numbers, edge.moments.count, ""])
     return text.getvalue()
@@ -78,41 +78,42 @@ def _draw_png(result: Result, path: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    count = len(result.agents)
-    short = short_names(result.agents)
-    means = np.full((len(result.heroes), count), np.nan)
+    count = len(result.plan.agents)
+    short = short_names(result.plan.agents)
+    means = np.full((len(result.plan.heroes), count), np.nan)
     for edge in result.edges:
-        means[result.agents.index(edge.hero), result.agents.index(edge.field_name)] = edge.mean
+        means[result.plan.agents.index(edge.hero), result.plan.agents.index(edge.field_name)] = edge.mean
     bound = max(float(np.nanmax(np.abs(means))), 1e-9)
     figure = Figure(figsize=(4.5 + 2.0 * count, 1.8 + 0.75 * count), layout="constrained")
     matrix, bars = figure.subplots(1, 2, width_ratios=[1, 1.2])
 
     matrix.imshow(means, cmap=matplotlib.colormaps["RdBu"], vmin=-bound, vmax=bound, aspect="auto")
     for edge in result.edges:
-        row, column = result.agents.index(edge.hero), result.agents.index(edge.field_name)
+        row, column = result.plan.agents.index(edge.hero), result.plan.agents.index(edge.field_name)
         dark = abs(edge.mean) > 0.6 * bound
         matrix.text(
             column, row, f"{decimal(edge.mean, '+.2f')}\n{_half(edge)}", ha="center", va="center", fontsize=8,
             color="white" if dark else "black",
         )  # fmt: skip
     matrix.set_xticks(range(count), short, rotation=30, ha="right")
-    matrix.set_yticks(range(len(result.heroes)), short[: len(result.heroes)])
+    matrix.set_yticks(range(len(result.plan.heroes)), short[: len(result.plan.heroes)])
     matrix.set_xlabel("field")
     matrix.set_ylabel("hero")
-    matrix.set_title(f"{result.setup.game.unit.capitalize()} a round, hero over field", fontsize=10)
+    matrix.set_title(f"{result.plan.setup.game.unit.capitalize()} a round, hero over field", fontsize=10)
 
     order = sorted(result.edges, key=lambda edge: edge.mean)
     for at, edge in enumerate(order):
         colour = matplotlib.colormaps["RdBu"](0.5 + 0.5 * edge.mean / bound)
         half = None if math.isnan(edge.ci95) else edge.ci95
         bars.errorbar(edge.mean, at, xerr=half, fmt="o", color="black", markerfacecolor=colour, capsize=3, markersize=6)
-    names = dict(zip(result.agents, short, strict=True))
+    names = shown_names(result.plan.agents)
     bars.set_yticks(range(len(order)), [f"{names[e.hero]} in a field of {names[e.field_name]}" for e in order], fontsize=8)
     bars.axvline(0, color="grey", linewidth=0.8)
     bars.set_title("with 95 % intervals over deals", fontsize=10)
     bars.grid(axis="x", alpha=0.3)
-    about = result.setup
+    about = result.plan.setup
     figure.suptitle(
-        f"{about.game.title} · {about.preset} · {about.players} players · {result.deals} deals · seed {result.seed}", fontsize=11
+        f"{about.game.title} · {about.preset} · {about.players} players · {result.plan.deals} deals · seed {result.plan.seed}",
+        fontsize=11,
     )
     figure.savefig(path, dpi=130, format="png")

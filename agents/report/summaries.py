@@ -22,22 +22,22 @@ EXPLANATIONS = {
 
 def summary_columns(result: Result) -> tuple[list[str], list[list[str]]]:
     """Returns the names of the summaries in ``result``, and for each the texts of all agents in order."""
-    found = {}
+    texts = {}
     if result.ratings is not None:
-        found["rating"] = [format_ci(points, POINTS, signed=True) for points in result.ratings.points]
+        texts["rating"] = [format_ci(points, POINTS, signed=True) for points in result.ratings.points]
     if result.alpha_rank is not None:
         masses = result.alpha_rank
-        found["alpha-rank"] = [_share(*each) for each in zip(masses.mass, masses.low, masses.high, strict=True)]
-    return [*found], [*found.values()]
+        texts["alpha-rank"] = [_share(*each) for each in zip(masses.mass, masses.low, masses.high, strict=True)]
+    return [*texts], [*texts.values()]
 
 
 def csv_rows(result: Result) -> Iterator[tuple[str, str, str, str, float, float | str]]:
     """Yields ``agent, measure, part, unit, mean, ci95`` of every number."""
     if result.ratings is not None:
-        for agent, found in zip(result.agents, result.ratings.points, strict=True):
-            yield agent, "rating", "", POINTS, found.mean, found.ci95
+        for agent, points in zip(result.plan.agents, result.ratings.points, strict=True):
+            yield agent, "rating", "", POINTS, points.mean, points.ci95
     if result.alpha_rank is not None:
-        for number, agent in enumerate(result.agents):
+        for number, agent in enumerate(result.plan.agents):
             for part, masses in (("", "mass"), ("low", "low"), ("high", "high")):
                 yield agent, "alpha_rank", part, SHARE, float(getattr(result.alpha_rank, masses)[number]), ""
 

@@ -6,10 +6,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
+from ..arena.match_duplicate import MatchResult
 from ..arena.tournament import Result
-from ..task import DEFAULT_TASK
-from .format_ci import mean_of_deals
+from ..task import DEFAULT_TASK, Task
+from .format_ci import mean_ci, mean_of_deals
 from .summaries import summary_columns
 
 
@@ -34,23 +36,53 @@ def short_names(names: Sequence[str]) -> list[str]:
     return [printable(name) for name in (tails if len(set(tails)) == len(tails) else names)]
 
 
+def shown_names(names: Sequence[str]) -> dict[str, str]:
+    """Returns :func:`short_names` by name."""
+    return dict(zip(names, short_names(names), strict=True))
+
+
 def text_table(result: Result) -> str:
     """Returns the payoff matrix, a row per hero and a column per field, and below it the summaries of three or more agents."""
-    short = short_names(result.agents)
+    plan = result.plan
+    short = short_names(plan.agents)
     cells = [["hero \\ field", *short]]
-    for hero, name in zip(result.heroes, short, strict=False):
-        edges = [None if hero == rival else result.edge(hero, rival) for rival in result.agents]
+    for hero, name in zip(plan.heroes, short, strict=False):
+        edges = [None if hero == rival else result.edge(hero, rival) for rival in plan.agents]
         cells.append([name, *("·" if edge is None else mean_of_deals(edge.moments) for edge in edges)])
-    pots = "" if result.pots is None else f"{result.pots} in the pots before the antes, "
-    pots += "" if result.task == DEFAULT_TASK else f"{result.task}, "
     head = (
-        f"{result.setup.game.title}, preset {result.setup.preset}, {result.setup.players} players, "
-        f"{result.deals} deals, {pots}seed {result.seed}\n"
-        f"{result.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
+        f"{heading(plan.setup, plan.deals, 'deals', plan.task, plan.seed)}\n"
+        f"{plan.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
         "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
     )
     below = summary_lines(result)
     return head + "\n".join([*align(cells, ruled=True), *result.notes, *(["", *below] if below else [])]) + "\n"
+
+
+def match_table(result: MatchResult) -> str:
+    """Returns the edges over whole matches as a table, one row per pair."""
+    plan, unit = result.plan, result.plan.setup.game.unit
+    names = shown_names([agent.name for agent in plan.agents])
+    rows = [["hero", "field", f"{unit} a match", f"{unit} a round", "rounds a match"]]
+    for edge in result.edges:
+        per_match = mean_of_deals(edge.matches, what="matches")
+        per_round = mean_ci(edge.per_round.mean, edge.per_round.ci95)
+        rows.append([names[edge.hero], names[edge.field_name], per_match, per_round, f"{edge.rounds:.2f}"])
+    return "\n".join(
+        [
+            heading(plan.setup, result.matches, "matches", plan.task, plan.seed),
+            "The hero's gain in a field of one other agent, beyond what that field gets in the same seat in a match of the same",
+            "cards; 95 % intervals over matches.",
+            "",
+            *align(rows, left=(0, 1), ruled=True),
+            *result.notes,
+        ]
+    )
+
+
+def heading(setup: Setup, count: int, what: str, task: Task, seed: int) -> str:
+    """Returns the line on what was played: ``count`` deals or matches (``what``), and the task if it is not the default."""
+    of_task = "" if task == DEFAULT_TASK else f"{task}, "
+    return f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {count} {what}, {of_task}seed {seed}"
 
 
 def summary_lines(result: Result) -> list[str]:
@@ -58,7 +90,7 @@ def summary_lines(result: Result) -> list[str]:
     heads, columns = summary_columns(result)
     if not columns:
         return []
-    rows = zip(short_names(result.agents), *columns, strict=True)
+    rows = zip(short_names(result.plan.agents), *columns, strict=True)
     return [
         "One number for each agent, which says less than the matrix (docs/evaluation.md):",
         *align([["", *heads], *map(list, rows)]),

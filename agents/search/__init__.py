@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from .adaptive import AdaptiveSearchAgent
-from .agent import SearchAgent, Values, searching
+from .agent import SearchAgent, searching
 from .inference import UNIFORM, PolicyInference
 from .rollouts import Rollouts, rollouts_by
+from .values import ActionValues
 
 __all__ = [
     "UNIFORM",
+    "ActionValues",
     "AdaptiveSearchAgent",
     "PolicyInference",
     "Rollouts",
     "SearchAgent",
-    "Values",
     "rollouts_by",
     "searching",
 ]

@@ -13,16 +13,16 @@ The constants were chosen on stored rollouts of two presets, apart from the deal
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch
-from nainjaune_env.core.spec import Setup
 
-from ..stats.sums import means, standard_errors
-from .agent import SearchAgent
+from .agent import Halving, SearchAgent
+from .values import PairedStats
 
 STOP = 0.02
 """An action is dropped where the expected gain of knowing more is below this, in standard deviations of its paired difference."""
@@ -40,78 +40,58 @@ class AdaptiveSearchAgent(SearchAgent):
     """Plays the action that a search finds best, with as many determinizations as the decision needs."""
 
     modifier: ClassVar[str] = "adaptive"
-    least_deals: ClassVar[int] = 8
+    min_deals: ClassVar[int] = 8
 
     @property
     def phases(self) -> list[int]:
         """Determinizations of an action by the end of each phase."""
         return [self.deals // 4, self.deals // 2, self.deals, 2 * self.deals, 4 * self.deals]
 
-    def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         tried, nats = super()._promising(decisions)
-        likely = np.where(nats > UNLIKELY, np.int64(1) << np.arange(decisions.num_actions), 0).sum(axis=1)
-        return tried & likely, nats
+        return tried & (nats > UNLIKELY), nats
 
-    def _cuts(self, tried: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _cuts(self, tried: NDArray[np.bool_]) -> NDArray[np.int64]:
         size = max(self._at_once // self.phases[0], 1)
         return np.arange(size, len(tried), size)
 
-    def _search_part(
-        self,
-        setup: Setup,
-        tables: Any,
-        tried: NDArray[np.int64],
-        nats: NDArray[np.float64],
-        states: NDArray[np.uint64],
-    ) -> tuple[NDArray[Any], ...]:
-        """Returns the fields of :class:`Values` for some tables."""
-        numbers = np.arange(nats.shape[1])
-        left = tried[:, None] >> numbers & 1 == 1
-        stats = PairedStats(*left.shape)
-        best, open_, before = left.argmax(axis=1), np.arange(len(tables)), 0
-        for count in self.phases:
-            new, owner = count - before, np.repeat(open_, count - before)
-            drawn = self._draw(setup, tables, owner, states)
-            bits = np.where(left, np.int64(1) << numbers, 0).sum(axis=1)
-            values = self._rollouts.values(drawn, bits[owner]).reshape(len(open_), new, len(numbers))
-            stats.add(open_, left[open_], values)
-            pseudo = 0.0 if self._prior is None else PSEUDO
-            best[open_], left[open_] = keep(stats.of(open_), left[open_], nats[open_], count, pseudo)
-            open_, before = open_[left[open_].sum(axis=1) > 1], count
-            if not open_.size:
-                break
-        return stats.mean(), stats.error(), stats.count, best
+    def _allocation(self, left: NDArray[np.bool_], nats: NDArray[np.float64]) -> Opening:
+        return Opening(left, nats, self.phases, 0.0 if self._prior is None else PSEUDO)
 
 
-class PairedStats:
-    """Sums and products of the payoffs of actions in the same determinizations."""
+class Opening(Halving):
+    """An ``Allocation`` by phases, which drops the actions that are not worth knowing better after each."""
 
-    def __init__(self, decisions: int, actions: int) -> None:
-        self.count = np.zeros((decisions, actions), np.int64)
-        self.sum = np.zeros((decisions, actions))
-        self.products = np.zeros((decisions, actions, actions))
+    stats = PairedStats
+    total = None
 
-    def add(self, which: NDArray[np.int64], tried: NDArray[np.bool_], values: NDArray[np.float64]) -> None:
-        """Adds ``values (k, W, A)``, 0 for actions not tried, of the decisions ``which (k,)``; ``tried (k, A)``."""
-        self.count[which] += np.where(tried, values.shape[1], 0)
-        self.sum[which] += values.sum(axis=1)
-        self.products[which] += values.transpose(0, 2, 1) @ values
+    def __init__(self, left: NDArray[np.bool_], nats: NDArray[np.float64], phases: Sequence[int], pseudo: float) -> None:
+        self._nats = nats
+        self._phases = phases
+        self._pseudo = pseudo
+        self._phase = 0
+        self._open = np.arange(len(left))
+        self._best: NDArray[np.int64] = left.argmax(axis=1)
 
-    def of(self, which: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Returns the sums ``(k, A)`` and products ``(k, A, A)`` of some decisions."""
-        return self.sum[which], self.products[which]
+    def __call__(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        more, count = np.zeros(len(left), np.int64), 0
+        if self._phase:
+            count, which = self._phases[self._phase - 1], self._open
+            self._best[which], left[which] = keep(stats, which, left[which], self._nats[which], count, self._pseudo)
+            self._open = which[left[which].sum(axis=1) > 1]
+        if self._phase < len(self._phases):
+            more[self._open] = self._phases[self._phase] - count
+        self._phase += 1
+        return more
 
-    def mean(self) -> NDArray[np.float64]:
-        """Returns the mean of each action, ``(K, A)``; NaN if not tried."""
-        return means(self.sum, self.count)
-
-    def error(self) -> NDArray[np.float64]:
-        """Returns the standard error of the mean, ``(K, A)``; NaN if tried less than twice."""
-        return standard_errors(self.sum, np.diagonal(self.products, axis1=1, axis2=2), self.count)
+    def best(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns the leaders after the last phase of each decision, ``(K,)``."""
+        return self._best
 
 
 def keep(
-    sums: tuple[NDArray[np.float64], NDArray[np.float64]],
+    stats: PairedStats,
+    which: NDArray[np.int64],
     left: NDArray[np.bool_],
     nats: NDArray[np.float64],
     count: int,
@@ -119,37 +99,34 @@ def keep(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Returns the leader of each decision ``(k,)`` and the actions to compare it with further, itself included, ``(k, A)``.
 
-    ``sums`` are those of :class:`PairedStats` after ``count`` determinizations of each action of ``left (k, A)``; ``pseudo`` is
-    the weight of the prior in determinizations.
+    ``stats`` have ``count`` determinizations of each action of ``left (k, A)`` at the decisions ``which (k,)``; ``pseudo`` is the
+    weight of the prior in determinizations.
     """
     rows = np.arange(len(left))
     likeliest = np.where(left, nats, -np.inf).argmax(axis=1)
-    difference, deviation = _paired(sums, left, likeliest, count)
+    difference, deviation = _paired(stats, which, left, likeliest, count)
     prior = DEVIATIONS_PER_NAT * (nats - nats[rows, likeliest][:, None]) * deviation
     posterior = np.where(left, (count * difference + pseudo * prior) / (count + pseudo), -np.inf)
     leader = np.where(posterior.max(axis=1) > posterior[rows, likeliest], posterior.argmax(axis=1), likeliest)
     gap = np.where(left, posterior[rows, leader][:, None] - posterior, 0.0)
-    _, deviation = _paired(sums, left, leader, count)
+    _, deviation = _paired(stats, which, left, leader, count)
     error = deviation / math.sqrt(count + pseudo)
-    kept = left & (error * unit_loss(np.divide(gap, error, out=np.zeros_like(gap), where=error > 0)) > STOP * deviation)
-    kept[rows, leader] = True
-    return leader, kept
+    remaining = left & (error * unit_loss(np.divide(gap, error, out=np.zeros_like(gap), where=error > 0)) > STOP * deviation)
+    remaining[rows, leader] = True
+    return leader, remaining
 
 
 def _paired(
-    sums: tuple[NDArray[np.float64], NDArray[np.float64]], left: NDArray[np.bool_], to: NDArray[np.int64], count: int
+    stats: PairedStats, which: NDArray[np.int64], left: NDArray[np.bool_], to: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Returns the mean and the standard deviation, ``(k, A)``, of the difference of each action to the action ``to (k,)``.
 
     Variances are shrunk towards their mean over the other actions of the decision, as a phase may have few determinizations.
     """
-    total, products = sums
-    rows = np.arange(len(to))
-    difference = np.where(left, total - total[rows, to][:, None], 0.0) / count
-    own = np.diagonal(products, axis1=1, axis2=2)
-    squares = own + own[rows, to][:, None] - 2 * products[rows, to] - count * difference**2
+    difference = np.where(left, -stats.difference[which, to, :, 0], 0.0) / count
+    squares = stats.difference_squares[which, to, :, 0] - count * difference**2
     variance = np.where(left, np.maximum(squares, 0.0), 0.0) / (count - 1)
-    variance[rows, to] = 0.0
+    variance[np.arange(len(to)), to] = 0.0
     pooled = variance.sum(axis=1, keepdims=True) / np.maximum(left.sum(axis=1, keepdims=True) - 1, 1)
     return difference, np.sqrt((POOLED * pooled + (count - 1) * variance) / (POOLED + count - 1))
 

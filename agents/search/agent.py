@@ -17,24 +17,24 @@ are won later, in matches, the objective ``centred`` of the rollouts does not co
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
-from nainjaune_env.core.errors import AgentError, choose_one
-from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.errors import AgentError, unknown_name_message
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.determinize import determinize, generator_states
 
-from ..stats.sums import means, standard_errors
 from ..task import OBJECTIVES, OWN
 from .inference import INFERENCES, UNIFORM, PolicyInference, SeenRounds, policy_inference
 from .policies import Scorer, ScoringAgent
 from .rollouts import Rollouts, rollouts_by
+from .values import ActionStats, ActionValues, Trial, as_bits, waves
 
 DETERMINIZATIONS = 4096
 """Default number of determinizations searched at once; memory does not grow with the number of decisions."""
@@ -48,21 +48,46 @@ ERRORS_PER_NAT = 0.2
 Drawer = Callable[[Setup, Any, NDArray[np.int64], NDArray[np.uint64]], Any]
 """A function like ``engine.determinize.determinize``, or a :class:`PolicyInference`.
 
-It returns an array or an object that a boolean array indexes likewise."""
+It returns an array or an object that an array of numbers indexes likewise."""
 
 
-@dataclass(frozen=True)
-class Values:
-    """The results of a search of K decisions."""
+class Halving:
+    """An ``Allocation`` with the same determinizations for each phase, which drops the worse half of the actions after each.
 
-    mean: NDArray[np.float64]
-    """Mean payoff of the seat to act for each action, ``(K, A)``; NaN if not tried."""
-    error: NDArray[np.float64]
-    """Its standard error, ``(K, A)``; NaN if tried less than twice."""
-    count: NDArray[np.int64]
-    """Determinizations each action was tried in, ``(K, A)``."""
-    action: NDArray[np.int64]
-    """The chosen action, ``(K,)``."""
+    Without ``halving`` there is one phase. The final choice weighs the means against the prior ``nats (K, A)``.
+    """
+
+    stats: ClassVar[type[ActionStats]] = ActionStats
+    """The kind of sums that it reads."""
+
+    def __init__(self, left: NDArray[np.bool_], nats: NDArray[np.float64], deals: int, *, halving: bool = True) -> None:
+        self._nats = nats
+        self._halving = halving
+        self._schedule = schedule(left.sum(axis=1), deals, halving=halving)
+        self._phase = 0
+
+    @property
+    def total(self) -> NDArray[np.int64] | None:
+        """Determinizations of each decision, ``(K,)``, which are drawn together; None: they are drawn as they are needed."""
+        total: NDArray[np.int64] = self._schedule.sum(axis=0)
+        return total
+
+    def __call__(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """See ``values.Allocation``."""
+        if self._phase and self._halving:
+            open_ = self._schedule[self._phase - 1] > 0
+            left[open_] = better_half(self._score(stats)[open_], left[open_])
+        self._phase += 1
+        return self._schedule[self._phase - 1] if self._phase <= len(self._schedule) else np.zeros(len(left), np.int64)
+
+    def best(self, stats: Any, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns the best of the actions left, ``(K,)``."""
+        best: NDArray[np.int64] = np.where(left, self._score(stats), -np.inf).argmax(axis=1)
+        return best
+
+    def _score(self, stats: ActionStats) -> NDArray[np.float64]:
+        score: NDArray[np.float64] = stats.mean()[..., 0] + typical_error(stats)[:, None] * ERRORS_PER_NAT * self._nats
+        return score
 
 
 class SearchAgent:
@@ -70,7 +95,7 @@ class SearchAgent:
 
     modifier: ClassVar[str] = "search"
     """The word of agents' names that stands for this search."""
-    least_deals: ClassVar[int] = 1
+    min_deals: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -104,15 +129,15 @@ class SearchAgent:
         """Returns the best action found, ``(K,)``; where only one is to be tried, nothing is searched."""
         states = generator_states(rng.random(len(decisions.index)))
         tried, nats = self._promising(decisions)
-        searched = np.flatnonzero(tried & (tried - 1))
-        actions: NDArray[np.int64] = _rows(tried, decisions.num_actions).argmax(axis=1)
+        searched = np.flatnonzero(tried.sum(axis=1) > 1)
+        actions: NDArray[np.int64] = tried.argmax(axis=1)
         if searched.size:
             actions[searched] = self._search(
                 decisions.setup, self._known(decisions)[searched], tried[searched], nats[searched], states[searched]
             ).action
         return actions
 
-    def evaluate_actions(self, decisions: DecisionBatch, rng: Rng) -> Values:
+    def evaluate_actions(self, decisions: DecisionBatch, rng: Rng) -> ActionValues:
         """Returns the value of each action tried."""
         return self._search(
             decisions.setup,
@@ -125,58 +150,76 @@ class SearchAgent:
         """Returns what determinizations are drawn from: the redacted tables, with the plies before them where these count."""
         return SeenRounds(decisions.tables, decisions.history) if self.needs_history else decisions.tables
 
-    def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Returns the actions to try as bit sets ``(K,)``, and their log-prior relative to the likeliest ``(K, A)``, else 0."""
+    def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Returns the actions to try, ``(K, A)``, and their log-prior relative to the likeliest, ``(K, A)``; 0 for others."""
         if self._prior is None:
-            return decisions.legal, np.zeros(decisions.mask.shape)
+            return decisions.mask, np.zeros(decisions.mask.shape)
         logits = np.where(decisions.mask, self._prior.logits(decisions.observation), -np.inf)
         nats = logits - logits.max(axis=1, keepdims=True)
         likely = nats > UNLIKELY
-        return np.where(likely, np.int64(1) << np.arange(decisions.num_actions), 0).sum(axis=1), np.where(likely, nats, 0.0)
+        return likely, np.where(likely, nats, 0.0)
 
     def _search(
         self,
         setup: Setup,
         tables: Any,
-        tried: NDArray[np.int64],
+        tried: NDArray[np.bool_],
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],
-    ) -> Values:
+    ) -> ActionValues:
         parts = [
             self._search_part(setup, tables[these], tried[these], nats[these], states[these])
             for these in np.split(np.arange(len(tables)), self._cuts(tried))
         ]
-        return Values(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        return ActionValues(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
-    def _cuts(self, tried: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Returns where decisions with the actions ``tried (K,)`` are cut into parts of about ``at_once`` determinizations."""
-        deals = schedule(_number(tried), self.deals, halving=self.halving)
+    def _cuts(self, tried: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns where decisions with the actions ``tried (K, A)`` are cut into parts of about ``at_once`` determinizations."""
+        deals = schedule(tried.sum(axis=1), self.deals, halving=self.halving)
         cuts: NDArray[np.int64] = np.flatnonzero(np.diff((deals.sum(axis=0).cumsum() - 1) // self._at_once)) + 1
         return cuts
+
+    def _allocation(self, left: NDArray[np.bool_], nats: NDArray[np.float64]) -> Halving:
+        return Halving(left, nats, self.deals, halving=self.halving)
 
     def _search_part(
         self,
         setup: Setup,
         tables: Any,
-        left: NDArray[np.int64],
+        left: NDArray[np.bool_],
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],
     ) -> tuple[NDArray[Any], ...]:
-        """Returns the fields of :class:`Values` for some tables, whose actions ``left (K,)`` are tried, as bit sets."""
-        deals = schedule(_number(left), self.deals, halving=self.halving)
-        owner = np.repeat(np.arange(len(tables)), deals.sum(axis=0))
-        drawn = self._draw(setup, tables, owner, states)
-        phase = np.concatenate([np.repeat(np.arange(len(deals)), column) for column in deals.T])
-        stats = ActionStats(len(tables), len(setup.game.actions))
-        for number in range(len(deals)):
-            now = phase == number
-            tried = left[owner[now]]
-            stats.add(owner[now], tried, self._rollouts.values(drawn[now], tried))
-            score = stats.mean() + stats.typical_error()[:, None] * ERRORS_PER_NAT * nats
-            if self.halving:
-                left = np.where(deals[number] > 0, better_half(score, left), left)
-        best = np.where(_rows(left, score.shape[1]), score, -np.inf).argmax(axis=1)
-        return stats.mean(), stats.error(), stats.count, best
+        """Returns the fields of :class:`ActionValues` for some tables, whose actions ``left (K, A)`` are tried."""
+        allocation = self._allocation(left, nats)
+        stats = allocation.stats(*left.shape)
+
+        def draw(owner: NDArray[np.int64]) -> Any:
+            return self._draw(setup, tables, owner, states)
+
+        take = draw if allocation.total is None else drawn_ahead(draw, allocation.total)
+
+        def play(more: NDArray[np.int64], left: NDArray[np.bool_]) -> Iterator[Trial]:
+            owner = np.repeat(np.arange(len(more)), more)
+            values = self._rollouts.values(take(owner), as_bits(left)[owner])
+            rows = np.flatnonzero(more)
+            yield Trial(rows, np.arange(left.shape[1]), more[rows], values[..., None])
+
+        deque(waves(stats, left, allocation, play), maxlen=0)
+        return stats.mean()[..., 0], stats.error()[..., 0], stats.count, allocation.best(stats, left)
+
+
+def drawn_ahead(draw: Callable[[NDArray[np.int64]], Any], total: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], Any]:
+    """Draws ``total (K,)`` determinizations of each decision; returns the function that takes the next ones as ``draw`` would."""
+    determinized = draw(np.repeat(np.arange(len(total)), total))
+    following = total.cumsum() - total  # the next one of each decision
+
+    def take(owner: NDArray[np.int64]) -> Any:
+        index = following[owner] + np.arange(len(owner)) - np.searchsorted(owner, owner)
+        following[:] += np.bincount(owner, minlength=len(following))
+        return determinized[index]
+
+    return take
 
 
 def schedule(number: NDArray[np.int64], deals: int, *, halving: bool) -> NDArray[np.int64]:
@@ -192,61 +235,23 @@ def schedule(number: NDArray[np.int64], deals: int, *, halving: bool) -> NDArray
     return np.where(on, np.maximum(deals * number // (on.sum(axis=0) * left), 1), 0)
 
 
-class ActionStats:
-    """Running sums of the payoffs of each action."""
+def typical_error(stats: ActionStats) -> NDArray[np.float64]:
+    """Returns the mean of the standard errors of the payoff over actions, ``(K,)``.
 
-    def __init__(self, decisions: int, actions: int) -> None:
-        self.count = np.zeros((decisions, actions), np.int64)
-        self._sum = np.zeros((decisions, actions))
-        self._squares = np.zeros((decisions, actions))
-
-    def add(self, owner: NDArray[np.int64], tried: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-        """Adds the ``values (N, A)`` of the actions ``tried (N,)``, bit sets, for the decisions ``owner (N,)``, which ascend."""
-        first = np.flatnonzero(np.diff(owner, prepend=-1))
-        self.count[owner[first]] += np.add.reduceat(_rows(tried, values.shape[1]), first, axis=0, dtype=np.int64)
-        self._sum[owner[first]] += np.add.reduceat(values, first, axis=0)
-        self._squares[owner[first]] += np.add.reduceat(values * values, first, axis=0)
-
-    def mean(self) -> NDArray[np.float64]:
-        """Returns the mean of each action, ``(K, A)``; NaN if not tried."""
-        return means(self._sum, self.count)
-
-    def error(self) -> NDArray[np.float64]:
-        """Returns the standard error of the mean, ``(K, A)``; NaN if tried less than twice."""
-        return standard_errors(self._sum, self._squares, self.count)
-
-    def typical_error(self) -> NDArray[np.float64]:
-        """Returns the mean of the standard errors over actions, ``(K,)``.
-
-        Where no action was tried twice, it is the root mean square of the payoffs, as the standard deviation of a payoff about 0:
-        one payoff has that standard error, and the mean payoff of a seat is near 0. If all payoffs are 0, it is 1.
-        """
-        enough = self.count > 1
-        typical: NDArray[np.float64] = np.where(enough, self.error(), 0.0).sum(axis=1) / np.maximum(enough.sum(axis=1), 1)
-        spread = np.sqrt(self._squares.sum(axis=1) / self.count.sum(axis=1))
-        return np.where(enough.any(axis=1), typical, np.where(spread > 0, spread, 1.0))
+    Where no action was tried twice, it is the root mean square of the payoffs, as the standard deviation of a payoff about 0: one
+    payoff has that standard error, and the mean payoff of a seat is near 0. If all payoffs are 0, it is 1.
+    """
+    enough = stats.count > 1
+    typical: NDArray[np.float64] = np.where(enough, stats.error()[..., 0], 0.0).sum(axis=1) / np.maximum(enough.sum(axis=1), 1)
+    spread = np.sqrt(stats.squares[..., 0].sum(axis=1) / stats.count.sum(axis=1))
+    return np.where(enough.any(axis=1), typical, np.where(spread > 0, spread, 1.0))
 
 
-def better_half(score: NDArray[np.float64], left: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the better half, rounded up, of the bit sets ``left (K,)`` by ``score (K, A)``; ties go to lower numbers."""
-    number = score.shape[1]
-    key = np.where(_rows(left, number), -score, np.inf)
-    order = np.argsort(key, axis=1, kind="stable")
-    keep = (_number(left) + 1) // 2
-    kept = np.arange(number) < keep[:, None]
-    bits: NDArray[np.int64] = np.where(kept, np.int64(1) << order, 0).sum(axis=1)
-    return bits
-
-
-def _rows(bits: NDArray[np.int64], actions: int) -> NDArray[np.bool_]:
-    """Returns bit sets ``(K,)`` as boolean rows ``(K, A)``."""
-    return (bits[:, None] >> np.arange(actions) & 1).astype(bool)
-
-
-def _number(bits: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the number of actions in each bit set."""
-    number: NDArray[np.int64] = _rows(bits, GameSpec.MAX_ACTIONS).sum(axis=1)
-    return number
+def better_half(score: NDArray[np.float64], left: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Returns the better half, rounded up, of the actions ``left (K, A)`` by ``score (K, A)``; ties go to lower numbers."""
+    order = np.argsort(np.where(left, -score, np.inf), axis=1, kind="stable")
+    better: NDArray[np.bool_] = np.argsort(order, axis=1) < (left.sum(axis=1, keepdims=True) + 1) // 2
+    return better
 
 
 def searching(
@@ -263,11 +268,11 @@ def searching(
     ``agent`` is the prior and, unless another agent plays the ``rollouts``, their policy. ``inference`` is one of ``INFERENCES``.
     Raises :class:`AgentError` if it cannot be.
     """
-    word, least = search.modifier, search.least_deals
+    word, least = search.modifier, search.min_deals
     if objective not in OBJECTIVES:
-        raise AgentError(choose_one("objective of a search", objective, OBJECTIVES))
+        raise AgentError(unknown_name_message("objective of a search", objective, OBJECTIVES))
     if inference not in INFERENCES:
-        raise AgentError(choose_one("inference of a search", inference, INFERENCES))
+        raise AgentError(unknown_name_message("inference of a search", inference, INFERENCES))
     for searched in (agent, rollouts):
         if isinstance(searched, SearchAgent):
             name = searched.name

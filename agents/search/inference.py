@@ -93,14 +93,14 @@ class PolicyInference:
 
         ``owner`` ascends. Those of round i are drawn from the generator ``states[i]``, which advances in place.
         """
-        found = self.weighted(setup, rounds, owner, states)
+        candidates = self.weighted(setup, rounds, owner, states)
         which, wanted = np.unique(owner, return_counts=True)
         offset = np.zeros(len(states))
         offset[which] = RowStreams(states, which).random(len(which))
-        chosen = resample(found.weight, wanted * self._candidates, wanted, offset[which])
-        determinizations = found.tables[chosen]
+        chosen = resample(candidates.weight, wanted * self._candidates, wanted, offset[which])
+        determinizations = candidates.tables[chosen]
         # a candidate may be drawn twice: each time with another generator for the rollouts
-        determinizations["rng"] = found.tables["rng"][:: self._candidates]
+        determinizations["rng"] = candidates.tables["rng"][:: self._candidates]
         return determinizations
 
     def weighted(self, setup: Setup, rounds: SeenRounds, owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Weighted:

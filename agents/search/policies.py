@@ -8,14 +8,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, is_recurrent, needs_history
+from nainjaune_env.agent import Agent, CompiledAgent, CompiledPolicy, is_recurrent, needs_history
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
-from ..heuristics import Compiled, RandomAgent
-
-UNIFORM = -1
-"""Number of the uniform policy in compiled code; the heuristics of a game count from 0."""
+from .. import heuristics
 
 
 class Scorer(Protocol):
@@ -38,13 +35,6 @@ class ScoringAgent(Agent, Protocol):
 
 
 @dataclass(frozen=True)
-class CompiledPolicy:
-    """Plays in compiled code: the heuristic ``number`` of its game, or :data:`UNIFORM`."""
-
-    number: int
-
-
-@dataclass(frozen=True)
 class LogitsPolicy:
     """Plays by the logits of ``agent``."""
 
@@ -63,10 +53,10 @@ RolloutPolicy = CompiledPolicy | LogitsPolicy | AgentPolicy
 
 def policy_of(agent: Agent) -> RolloutPolicy:
     """Returns the fastest way to play ``agent``."""
-    if isinstance(agent, RandomAgent):
-        return CompiledPolicy(UNIFORM)
-    if isinstance(agent, Compiled):
-        return CompiledPolicy(agent.which)
+    if isinstance(agent, CompiledAgent):
+        policy = agent.compiled_policy()
+        if policy.module is None or policy.module.__package__ == heuristics.__name__:  # rollouts are compiled with these
+            return policy
     return LogitsPolicy(agent) if isinstance(agent, ScoringAgent) else AgentPolicy(agent)
 
 

@@ -19,7 +19,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..task import OWN
 from .policies import ScoringAgent
-from .rollouts import ScoredRollouts
+from .rollouts import ByLogits, SteppedRollouts
 
 
 class ValuingAgent(ScoringAgent, Protocol):
@@ -30,29 +30,30 @@ class ValuingAgent(ScoringAgent, Protocol):
         ...
 
 
-class TruncatedRollouts(ScoredRollouts):
+class TruncatedRollouts(SteppedRollouts):
     """Rollouts with ``agent`` in every seat; its value head predicts the payoff that ``objective`` counts."""
 
     def __init__(self, setup: Setup, agent: ValuingAgent, decisions: int, *, objective: str = OWN) -> None:
-        super().__init__(setup, agent.scorer(), stochastic=agent.stochastic, objective=objective)
+        super().__init__(setup, [ByLogits(agent.scorer(), stochastic=agent.stochastic)], objective=objective)
         self._agent = agent
         self._decisions = decisions
 
     def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        rules, legal, observation = self._setup.kernel_rules, self._legal, self._observation
+        legal, observation = self._legal, self._observation
         seats, states = tables["seat"].astype(np.int64), tables["rng"].copy()
         decided, rest = np.zeros(len(tables), np.int64), np.zeros(len(tables))
         playing = np.arange(len(tables))
-        while left := self._loops.step_to_decision(tables, rules, actions, playing, legal, observation):
-            now = playing[:left]
+        while waiting := self._advance(tables, actions, playing):
+            now = playing[:waiting]
             decided[now] += tables["seat"][now] == seats[now]
             ends = decided[now] == self._decisions
             if ends.any():
-                rest[now[ends]] = self._agent.values(observation[:left][ends])
+                rest[now[ends]] = self._agent.values(observation[:waiting][ends])
                 going_on = np.flatnonzero(~ends)
-                left = len(going_on)
-                if not left:
+                waiting = len(going_on)
+                if not waiting:
                     break
-                playing[:left], legal[:left], observation[:left] = playing[going_on], legal[going_on], observation[going_on]
-            actions = self._choose(states, playing[:left])
+                for array in (playing, legal, observation):
+                    array[:waiting] = array[going_on]
+            actions = self._choose(tables, playing[:waiting], states)
         return self._settled(tables, seats) + rest

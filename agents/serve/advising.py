@@ -24,10 +24,10 @@ from .searches import QUICK_THREADS
 
 ERROR = 0.1
 """A search ends when the intervals of the best move's value and lead are as narrow, in the game's unit."""
-MOST_LOADED = 8
+MAX_LOADED = 8
 """Setups whose advisers are kept loaded."""
 THREADS = QUICK_THREADS + 1
-"""Threads that may use an adviser at once: those of the quick searches, and that of reviews."""
+"""Threads that may use an adviser at once: for quick searches, and one for reviews."""
 
 
 class Loaded(NamedTuple):
@@ -42,7 +42,8 @@ class Advisers:
     """The advisers of a server, each loaded once for all tables with the same rules. Threads may share an object."""
 
     def __init__(self) -> None:
-        self._loaded: OrderedDict[str, Loaded] = OrderedDict()
+        self.loaded: OrderedDict[str, Loaded] = OrderedDict()
+        """By setup, those used last at the end."""
         self._possible: dict[str, bool] = {}
         self._lock = threading.Lock()
 
@@ -62,17 +63,17 @@ class Advisers:
         """Returns the adviser for tables with ``setup``; raises as :class:`Adviser` does."""
         key = repr(setup.to_dict())
         with self._lock:
-            if key not in self._loaded:
+            if key not in self.loaded:
                 model = usual_model(setup)
                 adviser = Adviser(setup, players(setup, in_seats(setup, [model])), threads=THREADS)
                 use_threads(1)
                 dealt = Batch(setup, 1, skip_forced=False).tables  # in play, even where no seat ever has a decision
                 adviser.advise(dealt, generator(0, Stream.ADVICE), deals=2)  # compiled code is loaded
-                self._loaded[key] = Loaded(model, adviser)
-                if len(self._loaded) > MOST_LOADED:
-                    self._loaded.popitem(last=False)
-            self._loaded.move_to_end(key)
-            return self._loaded[key]
+                self.loaded[key] = Loaded(model, adviser)
+                if len(self.loaded) > MAX_LOADED:
+                    self.loaded.popitem(last=False)
+            self.loaded.move_to_end(key)
+            return self.loaded[key]
 
 
 def advice_steps(advisers: Advisers, setup: Setup, tables: NDArray[Any], number: int, language: str) -> Iterator[dict[str, Any]]:

@@ -53,9 +53,9 @@ def page_files() -> dict[str, tuple[str, bytes]]:
     """Returns the type and the content of every file that is served, by its path. No other path is ever looked up."""
     files = {f"/{path.name}": path.read_bytes() for path in PAGE.iterdir() if path.is_file()}
     texts = {f"/texts-{name}.json": to_text(texts.page).encode() for name, texts in TEXTS.items()}
-    found = {path: (_type_of(path), content) for path, content in {**files, **texts}.items()}
+    typed = {path: (_type_of(path), content) for path, content in {**files, **texts}.items()}
     replay = {f"/{SCRIPT.name}": (_type_of(SCRIPT.name), SCRIPT.read_bytes())}
-    return {"/": found.pop(f"/{FIRST}"), **found, **replay}
+    return {"/": typed.pop(f"/{FIRST}"), **typed, **replay}
 
 
 def _type_of(path: str) -> str:
@@ -88,10 +88,10 @@ class _Guarded(tornado.web.RequestHandler):
     def prepare(self) -> None:
         try:
             urlsplit(self.request.headers.get("Origin", ""))
-            own = is_own_name(self.request.host, self.settings["names"])
+            is_ours = is_own_name(self.request.host, self.settings["names"])
         except ValueError:
             raise tornado.web.HTTPError(400) from None
-        if not own:
+        if not is_ours:
             raise tornado.web.HTTPError(421)
 
     def write_error(self, status_code: int, **about: object) -> None:
@@ -107,11 +107,11 @@ class _File(_Guarded):
         self.files = files
 
     def get(self) -> None:
-        found = self.files.get(self.request.path)
-        if found is None:
+        kind, content = self.files.get(self.request.path, ("", None))
+        if content is None:
             raise tornado.web.HTTPError(404)
-        self.set_header("Content-Type", found[0])
-        self.finish(found[1])
+        self.set_header("Content-Type", kind)
+        self.finish(content)
 
     head = get
 
@@ -136,13 +136,13 @@ class _Socket(tornado.websocket.WebSocketHandler, _Guarded):
 
     def _makes_room(self) -> bool:
         """Returns whether this connection may open: if there are too many, the oldest one without a place is closed for it."""
-        own: dict[_Socket, None] = self.application.settings["sockets"]
-        if len(own) < self.tables.limits.connections:
+        sockets: dict[_Socket, None] = self.application.settings["sockets"]
+        if len(sockets) < self.tables.limits.connections:
             return True
-        idle = next((other for other in own if not other.viewer.has_place), None)
+        idle = next((other for other in sockets if not other.viewer.has_place), None)
         if idle is None:
             return False
-        del own[idle]
+        del sockets[idle]
         idle.close(1013, "full")
         return True
 
@@ -207,7 +207,7 @@ def _ignore(sent: asyncio.Future[None]) -> None:
 
 
 def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tornado.web.Application:
-    """Returns the application; ``names`` are those of this machine, besides addresses and ``localhost``."""
+    """Returns the application; ``names`` are this machine's, besides addresses and ``localhost``."""
     return tornado.web.Application(
         [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": page_files()})],
         names=frozenset(name.lower() for name in names) | {"localhost"},

@@ -17,6 +17,7 @@ from nainjaune_env.records.record import Record
 from ..play.match_table import MatchTable
 from ..seeds import Stream, generator
 from .players import OneAtATime
+from .protocol import Refusal
 from .settings import TableSettings
 from .store import DEAL
 
@@ -39,12 +40,10 @@ class LiveTable:
         """Each seat's payoffs in the rounds that are over, shape (n,)."""
         self._agents = agents
         self._keep = keep
-        self.table = MatchTable(
-            settings.setup, agents, seed=settings.seed, chance=self._chance, by_rounds=settings.rounds is not None
-        )
+        self.table = MatchTable(settings.setup, agents, seed=settings.seed, rng=self._rng, by_rounds=settings.rounds is not None)
         self._listeners: dict[tuple[int, str, int | None], Listener] = {}
 
-    def _chance(self, agent: int, index: NDArray[np.int64]) -> Rng:
+    def _rng(self, agent: int, index: NDArray[np.int64]) -> Rng:
         """The generator of a decision depends on its number alone, so that replay need not repeat those before it."""
         return generator(self.settings.seed, Stream.SERVE, self.number)
 
@@ -91,17 +90,12 @@ class LiveTable:
     def _remembers(self, agent: Agent | None) -> bool:
         return agent is not None and is_recurrent(agent, self.settings.setup)
 
-    def refusal(self, seat: int, action: int) -> str | None:
-        """Returns why ``seat`` may not play ``action``, as the name of one of the texts of refusals; None if it may."""
-        if self.table.round_over or not self.persons_turn or self.table.at_turn != seat:
-            return "not_your_turn"
-        return None if action in self.table.legal else "illegal"
-
     def play(self, seat: int, action: int) -> None:
-        """Makes a person's ply; raises :class:`IllegalActionError`, and changes nothing, if there is a :meth:`refusal`."""
-        reason = self.refusal(seat, action)
-        if reason is not None:
-            raise IllegalActionError(f"Seat {seat} may not play {action}: {reason}.")
+        """Makes a person's ply; raises :class:`Refusal`, and changes nothing, where the seat may not play it."""
+        if not self.persons_turn or self.table.at_turn != seat:
+            raise Refusal("not_your_turn")
+        if action not in self.table.legal:
+            raise Refusal("illegal")
         self._make(action)
 
     def go_on(self, action: int) -> None:
@@ -112,9 +106,9 @@ class LiveTable:
         self._make(action)
 
     def deal(self) -> None:
-        """Deals the next round; raises :class:`IllegalActionError` while one is played or where none follows."""
+        """Deals the next round; raises :class:`Refusal` while one is played or where none follows."""
         if not self.table.round_over or self.over:
-            raise IllegalActionError("No round can be dealt now.")
+            raise Refusal("no_deal")
         self._make(DEAL)
 
     def _make(self, action: int) -> None:
@@ -145,7 +139,7 @@ class LiveTable:
 
     @property
     def records(self) -> list[Record]:
-        """These records. Writing those of long matches takes some tenths of a second, the first time that they are asked for."""
+        """These records. For long matches the first call takes some tenths of a second."""
         return [write() for write in self._finished]
 
     def listener(self, seat: int, language: str, you: int | None) -> Listener:
@@ -156,7 +150,7 @@ class LiveTable:
         return self._listeners[key]
 
     def events(self, seat: int | None, language: str, you: int | None) -> list[dict[str, Any]]:
-        """Returns the events of the round for ``seat``; None, a spectator, gets those of each ply as another seat does."""
+        """Returns the events of the round for ``seat``; None, a spectator, gets each ply's events as another seat does."""
         if seat is not None:
             return [_event(*each) for each in self.listener(seat, language, you).events]
         n = self.settings.setup.players

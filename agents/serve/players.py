@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, needs_history
-from nainjaune_env.core.errors import AgentError, CheckpointError, NainJauneError, choose_one
+from nainjaune_env.core.errors import AgentError, CheckpointError, NainJauneError, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
@@ -20,9 +20,9 @@ from nainjaune_env.registry import game_names, get_game
 from ..loading import SEARCHES, load_agent, named_agents, setup_of_runs
 from ..zoo import player_registry
 
-MOST_LOADED = 32
+MAX_LOADED = 32
 """Agents that are kept loaded."""
-MOST_DEALS = 500
+MAX_SEARCH_DEALS = 500
 """The largest number after ``@search=`` and ``@adaptive=``."""
 _DEALS = re.compile(rf"@({'|'.join(search.modifier for search in SEARCHES)})=([0-9.]+)")
 _NAME = re.compile(r"([^@]+?)((?:@sample)?)((?:@[a-z]+=[0-9.]+){0,3})")
@@ -41,15 +41,15 @@ def check_agent(name: object, game: str, extra: Sequence[str] = ()) -> str:
     """
     names = offered(game, extra)
     if isinstance(name, str):
-        found = _NAME.fullmatch(name)
+        match = _NAME.fullmatch(name)
         if name in names:
             return name
-        if found is not None and found[1] in names:
-            for modifier, number in _DEALS.findall(found[3]):
-                if not re.fullmatch("[0-9]{1,3}", number) or not 1 <= int(number) <= MOST_DEALS:
-                    raise AgentError(f"After @{modifier}= comes a whole number from 1 to {MOST_DEALS}, not {number}.")
+        if match is not None and match[1] in names:
+            for modifier, number in _DEALS.findall(match[3]):
+                if not re.fullmatch("[0-9]{1,3}", number) or not 1 <= int(number) <= MAX_SEARCH_DEALS:
+                    raise AgentError(f"After @{modifier}= comes a whole number from 1 to {MAX_SEARCH_DEALS}, not {number}.")
             return name
-    raise AgentError(choose_one("agent", name, names))
+    raise AgentError(unknown_name_message("agent", name, names))
 
 
 def check_extra(name: str) -> None:
@@ -89,8 +89,8 @@ class OneAtATime:
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns that of the agent, with size 0 if it remembers nothing."""
-        own = getattr(self._agent, "state_dtype", None)
-        return np.dtype([]) if own is None else own(setup)
+        state_dtype = getattr(self._agent, "state_dtype", None)
+        return np.dtype([]) if state_dtype is None else state_dtype(setup)
 
 
 class LoadedAgents:
@@ -104,7 +104,7 @@ class LoadedAgents:
         key = name, repr(setup.to_dict())
         if key not in self._loaded:
             self._loaded[key] = OneAtATime(load_agent(name, setup))
-            if len(self._loaded) > MOST_LOADED:
+            if len(self._loaded) > MAX_LOADED:
                 self._loaded.popitem(last=False)  # tables that have it keep it
         self._loaded.move_to_end(key)
         return self._loaded[key]

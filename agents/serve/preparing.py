@@ -56,7 +56,7 @@ def _table(setup: Setup, rounds: int | None, agent: str | None) -> LiveTable:
     """Returns a table of persons, with an agent in the last seat if it is given."""
     n = setup.players
     names, agents = tuple(map(str, range(n))), (*[None] * (n - 1), agent)
-    settings = TableSettings(setup, names, agents, rounds, seed=0, pace=0.0, every_ply=True)
+    settings = TableSettings(setup, names, agents, rounds, seed=0, pace=0.0, every_ply=True, advice=False)
     loaded = LoadedAgents()
     seated = [None if name is None else loaded.get(name, setup) for name in agents]
     return LiveTable(settings, seated, lambda number, action: None)

@@ -6,34 +6,129 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, get_origin, get_type_hints
 
-from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, choose_one, quoted
+from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, quoted, unknown_name_message
 from nainjaune_env.core.speech import LANGUAGES
 
-from .tokens import MOST_CHARACTERS
 
-KINDS: Mapping[str, Mapping[str, type]] = {
-    "hello": {"language": str, "greeting": int},
-    "catalogue": {},
-    "new": {"table": dict},
-    "tables": {},
-    "invite": {"table": str},
-    "delete": {"table": str},
-    "play": {"number": int, "action": int},
-    "deal": {"number": int},
-    "advise": {"number": int},
-    "review": {"seat": int},
-    "position": {"number": int},
-    "play_on": {"number": int, "seat": int},
-    "stop": {},
-    "record": {},
-    "rules": {},
-    "replay": {"record": str},
-    "film": {"round": int, "view": int},
-    "speed": {"milliseconds": int, "paused": bool},
-}
-"""The values of each kind of message, besides ``type`` and ``token``."""
+class Hello(NamedTuple):
+    """A page says who reads it; what is sent after the answer is of this greeting."""
+
+    language: str
+    greeting: int
+
+
+class Catalogue(NamedTuple):
+    """Asks for what a form for a new table needs."""
+
+
+class NewTable(NamedTuple):
+    """Makes a table."""
+
+    table: dict[str, Any]
+    """Its settings, see ``settings.read_settings``."""
+
+
+class ListTables(NamedTuple):
+    """Asks for the list of all tables."""
+
+
+class Invite(NamedTuple):
+    """Makes new links of a table."""
+
+    table: str
+
+
+class DeleteTable(NamedTuple):
+    """Deletes a table."""
+
+    table: str
+
+
+class Play(NamedTuple):
+    """A person's ply, after the ply ``number``."""
+
+    number: int
+    action: int
+
+
+class Deal(NamedTuple):
+    """Deals the next round, after the ply ``number``."""
+
+    number: int
+
+
+class Advise(NamedTuple):
+    """Asks for advice on the position after the ply ``number``."""
+
+    number: int
+
+
+class Review(NamedTuple):
+    """Asks for the review of a seat's decisions."""
+
+    seat: int
+
+
+class Position(NamedTuple):
+    """Asks for the position after the ply ``number``."""
+
+    number: int
+
+
+class PlayOn(NamedTuple):
+    """Makes a table of the first ``number`` plies with a person in ``seat``."""
+
+    number: int
+    seat: int
+
+
+class Stop(NamedTuple):
+    """Stops the search of the viewer."""
+
+
+class AskRecord(NamedTuple):
+    """Asks for the records of a table that is over."""
+
+
+class AskRules(NamedTuple):
+    """Asks for a summary of the rules."""
+
+
+class OpenReplay(NamedTuple):
+    """Opens a record."""
+
+    record: str
+
+
+class Film(NamedTuple):
+    """Asks for the film of a round, with all cards (``view`` 0) or as the seat ``view - 1`` sees it."""
+
+    round: int
+    view: int
+
+
+class SetSpeed(NamedTuple):
+    """Changes the pause before each ply."""
+
+    milliseconds: int
+    paused: bool
+
+
+OfHost = Catalogue | NewTable | ListTables | Invite | DeleteTable
+"""Messages that only the host may send."""
+AtTable = Play | Deal | Advise | Review | Position | PlayOn | Stop | AskRecord | AskRules | SetSpeed
+Case = OfHost | AtTable | Hello | OpenReplay | Film
+"""What a message asks for."""
+CASES: Mapping[str, Callable[..., Case]] = {
+    "hello": Hello, "catalogue": Catalogue, "new": NewTable, "tables": ListTables, "invite": Invite, "delete": DeleteTable,
+    "play": Play, "deal": Deal, "advise": Advise, "review": Review, "position": Position, "play_on": PlayOn, "stop": Stop,
+    "record": AskRecord, "rules": AskRules, "replay": OpenReplay, "film": Film, "speed": SetSpeed,
+}  # fmt: skip
+"""By the ``type`` of a message, which has the fields of its case, and a ``token``."""
+MAX_TOKEN = 64
+"""Characters of a text that can be a token."""
 LARGEST = 1 << 40
 """Whole numbers in messages are below this."""
 
@@ -56,7 +151,7 @@ class Message(NamedTuple):
 
     kind: str
     token: str
-    values: dict[str, Any]
+    case: Case
 
 
 @dataclass(frozen=True)
@@ -123,23 +218,23 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
     if not isinstance(message, dict):
         raise MessageError(f"A message is a JSON object, not {quoted(message)}.")
     kind = message.pop("type", None)
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise MessageError(choose_one("kind of message", kind, KINDS))
+    if not isinstance(kind, str) or kind not in CASES:
+        raise MessageError(unknown_name_message("kind of message", kind, CASES))
     if kind != "replay" and len(given) > limits.message_bytes:  # another "type" that comes later
         raise MessageError(f"A message {kind!r} has at most {limits.message_bytes} characters, not {len(given)}.")
     token = message.pop("token", None)
-    if not isinstance(token, str) or not 1 <= len(token) <= MOST_CHARACTERS:
+    if not isinstance(token, str) or not 1 <= len(token) <= MAX_TOKEN:
         raise MessageError("A message has a token.")
-    expected = KINDS[kind]
+    expected = get_type_hints(CASES[kind])
     if message.keys() != expected.keys():
         raise MessageError(f"A message {kind!r} has {', '.join(expected) or 'nothing more'}, not {quoted(list(message))}.")
     for name, of in expected.items():
-        value = message[name]
+        value, of = message[name], get_origin(of) or of
         if type(value) is not of or (isinstance(value, int) and not 0 <= value < LARGEST):
             raise MessageError(f"In a message {kind!r}, {name!r} is {_NAMES[of]}, not {quoted(value)}.")
     if message.get("language", LANGUAGES[0]) not in LANGUAGES:
-        raise MessageError(choose_one("language", message["language"], LANGUAGES))
-    return Message(kind, token, message)
+        raise MessageError(unknown_name_message("language", message["language"], LANGUAGES))
+    return Message(kind, token, CASES[kind](**message))
 
 
 def cost(given: str | bytes, limits: Limits) -> float:

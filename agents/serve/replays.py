@@ -14,12 +14,11 @@ from typing import Any
 
 from .job import REFUSED
 from .protocol import Limits, MessageError, Refusal
-from .store import Store
-from .tokens import hashed, new_token
+from .store import Store, hashed, new_token
 
 SECONDS = 120.0
 """The longest time for a replay or a film, before the process is killed."""
-MOST_IN_MEMORY = 16
+MAX_IN_MEMORY = 16
 """Replays whose pictures are kept; others are drawn anew."""
 
 
@@ -111,7 +110,7 @@ class Replays:
 
     def _keep(self, token: str, language: str, data: bytes) -> None:
         self._drawn[hashed(token), language] = base64.b64encode(data).decode()
-        if len(self._drawn) > MOST_IN_MEMORY:
+        if len(self._drawn) > MAX_IN_MEMORY:
             self._drawn.popitem(last=False)
 
     async def work(self, kind: str, record: str, language: str, link: bytes, **more: int) -> bytes:

@@ -1,7 +1,8 @@
-"""Reviews of tables at which everything is played: what each decision has cost, positions, and tables that go on from one."""
+"""What viewers ask about positions: advice at their turn; when everything is played reviews, positions and further tables."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,13 +16,18 @@ from ..advice.review import Decision, Pick, Total, pick, review, with_mistakes
 from ..advice.to_text import interval
 from .advising import Advisers, advice_steps
 from .live_table import LiveTable
+from .protocol import Advise, Position, Refusal, Review
+from .searches import Search
 from .settings import TableSettings
+from .store import DEAL, Pass, Store
 from .views import view
 
 CHOOSING = 500
 """Deals in which the best move of a decision is found, as of ``nainjaune analyse``."""
 MEASURING = 2000
 """Other deals in which it is compared with the move played."""
+MAX_REVIEWED = 8
+"""Tables whose reviews are kept in memory."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +81,12 @@ def review_steps(
     """
     model, adviser = advisers.get(setup_of(played.live.records[0]))
     if seat not in known:
-        own = [(number, one) for number, one in played.decisions() if int(one.ply.table.seat) == seat]
-        found: list[Decision] = []
-        for done, (_, one) in enumerate(own):
-            yield {"type": "progress", "seat": seat, "done": done, "of": len(own)}
-            found += review([one], lambda setup: adviser, choosing=CHOOSING, measuring=MEASURING, seed=0)
-        known[seat] = list(zip([number for number, _ in own], with_mistakes(found), strict=True))
+        seats = [(number, one) for number, one in played.decisions() if int(one.ply.table.seat) == seat]
+        reviewed: list[Decision] = []
+        for done, (_, one) in enumerate(seats):
+            yield {"type": "progress", "seat": seat, "done": done, "of": len(seats)}
+            reviewed += review([one], lambda setup: adviser, choosing=CHOOSING, measuring=MEASURING, seed=0)
+        known[seat] = list(zip([number for number, _ in seats], with_mistakes(reviewed), strict=True))
     costliest = sorted(known[seat], key=lambda each: -each[1].regret)
     total = Total.of([one for _, one in costliest])
     yield {
@@ -119,11 +125,64 @@ def against_agents(settings: TableSettings, seat: int) -> TableSettings:
     """
     stand_in = strongest(settings.setup)
     agents = [agent or stand_in for agent in settings.agents]
-    own = f"person {seat}" if settings.agents[seat] else settings.names[seat]
+    name = f"person {seat}" if settings.agents[seat] else settings.names[seat]
     every_ply = settings.every_ply and len(settings.persons) == 1
 
     def seated(person: str | None, others: Sequence[str]) -> tuple[Any, ...]:
         return (*others[:seat], person, *others[seat + 1 :])
 
-    names, advice = seated(own, agents), is_advised(settings.setup)
+    names, advice = seated(name, agents), is_advised(settings.setup)
     return replace(settings, names=names, agents=seated(None, agents), every_ply=every_ply, advice=advice)
+
+
+class Study:
+    """Makes the searches that messages ask for; one object for a server."""
+
+    def __init__(self, store: Store, advisers: Advisers) -> None:
+        self._advisers = advisers
+        self._store = store
+        self._reviews: OrderedDict[str, dict[int, list[tuple[int, Decision]]]] = OrderedDict()
+        """By table and seat, the finished ones."""
+
+    def search(self, case: Advise | Review | Position, allowed: Pass, live: LiveTable, language: str) -> Search:
+        """Returns the search that a viewer of the table ``live`` asks for; raises :class:`Refusal`."""
+        if not isinstance(case, Position) and not self._advisers.possible(live.settings.setup):
+            raise Refusal("must_remember")
+        if isinstance(case, Advise) and not live.over:
+            return self._advice(case.number, allowed, live, language)
+        played = self.played(allowed, live)
+        if isinstance(case, Review):
+            if case.seat >= live.settings.setup.players:
+                raise Refusal("no_seat")
+            return Search(review_steps(self._advisers, played, case.seat, language, self._known(allowed)), long=True)
+        if case.number >= len(played.plies) or played.plies[case.number] == DEAL:
+            raise Refusal("no_position")
+        if isinstance(case, Position):
+            return Search(position_steps(played, case.number, language, allowed.seat))
+        return Search(value_steps(self._advisers, played, case.number, language))
+
+    def played(self, allowed: Pass, live: LiveTable) -> Played:
+        """Returns all that was played; raises :class:`Refusal` before the end: it has the seed and the cards of all seats."""
+        if not live.over:
+            raise Refusal("not_over")
+        assert allowed.table is not None
+        return Played(live, self._store.plies(allowed.table))
+
+    def _advice(self, number: int, allowed: Pass, live: LiveTable, language: str) -> Search:
+        if allowed.seat is None:
+            raise Refusal("not_player")
+        if not live.settings.advice:
+            raise Refusal("no_advice")
+        if number != live.number:
+            raise Refusal("stale")
+        if not live.persons_turn or live.table.at_turn != allowed.seat:
+            raise Refusal("not_your_turn")
+        return Search(advice_steps(self._advisers, live.settings.setup, live.table.position, number, language))
+
+    def _known(self, allowed: Pass) -> dict[int, list[tuple[int, Decision]]]:
+        assert allowed.table is not None
+        known = self._reviews.setdefault(allowed.table, {})
+        self._reviews.move_to_end(allowed.table)
+        if len(self._reviews) > MAX_REVIEWED:
+            self._reviews.popitem(last=False)
+        return known

@@ -13,7 +13,7 @@ from nainjaune_env.core.errors import NainJauneError
 from .protocol import Refusal, error_text
 
 QUICK_THREADS = 2
-"""Threads for steps of searches of which somebody waits for the first numbers."""
+"""Threads for steps of searches whose first numbers somebody waits for."""
 
 
 class Search(NamedTuple):
@@ -22,7 +22,7 @@ class Search(NamedTuple):
     steps: Iterator[Mapping[str, Any]]
     """Yields messages for the viewer; each is computed in a thread, one after the other."""
     long: bool = False
-    """Whether its steps may take seconds: they run one at a time, and those of other searches do not wait for them."""
+    """Whether its steps may take seconds: they run one at a time, and other searches do not wait for them."""
 
 
 class Searches:
@@ -31,7 +31,8 @@ class Searches:
     def __init__(self, most: int) -> None:
         """``most`` searches run at once."""
         self._most = most
-        self._running: dict[Hashable, asyncio.Task[None]] = {}
+        self.running: dict[Hashable, asyncio.Task[None]] = {}
+        """By viewer."""
         self._quick = ThreadPoolExecutor(QUICK_THREADS, thread_name_prefix="search")
         self._long = ThreadPoolExecutor(1, thread_name_prefix="review")
 
@@ -41,13 +42,13 @@ class Searches:
         Raises :class:`Refusal`, with the last one stopped, if the largest number of them runs.
         """
         self.stop(viewer)
-        if len(self._running) >= self._most:
+        if len(self.running) >= self._most:
             raise Refusal("too_many_searches")
-        self._running[viewer] = asyncio.get_running_loop().create_task(self._run(viewer, search, send, failed))
+        self.running[viewer] = asyncio.get_running_loop().create_task(self._run(viewer, search, send, failed))
 
     def stop(self, viewer: Hashable) -> None:
         """Stops the viewer's search, if there is one: no further message comes, and at most the step that has begun ends."""
-        task = self._running.pop(viewer, None)
+        task = self.running.pop(viewer, None)
         if task is not None:
             task.cancel()
 
@@ -57,8 +58,8 @@ class Searches:
 
     async def close(self) -> None:
         """Stops all searches."""
-        tasks = list(self._running.values())
-        for viewer in list(self._running):
+        tasks = list(self.running.values())
+        for viewer in list(self.running):
             self.stop(viewer)
         await asyncio.gather(*tasks, return_exceptions=True)
         self._quick.shutdown(wait=True, cancel_futures=True)
@@ -75,5 +76,5 @@ class Searches:
             logging.getLogger(__name__).exception("A search has stopped.")
             send({"type": "refused", "text": failed})
         finally:
-            if self._running.get(viewer) is asyncio.current_task():
-                del self._running[viewer]
+            if self.running.get(viewer) is asyncio.current_task():
+                del self.running[viewer]

@@ -12,18 +12,17 @@ from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.records.record import format_record
 from nainjaune_env.registry import game_names, get_game
 
+from . import protocol
 from .advising import Advisers
 from .live_table import LiveTable
-from .protocol import Limits, Message, MessageError, Refusal, cost, error_text, read_message
+from .protocol import Limits, MessageError, Refusal, cost, error_text, read_message
 from .replays import Replays
-from .reviewing import against_agents
+from .reviewing import Study, against_agents
 from .searches import Searches
-from .settings import SLOWEST, TableSettings, catalogue, kept, playable, read_settings
-from .store import StorageError, Store
-from .study import KINDS, Study
+from .settings import SLOWEST, TableSettings, catalogue, from_dict, playable, read_settings
+from .store import Pass, StorageError, Store, new_token
 from .tables import Running, Tables, Viewer, refuse, send
 from .texts import TEXTS
-from .tokens import Pass, new_token
 from .views import rules_text
 
 WRONG_TOKEN = 5.0
@@ -36,7 +35,7 @@ class TableServer:
     """Answers messages; one object for a process, used in one event loop."""
 
     def __init__(self, store: Store, *, agents: Sequence[str] = (), limits: Limits | None = None, prepared: bool = False) -> None:
-        """``agents`` are names, such as those of runs, that may be seated besides those that come with the package.
+        """``agents`` are names, of runs for example, that may be seated besides the agents of the package.
 
         With ``prepared`` games are prepared from the start on, and advice is loaded as soon as somebody sits down at a table that
         allows it.
@@ -46,10 +45,10 @@ class TableServer:
         self._extra = tuple(agents)
         self.advisers = Advisers()
         self._study = Study(store, self.advisers)
-        self._searches = Searches(self.limits.searches)
-        self._prepared = prepared
+        self.searches = Searches(self.limits.searches)
+        self.prepared = prepared
         self._replays = Replays(store, self.limits)
-        self.tables = Tables(store, self.limits, self._searches, self.advisers)
+        self.tables = Tables(store, self.limits, self.searches, self.advisers)
         if prepared:
             for game in playable():
                 self.tables.games.begin(game)
@@ -65,7 +64,7 @@ class TableServer:
     async def close(self) -> None:
         """Stops all tables. What was played is in the file."""
         await self.tables.close()
-        await self._searches.close()
+        await self.searches.close()
 
     def leave(self, viewer: Viewer) -> None:
         """Notes that a connection is closed."""
@@ -82,11 +81,10 @@ class TableServer:
             return False
         kind = None
         try:
-            message = read_message(given, self.limits)
-            kind = message.kind
-            if kind == "hello":
-                self._greet(viewer, **message.values)
-            await self._answer(viewer, message)
+            kind, token, case = read_message(given, self.limits)
+            if isinstance(case, protocol.Hello):
+                self._greet(viewer, case)
+            await self._answer(viewer, kind, token, case)
         except Refusal as error:
             if kind == "hello":
                 self._take_place(viewer)
@@ -97,11 +95,11 @@ class TableServer:
             send(viewer, {"type": "refused", "of": kind, "text": error_text(error)})
         return True
 
-    def _greet(self, viewer: Viewer, language: str, greeting: int) -> None:
+    def _greet(self, viewer: Viewer, hello: protocol.Hello) -> None:
         """Begins anew, before anything loads: what is sent after the answer is of this greeting, and of no earlier one."""
-        viewer.language = language
+        viewer.language = hello.language
         self.tables.leave(viewer)
-        send(viewer, {"type": "greeted", "greeting": greeting})
+        send(viewer, {"type": "greeted", "greeting": hello.greeting})
 
     def _give_place(self, viewer: Viewer, *, looks_on: bool) -> None:
         """Gives a connection one of the places; raises :class:`Refusal` where those who look on have all of theirs."""
@@ -119,85 +117,75 @@ class TableServer:
         self._onlookers.discard(viewer)
         viewer.has_place = False
 
-    async def _answer(self, viewer: Viewer, message: Message) -> None:
-        allowed = self.store.find_pass(message.token)
-        replay = None if allowed else self._replays.find(message.token)
-        if message.kind == "hello" and (allowed or replay):
-            self._give_place(viewer, looks_on=allowed is None or (allowed.seat is None and not allowed.is_host))
-        if message.kind == "replay" and (allowed or replay):
-            link = self.store.link_of(message.token)
-            send(viewer, {"type": "opened", "token": await self._replays.open(message.values["record"], viewer.language, link)})
-            return
-        if replay is not None:
-            await self._answer_replay(viewer, message, replay)
-            return
-        if allowed is None:
+    async def _answer(self, viewer: Viewer, kind: str, token: str, case: protocol.Case) -> None:
+        holder = self.store.find_pass(token) or self._replays.find(token)
+        if holder is None:
             viewer.rate.allows(WRONG_TOKEN)
             raise Refusal("unknown_token")
-        if message.kind in _OF_HOST:
-            if not allowed.is_host:
+        if isinstance(case, protocol.Hello):
+            self._give_place(viewer, looks_on=isinstance(holder, str) or (holder.seat is None and not holder.is_host))
+        match holder, case:
+            case _, protocol.OpenReplay(record):
+                opened = await self._replays.open(record, viewer.language, self.store.link_of(token))
+                send(viewer, {"type": "opened", "token": opened})
+            case str(record), protocol.Hello():
+                send(viewer, await self._replays.message(token, record, viewer.language, self.store.link_of(token)))
+            case str(record), protocol.Film(part, view):
+                link = self.store.link_of(token)
+                film = await self._replays.work("film", record, viewer.language, link, round=part, view=view)
+                send(viewer, {"type": "film", "data": base64.b64encode(film).decode()})
+            case str(), _:
+                raise MessageError(f"The token of a replay cannot send {kind!r}.")
+            case Pass(table=None), protocol.Hello():
+                send(viewer, {"type": "host"})
+            case Pass(table=None), protocol.Catalogue():
+                send(viewer, {"type": "catalogue", "games": await asyncio.to_thread(catalogue, self._extra)})
+            case Pass(table=None), protocol.NewTable(given):
+                settings = await asyncio.to_thread(read_settings, given, self._extra)
+                self._send_made(viewer, settings, await self.tables.add(settings, viewer=viewer))
+            case Pass(table=None), protocol.ListTables():
+                self._send_tables(viewer)
+            case Pass(table=None), protocol.Invite(table):
+                passes = self.tables.invite(table)
+                self._send_made(viewer, from_dict(self.store.settings(table)), passes)
+            case Pass(table=None), protocol.DeleteTable(table):
+                await self.tables.delete(table)
+                self._send_tables(viewer)
+            case Pass(table=None), _:
+                raise MessageError(f"The host's token is of no table, so it cannot send {kind!r}.")
+            case Pass(), _ if isinstance(case, protocol.OfHost):
                 raise Refusal("not_host")
-            await self._answer_host(viewer, message)
-            return
-        if allowed.table is None:
-            if message.kind != "hello":
-                raise MessageError(f"The host's token is of no table, so it cannot send {message.kind!r}.")
-            send(viewer, {"type": "host"})
-            return
-        running = await self.tables.get(allowed.table, viewer)
-        if message.kind == "hello":
-            self._look(viewer, running, allowed)
-        elif message.kind in KINDS:
-            if viewer.gone:
-                return
-            search = self._study.search(message, allowed, running.live, viewer.language)
-            failed = TEXTS[viewer.language].refusals["search_failed"]
-            self._searches.start(viewer, search, functools.partial(send, viewer), failed)
-        elif message.kind == "stop":
-            self._searches.stop(viewer)
-        elif message.kind == "play_on":
-            await self._play_on(viewer, message.token, running.live, allowed, **message.values)
-        elif message.kind == "rules":
-            text = rules_text(running.live, allowed.seat, viewer.language)
-            send(viewer, {"type": "rules", "text": text})
-        elif message.kind == "speed":
-            self._set_speed(running, **message.values)
-        elif message.kind == "film":
-            raise MessageError("A film is made of a replay, and this is the token of a table.")
-        elif message.kind == "record":
-            if not running.live.over:  # a record has the seed, and so the deals of the rounds that follow
-                raise Refusal("no_record")
-            send(viewer, {"type": "record", "text": await asyncio.to_thread(_records, running.live)})
-        else:
-            self._act(running, allowed, message)
+            case Pass(table=str(table)) as allowed, _:
+                await self._answer_at(await self.tables.get(table, viewer), viewer, token, allowed, case)
 
-    async def _answer_replay(self, viewer: Viewer, message: Message, record: str) -> None:
-        """Answers a message whose token is that of a record."""
-        link = self.store.link_of(message.token)
-        if message.kind == "hello":
-            send(viewer, await self._replays.message(message.token, record, viewer.language, link))
-        elif message.kind == "film":
-            film = await self._replays.work("film", record, viewer.language, link, **message.values)
-            send(viewer, {"type": "film", "data": base64.b64encode(film).decode()})
-        else:
-            raise MessageError(f"The token of a replay cannot send {message.kind!r}.")
-
-    async def _answer_host(self, viewer: Viewer, message: Message) -> None:
-        """Answers a message that only the host may send."""
-        if message.kind == "catalogue":
-            send(viewer, {"type": "catalogue", "games": await asyncio.to_thread(catalogue, self._extra)})
-        elif message.kind == "new":
-            settings = await asyncio.to_thread(read_settings, message.values["table"], self._extra)
-            self._send_made(viewer, settings, await self.tables.add(settings, viewer=viewer))
-        elif message.kind == "tables":
-            self._send_tables(viewer)
-        elif message.kind == "invite":
-            table = message.values["table"]
-            passes = self.tables.invite(table)
-            self._send_made(viewer, kept(self.store.settings(table)), passes)
-        else:
-            await self.tables.delete(message.values["table"])
-            self._send_tables(viewer)
+    async def _answer_at(self, running: Running, viewer: Viewer, token: str, allowed: Pass, case: protocol.Case) -> None:
+        """Answers a message of somebody at a table."""
+        live = running.live
+        match case:
+            case protocol.Hello():
+                self._look(viewer, running, allowed)
+            case protocol.Advise() | protocol.Review() | protocol.Position():
+                if viewer.gone:
+                    return
+                search = self._study.search(case, allowed, live, viewer.language)
+                failed = TEXTS[viewer.language].refusals["search_failed"]
+                self.searches.start(viewer, search, functools.partial(send, viewer), failed)
+            case protocol.Stop():
+                self.searches.stop(viewer)
+            case protocol.PlayOn(number, seat):
+                await self._play_on(viewer, token, live, allowed, number, seat)
+            case protocol.AskRules():
+                send(viewer, {"type": "rules", "text": rules_text(live, allowed.seat, viewer.language)})
+            case protocol.SetSpeed(milliseconds, paused):
+                self._set_speed(running, milliseconds, paused)
+            case protocol.Film():
+                raise MessageError("A film is made of a replay, and this is the token of a table.")
+            case protocol.AskRecord():
+                if not live.over:  # a record has the seed, and so the deals of the rounds that follow
+                    raise Refusal("no_record")
+                send(viewer, {"type": "record", "text": await asyncio.to_thread(_records, live)})
+            case protocol.Play() | protocol.Deal():
+                self._act(running, allowed, case)
 
     def _send_made(self, viewer: Viewer, settings: TableSettings, passes: Mapping[str, Pass]) -> None:
         """Sends the tokens of a table's seats and of spectators."""
@@ -239,8 +227,8 @@ class TableServer:
         if viewer.gone:
             return
         self.tables.look(viewer, allowed)
-        if self._prepared and viewer.seat is not None and running.live.settings.advice:
-            self._searches.prepare(functools.partial(self.advisers.load, running.live.settings.setup))
+        if self.prepared and viewer.seat is not None and running.live.settings.advice:
+            self.searches.prepare(functools.partial(self.advisers.load, running.live.settings.setup))
 
     def _set_speed(self, running: Running, milliseconds: int, paused: bool) -> None:
         """Changes the pause before plies of a table at which only agents play."""
@@ -251,21 +239,16 @@ class TableServer:
         running.speed.set(milliseconds / 1000, paused)
         self.tables.show(running)
 
-    def _act(self, running: Running, allowed: Pass, message: Message) -> None:
+    def _act(self, running: Running, allowed: Pass, case: protocol.Play | protocol.Deal) -> None:
         """Makes a person's ply, or the deal that a person asks for."""
         live = running.live
         if allowed.seat is None:
             raise Refusal("not_player")
-        if message.values["number"] != live.number:
+        if case.number != live.number:
             raise Refusal("stale")
-        if message.kind == "play":
-            reason = live.refusal(allowed.seat, message.values["action"])
-            if reason is not None:
-                raise Refusal(reason)
-            live.play(allowed.seat, message.values["action"])
+        if isinstance(case, protocol.Play):
+            live.play(allowed.seat, case.action)
         else:
-            if not live.table.round_over or live.over:
-                raise Refusal("no_deal")
             live.deal()
         self.tables.show(running)
         assert allowed.table is not None
@@ -274,10 +257,6 @@ class TableServer:
     def forget(self) -> None:
         """Takes the tables out of memory that nobody looks at and that do not go on by themselves."""
         self.tables.forget()
-
-
-_OF_HOST = ("catalogue", "new", "tables", "invite", "delete")
-"""The messages that only the host may send."""
 
 
 def _title(settings: Mapping[str, Any]) -> str:

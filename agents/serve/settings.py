@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED
@@ -15,15 +15,14 @@ from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 
 from ..advice.models import is_advised
+from ..distributed.units import setup_from
 from ..heuristics import yardstick
 from .players import check_agent, offered
 
 LONGEST_NAME = 40
-MOST_ROUNDS = 100
+MAX_ROUNDS = 100
 SLOWEST = 10.0
 """The longest pause before a ply, in seconds."""
-OPTIONAL = {"advice"}
-"""What may be left out, which is the same as null."""
 KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply", "advice"}
 
 
@@ -43,8 +42,8 @@ class TableSettings:
     """Pause before each ply that no person makes, in seconds."""
     every_ply: bool
     """Whether persons make forced plies, too."""
-    advice: bool = False
-    """Whether persons may be advised at their turn; tables kept by earlier versions do not say it."""
+    advice: bool
+    """Whether persons may be advised at their turn."""
 
     @property
     def persons(self) -> list[int]:
@@ -52,18 +51,15 @@ class TableSettings:
         return [seat for seat, agent in enumerate(self.agents) if agent is None]
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns JSON values; :func:`kept` is the inverse."""
+        """Returns JSON values; :func:`from_dict` is the inverse."""
         values = {name: value for name, value in self.__dict__.items() if name != "setup"}
         return {"setup": self.setup.to_dict(), **values}
 
 
-def kept(values: Mapping[str, Any]) -> TableSettings:
+def from_dict(values: Mapping[str, Any]) -> TableSettings:
     """Returns the settings that ``to_dict`` wrote."""
-    own = dict(values)
-    about = own.pop("setup")
-    setup = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
-    rest: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
-    return TableSettings(setup, **rest)
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return TableSettings(**{**plain, "setup": setup_from(values["setup"])})
 
 
 def playable() -> list[str]:
@@ -81,13 +77,13 @@ def _described(name: str, agents: list[str]) -> dict[str, Any]:
     game = get_game(name)
     presets = [
         {
-            "name": preset,
-            "source": sheet.source,
-            "players": list(sheet.players),
-            "match": _has_end(name, preset),
-            "knobs": {field.name: getattr(sheet.rules, field.name) for field in fields(sheet.rules)},
+            "name": preset_name,
+            "source": preset.source,
+            "players": list(preset.players),
+            "match": _has_end(name, preset_name),
+            "knobs": {field.name: getattr(preset.rules, field.name) for field in fields(preset.rules)},
         }
-        for preset, sheet in game.presets.items()
+        for preset_name, preset in game.presets.items()
     ]
     rules = game.presets[game.default_preset].rules
     knobs = [{"name": f.name, **{k: f.metadata[k] for k in _KNOB}} for f in fields(rules)]
@@ -101,9 +97,9 @@ _KNOB = ("kind", "meaning", "choices", "low", "high", "optional")
 
 
 def _has_end(game: str, preset: str) -> bool:
-    found = get_game(game)
+    spec = get_game(game)
     try:
-        found.check_match(found.presets[preset].rules)
+        spec.check_match(spec.presets[preset].rules)
     except RulesError:
         return False
     return True
@@ -114,7 +110,7 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
 
     Raises :class:`ConfigError`, or another error of this package, with a sentence for the person at the page.
     """
-    if not isinstance(given, dict) or given.keys() | OPTIONAL != KEYS:
+    if not isinstance(given, dict) or given.keys() != KEYS:
         raise ConfigError(f"A new table is an object with {', '.join(sorted(KEYS))}, not {quoted(given)}.")
     if given["game"] not in playable():
         raise ConfigError(f"A table plays one of the games {', '.join(playable())}, not {quoted(given['game'])}.")
@@ -124,13 +120,13 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     names_of_knobs = game.presets[game.default_preset].rules.names()
     for name in given["knobs"]:
         if name not in names_of_knobs:  # "players" and "self" would be other arguments of setup()
-            raise ConfigError(choose_one("knob", name, names_of_knobs))
+            raise ConfigError(unknown_name_message("knob", name, names_of_knobs))
     setup = game.setup(given["preset"], given["players"], **given["knobs"])
     rounds, pace = given["rounds"], given["pace"]
     if rounds is None:
         setup.game.check_match(setup.rules)
-    elif type(rounds) is not int or not 1 <= rounds <= MOST_ROUNDS:
-        raise ConfigError(f"A table plays 1 to {MOST_ROUNDS} single rounds, or a match (null), not {quoted(rounds)}.")
+    elif type(rounds) is not int or not 1 <= rounds <= MAX_ROUNDS:
+        raise ConfigError(f"A table plays 1 to {MAX_ROUNDS} single rounds, or a match (null), not {quoted(rounds)}.")
     if type(pace) not in (int, float) or not 0 <= pace <= SLOWEST:
         raise ConfigError(f"The pause before a ply is 0 to {SLOWEST:g} seconds, not {quoted(pace)}.")
     names, agents = _seats(given["seats"], setup, extra)
@@ -138,8 +134,7 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     every = several if given["every_ply"] is None else given["every_ply"]
     if type(every) is not bool:
         raise ConfigError(f"every_ply is true, false or null, not {quoted(every)}.")
-    allowed = given.get("advice")
-    advice = not several and is_advised(setup) if allowed is None else allowed
+    advice = not several and is_advised(setup) if given["advice"] is None else given["advice"]
     if type(advice) is not bool:
         raise ConfigError(f"advice is true, false or null, not {quoted(advice)}.")
     return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every, advice)

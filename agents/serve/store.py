@@ -6,28 +6,30 @@ is killed loses nothing. Where the file cannot be written, as on a full disk, no
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 
-from .tokens import Pass, hashed, new_token
-
+TOKEN_BYTES = 24
 DEAL = -1
 """In place of an action: the next round is dealt."""
-VERSION = 2
-MOST_REPLAYS = 200
+VERSION = 3
+MAX_REPLAYS = 200
 """Records that are kept for replays."""
 MAX_REPLAYS_OF_LINK = 50
 """Those of them that were opened with one link."""
 _TABLES = """
-create table if not exists tables (id text primary key, made real not null, settings text not null);
+create table if not exists tables (id text primary key, made real not null, settings text not null, link blob);
 create table if not exists plies (
     id text not null references tables on delete cascade, number integer not null, action integer not null,
     primary key (id, number)
@@ -35,19 +37,15 @@ create table if not exists plies (
 create table if not exists tokens (
     hash blob primary key, id text references tables on delete cascade, seat integer
 ) without rowid;
-create table if not exists replays (hash blob primary key, made real not null, record text not null) without rowid;
+create table if not exists replays (
+    hash blob primary key, made real not null, record text not null, link blob not null
+) without rowid;
 create table if not exists host (token text not null);
-create table if not exists further_tables (
-    id text primary key references tables on delete cascade, link blob not null
-) without rowid;
-create table if not exists replay_links (
-    hash blob primary key references replays on delete cascade, link blob not null
-) without rowid;
 """
 """``host`` has the host's token itself, so that its link stays the same; whoever reads the file can see all hidden cards anyway.
-``link`` is the hash of the token with which a table or a replay was made."""
+``link`` is the hash of the token with which a replay was made, or a table that goes on from another one."""
 _SCHEMA = """
-select name, (select group_concat(name, ', ') from pragma_table_info(found.name)) from sqlite_master as found
+select name, (select group_concat(name, ', ') from pragma_table_info(part.name)) from sqlite_master as part
 where type in ('table', 'view') and name not glob 'sqlite_*'
 """
 """Selects the tables and views of a file, each with its columns: a file of another program has others."""
@@ -55,6 +53,31 @@ where type in ('table', 'view') and name not glob 'sqlite_*'
 
 class StorageError(NainJauneError):
     """The file of tables cannot be read or written now. Nothing was changed."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a token allows."""
+
+    table: str | None
+    """The table; None for the host, who makes tables."""
+    seat: int | None
+    """The seat of a player; None for a spectator."""
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is the host's."""
+        return self.table is None
+
+
+def new_token() -> str:
+    """Returns a random token, in characters that an address may have."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def hashed(token: str) -> bytes:
+    """Returns the hash under which a token is kept. Tokens have 192 random bits, so that it needs neither salt nor repetition."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 class ListedTable(NamedTuple):
@@ -138,12 +161,10 @@ class Store:
         ``link`` is that of :meth:`link_of` if the table goes on from another one.
         """
         with self._transaction():
-            self._file.execute("insert into tables values (?, ?, ?)", (table, time.time(), json.dumps(settings)))
+            self._file.execute("insert into tables values (?, ?, ?, ?)", (table, time.time(), json.dumps(settings), link))
             self._insert_passes(passes)
             rows = [(table, number, action) for number, action in enumerate(plies, 1)]
             self._file.executemany("insert into plies values (?, ?, ?)", rows)
-            if link is not None:
-                self._file.execute("insert into further_tables values (?, ?)", (table, link))
 
     def delete_table(self, table: str) -> bool:
         """Deletes a table with its plies and tokens; returns whether it was there."""
@@ -155,9 +176,8 @@ class Store:
 
     def list_tables(self) -> list[ListedTable]:
         """Returns all tables, the newest first."""
-        columns = "id, made, settings, id in (select id from further_tables)"
         with self._file_used():
-            rows = self._file.execute(f"select {columns} from tables order by made desc").fetchall()
+            rows = self._file.execute("select id, made, settings, link is not null from tables order by made desc").fetchall()
         return [ListedTable(table, made, json.loads(settings), bool(further)) for table, made, settings, further in rows]
 
     def host_token(self) -> str:
@@ -193,18 +213,18 @@ class Store:
 
     def link_of(self, token: str) -> bytes:
         """Returns the hash of the link that ``token`` comes from: itself, or the one with which its table or replay was made."""
-        own = hashed(token)
+        link = hashed(token)
         made_with = self._value(
-            "select link from replay_links where hash = ? "
-            "union all select link from further_tables where id = (select id from tokens where hash = ?)",
-            (own, own),
+            "select link from replays where hash = ? "
+            "union all select link from tables where id = (select id from tokens where hash = ?)",
+            (link, link),
         )
-        return own if made_with is None else bytes(made_with)
+        return link if made_with is None else bytes(made_with)
 
     def settings(self, table: str) -> dict[str, Any]:
         """Returns the settings of a table."""
-        found: dict[str, Any] = json.loads(self._value("select settings from tables where id = ?", (table,)))
-        return found
+        settings: dict[str, Any] = json.loads(self._value("select settings from tables where id = ?", (table,)))
+        return settings
 
     def add_ply(self, table: str, number: int, action: int) -> None:
         """Adds the ply ``number``, from 1: an action, or ``DEAL``. A number that is there already is an error."""
@@ -219,15 +239,14 @@ class Store:
     def add_replay(self, token: str, record: str, link: bytes) -> None:
         """Adds the text of a record under ``token``, opened with ``link``.
 
-        The oldest ones beyond :data:`MAX_REPLAYS_OF_LINK` of the link, and beyond :data:`MOST_REPLAYS`, go.
+        The oldest ones beyond :data:`MAX_REPLAYS_OF_LINK` of the link, and beyond :data:`MAX_REPLAYS`, go.
         """
-        of_link = "select hash from replays join replay_links using (hash) where link = ? order by made desc limit -1 offset ?"
+        of_link = "select hash from replays where link = ? order by made desc limit -1 offset ?"
         with self._transaction():
-            self._file.execute("insert into replays values (?, ?, ?)", (hashed(token), time.time(), record))
-            self._file.execute("insert into replay_links values (?, ?)", (hashed(token), link))
+            self._file.execute("insert into replays values (?, ?, ?, ?)", (hashed(token), time.time(), record, link))
             self._file.execute(f"delete from replays where hash in ({of_link})", (link, MAX_REPLAYS_OF_LINK))
             oldest = "select hash from replays order by made desc limit -1 offset ?"
-            self._file.execute(f"delete from replays where hash in ({oldest})", (MOST_REPLAYS,))
+            self._file.execute(f"delete from replays where hash in ({oldest})", (MAX_REPLAYS,))
 
     def find_replay(self, token: str) -> str | None:
         """Returns the text of the record under ``token``; None for an unknown one."""
@@ -240,7 +259,7 @@ class Store:
 
     def num_further(self, link: bytes | None = None) -> int:
         """Returns the number of tables that go on from another one; those made with ``link``, if it is given."""
-        return int(self._value("select count(*) from further_tables where ? is null or link = ?", (link, link)))
+        return int(self._value("select count(*) from tables where link = coalesce(?, link)", (link,)))
 
     def remove_old(self, days: float) -> int:
         """Removes the tables and replays that were made more than ``days`` ago; returns the number of tables."""
@@ -253,14 +272,14 @@ def _check_own(path: Path) -> None:
     """Raises :class:`ConfigError` for a file that holds anything but tables of this version; writes nothing to it."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
         (version,) = file.execute("pragma user_version").fetchone()
-        found = set(file.execute(_SCHEMA))
-    if version not in range(VERSION + 1):
+        schema = set(file.execute(_SCHEMA))
+    if version not in (0, VERSION):
         raise ConfigError(f"{str(path)!r} holds tables of the version {version}, and this one reads {VERSION}.")
     with closing(sqlite3.connect(":memory:")) as new:
         new.executescript(_TABLES)
-        own = set(new.execute(_SCHEMA))
-    if found - own:
-        name, _ = min(found - own)
+        foreign = schema - set(new.execute(_SCHEMA))
+    if foreign:
+        name, _ = min(foreign)
         raise ConfigError(f"{str(path)!r} is no file of tables: it has another program's table {name!r}.")
 
 

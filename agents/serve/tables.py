@@ -23,10 +23,9 @@ from .preparing import PreparedGames
 from .protocol import Limits, Rate, Refusal, error_text
 from .quotas import TableQuota
 from .searches import Searches
-from .settings import TableSettings, kept
-from .store import StorageError, Store
+from .settings import TableSettings, from_dict
+from .store import Pass, StorageError, Store, new_token
 from .texts import TEXTS
-from .tokens import Pass, new_token
 from .views import view
 from .watching import RunningEdges, Speed, watched
 
@@ -141,7 +140,7 @@ class Tables:
         """Returns new passes of the seats of a table and of spectators, by token; the earlier ones stay valid."""
         if not self._store.has_table(table):
             raise Refusal("no_table")
-        passes = new_passes(table, kept(self._store.settings(table)))
+        passes = new_passes(table, from_dict(self._store.settings(table)))
         self._store.add_passes(passes)
         return passes
 
@@ -163,7 +162,7 @@ class Tables:
         running = self.running.get(table)
         if running is not None:
             return running
-        settings = kept(self._store.settings(table))
+        settings = from_dict(self._store.settings(table))
         await self._prepare(settings, viewer)
         async with self.loading:  # so that no table is in memory twice
             if table not in self.running:
@@ -230,13 +229,13 @@ class Tables:
 
     def show(self, running: Running) -> None:
         """Sends the table to all that look at it, drawn once for those who see the same."""
-        drawn: dict[tuple[int | None, str], str] = {}
+        messages: dict[tuple[int | None, str], str] = {}
         for viewer in running.viewers:
             self._searches.stop(viewer)
             key = viewer.seat, viewer.language
-            if key not in drawn:
-                drawn[key] = to_text(view_of(running, *key))
-            viewer.send(drawn[key])
+            if key not in messages:
+                messages[key] = to_text(view_of(running, *key))
+            viewer.send(messages[key])
 
     def wake(self, table: str) -> None:
         """Lets a table go on by itself, if it does and is not at it."""
@@ -310,8 +309,8 @@ class Tables:
         """Takes the tables out of memory that nobody has looked at for some time and that do not go on by themselves."""
         now = asyncio.get_running_loop().time()
         for table, running in list(self.running.items()):
-            resting = running.task is None or running.task.done()
-            if resting and not running.viewers and now - running.left_at > FORGOTTEN:
+            is_idle = running.task is None or running.task.done()
+            if is_idle and not running.viewers and now - running.left_at > FORGOTTEN:
                 del self.running[table]
 
 

@@ -65,7 +65,7 @@ def _amounts(speaker: Any, payoffs: Sequence[int] | np.ndarray[Any, Any]) -> lis
 
 def _places(totals: np.ndarray[Any, Any]) -> list[int]:
     """Returns each seat's place, from 1; equal totals share one."""
-    return [1 + int((totals > own).sum()) for own in totals]
+    return [1 + int((totals > total).sum()) for total in totals]
 
 
 def picture(live: LiveTable, seat: int | None, language: str, you: int | None) -> str | None:

@@ -14,7 +14,7 @@ from nainjaune_env.core.spec import Setup
 from ..arena.duplicate import Duplicate, Edge
 from ..report.format_ci import mean_of_deals
 
-MOST_DEALS = 20_000
+MAX_EDGE_DEALS = 20_000
 """Deals after which an edge grows no more."""
 CHUNK_SECONDS = 0.1
 """About as long, in seconds, a chunk of deals is played; the next one begins after :data:`REST` times as long."""
@@ -36,7 +36,7 @@ class Speed:
         self._changed.set()
 
     async def wait(self, *, pauses: float = 1.0, least: float = 0.0, spent: float = 0.0) -> None:
-        """Waits for a number of pauses, at least ``least`` seconds, of which ``spent`` are over; without end while paused."""
+        """Waits for a number of pauses, at least ``least`` seconds, less ``spent`` that are over; endless while paused."""
         loop = asyncio.get_running_loop()
         begun = loop.time() - spent
         while self.paused or (left := max(self.seconds * pauses, least) + begun - loop.time()) > 0:
@@ -60,14 +60,14 @@ class RunningEdges:
     @property
     def complete(self) -> bool:
         """Whether there is nothing more to play."""
-        return not self._pairs or self.deals >= MOST_DEALS
+        return not self._pairs or self.deals >= MAX_EDGE_DEALS
 
     def play_more(self) -> float:
         """Plays a chunk of deals; returns the seconds to wait before the next one."""
         begun = time.perf_counter()
-        count = min(self._size, MOST_DEALS - self.deals)
-        found = self._duplicate.edges(self._pairs, count, first_deal=self.deals)
-        for edge, more in zip(self.edges, found, strict=True):
+        count = min(self._size, MAX_EDGE_DEALS - self.deals)
+        edges = self._duplicate.edges(self._pairs, count, first_deal=self.deals)
+        for edge, more in zip(self.edges, edges, strict=True):
             edge.moments.merge(more.moments)
         self.deals += count
         spent = time.perf_counter() - begun

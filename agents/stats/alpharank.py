@@ -76,8 +76,8 @@ def masses(
     rows, columns = np.array(pairs).T
     known = ~np.isnan(half)
     noise = rng.multivariate_normal(np.zeros(len(half)), correlation, DRAWS, check_valid="ignore", method="eigh")
-    drawn = np.where(known, mean[rows, columns] + noise * np.where(known, half, 0) / Z_95, noise)
+    sampled = np.where(known, mean[rows, columns] + noise * np.where(known, half, 0) / Z_95, noise)
     samples = np.zeros((DRAWS, *mean.shape))
-    samples[:, rows, columns], samples[:, columns, rows] = drawn, -drawn
+    samples[:, rows, columns], samples[:, columns, rows] = sampled, -sampled
     low, high = np.quantile(alpha_rank(samples), (0.025, 0.975), axis=0)
     return Masses(alpha_rank(mean), low, high)

@@ -1,4 +1,4 @@
-"""Means of paired differences, of which most may be 0, with 95 % intervals in constant memory.
+"""Means of paired differences with 95 % intervals in constant memory, also where most differences are 0.
 
 Agents that play nearly alike differ on few deals, and all other differences are 0. So the mean depends on how many deals differ,
 and its distribution is skewed. Intervals by Student's t are then too narrow: for ``patient`` against ``closer`` on ``skip``,
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .intervals import Z_95, Moments
+from .ratio_estimate import Estimate
 
 ENOUGH = 10
 """Least number of values other than 0 for an interval, where most are 0."""
@@ -47,6 +48,10 @@ class Side(NamedTuple):
     sizes: float = 0.0
     squares: float = 0.0
 
+    def merged(self, other: Side) -> Side:
+        """Returns the side of both."""
+        return Side(self.number + other.number, self.sizes + other.sizes, self.squares + other.squares)
+
 
 @dataclass
 class Differences(Moments):
@@ -65,15 +70,16 @@ class Differences(Moments):
     def merge(self, other: Self) -> None:
         """Adds all values that ``other`` has seen."""
         super().merge(other)
-        above, below = (
-            Side(mine.number + its.number, mine.sizes + its.sizes, mine.squares + its.squares)
-            for mine, its in zip(self.sides, other.sides, strict=True)
-        )
-        self.sides = above, below
+        self.sides = self.sides[0].merged(other.sides[0]), self.sides[1].merged(other.sides[1])
 
     def negated(self) -> Self:
         """Returns the differences with the opposite signs."""
         return type(self)(self.count, -self.mean, self.squares, self.sides[::-1])
+
+    @property
+    def estimate(self) -> Estimate:
+        """The mean with its 95 % interval."""
+        return Estimate(self.mean, self.half_width)
 
     @property
     def differing(self) -> int:

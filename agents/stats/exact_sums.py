@@ -49,11 +49,7 @@ class DifferenceSums:
     def merge(self, other: DifferenceSums) -> None:
         """Adds the differences of ``other``, which has the same scale."""
         self.count += other.count
-        above, below = (
-            Side(mine.number + its.number, mine.sizes + its.sizes, mine.squares + its.squares)
-            for mine, its in zip(self.sides, other.sides, strict=True)
-        )
-        self.sides = above, below
+        self.sides = self.sides[0].merged(other.sides[0]), self.sides[1].merged(other.sides[1])
 
     def differences(self) -> Differences:
         """Returns the differences with their moments and intervals."""
@@ -71,9 +67,9 @@ class DifferenceSums:
         return [self.count, *map(int, (*above, *below))]
 
     @classmethod
-    def from_json(cls, scale: int, held: list[int]) -> Self:
+    def from_json(cls, scale: int, numbers: list[int]) -> Self:
         """Returns the sums that :meth:`to_json` wrote."""
-        return cls(scale, held[0], (Side(*held[1:4]), Side(*held[4:7])))
+        return cls(scale, numbers[0], (Side(*numbers[1:4]), Side(*numbers[4:7])))
 
 
 class ProductSums:
@@ -106,22 +102,22 @@ class ProductSums:
 
     def ratios(self, scale: NDArray[Any]) -> Ratios:
         """Returns K groups of 4 columns as pairs of ratios; values are whole numbers over ``scale (K, 4)``, Python integers."""
-        found = Ratios(len(scale))
+        ratios = Ratios(len(scale))
         if self.count:
-            found.blocks = self.count
-            found.mean = np.asarray(self.totals / (self.count * scale), np.float64)
+            ratios.blocks = self.count
+            ratios.mean = np.asarray(self.totals / (self.count * scale), np.float64)
             exact = self.count * self.products - self.totals[:, :, None] * self.totals[:, None, :]
-            found.products = np.asarray(exact / (self.count * scale[:, :, None] * scale[:, None, :]), np.float64)
-        return found
+            ratios.products = np.asarray(exact / (self.count * scale[:, :, None] * scale[:, None, :]), np.float64)
+        return ratios
 
     def to_json(self) -> dict[str, Any]:
         """Returns the sums as JSON values."""
         return {"count": self.count, "totals": self.totals.tolist(), "products": self.products.tolist()}
 
     @classmethod
-    def from_json(cls, held: dict[str, Any]) -> Self:
+    def from_json(cls, payload: dict[str, Any]) -> Self:
         """Returns the sums that :meth:`to_json` wrote."""
-        totals = np.array(held["totals"], object)
-        found = cls(*totals.shape)
-        found.count, found.totals, found.products = held["count"], totals, np.array(held["products"], object)
-        return found
+        totals = np.array(payload["totals"], object)
+        sums = cls(*totals.shape)
+        sums.count, sums.totals, sums.products = payload["count"], totals, np.array(payload["products"], object)
+        return sums

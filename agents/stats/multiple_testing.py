@@ -12,7 +12,7 @@ FAMILY_ERROR = 0.05
 
 
 def holm(statistics: NDArray[np.float64], *, tests: int | None = None) -> NDArray[np.bool_]:
-    """Returns which of some normal test statistics are significant together, ``(N,)``; those of nan are not tested.
+    """Returns which of some normal test statistics are significant together, ``(N,)``; nan is not tested.
 
     Two-sided, by Holm's step-down procedure, which holds for dependent tests: of m tests, the k-th smallest p-value is compared
     with 5 % / (m - k + 1), up to the first one that is larger (Holm, "A simple sequentially rejective multiple test procedure",

@@ -47,7 +47,7 @@ class Ratings:
         return {
             "model": "plackett-luce",
             "deals": self.deals,
-            "agents": [{"agent": name, "points": found.mean, "ci95": found.ci95} for name, found in rows],
+            "agents": [{"agent": name, "points": points.mean, "ci95": points.ci95} for name, points in rows],
         }
 
 
@@ -72,10 +72,10 @@ def fit(rows: NDArray[np.integer[Any]], agents: int, rng: np.random.Generator) -
     def fitted(weight: NDArray[Any], start: NDArray[np.float64]) -> NDArray[np.float64]:
         return stages.log_strengths(np.bincount(which.ravel(), np.repeat(weight, rounds), len(kinds)), start)
 
-    found = fitted(np.ones(deals), np.zeros(agents))
-    drawn = [fitted(np.bincount(rng.integers(deals, size=deals), minlength=deals), found) for _ in range(RESAMPLES)]
-    deviation = np.std([logs - logs.mean() for logs in drawn], axis=0, ddof=1)
-    points, half = POINTS * (found - found.mean()), POINTS * Z_95 * deviation
+    strengths = fitted(np.ones(deals), np.zeros(agents))
+    resampled = [fitted(np.bincount(rng.integers(deals, size=deals), minlength=deals), strengths) for _ in range(RESAMPLES)]
+    deviation = np.std([logs - logs.mean() for logs in resampled], axis=0, ddof=1)
+    points, half = POINTS * (strengths - strengths.mean()), POINTS * Z_95 * deviation
     return [Estimate(float(mean), float(width)) for mean, width in zip(points, half, strict=True)]
 
 
@@ -101,7 +101,7 @@ class Stages:
                 for agent in block:  # the last place of all is no choice
                     self._wins[kind, agent] += 1 if below else 1 - 1 / len(block)
         self._kind_of, self._group_of, self._share = np.array(kind_of), np.array(group_of), np.array(share)
-        self._groups = np.array([np.bincount(group, minlength=agents) for group in numbers], np.float64)
+        self._groups = np.array([np.bincount(rivals, minlength=agents) for rivals in numbers], np.float64)
 
     def log_strengths(self, counts: NDArray[Any], start: NDArray[np.float64]) -> NDArray[np.float64]:
         """Returns the maximum-likelihood log-strengths ``(k,)`` for ``counts (K,)`` of the rankings, from ``start (k,)`` on.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import t_95
+from .intervals import t_95, to_json
 
 NONE_SEEN = 3.0
 """The rule of three: an event unseen in N trials has a rate below 3/N with 95 % confidence (Hanley and Lippman-Hand 1983)."""
@@ -31,11 +31,15 @@ class Estimate:
         """1 or -1 if the whole interval lies on that side of 0, else 0."""
         return 0 if math.isnan(self.ci95) or abs(self.mean) <= self.ci95 else int(math.copysign(1, self.mean))
 
+    def to_dict(self) -> dict[str, float | None]:
+        """Returns ``mean`` and ``ci95``, as in files of results; NaN becomes null."""
+        return {"mean": to_json(self.mean), "ci95": to_json(self.ci95)}
+
 
 class Ratios:
     """K pairs of ratios ``a/b`` and ``c/d`` of sums over blocks, each block with its own numbers ``(a, b, c, d)``.
 
-    Keeps the means and the sums of products of deviations (Chan, Golub and LeVeque 1983). Intervals are those of the delta method
+    Keeps the means and the sums of products of deviations (Chan, Golub and LeVeque 1983). Intervals follow the delta method
     with all covariances, so the difference of two ratios over the same deals has a narrower interval than their own would give.
     """
 

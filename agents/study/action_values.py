@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,22 +13,17 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.determinize import determinize
 
-from ..search import rollouts_by
+from ..search import ActionValues, rollouts_by
+from ..search.values import ActionStats, Trial, as_rows
 
 DETERMINIZATIONS = 4096
 """Determinizations evaluated at once, about; memory does not grow with the number of decisions."""
 
 
 @dataclass(frozen=True)
-class Values:
-    """Values of the actions of K decisions."""
+class RegretValues(ActionValues):
+    """The values of the actions of K decisions in single precision, and the regret of each."""
 
-    mean: NDArray[np.float32]
-    """Mean payoff of the round for the seat to act for each action, ``(K, A)``; NaN if illegal."""
-    error: NDArray[np.float32]
-    """Its standard error, ``(K, A)``; NaN if illegal."""
-    best: NDArray[np.int64]
-    """The action with the largest mean, ``(K,)``; ties go to the lowest number."""
     behind: NDArray[np.float32]
     """Value of the best action minus that of each action, ``(K, A)``; NaN if illegal.
 
@@ -54,32 +49,32 @@ class ActionEvaluator:
         self.deals = deals
         self._rollouts = rollouts_by(agent, setup)
 
-    def values(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> Values:
+    def values(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> RegretValues:
         """Returns the values at ``tables (K,)``, redacted for their seats to act, of the actions ``legal (K,)``, bit sets.
 
         Hidden cards are drawn from the generators ``states (K,)``, which advance; a decision depends on its own generator alone.
         """
         size = max(DETERMINIZATIONS // self.deals, 1)
-        parts = [slice(at, at + size) for at in range(0, len(tables), size)]
-        found = [self._part(tables[part], legal[part], states[part]) for part in parts]
-        if not found:
-            none = np.zeros((0, len(self.setup.game.actions)), np.float32)
-            return Values(none, none, np.zeros(0, np.int64), none)
-        return Values(*(np.concatenate([getattr(part, name) for part in found]) for name in Values.__dataclass_fields__))
+        parts = [slice(at, at + size) for at in range(0, max(len(tables), 1), size)]
+        part_values = [self._part(tables[part], legal[part], states[part]) for part in parts]
+        return RegretValues(
+            *(np.concatenate([getattr(part, field.name) for part in part_values]) for field in fields(RegretValues))
+        )
 
-    def _part(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> Values:
-        decisions, deals = len(tables), self.deals
-        drawn = determinize(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
-        payoff = self._rollouts.values(drawn, np.repeat(legal, deals)).reshape(decisions, deals, -1)
-        mask = (legal[:, None] >> np.arange(payoff.shape[2]) & 1).astype(bool)
-        mean = np.where(mask, payoff.mean(axis=1), np.nan)
-        error = np.where(mask, payoff.std(axis=1, ddof=1) / np.sqrt(deals), np.nan)
-        sums: NDArray[np.float64] = payoff.sum(axis=1, keepdims=True)
-        others_best = np.where(mask[:, None], sums - payoff, -np.inf).argmax(axis=2)  # (K, D): in all but one
+    def _part(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> RegretValues:
+        decisions, actions, deals = len(tables), len(self.setup.game.actions), self.deals
+        determinized = determinize(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
+        values = self._rollouts.values(determinized, np.repeat(legal, deals))
+        stats, mask = ActionStats(decisions, actions), as_rows(legal, actions)
+        stats.add(Trial(np.arange(decisions), np.arange(actions), np.full(decisions, deals), values[..., None]), mask)
+        payoff = values.reshape(decisions, deals, actions)
+        mean = stats.mean()[..., 0]
+        others_best = np.where(mask[:, None], stats.sum.swapaxes(1, 2) - payoff, -np.inf).argmax(axis=2)  # (K, D): in all but one
         best = np.take_along_axis(payoff, others_best[:, :, None], axis=2).mean(axis=1)
-        return Values(
+        return RegretValues(
             mean.astype(np.float32),
-            error.astype(np.float32),
+            stats.error()[..., 0].astype(np.float32),
+            stats.count,
             np.where(mask, mean, -np.inf).argmax(axis=1),
             (best - mean).astype(np.float32),
         )

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from nainjaune_env.analysis.features import choices_at
 from nainjaune_env.compiler.jit import jit
 
-from .action_values import Values
+from .action_values import RegretValues
 from .columns import OPTION, ColumnSpec, Source
-from .playing import Chunk, Plan
+from .playing import Chunk, StudySettings
 
 Derived = Mapping[str, Callable[[], Any]]
 """Functions that return derived columns, by name."""
@@ -32,36 +32,36 @@ KINDS = {
 }
 
 
-def decision_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> Iterator[Any]:
+def decision_arrays(columns: Sequence[ColumnSpec], settings: StudySettings, chunk: Chunk) -> Iterator[Any]:
     """Yields the columns of the file of decisions, one row per decision."""
     trace = chunk.trace
     records = {Source.ROWS: trace.decisions, Source.POSITION: trace.positions, Source.ACTION: trace.choices}
     derived = {
-        **_of_any_row(plan, chunk, trace.episode, trace.decisions),
-        "move": lambda: _named(trace.decisions["action"], plan.setup.game.actions),
-        **({} if chunk.values is None else _searched(plan, chunk, chunk.values)),
+        **_of_any_row(settings, chunk, trace.episode, trace.decisions),
+        "move": lambda: _named(trace.decisions["action"], settings.setup.game.actions),
+        **({} if chunk.values is None else _searched(settings, chunk, chunk.values)),
     }
     return _arrays(columns, records, derived)
 
 
-def round_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> Iterator[Any]:
+def round_arrays(columns: Sequence[ColumnSpec], settings: StudySettings, chunk: Chunk) -> Iterator[Any]:
     """Yields the columns of the file of rounds, one row per seat of a round."""
     trace = chunk.trace
     records = {Source.ROWS: trace.seats, Source.POSITION: trace.dealt, Source.COUNTED: trace.tallies}
-    return _arrays(columns, records, _of_any_row(plan, chunk, trace.seat_episode, trace.seats))
+    return _arrays(columns, records, _of_any_row(settings, chunk, trace.seat_episode, trace.seats))
 
 
-def option_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> Iterator[Any]:
+def option_arrays(columns: Sequence[ColumnSpec], settings: StudySettings, chunk: Chunk) -> Iterator[Any]:
     """Yields the columns of the file of options, one row per action of a searched decision."""
     trace, values = chunk.trace, chunk.values
     assert values is not None
     which, action = np.nonzero(~np.isnan(values.mean))
     rows = trace.kept_row[which]
     decisions = trace.decisions[rows]
-    records = {Source.ROWS: decisions, Source.ACTION: choices_at(plan.setup, trace.kept, which, action)}
+    records = {Source.ROWS: decisions, Source.ACTION: choices_at(settings.setup, trace.kept, which, action)}
     derived = {
-        **_of_any_row(plan, chunk, trace.episode[rows], decisions),
-        OPTION: lambda: _named(action, plan.setup.game.actions),
+        **_of_any_row(settings, chunk, trace.episode[rows], decisions),
+        OPTION: lambda: _named(action, settings.setup.game.actions),
         f"{OPTION}_taken": lambda: pa.array(decisions["action"] == action),
         f"{OPTION}_mean": lambda: pa.array(values.mean[which, action]),
         f"{OPTION}_error": lambda: pa.array(values.error[which, action]),
@@ -75,15 +75,15 @@ def _arrays(columns: Sequence[ColumnSpec], records: Mapping[Source, Any], derive
         yield derived[column.name]() if column.source is Source.DERIVED else _array(column, records[column.source])
 
 
-def _of_any_row(plan: Plan, chunk: Chunk, episode: NDArray[np.int64], rows: Any) -> Derived:
+def _of_any_row(settings: StudySettings, chunk: Chunk, episode: NDArray[np.int64], rows: Any) -> Derived:
     """Returns the derived columns of rows of any kind."""
     count = len(rows)
     return {
-        "preset": lambda: _named(np.zeros(count, np.int64), [plan.setup.preset]),
-        "players": lambda: pa.array(np.full(count, plan.setup.players, np.int8)),
-        "seed": lambda: pa.array(np.full(count, plan.seed, np.int64)),
+        "preset": lambda: _named(np.zeros(count, np.int64), [settings.setup.preset]),
+        "players": lambda: pa.array(np.full(count, settings.setup.players, np.int8)),
+        "seed": lambda: pa.array(np.full(count, settings.seed, np.int64)),
         "deal": lambda: pa.array(chunk.first + episode),
-        "agent": lambda: _named(chunk.seats[episode, rows["seat"]], [agent.name for agent in plan.agents]),
+        "agent": lambda: _named(chunk.seats[episode, rows["seat"]], [agent.name for agent in settings.agents]),
         "best": lambda: pa.array(_best(rows["sharing"])),
     }
 
@@ -114,9 +114,9 @@ def _best(sharing: NDArray[np.int8]) -> NDArray[np.float32]:
     return np.divide(np.float32(1), sharing, out=share, where=sharing > 0)
 
 
-def _searched(plan: Plan, chunk: Chunk, values: Values) -> Derived:
+def _searched(settings: StudySettings, chunk: Chunk, values: RegretValues) -> Derived:
     """Returns the columns of the search, null in rows that were not searched."""
-    trace, actions = chunk.trace, plan.setup.game.actions
+    trace, actions = chunk.trace, settings.setup.game.actions
     count, rows = len(trace.decisions), trace.kept_row
     legal = ~np.isnan(values.mean)
     searched = np.zeros(count, np.bool_)
@@ -139,17 +139,17 @@ def _searched(plan: Plan, chunk: Chunk, values: Values) -> Derived:
         "search_move": lambda: lists(_named(np.nonzero(legal)[1], actions)),
         "search_mean": lambda: lists(pa.array(values.mean[legal])),
         "search_error": lambda: lists(pa.array(values.error[legal])),
-        "search_best": lambda: _named(scattered(values.best), actions, ~searched),
+        "search_best": lambda: _named(scattered(values.action), actions, ~searched),
         "regret": lambda: pa.array(scattered(values.behind[np.arange(len(rows)), taken]), mask=~searched),
     }
 
 
 def bit_names(sets: NDArray[Any], names: Sequence[tuple[int, str]]) -> Any:
     """Returns a text column with the names of the bits of ``sets (R,)``, in the order of ``names``, separated by spaces."""
-    words = [text.encode() for _, text in names]
+    encoded_names = [text.encode() for _, text in names]
     bits = np.array([bit for bit, _ in names], np.int64)
-    letters = np.frombuffer(b"".join(words), np.uint8)
-    lengths = np.array([len(word) for word in words], np.int64)
+    letters = np.frombuffer(b"".join(encoded_names), np.uint8)
+    lengths = np.array([len(word) for word in encoded_names], np.int64)
     numbers = sets.astype(np.int64)
     ends = np.zeros(len(sets) + 1, np.int32)
     _text_ends(numbers, bits, lengths, ends)
@@ -171,7 +171,7 @@ def _text_ends(sets: Any, bits: Any, lengths: Any, ends: Any) -> None:
 
 @jit
 def _write_texts(sets: Any, bits: Any, lengths: Any, letters: Any, text: Any) -> None:
-    """Writes the texts one after the other to ``text``; ``letters`` are those of all words in turn."""
+    """Writes the texts one after the other to ``text``; ``letters`` are the letters of all words in turn."""
     at = 0
     for row in range(sets.size):
         begun, letter = at, 0

@@ -1,4 +1,4 @@
-"""The columns of a study's files, in order: those of any game, those of the game's own features, and those of a search.
+"""The columns of a study's files, in order: of any game, of the game's own features, and of a search.
 
 The documentation, the files and their metadata are all made from these.
 """
@@ -100,7 +100,7 @@ RENAMED = {"sharing": BEST}
 
 
 def of_any_decision() -> tuple[ColumnSpec, ...]:
-    """Returns the columns of a decision in any game, without those of a search; the unit ``payoff`` stands for the game's own."""
+    """Returns the columns of a decision in any game, without a search's; the unit ``payoff`` stands for the game's own."""
     return (*HEAD, *_general(DECISION, {"seat": AGENT, "action": MOVE}))
 
 
@@ -139,9 +139,9 @@ def option_columns(setup: Setup) -> tuple[ColumnSpec, ...]:
 
     They identify the decision and give the game's features of the action, as far as the seat knows them.
     """
-    found = (column for column in _general(DECISION, {}) if column.name in ("round_number", "ply"))
-    own = (replace(column, name=f"{OPTION}_{column.name}") for column in of_action(setup) if column.seen)
-    return _with_unit((*HEAD, *found, *OPTIONS, *own), setup)
+    position = (column for column in _general(DECISION, {}) if column.name in ("round_number", "ply"))
+    features = (replace(column, name=f"{OPTION}_{column.name}") for column in of_action(setup) if column.seen)
+    return _with_unit((*HEAD, *position, *OPTIONS, *features), setup)
 
 
 def _general(columns: Sequence[Column], followed_by: Mapping[str, ColumnSpec]) -> Iterator[ColumnSpec]:

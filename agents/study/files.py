@@ -23,7 +23,7 @@ from nainjaune_env.core.errors import ConfigError, WorkError, as_sentence
 from ..provenance import commit, versions
 from .arrays import KINDS, decision_arrays, option_arrays, round_arrays
 from .columns import ColumnSpec, decision_columns, option_columns, round_columns
-from .playing import Chunk, Plan, Settings, play
+from .playing import Chunk, Described, StudySettings, play
 
 DECISIONS, ROUNDS, OPTIONS = "decisions", "rounds", "options"
 MAKERS = {DECISIONS: decision_arrays, ROUNDS: round_arrays, OPTIONS: option_arrays}
@@ -36,7 +36,7 @@ ROW_GROUP = 1 << 17
 
 def write_study(
     folder: Path,
-    plan: Plan,
+    settings: StudySettings,
     episodes: int,
     *,
     first: int = 0,
@@ -56,10 +56,10 @@ def write_study(
         raise ConfigError(f"A study has at least 1 episode, from number 0 or later on, not {episodes} from {first}.")
     with replacing_folder(folder) as temporary, ExitStack() as opened:
         writers = writers_of(
-            {name: temporary / f"{name}.parquet" for name in files_of(plan)}, plan, first, episodes, command, opened
+            {name: temporary / f"{name}.parquet" for name in files_of(settings)}, settings, first, episodes, command, opened
         )
-        for played in play(plan, episodes, first=first, tables=chunk):
-            for name, arrays in _arrays(plan, played).items():
+        for played in play(settings, episodes, first=first, tables=chunk):
+            for name, arrays in _arrays(settings, played).items():
                 writers[name].add(arrays)
             if progress is not None:
                 progress(played.count)
@@ -71,21 +71,21 @@ def exists(folder: Path) -> ConfigError:
     return ConfigError(f"{str(folder)!r} exists, and is not overwritten: choose another folder.")
 
 
-def _arrays(plan: Plan, chunk: Chunk) -> dict[str, list[Any]]:
+def _arrays(settings: StudySettings, chunk: Chunk) -> dict[str, list[Any]]:
     """Returns the columns of all files in the order of their schemas."""
-    return {name: list(MAKERS[name](own, plan, chunk)) for name, own in files_of(plan).items()}
+    return {name: list(MAKERS[name](columns, settings, chunk)) for name, columns in files_of(settings).items()}
 
 
-def rows_text(plan: Plan, chunk: Chunk) -> dict[str, str]:
+def rows_text(settings: StudySettings, chunk: Chunk) -> dict[str, str]:
     """Returns the rows of all files, each as the base64 of a compressed Arrow stream."""
-    found = {}
-    for name, arrays in _arrays(plan, chunk).items():
-        table = pa.Table.from_arrays(arrays, schema=_schema(files_of(plan)[name]))
+    texts = {}
+    for name, arrays in _arrays(settings, chunk).items():
+        table = pa.Table.from_arrays(arrays, schema=_schema(files_of(settings)[name]))
         stream = io.BytesIO()
         with pa.ipc.new_stream(stream, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
             writer.write_table(table)
-        found[name] = base64.b64encode(stream.getvalue()).decode()
-    return found
+        texts[name] = base64.b64encode(stream.getvalue()).decode()
+    return texts
 
 
 def columns_of(text: Any, columns: Sequence[ColumnSpec]) -> list[Any]:
@@ -101,10 +101,11 @@ def columns_of(text: Any, columns: Sequence[ColumnSpec]) -> list[Any]:
     return list(table.columns)
 
 
-def files_of(plan: Settings) -> dict[str, tuple[ColumnSpec, ...]]:
+def files_of(settings: Described) -> dict[str, tuple[ColumnSpec, ...]]:
     """Returns the columns of each file by its name; the file of options exists only with a search."""
-    found = {DECISIONS: decision_columns(plan.setup, search=plan.search is not None), ROUNDS: round_columns(plan.setup)}
-    return found if plan.search is None else {**found, OPTIONS: option_columns(plan.setup)}
+    searched = settings.search is not None
+    columns = {DECISIONS: decision_columns(settings.setup, search=searched), ROUNDS: round_columns(settings.setup)}
+    return {**columns, OPTIONS: option_columns(settings.setup)} if searched else columns
 
 
 def about(path: Path) -> dict[str, Any]:
@@ -120,27 +121,28 @@ def about(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{str(path)!r} is no Parquet file: {as_sentence(error)}") from None
     if KEY not in (schema.metadata or {}):
         raise ConfigError(f"{str(path)!r} is a Parquet file, but not of a study.")
-    held: dict[str, Any] = json.loads(schema.metadata[KEY])
-    held["columns"] = {
+    description: dict[str, Any] = json.loads(schema.metadata[KEY])
+    description["columns"] = {
         column.name: {"type": str(column.type), **{key.decode(): text.decode() for key, text in (column.metadata or {}).items()}}
         for column in schema
     }
-    return held
+    return description
 
 
-def _about(plan: Settings) -> dict[str, Any]:
+def _about(settings: Described) -> dict[str, Any]:
+    search = settings.search
     return {
         "format": FORMAT,
-        **plan.setup.to_dict(),
-        "unit": plan.setup.game.unit,
-        "episode": plan.episode,
-        "agents": list(plan.names),
-        "seating": plan.seating,
-        "seed": plan.seed,
-        "pots": None if plan.pots is None else list(plan.pots),
-        "every_ply": plan.every_ply,
-        "search": None if plan.search is None else {"by": plan.search[0], "deals": plan.search[1], "share": plan.share},
-        "actions": list(plan.setup.game.actions),
+        **settings.setup.to_dict(),
+        "unit": settings.setup.game.unit,
+        "episode": settings.episode,
+        "agents": list(settings.names),
+        "seating": settings.seating,
+        "seed": settings.seed,
+        "pots": None if settings.pots is None else list(settings.pots),
+        "every_ply": settings.every_ply,
+        "search": None if search is None else {"by": search[0], "deals": search[1], "share": settings.share},
+        "actions": list(settings.setup.game.actions),
         "commit": commit(),
         "versions": {**versions(), "pyarrow": pa.__version__},
     }
@@ -155,14 +157,19 @@ def _schema(columns: Sequence[ColumnSpec], about: Mapping[str, Any] | None = Non
 
 
 def writers_of(
-    paths: Mapping[str, Path], plan: Settings, first: int, episodes: int, command: str | None, opened: ExitStack
+    paths: Mapping[str, Path],
+    settings: Described,
+    first: int,
+    episodes: int,
+    command: str | None,
+    opened: ExitStack,
 ) -> dict[str, _Writer]:
     """Returns a writer of each file, which is closed with ``opened``."""
-    about, found = {**_about(plan), "first": first, "episodes": episodes, "command": command}, {}
-    for name, columns in files_of(plan).items():
-        found[name] = _Writer(paths[name], columns, {**about, "file": name})
-        opened.callback(found[name].close)
-    return found
+    about, writers = {**_about(settings), "first": first, "episodes": episodes, "command": command}, {}
+    for name, columns in files_of(settings).items():
+        writers[name] = _Writer(paths[name], columns, {**about, "file": name})
+        opened.callback(writers[name].close)
+    return writers
 
 
 class _Writer:

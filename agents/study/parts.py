@@ -16,7 +16,7 @@ from .units import StudyPlan
 def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
     """Writes the study whose units are all in the shards of ``folder``, where its files will be beside them.
 
-    Returns the number of rows of each file. The files are equal to the last byte to those of ``write_study``. That of the
+    Returns the number of rows of each file. The files equal what ``write_study`` writes, to the last byte. The file of
     decisions is put there last. Raises :class:`WorkError` as ``FinishedShards`` does, and :class:`ConfigError` if it exists.
     """
     check_folder(folder)
@@ -26,9 +26,9 @@ def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
         with ExitStack() as written:
             writers = writers_of(paths, plan, plan.first, plan.episodes, plan.command, written)
             with closing(FinishedShards(folder / FOLDER).results(plan, [], plan.units())) as results:
-                for _, found in results:
+                for _, payload in results:
                     for name, writer in writers.items():
-                        writer.add(columns_of(found.get(name), columns[name]))
+                        writer.add(columns_of(payload.get(name), columns[name]))
     return {name: writer.rows for name, writer in writers.items()}
 
 

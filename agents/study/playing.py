@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent
 from nainjaune_env.analysis.features import Trace, features_of, trace_plies
 from nainjaune_env.analysis.stats import LoggedPlies
-from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
+from nainjaune_env.core.errors import AgentError, ConfigError, unknown_name_message
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.engine.determinize import generator_states
 
-from ..arena.duplicate import chunks, start_with
+from ..arena.duplicate import chunks
 from ..arena.play import play_out
-from .action_values import ActionEvaluator, Values
+from .action_values import ActionEvaluator, RegretValues
 
 SeatedAs = Literal["random", "fixed"]
 TABLES: dict[str, int] = {"round": 4096, "match": 256}
@@ -40,8 +40,8 @@ class Stream(IntEnum):
     SEARCH = DEALS + 4
 
 
-class Settings(Protocol):
-    """What the files of a study say of it, see :class:`Plan`."""
+class Described(Protocol):
+    """What the files of a study say of it, see :class:`StudySettings`."""
 
     @property
     def setup(self) -> Setup: ...
@@ -64,7 +64,7 @@ class Settings(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudySettings:
     """The settings of a study; raises :class:`ConfigError` or :class:`AgentError` for invalid ones."""
 
     setup: Setup
@@ -88,7 +88,7 @@ class Plan:
         if self.episode == "match":
             self.setup.game.check_match(self.setup.rules)
         if self.seating not in ("random", "fixed"):
-            raise ConfigError(choose_one("seating", self.seating, ("random", "fixed")))
+            raise ConfigError(unknown_name_message("seating", self.seating, ("random", "fixed")))
         if not self.agents or (self.seating == "fixed" and len(self.agents) not in (1, n)):
             wanted = "at least one agent" if self.seating == "random" else f"one agent, or {n} in the order of the seats"
             raise AgentError(f"Expected {wanted}, not {len(self.agents)}.")
@@ -118,7 +118,7 @@ class Chunk:
     trace: Trace
     seats: NDArray[np.int64]
     """Indices into the agents by seat, ``(T, n)``."""
-    values: Values | None
+    values: RegretValues | None
     """Of the decisions ``trace.kept_row``; None without a search."""
 
 
@@ -127,51 +127,53 @@ def tables_at_once(episode: Episode, *, searched: bool) -> int:
     return min(TABLES[episode], SEARCHED_TABLES) if searched else TABLES[episode]
 
 
-def play(plan: Plan, episodes: int, *, first: int = 0, tables: int | None = None) -> Iterator[Chunk]:
+def play(settings: StudySettings, episodes: int, *, first: int = 0, tables: int | None = None) -> Iterator[Chunk]:
     """Yields the played episodes from number ``first`` on, ``tables`` at once.
 
     Random numbers of an episode depend on the seed and its number alone, so the beginning of a longer study is a shorter one.
     (A network in larger batches may round differently, and rarely decide differently.)
     """
-    for at, count in chunks(first, episodes, tables or tables_at_once(plan.episode, searched=plan.evaluator is not None)):
-        yield play_chunk(plan, at, count)
+    for at, count in chunks(first, episodes, tables or tables_at_once(settings.episode, searched=settings.evaluator is not None)):
+        yield play_chunk(settings, at, count)
 
 
-def play_chunk(plan: Plan, at: int, count: int) -> Chunk:
+def play_chunk(settings: StudySettings, at: int, count: int) -> Chunk:
     """Returns ``count`` played episodes from number ``at`` on."""
-    setup, start = plan.setup, start_with(plan.pots)
-    seeds = streams(plan.seed, count, Stream.DEALS, first=at)
-    batch = Batch(setup, count, episode=plan.episode, start=start, autoreset=False, log=True, deal=False)
+    setup, start = settings.setup, "fresh" if settings.pots is None else {"pots": settings.pots}
+    seeds = streams(settings.seed, count, Stream.DEALS, first=at)
+    batch = Batch(setup, count, episode=settings.episode, start=start, autoreset=False, log=True, deal=False)
     batch.reset(seeds=seeds)
     assert batch.log is not None
-    seats = _seats(plan, at, count)
-    drawn = streams(plan.seed, count, Stream.AGENTS, first=at)
-    payoff = play_out(batch, plan.agents, seats, lambda _, index: RowStreams(drawn, index))
+    seats = _seats(settings, at, count)
+    rng_states = streams(settings.seed, count, Stream.AGENTS, first=at)
+    payoff = play_out(batch, settings.agents, seats, lambda _, index: RowStreams(rng_states, index))
     plies, keep = LoggedPlies(batch.log.action, batch.log.count), None
-    if plan.evaluator is not None:
-        keep = plan.share > _uniform(plan, Stream.SHARE, at, (count, plies.actions.shape[1])).T
-    traced = trace_plies(setup, batch.log.opening, plies, every_ply=plan.every_ply, keep=keep)
+    if settings.evaluator is not None:
+        keep = settings.share > _uniform(settings, Stream.SHARE, at, (count, plies.actions.shape[1])).T
+    traced = trace_plies(setup, batch.log.opening, plies, every_ply=settings.every_ply, keep=keep)
     _check(traced, payoff)
-    return Chunk(at, count, traced, seats, None if plan.evaluator is None else _search(plan, plan.evaluator, traced, at, count))
+    return Chunk(
+        at, count, traced, seats, None if settings.evaluator is None else _search(settings, settings.evaluator, traced, at, count)
+    )
 
 
-def _uniform(plan: Plan, stream: Stream, at: int, shape: tuple[int, int]) -> NDArray[np.float64]:
+def _uniform(settings: StudySettings, stream: Stream, at: int, shape: tuple[int, int]) -> NDArray[np.float64]:
     """Returns uniform numbers for the episodes from ``at`` on, a row each; a row's numbers do not depend on ``shape``."""
-    return RowStreams(streams(plan.seed, shape[0], stream, first=at), np.arange(shape[0])).random(shape)
+    return RowStreams(streams(settings.seed, shape[0], stream, first=at), np.arange(shape[0])).random(shape)
 
 
-def _seats(plan: Plan, at: int, count: int) -> NDArray[np.int64]:
-    n, agents = plan.setup.players, len(plan.agents)
-    if plan.seating == "fixed":
+def _seats(settings: StudySettings, at: int, count: int) -> NDArray[np.int64]:
+    n, agents = settings.setup.players, len(settings.agents)
+    if settings.seating == "fixed":
         return np.tile(np.arange(n) % agents, (count, 1))
-    return (_uniform(plan, Stream.SEATS, at, (count, n)) * agents).astype(np.int64)
+    return (_uniform(settings, Stream.SEATS, at, (count, n)) * agents).astype(np.int64)
 
 
-def _search(plan: Plan, evaluator: ActionEvaluator, traced: Trace, at: int, count: int) -> Values:
+def _search(settings: StudySettings, evaluator: ActionEvaluator, traced: Trace, at: int, count: int) -> RegretValues:
     episode = traced.episode[traced.kept_row]
     # the row of each decision in its episode: its generator depends on the episode and this
     number = traced.kept_row - np.searchsorted(traced.episode, episode)
-    uniform = _uniform(plan, Stream.SEARCH, at, (count, int(number.max(initial=0)) + 1))
+    uniform = _uniform(settings, Stream.SEARCH, at, (count, int(number.max(initial=0)) + 1))
     legal = np.ascontiguousarray(traced.decisions["legal"][traced.kept_row])
     return evaluator.values(traced.kept, legal, generator_states(uniform[episode, number]))
 

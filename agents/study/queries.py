@@ -118,8 +118,8 @@ def mean_by(
         f"{_sums(value, per)} FROM {table} WHERE {_known(value, per, where)} GROUP BY ALL"
     )
     names = ", ".join(f"key{number}" for number in range(len(keys)))
-    found = connection.execute(f"SELECT {names}, {_lists(3)} FROM ({sums}) GROUP BY ALL ORDER BY {names}").fetchall()
-    return [_group(row[:-3] if by else (), *map(_array, row[-3:]), share=share) for row in found]
+    groups = connection.execute(f"SELECT {names}, {_lists(3)} FROM ({sums}) GROUP BY ALL ORDER BY {names}").fetchall()
+    return [_group(row[:-3] if by else (), *map(_array, row[-3:]), share=share) for row in groups]
 
 
 def compare(
@@ -141,8 +141,8 @@ def compare(
         f"SELECT {BLOCK}, {_sums(value, per, first)}, {_sums(value, per, second, at=3)} FROM {table} "
         f"WHERE {_known(value, per, where)} AND (({first}) OR ({second})) GROUP BY ALL"
     )
-    (found,) = connection.execute(f"SELECT {_lists(6)} FROM ({sums})").fetchall()
-    a, b, rows, c, d, others = (_array(column or []) for column in found)
+    (columns,) = connection.execute(f"SELECT {_lists(6)} FROM ({sums})").fetchall()
+    a, b, rows, c, d, others = (_array(column or []) for column in columns)
     for condition, count in ((first, rows), (second, others)):
         if not count.sum():
             raise ConfigError(f"There is nothing to compare: no row of {table} has {condition}.")
@@ -155,8 +155,8 @@ def compare(
 def _sums(value: str, per: str, condition: str = "true", *, at: int = 0) -> str:
     """Returns the SQL of sums over the rows of a deal: of ``value``, of ``per`` and of rows, as columns ``n0``, ``n1`` …"""
     parts = (f"sum(({value})::DOUBLE)", f"sum(({per})::DOUBLE)", "count(*)")
-    kept = f"FILTER (WHERE {condition})"
-    return ", ".join(f"coalesce({part} {kept}, 0) AS n{at + number}" for number, part in enumerate(parts))
+    condition_of = f"FILTER (WHERE {condition})"
+    return ", ".join(f"coalesce({part} {condition_of}, 0) AS n{at + number}" for number, part in enumerate(parts))
 
 
 def _known(value: str, per: str, where: str) -> str:

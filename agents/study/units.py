@@ -12,14 +12,14 @@ from nainjaune_env.engine.batch import Episode
 
 from ..arena.duplicate import chunks
 from ..distributed.plan_fields import check_fields
-from ..distributed.units import Found, Player, Unit, setup_from
+from ..distributed.units import Payload, Player, WorkUnit, setup_from
 from .action_values import ActionEvaluator
-from .playing import Plan, SeatedAs, play_chunk, tables_at_once
+from .playing import SeatedAs, StudySettings, play_chunk, tables_at_once
 
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What a study plays, in plain values; those that :class:`~.playing.Plan` has too are explained there."""
+    """What a study plays, in plain values; those that :class:`~.playing.StudySettings` has too are explained there."""
 
     KIND: ClassVar[str] = "study"
 
@@ -38,7 +38,7 @@ class StudyPlan:
     """The agent that searches and its deals."""
     share: float = 1.0
     chunk: int | None = None
-    """Episodes played at once, those of a unit (None: ``tables_at_once``)."""
+    """Episodes of a unit, played at once (None: ``tables_at_once``)."""
     command: str | None = None
     """Reproduces the study."""
 
@@ -55,21 +55,21 @@ class StudyPlan:
         return {**vars(self), "setup": self.setup.to_dict()}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, values: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
-        return cls(**{**values, "setup": setup_from(held["setup"])})
+        plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        return cls(**{**plain, "setup": setup_from(values["setup"])})
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields the episodes in order, a chunk a unit."""
         size = self.chunk or tables_at_once(self.episode, searched=self.search is not None)
-        return (Unit(0, at, count) for at, count in chunks(self.first, self.episodes, size))
+        return (WorkUnit(0, at, count) for at, count in chunks(self.first, self.episodes, size))
 
-    def playing(self, agents: Sequence[Agent]) -> Plan:
+    def playing(self, agents: Sequence[Agent]) -> StudySettings:
         """Returns the settings of play with the loaded ``agents``, in the order of :attr:`agents`; raises as they do."""
         by_name = dict(zip(self.agents, agents, strict=True))
         evaluator = None if self.search is None else ActionEvaluator(self.setup, by_name[self.search[0]], self.search[1])
-        return Plan(
+        return StudySettings(
             self.setup, [by_name[name] for name in self.names], self.seed, episode=self.episode, seating=self.seating,
             pots=self.pots, every_ply=self.every_ply, evaluator=evaluator, share=self.share,
         )  # fmt: skip
@@ -78,9 +78,9 @@ class StudyPlan:
         """Returns the function that plays a unit and yields the rows of all files."""
         from .files import rows_text  # pyarrow is an extra, and merging a tournament does not need it
 
-        plan = self.playing(agents)
+        settings = self.playing(agents)
 
-        def play(unit: Unit) -> Found:
-            return rows_text(plan, play_chunk(plan, unit.first, unit.deals))
+        def play(unit: WorkUnit) -> Payload:
+            return rows_text(settings, play_chunk(settings, unit.first, unit.deals))
 
         return play

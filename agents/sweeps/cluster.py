@@ -11,12 +11,12 @@ import hashlib
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from nainjaune_env.core.atomic_files import write_bytes
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError, WorkError, quoted
@@ -27,9 +27,9 @@ from ..distributed.processes import Report, oldest
 from ..nets.checkpoint import FILE_NAME
 from ..trainers import get_trainer
 from ..trainers.config import build
-from ..trainers.run import PACKAGES, Run
-from ..trainers.worker import WorkerRun, error_of
-from .grid import Unit, begin, is_done, train_unit
+from ..trainers.run import PACKAGES
+from .grid import SeedRun
+from .training import Progressed, WorkerRun, begin, portable, run_of, to_train, train_run
 
 CALL_SECONDS = 300.0
 """Of training in a call, after which the run is saved and comes back: what is lost at most where a machine is."""
@@ -37,67 +37,68 @@ Files = Mapping[str, tuple[str, bytes]]
 """Files of a folder: the SHA-256 and the content of each, by its path in the folder."""
 
 
-def check_runs(runs: Sequence[Unit]) -> None:
+class Stretch(NamedTuple):
+    """What a call returns that has trained a run for a while."""
+
+    finished: bool
+    completed: int
+    """Iterations."""
+    files: Files
+    """The files that have changed."""
+
+
+def check_runs(runs: Sequence[SeedRun]) -> None:
     """Raises :class:`ConfigError` for a run that does not train in one process, on processors."""
-    for unit in runs:
+    for seed_run in runs:
         for key, usual in (("device", "cpu"), ("workers", 1), ("cluster", None)):
-            value = getattr(unit.config, key, usual)
+            value = getattr(seed_run.config, key, usual)
             if value != usual:
                 raise ConfigError(f"On a cluster each run trains in one process, with {key}={usual}, and it is {quoted(value)}.")
 
 
 def train_on_cluster(
-    address: str, runs: Sequence[Unit], progressed: Callable[[Unit, int], None], report: Report | None = None
-) -> dict[Unit, str]:
-    """Trains all ``runs`` on the cluster at ``address``; the arguments and what it returns are those of ``grid.train_all``.
+    address: str, runs: Sequence[SeedRun], progressed: Progressed, report: Report | None = None
+) -> dict[SeedRun, str]:
+    """Trains all ``runs`` on the cluster at ``address``; arguments and result as in ``train_all``.
 
     ``progressed`` is called after each call. Raises :class:`WorkError` as ``cluster.connect`` does, and for a worker with other
     versions.
     """
     check_runs(runs)
-    waiting: deque[Unit] = deque()
-    for unit in runs:
-        if is_done(unit):
-            progressed(unit, unit.config.iterations)
-        else:
-            waiting.append(unit)
-    diverged: dict[Unit, str] = {}
-    with connected(address), ExitStack() as held:
-        calls = Calls[Unit](_train)
-        begun: set[Unit] = set()
-        for unit in waiting:
-            if unit.config.threads > largest_machine():
+    waiting = deque(to_train(runs, progressed))
+    diverged: dict[SeedRun, str] = {}
+    with connected(address), ExitStack() as locks:
+        calls = Calls[SeedRun](_train)
+        begun: set[SeedRun] = set()
+        for seed_run in waiting:
+            if seed_run.config.threads > largest_machine():
                 raise ConfigError(
-                    f"A run takes {unit.config.threads} processors ('threads'), and the largest machine of the cluster has "
+                    f"A run takes {seed_run.config.threads} processors ('threads'), and the largest machine of the cluster has "
                     f"{largest_machine()}."
                 )
         while waiting or calls.pending:
             while waiting and len(calls.pending) < processors():
-                unit = waiting.popleft()
-                if unit not in begun:
-                    begun.add(unit)
-                    run = held.enter_context(Run(unit.folder, getattr(get_trainer(unit.config.algorithm), "PACKAGES", ())))
-                    begin(unit, run)
-                calls.submit(
-                    unit, own_versions(), asdict(unit.config), files_in(unit.folder), CALL_SECONDS, processors=unit.config.threads
-                )
-            for unit, (word, *rest) in calls.finished():
-                if word == "refused":
-                    error = error_of(*rest)
-                    if not isinstance(error, DivergenceError):
-                        raise error
-                    diverged[unit] = str(error)
+                seed_run = waiting.popleft()
+                if seed_run not in begun:
+                    begun.add(seed_run)
+                    begin(seed_run, locks.enter_context(run_of(seed_run)))
+                arguments = (package_versions(), asdict(seed_run.config), files_in(seed_run.folder), CALL_SECONDS)
+                calls.submit(seed_run, *arguments, processors=seed_run.config.threads)
+            for seed_run, result in calls.finished():
+                if isinstance(result, DivergenceError):
+                    diverged[seed_run] = str(result)
                     continue
-                finished, completed, files = rest
-                write_files(unit.folder, files)
-                progressed(unit, completed)
-                if not finished:
-                    waiting.append(unit)
+                if isinstance(result, NainJauneError):
+                    raise result
+                write_files(seed_run.folder, result.files)
+                progressed(seed_run, result.completed)
+                if not result.finished:
+                    waiting.append(seed_run)
             oldest(calls.pending.values(), f"{len(calls.pending)} runs", report)
     return diverged
 
 
-def own_versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """Returns the versions of what training depends on, with the sources of this package."""
     return {name: version(name) for name in PACKAGES} | {PACKAGES[0]: package_version()}
 
@@ -121,29 +122,27 @@ def write_files(folder: Path, files: Files) -> None:
         write_bytes(folder / name, files[name][1])
 
 
-def _train(versions: Mapping[str, str], values: dict[str, Any], files: Files, seconds: float) -> tuple[Any, ...]:
-    """Trains a run in a worker for some ``seconds``, from its ``files`` on.
-
-    Returns ``("trained", finished, completed, files)`` with the files that have changed, or ``("refused", class, sentence)``.
-    """
-    end, done = time.monotonic() + seconds, [0]
+def _train(versions: Mapping[str, str], values: dict[str, Any], files: Files, seconds: float) -> Stretch | NainJauneError:
+    """Trains a run in a worker for some ``seconds``, from its ``files`` on; returns the error where it fails."""
+    end, completed = time.monotonic() + seconds, 0
     try:
-        own = own_versions()
+        here = package_versions()
         for name, number in versions.items():
-            if own[name] != number:
-                raise WorkError(f"A worker has version {own[name]} of {name}, and the run is of {number}: install the same.")
+            if here[name] != number:
+                raise WorkError(f"A worker has version {here[name]} of {name}, and the run is of {number}: install the same.")
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place) / "run"
             write_files(folder, files)
             run = WorkerRun(folder)
 
-            def progress(completed: int, metrics: dict[str, float]) -> None:
-                done[0] = completed
+            def progress(iterations: int, metrics: dict[str, float]) -> None:
+                nonlocal completed
+                completed = iterations
                 run.stop_requested = bool(metrics) and time.monotonic() >= end  # an iteration is done in any case
 
             config = build(get_trainer(values["algorithm"]).Config, values)
-            finished = train_unit(Unit("", values["seed"], config, folder), run, progress)
+            finished = train_run(SeedRun("", values["seed"], config, folder), run, progress)
             changed = {name: file for name, file in files_in(folder).items() if name not in files or files[name][0] != file[0]}
-            return "trained", finished, done[0], changed
+            return Stretch(finished, completed, changed)
     except NainJauneError as error:
-        return "refused", type(error).__name__, str(error)
+        return portable(error)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 
 TRAINERS = ("deep_monte_carlo", "expert", "maskable_ppo", "ppo")
 """The algorithms; a new one is a module of this package and a name in this list."""
@@ -23,5 +23,5 @@ def trainer_names() -> tuple[str, ...]:
 def get_trainer(name: object) -> ModuleType:
     """Returns the module of an algorithm; raises :class:`ConfigError` for an unknown name."""
     if name not in trainer_names():
-        raise ConfigError(choose_one("algorithm", name, trainer_names()))
+        raise ConfigError(unknown_name_message("algorithm", name, trainer_names()))
     return importlib.import_module(f"{__name__}.{name}")

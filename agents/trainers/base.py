@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -19,31 +19,32 @@ from numpy.typing import NDArray
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent, use_threads
-from ..nets.arch import DEFAULT_ARCH, get_arch, make_net
+from ..nets.arch import ARCHS, make_net
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
+from ..options import check_options, option
 from ..task import CENTRED, FRESH, Task
 from .checkpointing import load_initial_weights, load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
-from .config import check_bounds, option, resolve_setup
+from .config import resolve_setup
 from .experiment_logs import check_logs
-from .starts import RoundStarts
+from .opponents import named, shares_of
+from .optimizers import OPTIMIZER
+from .rollout import RoundStarts
 
 EVAL_SEED = 987_654_321
 """Seed of the evaluation's deals, the same for every run; training deals derive from the run's own seed."""
-MOST_TABLES = 1 << 20
+MAX_TABLES = 1 << 20
 """Bound of tables in parallel: some gigabytes."""
-MOST_UNITS = 1 << 14
-"""Bound of a layer's width: the weights between two such layers are a gigabyte."""
 EMA_MEANING = "decay, an iteration, of an exponential moving average of the weights, which is the player; 0 = none"
-MOST_EMA = 1 - 1e-6
+MAX_EMA = 1 - 1e-6
 """Bound of a decay: at 1 the average would stay what it is."""
 
 
@@ -51,25 +52,25 @@ MOST_EMA = 1 - 1e-6
 class BaseConfig:
     """The keys that every trainer has. A subclass redeclares a key whose default or meaning differs."""
 
+    TRAINS_MEMORY: ClassVar = False
+    """Whether the trainer can train a network with a state."""
     algorithm: str = option("", "the trainer")
     game: str = option(DEFAULT_GAME, "the game")
-    preset: str | None = option(None, "the rule sheet (none: the game's default)")
+    preset: str | None = option(None, "the preset (none: the game's default)")
     players: int | None = option(None, "seats (none: the game's default)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
     objective: str = option(CENTRED, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")
     start: str | dict[str, Any] = option(
         FRESH, "how rounds start: 'fresh', 'carried' through matches, or {pots: [low, high]}, drawn for each deal"
     )
-    seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
-    arch: str = option(
-        DEFAULT_ARCH,
-        "the network: 'mlp', 'residual' (a block for each of 'hidden', with layer normalisation), or 'history_gru' "
-        "(PPO with 'history': a GRU over the plies of the round)",
+    opponents: dict[str, float] | str | None = option(
+        None,
+        "whom the learner meets: shares of tables, as in {self: 0.5, closer: 0.25, past: 0.25}, 'past' being earlier states "
+        "of the run, or one agent's name (none: itself); at tables with an opponent one seat learns",
     )
-    hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1, high=MOST_UNITS)
-    learning_rate: float = option(2e-3, "Adam's step size at the start", low=0, high=1)
-    last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes by 'schedule'", low=0, high=1)
-    warmup: int = option(0, "iterations over which the learning rate rises linearly to its schedule, at the start", low=0)
+    seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
+    arch: dict[str, Any] = option({"name": "mlp"}, "the network, {name, **arguments}", choice=ARCHS)
+    optimizer: dict[str, Any] = option({"name": "adam"}, "the optimizer, {name, **arguments}", choice=OPTIMIZER)
     schedule: str = option("linear", "how values go from their start to their end: 'linear', or 'cosine', half a period of it")
     epochs: int = option(1, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step", low=1)
@@ -84,13 +85,12 @@ class BaseConfig:
     eval_against: str = option("random", "the agent over whose field the edge is measured")
 
     def __post_init__(self) -> None:
-        check_bounds(self)
-        get_arch(self.arch).check_arguments(self.hidden, getattr(self, "recurrent", 0))  # keys of PPO alone
-        if get_arch(self.arch).reads_history and not getattr(self, "history", 0):
-            raise ConfigError(f"A network of arch {self.arch!r} reads the plies of the round: set 'history', which PPO has.")
+        check_options(self)
+        if self.recurrent and not self.TRAINS_MEMORY:
+            raise ConfigError(f"{self.algorithm!r} trains no network with memory: arch.recurrent is 0, not {self.recurrent}.")
         check_logs(self.logs)
         if self.schedule not in SCHEDULES:
-            raise ConfigError(choose_one("schedule", self.schedule, SCHEDULES))
+            raise ConfigError(unknown_name_message("schedule", self.schedule, SCHEDULES))
         if self.eval_deals == 1:
             raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
         if self.keep_best and not self.evaluates:
@@ -98,6 +98,8 @@ class BaseConfig:
         self.setup()
         for setup in self.setups():
             self.task.check(setup)
+            for name in named(self.shares):
+                load_agent(name, setup)
             if self.evaluates:  # an unknown name is an error now and not at the first evaluation
                 load_agent(self.eval_against, setup)
 
@@ -110,9 +112,19 @@ class BaseConfig:
         return [self.setup()]
 
     @property
+    def recurrent(self) -> int:
+        """Units of the network's memory; 0 = none."""
+        return int(self.arch.get("recurrent", 0))
+
+    @property
     def task(self) -> Task:
         """What is learned: the objective and the start of rounds."""
         return Task(self.objective, self.start)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of tables of each opponent; raises :class:`ConfigError` for a malformed one."""
+        return shares_of(self.opponents)
 
     @property
     def evaluates(self) -> bool:
@@ -149,6 +161,8 @@ class BaseTrainer(ABC, Generic[C]):
     """Those whose state checkpoints keep, by the prefix of its tensors' names; the subclass sets it."""
     starts: Sequence[RoundStarts] = ()
     """What begins the rounds at the trainer's tables, if a checkpoint must keep them; the subclass sets it."""
+    rank, size = 0, 1
+    """This process among those of the run, see ``distributed``; all others train in one."""
     common = False
     """Whether ``layout`` is the one for all tables of the game, and not that of ``setup``."""
 
@@ -188,7 +202,22 @@ class BaseTrainer(ABC, Generic[C]):
 
     def ends(self, stop_requested: bool) -> bool:
         """Returns whether no further iteration is done: the last one is, or ``stop_requested``."""
-        return self.completed >= self.config.iterations or stop_requested
+        return self.completed >= self.config.iterations or self.mean(stop_requested) > 0
+
+    # ---- processes -----------------------------------------------------------------------------------------------
+
+    def part(self, count: int) -> slice:
+        """Returns which of ``count`` tables this process has."""
+        return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
+
+    def mean(self, value: float) -> float:
+        """Returns the mean of ``value`` over all processes."""
+        return value
+
+    def average_gradients(self) -> None:
+        """Sets all gradients to their means over all processes."""
+
+    # ---- schedules and networks ----------------------------------------------------------------------------------
 
     def annealed(self, first: float, last: float) -> float:
         """Returns the value now of the schedule that goes from ``first`` to ``last`` over the run."""
@@ -196,14 +225,13 @@ class BaseTrainer(ABC, Generic[C]):
 
     @property
     def learning_rate(self) -> float:
-        """Adam's step size now."""
-        c = self.config
-        return self.annealed(c.learning_rate, c.last_learning_rate) * warmed_up(self.iteration, c.warmup)
+        """The optimizer's step size now."""
+        c = self.config.optimizer
+        return self.annealed(c["learning_rate"], c["last_learning_rate"]) * warmed_up(self.iteration, c["warmup"])
 
-    def new_net(self, generator: torch.Generator, **arguments: Any) -> PolicyValueNet:
+    def new_net(self, generator: torch.Generator) -> PolicyValueNet:
         """Returns an untrained network, its weights drawn from ``generator``."""
-        c = self.config
-        return make_net(c.arch, self.layout, len(self.setup.game.actions), c.hidden, generator, **arguments)
+        return make_net(self.config.arch, self.layout, len(self.setup.game.actions), generator)
 
     def average_weights(self, prefix: str, decay: float) -> PolicyValueNet:
         """Returns a copy of ``net`` with an exponential moving average of its weights, kept in checkpoints under ``prefix``.
@@ -278,11 +306,8 @@ class BaseTrainer(ABC, Generic[C]):
             layout=self.layout.fingerprint,
             actions=len(self.setup.game.actions),
             arch=self.net.arch,
-            hidden=list(self.net.hidden),
             iteration=self.iteration,
             config=dataclasses.asdict(self.config),
-            recurrent=self.net.recurrent,
-            history=self.net.history,
             common=self.common,
             progress={"decisions": float(self.decisions), "seconds": self.seconds},
             tensors={name: tensor.cpu() for name, tensor in tensors.items()},

@@ -11,7 +11,7 @@ import numpy as np
 from nainjaune_env.core import atomic_files
 from nainjaune_env.core.spec import Setup
 
-from ..loading import checkpoint_path, undrawn
+from ..loading import base_name, checkpoint_path
 from ..nets.checkpoint import FILE_NAME, check_fits, load_checkpoint
 from ..task import OWN
 from . import ppo
@@ -23,7 +23,7 @@ with a settled policy explores little, and stays as it is even where there is mu
 
 RECIPES: Mapping[str, Mapping[str, Any]] = {
     FRESH: {"entropy": 1.0},  # nothing else makes it explore, as its opponent never changes
-    FROM_NETWORK: {"learning_rate": 1e-3, "entropy": 0.02, "last_entropy": 0.002},  # with more it forgets what it knows
+    FROM_NETWORK: {"optimizer": {"learning_rate": 1e-3}, "entropy": 0.02, "last_entropy": 0.002},  # with more it forgets
 }
 """Keys of PPO's configuration that differ from its defaults, besides the task."""
 
@@ -41,17 +41,14 @@ def response_configs(
     initial: dict[str, dict[str, Any]] = {FRESH: {}}
     path = checkpoint_path(target, setup)
     if path is not None:
-        checkpoint, name = load_checkpoint(path), undrawn(target)
+        checkpoint, name = load_checkpoint(path), base_name(target)
         check_fits(checkpoint, setup, repr(name))
-        initial[FROM_NETWORK] = {
-            "init": name,
-            "arch": checkpoint.arch,
-            "hidden": checkpoint.hidden,
-            "recurrent": checkpoint.recurrent,
-            "history": checkpoint.history,
-        }
-    own = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
-    return {start: build(ppo.Config, {**common, **RECIPES[start], **own, **initial[start]}) for start in initial}
+        initial[FROM_NETWORK] = {"init": name, "arch": checkpoint.arch}
+    overrides = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
+    recipes = {start: {**common, **RECIPES[start], **overrides, **initial[start]} for start in initial}
+    for start, recipe in recipes.items():  # settings of the optimizer go over those of the recipe, one by one
+        recipe["optimizer"] = {**RECIPES[start].get("optimizer", {}), **settings.get("optimizer", {})}
+    return {start: build(ppo.Config, recipe) for start, recipe in recipes.items()}
 
 
 def digest(target: str, setup: Setup) -> str | None:
@@ -68,7 +65,7 @@ TIMED = 5
 
 def seconds_an_iteration(config: ppo.Config) -> float:
     """Returns the duration of an iteration of ``config`` on this machine; what it learns is discarded."""
-    trainer = ppo.Trainer(config, config.setup())
+    trainer = ppo.new_trainer(config)
     trainer.iterate()
     clock = [time.perf_counter()]
     for _ in range(TIMED):

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
 from torch import Tensor
 
 from nainjaune_env.core.errors import CheckpointError, as_sentence
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.history import layout_with_history
 
 from ..loading import checkpoint_path
 from ..nets.checkpoint import Checkpoint, check_fits, check_objective, load_checkpoint
-from ..nets.common_layout import places
 from ..nets.net_agent import build_net, stored_net
 from ..nets.policy_value import PolicyValueNet
 from .config import changed_keys
@@ -45,8 +44,7 @@ def load_initial_weights(
     """Copies the network of another ``run``, named as an agent, into ``net``, and nothing else of that run.
 
     ``objective`` is the one that ``net`` is trained for (None: any). ``common`` is the layout of ``net`` if it plays all tables
-    of the game, None if it plays tables with ``setup`` only. A network that observes more plies of the round may take over one
-    that observes fewer or none (``PolicyValueNet.extend``).
+    of the game, None if it plays tables with ``setup`` only.
 
     Raises :class:`~nainjaune_env.core.errors.AgentError` for a zoo player without a network for such tables, and
     :class:`CheckpointError` if there is no such run, it was trained for another objective, which its value head predicts, or the
@@ -57,22 +55,15 @@ def load_initial_weights(
     where = f"{run!r}, named by 'init',"
     check_fits(checkpoint, setup, where)
     check_objective(checkpoint, objective, where)
-    networks = ((one, f" history={one.history}" if one.history else "") for one in (checkpoint, net))
-    other, own = (f"arch={one.arch} hidden={list(one.hidden)} recurrent={one.recurrent}{plies}" for one, plies in networks)
-    larger = not common and checkpoint.hidden == list(net.hidden) and checkpoint.history <= net.history
-    if own != other and not larger:
-        raise CheckpointError(f"{where} has {other}, and this run has {own}.")
     if common and not checkpoint.common:
         raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
     source = stored_net(checkpoint, common, where) if common else build_net(checkpoint, setup, where)
-    if own == other:
-        net.load_state_dict(source.state_dict())
-        return
-    columns = places(layout_with_history(setup, checkpoint.history), layout_with_history(setup, net.history))
-    try:
-        net.extend(source, torch.from_numpy(columns))
-    except ValueError as error:
-        raise CheckpointError(f"{where} has {other}, and this run has {own}: {as_sentence(error)}") from None
+    if source.arch != net.arch:
+        source_arch, net_arch = (
+            yaml.safe_dump(one.arch, default_flow_style=True, sort_keys=False).strip() for one in (source, net)
+        )
+        raise CheckpointError(f"{where} has arch={source_arch}, and this run has arch={net_arch}.")
+    net.load_state_dict(source.state_dict())
 
 
 def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -88,7 +79,7 @@ def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tens
 def optimizer_tensors(prefix: str, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Returns the state of an optimizer: ``<prefix><parameter>.<key>``, parameters numbered."""
     state = optimizer.state_dict()["state"]
-    return {f"{prefix}{number}.{key}": tensor for number, kept in state.items() for key, tensor in kept.items()}
+    return {f"{prefix}{number}.{key}": tensor for number, values in state.items() for key, tensor in values.items()}
 
 
 def load_optimizer(prefix: str, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:

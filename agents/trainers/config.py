@@ -5,17 +5,18 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-import types
-import typing
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 
-from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
+
+from .. import options
+from ..nets.upgrade import upgraded_config
 
 C = TypeVar("C")
 
@@ -27,36 +28,43 @@ LENGTH_KEYS = ("iterations", "generations")
 RESUME_KEYS = frozenset({*LENGTH_KEYS, "checkpoint_minutes", "keep_best", "keep_every"})
 """Keys that may be changed when a run is resumed: its length, and which of its checkpoints are kept."""
 
+_SHARES = "'opponents' says it now, as in {self: 0.5, past: 0.25, closer: 0.25}"
+_PROCESSES = "it measured no gain (25 s in two processes, 21 s in one), and torchrun starts several processes now"
+_MAGNET = "it measured no gain, and examples/ppo_magnet.py has it now"
+REMOVED: Mapping[str, tuple[str, tuple[Any, ...]]] = {
+    "belief": ("it measured no gain (+.277/+.261 against +.275, 45 % slower)", (0.0,)),
+    "history": ("it measured no gain (-.009 against +.091, 50 % slower)", (0,)),
+    "league": (_SHARES, (0.0,)),
+    "pool": (_SHARES, ([],)),
+    "matching": (_SHARES, ("uniform",)),
+    "snapshots": (_SHARES, (8, 5)),
+    "snapshot_every": (_SHARES, (25, 10)),
+    "self_play": (_SHARES, ()),
+    "past_selves": (_SHARES, ()),
+    "magnet": (_MAGNET, (0.0,)),
+    "magnet_decay": (_MAGNET, (0.99,)),
+    "shards": (_PROCESSES, (1,)),
+    "workers": (_PROCESSES, (1,)),
+    "reduction": (_PROCESSES, ("ordered",)),
+    "centre": ("'objective' says it now: 'centred' or 'own'", ()),
+}
+"""Keys that trainers had: why each is gone, and its values that asked for nothing, with which a stored configuration is read."""
+REMOVED_ON = "2026-11-25"
 
-def option(default: Any, meaning: str, *, low: float | None = None, high: float | None = None) -> Any:
-    """Returns a dataclass field for a configuration key: its default, its line of documentation and its bounds (inclusive).
 
-    The bounds of a list hold for each of its items. :func:`check_bounds` enforces them.
-    """
-    metadata = {"meaning": meaning, "low": low, "high": high}
-    if isinstance(default, list | dict):
-        return dataclasses.field(default_factory=lambda: type(default)(default), metadata=metadata)
-    return dataclasses.field(default=default, metadata=metadata)
-
-
-def check_bounds(config: Any) -> None:
-    """Raises :class:`ConfigError` for the first value of ``config`` that is outside the bounds of its key."""
-    for f in dataclasses.fields(config):
-        value = getattr(config, f.name)
-        items = value if isinstance(value, list) else [value]
-        for bound, within in (("low", "at least"), ("high", "at most")):
-            limit = f.metadata[bound]
-            if limit is not None and any(item < limit if bound == "low" else item > limit for item in items):
-                raise ConfigError(f"The configuration key {f.name!r} is {within} {limit}, and it is {quoted(value)}.")
-
-
-def defaults(cls: type[Any]) -> dict[str, Any]:
-    """Returns the default of every key of a configuration class."""
-    return {f.name: f.default_factory() if callable(f.default_factory) else f.default for f in dataclasses.fields(cls)}
+MOVED_KEYS = {
+    "hidden": "an argument of the network: arch: {name: mlp, hidden: [256, 256]} in YAML, --set 'arch.hidden=[256,256]'",
+    "recurrent": "an argument of the network: arch: {name: mlp, recurrent: 128} in YAML, --set arch.recurrent=128",
+    "learning_rate": "an argument of the optimizer: --set optimizer.learning_rate=0.001",
+    "last_learning_rate": "an argument of the optimizer: --set optimizer.last_learning_rate=0.0001",
+    "warmup": "an argument of the optimizer: --set optimizer.warmup=20",
+    "muon": "an optimizer: optimizer: {name: muon, matrix_ratio: 6} in YAML, or --set optimizer.name=muon",
+}
+"""Keys that configurations had before networks and optimizers were ``{name, **arguments}``, and how they are written now."""
 
 
 def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
-    """Returns the keys whose ``stored`` values differ from those of ``config``, so that a run cannot be resumed under it.
+    """Returns the keys whose ``stored`` values differ from ``config``, so that a run cannot be resumed under it.
 
     A key that ``stored`` lacks has its default: it is newer than the run. :data:`PLACEMENT_KEYS` and :data:`RESUME_KEYS` do not
     count.
@@ -66,21 +74,28 @@ def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
 
 def differing(config: Any, stored: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Returns the keys whose values differ, each with the one ``stored``, or its default, and that of ``config``."""
-    now, before = dataclasses.asdict(config), {**defaults(type(config)), **renamed(type(config), stored)}
+    now, before = dataclasses.asdict(config), options.completed(type(config), without_removed(type(config), stored))
     return {key: [value, now.get(key)] for key, value in before.items() if key not in now or now[key] != value}
 
 
-def renamed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns ``values`` with the key ``centre``, which PPO and deep Monte Carlo had, as the ``objective`` that replaced it.
+def without_removed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns ``values`` without keys of :data:`REMOVED` that asked for nothing, unless ``cls`` has them.
 
-    Raises :class:`ConfigError` for both keys, or a ``centre`` that is not true or false.
+    Raises :class:`ConfigError` for a removed key with any other value.
     """
-    if "centre" not in values or not getattr(cls, "HAD_CENTRE", False):
-        return dict(values)
-    centre = values["centre"]
-    if "objective" in values or not isinstance(centre, bool):
-        raise ConfigError("The key 'centre' (true or false) became 'objective': 'centred' or 'own'. Give that one alone.")
-    return {key: value for key, value in values.items() if key != "centre"} | {"objective": "centred" if centre else "own"}
+    names = {f.name for f in dataclasses.fields(cls)}
+    present = {}
+    for key, value in values.items():
+        if key in names or key not in REMOVED:
+            present[key] = value
+            continue
+        reason, unused = REMOVED[key]
+        if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in unused):
+            raise ConfigError(
+                f"The configuration key {key!r} was removed on {REMOVED_ON}: {reason}, see docs/lab/removed_options.md. "
+                "A run that used it goes on under a version from before that day."
+            )
+    return present
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -98,7 +113,12 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return values
 
 
-MOST_VALUES = 100_000
+def read_stored(path: Path) -> dict[str, Any]:
+    """Returns the configuration in the folder of a run, in the form of today, see :func:`upgraded_config`."""
+    return upgraded_config(read_yaml(path))
+
+
+MAX_VALUES = 100_000
 """Values that a configuration has at most, with its aliases written out."""
 
 
@@ -141,7 +161,7 @@ _Loader.add_constructor(_FLOAT, _Loader.number)
 
 
 def _load_yaml(text: str) -> Any:
-    """Returns the value of a YAML document; raises ``ValueError`` for anything else, and for more than :data:`MOST_VALUES`."""
+    """Returns the value of a YAML document; raises ``ValueError`` for anything else, and for more than :data:`MAX_VALUES`."""
     try:
         loader = _Loader(text)
     except yaml.YAMLError as error:  # characters that YAML does not have
@@ -150,8 +170,8 @@ def _load_yaml(text: str) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
-        if _size(node, {}) > MOST_VALUES:  # aliases of lists of aliases grow without end when they are read one by one
-            raise ValueError(f"it has more than {MOST_VALUES} values, with its aliases written out")
+        if _size(node, {}) > MAX_VALUES:  # aliases of lists of aliases grow without end when they are read one by one
+            raise ValueError(f"it has more than {MAX_VALUES} values, with its aliases written out")
         return loader.construct_document(node)
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(str(error)) from None
@@ -194,47 +214,17 @@ def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[s
 
 
 def build(cls: type[C], values: Mapping[str, Any]) -> C:
-    """Returns the configuration with ``values``; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
-    hints = typing.get_type_hints(cls)
-    names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
-    converted = {}
-    for key, value in renamed(cls, values).items():
-        if key not in names:
-            raise ConfigError(choose_one("configuration key", key, names))
-        converted[key] = _number(value) if hints[key] is float else value
-        if not _has_type(converted[key], hints[key]):
-            raise ConfigError(f"The configuration key {key!r} takes {_type_name(hints[key])}, not {quoted(value)}.")
-    return cls(**converted)
+    """Returns the configuration with ``values``.
 
-
-def _number(value: Any) -> Any:
-    """Returns ``value`` as a float if it can be read as one: YAML reads ``1e-3`` as text and only ``1.0e-3`` as a number."""
-    if isinstance(value, bool):
-        return value
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return value
-
-
-def _has_type(value: Any, hint: Any) -> bool:
-    if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        return any(_has_type(value, part) for part in typing.get_args(hint))
-    if hint is float:
-        return isinstance(value, float) and math.isfinite(value)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if typing.get_origin(hint) is list:
-        return isinstance(value, list) and all(_has_type(item, typing.get_args(hint)[0]) for item in value)
-    return isinstance(value, typing.get_origin(hint) or hint)
-
-
-def _type_name(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+    Raises :class:`ConfigError` for an unknown key, one that has moved, or a value of the wrong type.
+    """
+    if moved := next((key for key in MOVED_KEYS if key in values), None):
+        raise ConfigError(f"The configuration key {moved!r} has become {MOVED_KEYS[moved]}.")
+    return options.build(cls, without_removed(cls, values))
 
 
 def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:
-    """Returns the setup with ``knobs`` over those of the preset.
+    """Returns the setup with ``knobs`` over the preset's.
 
     Raises :class:`~nainjaune_env.core.errors.RulesError` as ``make_setup`` does. Knobs from a file must not be passed to that
     as keyword arguments: one called ``preset`` would be a Python error.
@@ -243,16 +233,10 @@ def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Map
     names = setup.rules.names()
     for name in knobs:
         if name not in names:
-            raise RulesError(choose_one("knob", name, names))
+            raise RulesError(unknown_name_message("knob", name, names))
     return dataclasses.replace(setup, rules=setup.rules.replace(**knobs))
-
-
-def options(cls: type[Any]) -> list[tuple[str, Any, str]]:
-    """Returns every key of a configuration class with its default and its meaning."""
-    default = defaults(cls)
-    return [(f.name, default[f.name], f.metadata["meaning"]) for f in dataclasses.fields(cls)]
 
 
 def describe(cls: type[Any]) -> str:
     """Returns the table of keys that ``--keys`` prints: key, default, meaning."""
-    return "\n".join(f"  {name:20} {default!s:14} {meaning}" for name, default, meaning in options(cls))
+    return "\n".join(f"  {name:20} {default!s:14} {meaning}" for name, default, meaning in options.described(cls))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.atomic_files import replacing
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.printable import printable
 
 AXES = {"decisions": "rollout/decisions", "seconds": "run/seconds", "iterations": ""}
@@ -39,7 +39,7 @@ def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     if along not in AXES:
-        raise ConfigError(choose_one("axis", along, AXES))
+        raise ConfigError(unknown_name_message("axis", along, AXES))
     if not folder.is_dir():
         raise ConfigError(f"There are no metrics at {str(folder)!r}: expected the folder of a run.")
     events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
@@ -48,7 +48,7 @@ def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None
     if not logged:
         raise ConfigError(f"There are no metrics at {str(folder)!r}: expected the folder of a run that has done an iteration.")
     if metric not in logged:
-        raise ConfigError(f"{str(folder)!r}: {choose_one('metric', metric, logged)}")
+        raise ConfigError(f"{str(folder)!r}: {unknown_name_message('metric', metric, logged)}")
 
     def read(tag: str) -> dict[int, float]:
         return {event.step: event.value for event in events.Scalars(tag)}

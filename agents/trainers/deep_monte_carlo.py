@@ -27,7 +27,8 @@ import copy
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -37,31 +38,31 @@ from torch import Tensor
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
 
 from ..nets.checkpoint import Checkpoint
+from ..options import option
 from ..sampling import sample
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, EMA_MEANING, MOST_EMA, MOST_TABLES, BaseConfig, BaseTrainer, explained_variance
-from .config import option
+from .base import COMMON_METRICS, EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
+from .opponents import LEARNER, PAST, PastSelves, Seating
+from .optimizers import GroupedOptimizer, adam_group
+from .rollout import Tables
 from .run import Progress, Run, run_iterations
-from .starts import RoundStarts, batch_start
 
 
 @dataclass(frozen=True)
 class Config(BaseConfig):
     """The configuration of a run of deep Monte Carlo."""
 
-    HAD_CENTRE: ClassVar = True
     algorithm: str = option("deep_monte_carlo", "the trainer")
     iterations: int = option(1000, "updates of the run; the schedules extend over them", low=1)
-    tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
+    tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
     temperature: float = option(0.1, "actions are drawn from softmax(Q / temperature) at the start, in units of payoff_scale")
     last_temperature: float = option(
         0.02, "temperature at the end, not above that at the start; it changes geometrically", low=1e-6
     )  # its inverse is a factor of a learning rate
     max_grad_norm: float = option(10.0, "a gradient with a larger norm is scaled down to this one", low=0)
-    ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
     eval_every: int = option(50, "iterations between evaluations; 0 = none", low=0)
 
     def __post_init__(self) -> None:
@@ -75,7 +76,7 @@ class Config(BaseConfig):
 
 METRICS = {
     **COMMON_METRICS,
-    "rollout/decisions_per_round": "decisions in a round, all seats together, forced plies not counted",
+    "rollout/decisions_per_round": "decisions of the learner in a round, forced plies not counted",
     "rollout/entropy": "mean entropy of the policy that played, in nats, estimated by -log(probability) of the actions drawn",
     "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards)",
     "update/action_value_loss": "mean squared error of Q for the actions taken, in units of payoff_scale squared",
@@ -111,11 +112,15 @@ class Trainer(BaseTrainer[Config]):
         # head predicted it: the size of Adam's steps does not depend on the size of gradients.
         others = [parameter for name, parameter in self.net.named_parameters() if not name.startswith("policy.")]
         others += self.shared.parameters()
-        policy = {"params": self.net.policy.parameters(), "lr_scale": 1 / config.last_temperature}
-        self.optimizer = torch.optim.Adam([{"params": others, "lr_scale": 1.0}, policy])
-        self.optimizers = {"optimizer.": self.optimizer}
-        self.batch = Batch(setup, config.tables, start=batch_start(config.task), autoreset=False)
-        self.starts = [RoundStarts(config.task, self.batch)]
+        policy = adam_group([*self.net.policy.parameters()], scale=1 / config.last_temperature)
+        self.optimizer = GroupedOptimizer(config.optimizer, [adam_group(others), policy], [self.net.body])
+        self.optimizers = self.optimizer.named()
+        self.past_selves = PastSelves(self.net) if PAST in config.shares else None
+        self.modules |= self.past_selves.modules() if self.past_selves else {}
+        seating = Seating(config.shares, setup, self.past_selves)
+        rng_of = partial(generator, config.seed, Stream.TRAINING)
+        self.tables = Tables(setup, slice(0, config.tables), task=config.task, seating=seating, rng_of=rng_of)
+        self.starts = [self.tables.starts]
         if config.ema:
             self.average_weights("model.", config.ema)
 
@@ -137,8 +142,11 @@ class Trainer(BaseTrainer[Config]):
 
     def play(self, rng: np.random.Generator) -> Rollout:
         """Deals a round at each table and plays all of them to the end."""
-        batch, c, n = self.batch, self.config, self.setup.players
-        self.starts[0].deal(streams(c.seed, batch.num_tables, stream=self.iteration + 1), self.iteration)
+        batch, c, n = self.tables.batch, self.config, self.setup.players
+        if self.past_selves:
+            self.past_selves.take(self.player_net, self.iteration)
+        self.tables.starts.deal(streams(c.seed, batch.num_tables, stream=self.iteration + 1), self.iteration)
+        opponents = self.tables.seat_opponents(self.iteration)
         payoff = batch.reward.astype(np.float32)  # (B, players) so far
         # logits are Q / last_temperature, less what all actions share
         to_current_temperature = np.float32(c.last_temperature / self.temperature)
@@ -146,6 +154,9 @@ class Trainer(BaseTrainer[Config]):
         columns: list[tuple[Any, ...]] = []
         while not batch.done.all():
             index = np.flatnonzero(~batch.done)
+            if opponents:
+                actions[index] = opponents.actions(index)
+                index = index[opponents.seats[index, batch.seat[index]] == LEARNER]
             seat = batch.seat[index]
             observation = batch.observation[index]
             logits, _ = self.net.evaluate(observation)
@@ -153,8 +164,10 @@ class Trainer(BaseTrainer[Config]):
             return_so_far = c.task.payoff(payoff[index])[np.arange(index.size), seat]
             columns.append((observation, actions[index], log_prob, index * n + seat, return_so_far))
             batch.step(actions)
+            if opponents:
+                opponents.stepped()
             payoff += batch.reward
-        if not columns:
+        if not sum(len(action) for _, action, *_ in columns):
             raise ConfigError(f"None of {c.tables} rounds had a decision: there is nothing to learn under these rules.")
         observation, action, log_prob, table_seat, return_so_far = (np.concatenate(each) for each in zip(*columns, strict=True))
         target = c.task.payoff(payoff).ravel()[table_seat] - return_so_far
@@ -167,8 +180,7 @@ class Trainer(BaseTrainer[Config]):
             # the unit of all values from here on
             self.net.payoff_scale.fill_(max(float(rollout.target.std()), 1.0))
         rate = self.learning_rate
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate * group["lr_scale"]
+        self.optimizer.set_learning_rate(rate)
         target = rollout.target / np.float32(self.net.payoff_scale)
         tensors = [torch.from_numpy(array) for array in (rollout.observation, rollout.action, target)]
         predicted = np.empty(len(target), np.float32)  # Q of the actions taken, in the first epoch
@@ -182,7 +194,8 @@ class Trainer(BaseTrainer[Config]):
                 q = q.gather(1, action[:, None]).squeeze(1)
                 q_loss = torch.nn.functional.mse_loss(q, returns)
                 value_loss = torch.nn.functional.mse_loss(value, returns)
-                self.optimizer.zero_grad(set_to_none=True)
+                for parameter in parameters:
+                    parameter.grad = None
                 (q_loss + value_loss).backward()  # type: ignore[no-untyped-call]
                 norms.append(float(torch.nn.utils.clip_grad_norm_(parameters, c.max_grad_norm)))
                 self.optimizer.step()

@@ -1,4 +1,4 @@
-"""Metrics logged to services that keep those of many runs: Weights & Biases and MLflow, each an extra.
+"""Metrics logged to services that keep many runs: Weights & Biases and MLflow, each an extra.
 
 Addresses and accounts are set as users of these libraries set them: by ``WANDB_MODE``, ``WANDB_PROJECT`` and ``wandb login``, and
 by ``MLFLOW_TRACKING_URI`` and ``MLFLOW_EXPERIMENT_NAME``. A resumed run goes on in the same place: the file ``log_ids.json`` in
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import ConfigError, MissingLibraryError, NainJauneError, as_sentence, choose_one
+from nainjaune_env.core.errors import ConfigError, MissingLibraryError, NainJauneError, as_sentence, unknown_name_message
 from nainjaune_env.core.validation import read_json
 
 from .metric_log import MetricLog
@@ -38,40 +37,44 @@ IMPATIENCE = {
 """Variables of the libraries while a log is opened, where the environment sets none: their defaults try for 90 s to 4 minutes."""
 
 
-def run_id(folder: Path, log: str, make: Callable[[], str]) -> str:
-    """Returns the identifier of the run at ``folder`` in a ``log``; made by ``make`` and kept when there is none yet."""
+def read_ids(folder: Path) -> dict[str, str]:
+    """Returns the identifiers of the run at ``folder`` by log; raises :class:`ConfigError` where their file is damaged."""
     path = folder / IDS_NAME
     ids = read_json(path, "record of a run's identifiers", ConfigError) if path.exists() else {}
-    if not isinstance(ids, dict) or not isinstance(ids.get(log, ""), str):
-        raise ConfigError(f"{str(path)!r} should hold the run's identifier in {log!r}, as text: remove it, or restore it.")
-    if log not in ids:
-        ids[log] = make()
-        write_text(path, json.dumps(ids, indent=2) + "\n")
-    return str(ids[log])
+    if not isinstance(ids, dict) or not all(isinstance(value, str) for value in ids.values()):
+        raise ConfigError(f"{str(path)!r} should hold the run's identifiers as texts, by log: remove it, or restore it.")
+    return ids
+
+
+def keep_id(folder: Path, log: str, value: str) -> None:
+    """Keeps the identifier of the run at ``folder`` in a ``log``."""
+    write_text(folder / IDS_NAME, json.dumps({**read_ids(folder), log: value}, indent=2) + "\n")
 
 
 class WandbLog:
-    """A run of Weights & Biases, with the name of the folder."""
+    """A run of Weights & Biases, with the name of the folder; the library itself copies what TensorBoard's writer is given."""
 
     def __init__(self, folder: Path, iteration: int) -> None:
-        """The run goes on from ``iteration``; the service leaves out steps that it has already, so none is there twice."""
+        """To be opened before TensorBoard's writer, which the library patches."""
         import wandb
 
+        name = read_ids(folder).get("wandb", uuid.uuid4().hex)
         self._run: Any = wandb.init(
             project=os.environ.get("WANDB_PROJECT", PROJECT),
-            id=run_id(folder, "wandb", lambda: uuid.uuid4().hex),
+            id=name,
             name=folder.resolve().name,
             dir=folder,
             resume="allow",
+            sync_tensorboard=True,
             settings=wandb.Settings(silent=True, console="off"),
         )
+        keep_id(folder, "wandb", name)
 
     def log(self, iteration: int, metrics: dict[str, float]) -> None:
-        """Adds the metrics at the step ``iteration``, and sends them."""
-        self._run.log(metrics, step=iteration, commit=True)
+        """Does nothing: TensorBoard's writer is given them too."""
 
     def flush(self) -> None:
-        """Does nothing: what is logged is with the library's own process at once, which survives this one."""
+        """Does nothing: the library's own process reads TensorBoard's files, and survives this one."""
 
     def __enter__(self) -> Self:
         return self
@@ -84,69 +87,35 @@ class MlflowLog:
     """A run of MLflow, with the name of the folder; the default store is the file ``mlflow.db`` there."""
 
     def __init__(self, folder: Path, iteration: int) -> None:
-        """The run goes on from ``iteration``; MLflow keeps later points, which a killed process logged, beside the new ones."""
-        from mlflow.tracking import MlflowClient
+        """MLflow keeps points after ``iteration``, which a killed process logged, beside the new ones."""
+        import mlflow
 
-        path = (folder / "mlflow.db").resolve()
-        place = os.environ.get("MLFLOW_TRACKING_URI", f"sqlite:///{path}")
-        check_database(place)
-        self._client: Any = MlflowClient(tracking_uri=place)
-        self._metrics: list[Any] = []
-
-        def make() -> str:
-            name = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
-            found = self._client.get_experiment_by_name(name)
-            experiment = self._client.create_experiment(name) if found is None else found.experiment_id
-            return str(self._client.create_run(experiment, run_name=folder.resolve().name).info.run_id)
-
-        self._id = run_id(folder, "mlflow", make)
-        self._client.update_run(self._id, status="RUNNING")
+        mlflow.set_tracking_uri(os.environ.get("MLFLOW_TRACKING_URI", f"sqlite:///{(folder / 'mlflow.db').resolve()}"))
+        mlflow.set_experiment(os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT))
+        self._run: Any = mlflow.start_run(run_id=read_ids(folder).get("mlflow"), run_name=folder.resolve().name)
+        self._sending: list[Any] = []
+        keep_id(folder, "mlflow", self._run.info.run_id)
 
     def log(self, iteration: int, metrics: dict[str, float]) -> None:
-        """Adds the metrics at the step ``iteration``; they are sent by :meth:`flush`."""
-        from mlflow.entities import Metric
+        """Sends the metrics at the step ``iteration``, while training goes on."""
+        import mlflow
 
-        now = int(1000 * time.time())
-        self._metrics += [Metric(name, value, now, iteration) for name, value in metrics.items() if not math.isnan(value)]
+        numbers = {name: value for name, value in metrics.items() if not math.isnan(value)}
+        self._sending.append(mlflow.log_metrics(numbers, step=iteration, synchronous=False))
 
     def flush(self) -> None:
-        """Sends all points, as many at a time as the service takes."""
-        from mlflow.utils.validation import MAX_METRICS_PER_BATCH
-
-        while self._metrics:
-            self._client.log_batch(self._id, metrics=self._metrics[:MAX_METRICS_PER_BATCH])
-            del self._metrics[:MAX_METRICS_PER_BATCH]
+        """Waits until all have arrived."""
+        while self._sending:
+            self._sending.pop(0).wait()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.flush()
-        self._client.set_terminated(self._id, "FINISHED" if kind is None else "FAILED")
-
-
-def check_database(place: str) -> None:
-    """Connects once to the SQL database at the tracking address ``place``, if it is one, and writes to a SQLite file.
-
-    Raises what SQLAlchemy raises. MLflow would try ten times in 100 s.
-    """
-    from mlflow.store.db.db_types import DATABASE_ENGINES
-
-    if not place.startswith(tuple(DATABASE_ENGINES)):
-        return
-    from sqlalchemy import create_engine
-
-    engine = create_engine(place)
-    try:
-        file = engine.url.database or ""
-        if engine.dialect.name == "sqlite" and not file.startswith("file:"):
-            Path(file).parent.mkdir(parents=True, exist_ok=True)  # as MLflow does
-        with engine.connect() as connection:
-            if engine.dialect.name == "sqlite":  # others hold no transaction open over the creation of a table
-                for statement in ("BEGIN IMMEDIATE", "CREATE TABLE can_be_written (x)", "ROLLBACK"):
-                    connection.exec_driver_sql(statement)
-    finally:
-        engine.dispose()
+        try:
+            self.flush()
+        finally:
+            self._run.__exit__(kind, error, trace)  # finished, or failed
 
 
 class GuardedLog:
@@ -193,8 +162,7 @@ class GuardedLog:
             raise
         except Exception as error:  # the libraries have no common class for what goes wrong with an account or on the way
             self._failed = True
-            reason = getattr(error, "orig", None) or error  # SQLAlchemy's errors go on with the statement and an address
-            raise ConfigError(f"The log {self._name!r} {what}: {' '.join(as_sentence(reason).split())}{then}") from error
+            raise ConfigError(f"The log {self._name!r} {what}: {' '.join(as_sentence(error).split())}{then}") from error
 
 
 @contextmanager
@@ -225,7 +193,7 @@ def check_logs(names: list[str]) -> None:
     """Raises :class:`ConfigError` for an unknown name, or one twice, and :class:`MissingLibraryError` for a missing library."""
     for number, name in enumerate(names):
         if name not in EXPERIMENT_LOGS:
-            raise ConfigError(choose_one("log", name, EXPERIMENT_LOGS))
+            raise ConfigError(unknown_name_message("log", name, EXPERIMENT_LOGS))
         if name in names[:number]:
             raise ConfigError(f"'logs' names {name!r} twice.")
         if find_spec(name) is None:

@@ -42,9 +42,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.agent import Agent, DecisionBatch, SeatAssignment, any_needs_history
 from nainjaune_env.core.atomic_files import remove_leftovers, write_bytes
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.engine.batch import Batch
 
@@ -56,18 +56,20 @@ from ..nets.devices import check_device
 from ..nets.modules import masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
+from ..options import option
 from ..search import SearchAgent, rollouts_by
 from ..search.rollouts import Rollouts
 from ..search.truncated import TruncatedRollouts
 from ..seeds import Stream, generator
 from ..task import CARRIED, MATCH_ROUNDS, OWN
-from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
-from .config import option
+from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
 from .gating import edge_over, is_weaker
 from .labelling import LabelWorkers, check_workers, executor_of, labels_run
 from .labels import Labels, ShardId, concatenate_labels, load_labels, save_labels
+from .opponents import LEARNER, PAST, Seating
+from .optimizers import OPTIMIZER, GroupedOptimizer, adam_group
+from .rollout import RoundStarts, batch_start
 from .run import Progress, Run, run_iterations
-from .starts import RoundStarts, batch_start
 from .targets import entropy, pooled, soft_cross_entropy, targets
 
 ROLLOUTS = ("rule", "net")
@@ -83,8 +85,8 @@ class Config(BaseConfig):
     objective: str = option(OWN, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")
     generations: int = option(3, "generations of the run: times that decisions are labelled and learned", low=1)
     shards: int = option(75, "shards of labels in a generation", low=1)
-    shard: int = option(8000, "decisions labelled for each shard", low=1, high=MOST_TABLES)
-    rounds: int = option(2048, "rounds played for each shard; its decisions are chosen from theirs", low=1, high=MOST_TABLES)
+    shard: int = option(8000, "decisions labelled for each shard", low=1, high=MAX_TABLES)
+    rounds: int = option(2048, "rounds played for each shard; its decisions are chosen from theirs", low=1, high=MAX_TABLES)
     explore: float = option(0.1, "probability of a uniformly random action in those rounds", low=0, high=1)
     init: str | None = option(None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)")
     rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")
@@ -98,9 +100,11 @@ class Config(BaseConfig):
     fresh: bool = option(False, "learn with a new network each generation, instead of the current one")
     epochs: int = option(4, "passes over the labels in a generation", low=1)
     minibatch: int = option(512, "decisions in a gradient step", low=1)
-    learning_rate: float = option(1e-3, "Adam's step size at the start of each generation", low=0, high=1)
-    last_learning_rate: float = option(1e-5, "Adam's step size at the end of each; it changes by 'schedule'", low=0, high=1)
-    warmup: int = option(0, "gradient steps over which each generation's learning rate rises linearly to its schedule", low=0)
+    optimizer: dict[str, Any] = option(
+        {"name": "adam", "learning_rate": 1e-3, "last_learning_rate": 1e-5},
+        "the optimizer, {name, **arguments}, new in each generation; its schedule is over the gradient steps of one",
+        choice=OPTIMIZER,
+    )
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     max_grad_norm: float = option(1.0, "a gradient with a larger norm is scaled down to this one", low=0)
     device: str = option("cpu", "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
@@ -117,11 +121,16 @@ class Config(BaseConfig):
         if self.temperature <= 0:
             raise ConfigError(f"The temperature of the targets is above 0, and it is {self.temperature}.")
         if self.rollouts not in ROLLOUTS:
-            raise ConfigError(choose_one("player of rollouts", self.rollouts, ROLLOUTS))
+            raise ConfigError(unknown_name_message("player of rollouts", self.rollouts, ROLLOUTS))
         if self.truncate and (self.rollouts != "net" or self.device != "cpu"):
             raise ConfigError("'truncate' ends rollouts by the network on the CPU: it takes rollouts='net' and device='cpu'.")
         if self.gate == 1:
             raise ConfigError("A test takes at least 2 deals, and 'gate' is 1.")
+        if PAST in self.shares:
+            raise ConfigError(
+                "Expert iteration labels decisions of its newest network, so 'past' is none of its 'opponents': it learns from "
+                "earlier generations by 'window'."
+            )
         check_workers(self)
         setup = self.setup()
         rule = load_agent(self.rule, setup)  # an unknown name is an error now and not some generations later
@@ -173,6 +182,7 @@ class Trainer(BaseTrainer[Config]):
         self.net = self.untrained(0)
         self.modules = {"model.": self.net}
         self.rule = load_agent(config.rule, self.setup)
+        self.seating = Seating(config.shares, self.setup)
         self.shards_done = 0  # of the generation under way
         self.speed = 0.0  # decisions labelled a second, when the last shards were made
         self.workers = None if executor is None else LabelWorkers(executor)
@@ -268,7 +278,7 @@ class Trainer(BaseTrainer[Config]):
 
         They do not halve, because the values of all actions are learned.
 
-        On a GPU, determinizations and rollouts by a rule of thumb are those of the CPU, and so are labels of the same decisions;
+        On a GPU, determinizations and rollouts by a heuristic equal the CPU's, and so do labels of the same decisions;
         by a network they differ by rounding.
         """
         by_net = self.has_learned and self.config.rollouts == "net"
@@ -276,7 +286,7 @@ class Trainer(BaseTrainer[Config]):
         rollouts: Rollouts
         options: dict[str, Any] = {}
         if self.config.device == "cuda":
-            from ..search.gpu_rollouts import DETERMINIZATIONS, gpu_rollouts
+            from ..cuda.rollouts import DETERMINIZATIONS, gpu_rollouts
 
             rollouts = on_gpu = gpu_rollouts(policy, self.setup, self.config.objective)
             options = {"draw": on_gpu.draw, "at_once": DETERMINIZATIONS}
@@ -336,7 +346,8 @@ class Trainer(BaseTrainer[Config]):
     def new_batch(self) -> Batch:
         """Returns the tables for the rounds of a shard; each plays a match where these are carried."""
         count = -(-self.config.rounds // self.rounds_a_table)
-        return Batch(self.setup, count, start=batch_start(self.config.task), autoreset=False)
+        log = any_needs_history(self.seating.agents)
+        return Batch(self.setup, count, start=batch_start(self.config.task), autoreset=False, log=log)
 
     @property
     def rounds_a_table(self) -> int:
@@ -344,7 +355,7 @@ class Trainer(BaseTrainer[Config]):
         return MATCH_ROUNDS if self.config.start == CARRIED else 1
 
     def play(self, batch: Batch, player: Agent, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """Plays rounds of ``player`` against itself, with exploration.
+        """Plays rounds of ``player`` against itself and the ``opponents``, with exploration.
 
         Returns the tables at all its choices, and what the seat to act had netted by then, as the objective counts it.
         """
@@ -355,8 +366,12 @@ class Trainer(BaseTrainer[Config]):
         for number in range(self.rounds_a_table):
             starts.deal(rng.integers(0, 2**64, batch.num_tables, np.uint64), number)
             payoff = batch.reward.astype(np.float32)  # (B, players) so far
+            opponents = self.seat_opponents(batch, number, rng)
             while not batch.done.all():
                 index = np.flatnonzero(~batch.done)
+                if opponents:
+                    actions[index] = opponents.actions(index)
+                    index = index[opponents.seats[index, batch.seat[index]] == LEARNER]
                 decisions = DecisionBatch(batch, index)
                 choice = index[decisions.legal & (decisions.legal - 1) != 0]  # at least two bits set
                 tables.append(batch.tables[choice])
@@ -364,8 +379,17 @@ class Trainer(BaseTrainer[Config]):
                 explored = rng.random(len(index)) < self.config.explore
                 actions[index] = np.where(explored, explorer.act(decisions, rng), player.act(decisions, rng))
                 batch.step(actions)
+                if opponents:
+                    opponents.stepped()
                 payoff += batch.reward
         return np.concatenate(tables), np.concatenate(return_so_far)
+
+    def seat_opponents(self, batch: Batch, number: int, rng: np.random.Generator) -> SeatAssignment | None:
+        """Returns who plays where in round ``number`` of the tables; None in self-play."""
+        agents = self.seating.agents
+        if not agents:
+            return None
+        return SeatAssignment(batch, agents, self.seating.seats(batch.num_tables, number), lambda *_: rng)
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
@@ -384,7 +408,8 @@ class Trainer(BaseTrainer[Config]):
         value_target /= float(self.net.payoff_scale)
         arrays = (labels.observation, labels.mask, target, value_target, entropy(target))
         columns = [torch.from_numpy(array).to(c.device) for array in arrays]
-        optimizer = torch.optim.Adam(self.net.parameters(), lr=c.learning_rate)
+        optimizer = GroupedOptimizer(c.optimizer, [adam_group([*self.net.parameters()])], [self.net.body])
+        rates, warmup = (c.optimizer["learning_rate"], c.optimizer["last_learning_rate"]), c.optimizer["warmup"]
         rng = generator(c.seed, Stream.TRAINING, self.iteration, 0)
         steps = -(-len(labels) // c.minibatch)
         for epoch in range(c.epochs):
@@ -393,14 +418,13 @@ class Trainer(BaseTrainer[Config]):
             for step in range(steps):
                 rows = order[step * c.minibatch : (step + 1) * c.minibatch]
                 observation, mask, share, goal, share_entropy = (column[rows] for column in columns)
-                for group in optimizer.param_groups:
-                    rate = anneal(c.learning_rate, c.last_learning_rate, (epoch + step / steps) / c.epochs, c.schedule)
-                    group["lr"] = rate * warmed_up(epoch * steps + step, c.warmup)
+                rate = anneal(*rates, (epoch + step / steps) / c.epochs, c.schedule)
+                optimizer.set_learning_rate(rate * warmed_up(epoch * steps + step, warmup))
                 logits, value, _ = self.net(observation)
                 # KL(target || policy): the cross-entropy less the target's entropy, which is its minimum
                 policy_loss = soft_cross_entropy(logits, mask, share) - share_entropy.mean()
                 value_loss = torch.nn.functional.mse_loss(value, goal)
-                optimizer.zero_grad(set_to_none=True)
+                self.net.zero_grad(set_to_none=True)
                 (policy_loss + c.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
                 norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), c.max_grad_norm)
                 optimizer.step()

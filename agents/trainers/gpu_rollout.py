@@ -1,14 +1,14 @@
-"""Collecting a rollout where the tables are, in torch's operations: ``rollout.play`` with nothing copied to the host.
+"""Collecting a rollout where the tables are, in torch's operations: ``ppo.Trainer.play`` with nothing copied to the host.
 
 Every step covers all tables of a setup, finished ones too, so that no step waits for the number of running ones; whether any runs
 is read every few steps. With a mixture the setups are played in step, so that a forward pass is launched once for all of them. On
-a CPU it plays the same rounds as ``rollout.play``, up to rounding.
+a CPU it plays the same rounds as ``ppo.Trainer.play``, up to rounding.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from nainjaune_env.engine.batch import Batch
 
-from .rollout import Rollout, RolloutPolicy, Tables
+from .rollout import Decisions, RolloutPolicy, Tables
 
 CHECK_EVERY = 4
 """Steps between two checks whether all tables are done: a check waits for the device."""
@@ -28,52 +28,54 @@ CHECK_EVERY = 4
 def play_on_gpu(
     parts: Sequence[Tables],
     policy: RolloutPolicy,
-    chance: Sequence[NDArray[np.uint64]],
-    centred_payoff: Callable[[Any], Any],
+    rng_states: NDArray[np.uint64],
     *,
-    omniscient: bool,
-) -> list[Rollout | None]:
-    """Plays as ``rollout.play`` does, the learner in all seats, at the tables of several setups in step.
+    privileged: bool,
+) -> list[tuple[Decisions, NDArray[np.float32]]]:
+    """Plays as ``ppo.Trainer.play`` does, the learner in all seats, at the tables of several setups in step.
 
-    One forward pass of the network is for the tables of all ``parts``; ``chance`` has the generators of each. ``omniscient``:
-    whether all hands are recorded. Returns a rollout for each part, None where no round held a choice. ``observation``,
-    ``omniscient``, ``legal``, ``action`` and ``log_prob`` of a rollout are tensors on the device of the tables; the other columns
-    are NumPy arrays.
+    One forward pass of the network is for the tables of all ``parts``; ``rng_states`` has the generators of all. ``privileged``:
+    whether all hands are recorded. Returns what ``play`` does for each part.
     """
     device = policy.net.device
     firsts = np.cumsum([0, *(len(tables) * tables.setup.players for tables in parts)])
     policy.begin(int(firsts[-1]))
-    played = [PlayedTables(tables, int(first), omniscient, device) for tables, first in zip(parts, firsts, strict=False)]
+    played = [PlayedTables(tables, int(first), privileged, device) for tables, first in zip(parts, firsts, strict=False)]
     playing = played
-    generators = torch.from_numpy(np.concatenate(chance).view(np.int64)).to(device)
+    generators = torch.from_numpy(rng_states.copy().view(np.int64)).to(device)
     for step in itertools.count():
         sizes = [len(part.table) for part in playing]
         if step % CHECK_EVERY == 0:
-            over = torch.stack([part.done.all() for part in playing]).tolist()
-            if all(over):
+            all_done = torch.stack([part.done.all() for part in playing]).tolist()
+            if all(all_done):
                 break
-            if any(over):  # that setup is done; its tables would only be evaluated on
-                own = zip(torch.split(generators, sizes), over, strict=True)
-                generators = torch.cat([states for states, ended in own if not ended])
-                playing = [part for part, ended in zip(playing, over, strict=True) if not ended]
+            if any(all_done):  # that setup is done; its tables would only be evaluated on
+                states_by_setup = zip(torch.split(generators, sizes), all_done, strict=True)
+                generators = torch.cat([states for states, ended in states_by_setup if not ended])
+                playing = [part for part, ended in zip(playing, all_done, strict=True) if not ended]
                 sizes = [len(part.table) for part in playing]
         # torch.cat copies: the batches overwrite their arrays
-        seen, all_seen, words, sequence = (torch.cat(column) for column in zip(*(part.seen() for part in playing), strict=True))
-        logits, value = policy(seen, sequence)
-        action, log_prob = sample(logits, words.clamp(min=1), next_uniform(generators))
-        columns = (torch.split(column, sizes) for column in (seen, all_seen, words, action, log_prob, value, sequence))
-        for part, *found in zip(playing, *columns, strict=True):
-            part.step(found, centred_payoff)
-    return [part.rollout(policy, centred_payoff) for part in played]
+        seen, critic_obs, legal_bits, trajectory_id = (
+            torch.cat(column) for column in zip(*(part.seen() for part in playing), strict=True)
+        )
+        logits, value = policy(seen, trajectory_id)
+        action, log_prob = sample(logits, legal_bits.clamp(min=1), next_uniform(generators))
+        columns = (
+            torch.split(column, sizes) for column in (seen, critic_obs, legal_bits, action, log_prob, value, trajectory_id)
+        )
+        for part, *columns_of_part in zip(playing, *columns, strict=True):
+            part.step(columns_of_part)
+    return [part.recorded(policy) for part in played]
 
 
 class PlayedTables:
     """The tables of one setup while they are played: what a step reads of them, and what the steps so far recorded."""
 
-    def __init__(self, tables: Tables, first: int, omniscient: bool, device: torch.device) -> None:
-        """``first``: the number of the first (table, seat) among those of all parts."""
+    def __init__(self, tables: Tables, first: int, privileged: bool, device: torch.device) -> None:
+        """``first``: the number of the first (table, seat), counted over all parts."""
         self._batch, self._players, self._first = tables.batch, tables.setup.players, first
-        self._omniscient = omniscient
+        self._privileged = privileged
+        self._objective_payoff = tables.objective_payoff
         self.table = torch.arange(len(tables), device=device)
         self.done = view(self._batch, self._batch.done)
         self._legal, self._payoff = view(self._batch, self._batch.legal), view(self._batch, self._batch.reward).float()
@@ -85,35 +87,37 @@ class PlayedTables:
         self._steps: list[tuple[Tensor, ...]] = []
 
     def seen(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Returns observations as the network takes them, those of all hands, legal actions, and whose turn it is."""
+        """Returns observations as the network takes them, observations of all hands, legal actions, and whose turn it is."""
         observation = self._as_network_takes_it(0, self._batch.observation)
-        all_seen = self._as_network_takes_it(1, self._batch.omniscient()) if self._omniscient else observation[:, :0]
-        return observation, all_seen, self._legal, self._first + self.table * self._players + view(self._batch, self._batch.seat)
+        critic_obs = self._as_network_takes_it(1, self._batch.omniscient()) if self._privileged else observation[:, :0]
+        return (
+            observation,
+            critic_obs,
+            self._legal,
+            self._first + self.table * self._players + view(self._batch, self._batch.seat),
+        )
 
-    def step(self, found: Sequence[Tensor], centred_payoff: Callable[[Any], Any]) -> None:
-        """Records ``found``, the columns of a rollout up to the value and the sequence, and takes the action."""
-        action, sequence = found[3], found[-1]
-        so_far = centred_payoff(self._payoff).flatten()[sequence - self._first]
-        self._steps.append((*found, so_far, ~self.done))
+    def step(self, columns: Sequence[Tensor]) -> None:
+        """Records ``columns`` of a rollout, up to the value and the trajectory, and takes the action."""
+        action, trajectory_id = columns[3], columns[-1]
+        so_far = self._objective_payoff(self._payoff).flatten()[trajectory_id - self._first]
+        self._steps.append((*columns, so_far, ~self.done))
         self._batch.step(action if self._batch.device != "cpu" else action.numpy())
         self._payoff += view(self._batch, self._batch.reward)
 
-    def rollout(self, policy: RolloutPolicy, centred_payoff: Callable[[Any], Any]) -> Rollout | None:
-        """Returns what was recorded of tables that were not done, in order of time."""
+    def recorded(self, policy: RolloutPolicy) -> tuple[Decisions, NDArray[np.float32]]:
+        """Returns what was recorded of tables that were not done, in order of time, and the payoffs ``(B, players)``."""
         self._batch.synchronize()
+        payoff = self._payoff.cpu().numpy()
         if not self._steps:
-            return None
+            return Decisions(*[np.zeros(0, np.int64)] * 8), payoff
         columns = [torch.stack(column).flatten(0, 1) for column in zip(*self._steps, strict=True)]
         rows = columns.pop().nonzero().squeeze(1)
-        observation, all_seen, words, action, log_prob, value, sequence, so_far = (column[rows] for column in columns)
+        *on_device, value, trajectory_id, so_far = (column[rows] for column in columns)
         if policy.has_critic:
-            value = policy.critic_value(all_seen)
-        final = self._payoff.cpu().numpy()
-        return Rollout(
-            observation, all_seen, words, action, log_prob, value.cpu().numpy(), np.zeros(len(rows), np.int64),
-            np.zeros(len(rows), np.int64), (sequence - self._first).cpu().numpy(), so_far.cpu().numpy(),
-            centred_payoff(final).ravel(), float(final.std()), 0.0,
-        )  # fmt: skip
+            value = policy.critic_value(on_device[1])
+        others = (value, trajectory_id - self._first, so_far)
+        return Decisions(*on_device, *(column.cpu().numpy() for column in others)), payoff
 
     def _as_network_takes_it(self, kind: int, array: Any) -> Tensor:
         """Returns observations ``(K, own size) uint8`` in the layout of the network."""
@@ -158,7 +162,7 @@ def unpacked(legal: Tensor, actions: int) -> Tensor:
 def next_uniform(states: Tensor) -> Tensor:
     """``prng.RowStreams.random``: advances the generators ``states (K,) int64`` and returns uniform numbers ``(K,) float64``.
 
-    The states are words of 64 bits as int64, in which torch's sums and products wrap around like those of unsigned integers.
+    The states are words of 64 bits as int64, in which torch's sums and products wrap around as for unsigned integers.
     """
     states += _signed(0x9E3779B97F4A7C15)
     word = states

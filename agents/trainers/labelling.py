@@ -20,10 +20,11 @@ from nainjaune_env.core.spec import Setup
 
 from ..distributed.identity import run_id
 from ..distributed.processes import Processes
-from ..distributed.units import Executor, Found, Player, Unit, setup_from
+from ..distributed.units import Executor, Payload, Player, WorkUnit, setup_from
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint, save_checkpoint
 from ..nets.net_agent import NetAgent
+from ..nets.upgrade import version_1_keys
 from . import get_trainer
 from .config import PLACEMENT_KEYS, RESUME_KEYS, build
 from .labels import Labels, ShardId, labels_from_text, labels_text
@@ -37,7 +38,10 @@ ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0, "keep_bes
 
 def labels_run(config: Mapping[str, Any]) -> str:
     """Returns the SHA-256 of the keys of ``config`` that labels depend on: a run that is resumed keeps them."""
-    return run_id({key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()})
+    identity = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
+    if identity.get("opponents") is None:  # a key that labels from before it do not know
+        identity.pop("opponents", None)
+    return run_id(version_1_keys(identity))  # so that labels of earlier versions are kept too
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,13 @@ class LabelPlan:
         return {**vars(self), "setup": self.setup.to_dict()}
 
     @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
+    def from_dict(cls, payload: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        return cls(**{**held, "setup": setup_from(held["setup"]), "agents": tuple(held["agents"])})
+        return cls(**{**payload, "setup": setup_from(payload["setup"]), "agents": tuple(payload["agents"])})
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """Yields a unit for each shard."""
-        return (Unit(self.generation, number, 1) for number in range(self.config["shards"]))
+        return (WorkUnit(self.generation, number, 1) for number in range(self.config["shards"]))
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that labels a shard."""
@@ -75,7 +79,7 @@ class LabelPlan:
             assert isinstance(agent, NetAgent)
             labeller.net.load_state_dict(agent.net.state_dict())
 
-        def label(unit: Unit) -> Found:
+        def label(unit: WorkUnit) -> Payload:
             shard = ShardId(labels_run(self.config), self.generation, unit.first)
             return {"labels": labels_text(labeller.label(unit.first, labeller.experts()), self.setup, shard)}
 
@@ -88,7 +92,7 @@ class LabelWorkers:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self._coming: Generator[NumberedShard, None, None] | None = None
-        self._begun: dict[Unit, float] = {}
+        self._begun: dict[WorkUnit, float] = {}
         self._started, self._finished = 0.0, 0
 
     @property
@@ -117,11 +121,11 @@ class LabelWorkers:
         if self._coming is None:
             self._started, self._finished = time.monotonic(), 0
             self._coming = self._make(config, setup, generation, None if player is None else player(), missing)
-        found = next(self._coming)
+        shard = next(self._coming)
         self._finished += 1
         if len(missing) == 1:
             self.close()
-        return found
+        return shard
 
     def close(self) -> None:
         """Stops what is being made."""
@@ -140,15 +144,15 @@ class LabelWorkers:
                 save_checkpoint(Path(names[1]), player)
             plan = LabelPlan(setup, tuple(names), config, generation)
             agents = [load_agent(name, setup) for name in names]
-            units = (Unit(generation, number, 1) for number in numbers)
+            units = (WorkUnit(generation, number, 1) for number in numbers)
             with closing(self._executor.results(plan, agents, self._noted(units))) as results:
-                for unit, found in results:
+                for unit, payload in results:
                     del self._begun[unit]
                     shard = ShardId(labels_run(config), generation, unit.first)
-                    read = labels_from_text(found["labels"], setup, shard, count=config["shard"])
+                    read = labels_from_text(payload["labels"], setup, shard, count=config["shard"])
                     yield unit.first, *read
 
-    def _noted(self, units: Iterator[Unit]) -> Iterator[Unit]:
+    def _noted(self, units: Iterator[WorkUnit]) -> Iterator[WorkUnit]:
         """Yields ``units``, and notes when each is taken."""
         for unit in units:
             self._begun[unit] = time.monotonic()

@@ -1,10 +1,10 @@
-"""MaskablePPO of sb3-contrib, on the native vector environment, in self-play or against rules of thumb and past selves.
+"""MaskablePPO of sb3-contrib, on the native vector environment, in self-play or against heuristics and past selves.
 
-One seat of each table learns, a different one each round. In the other seats sit opponents drawn for each round from a pool:
-agents by name, and past selves, which are frozen copies of the network. With ``self_play`` all seats learn instead, and every
-decision at a table is a row. The algorithm is Stable-Baselines3's, used through its public methods: an iteration is one call of
-``learn``, a rollout and its gradient steps. Its policy has the layers of our own network, so its checkpoint is one like any other
-and plays in ``evaluate.py``; no pickle is ever written or read.
+One seat of each table learns, a different one each round. Each of the other seats has one of the ``opponents``, drawn for the
+round by their shares. With ``opponents: self`` all seats learn instead, and every decision at a table is a row. The algorithm is
+Stable-Baselines3's, used through its public methods: an iteration is one call of ``learn``, a rollout and its gradient steps. Its
+policy has the layers of our own network, so its checkpoint is one like any other and plays in ``evaluate.py``; no pickle is ever
+written or read.
 
 Every iteration begins with new rounds at all tables and seeds all generators, among them the global ones of torch and NumPy that
 Stable-Baselines3 draws from. So it depends on the seed, its number, the network, its optimizer and the past selves only, and a
@@ -31,15 +31,16 @@ from nainjaune_env.core.errors import ConfigError, MissingLibraryError, quoted
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.envs.opponents import SELF, ModelAgent, Pool
+from nainjaune_env.envs.opponents import ModelAgent, Pool
 
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
-from ..nets.net_agent import NetAgent
+from ..options import option
 from ..seeds import Stream, generator
 from ..task import CARRIED, FRESH, OWN
-from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer
-from .config import option
+from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer
+from .opponents import PAST, PAST_SELVES, SELF, PastSelves, named
+from .optimizers import OPTIMIZER
 from .run import Progress, Run, run_iterations
 
 try:
@@ -67,14 +68,16 @@ class Config(BaseConfig):
         FRESH, "how rounds start: 'fresh', or {pots: [low, high]}, drawn for each table in every iteration"
     )
     iterations: int = option(100, "updates of the run; the schedules extend over them", low=1)
-    tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1, high=MOST_TABLES)
+    tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1, high=MAX_TABLES)
     steps: int = option(24, "the learner's decisions at each table for an update (n_steps): a few rounds or more", low=1)
-    self_play: bool = option(False, "all seats learn, each from its own decisions; 'opponents' and 'past_selves' have no effect")
-    opponents: list[str] = option(["random"], "agents, with equal shares, in the seats of others without a past self")
-    past_selves: float = option(0.5, "probability that a seat of others has a past self", low=0, high=1)
-    snapshots: int = option(5, "past selves that are kept, the newest ones", low=1)
-    snapshot_every: int = option(10, "iterations between two snapshots", low=1)
-    learning_rate: float = option(1.5e-3, "Adam's step size at the start", low=0, high=1)
+    opponents: dict[str, float] | str | None = option(
+        {"random": 0.5, PAST: 0.5},
+        "whom the learner meets: shares by which the others' seats are drawn, 'past' being earlier states of the run, or one "
+        "agent's name; 'self' alone: all seats learn",
+    )
+    optimizer: dict[str, Any] = option(
+        {"name": "adam", "learning_rate": 1.5e-3}, "the optimizer, {name, **arguments}; only adam", choice=OPTIMIZER
+    )
     entropy: float = option(0.05, "weight of the policy's entropy at the start (ent_coef)", low=0)
     last_entropy: float = option(0.005, "weight of the entropy at the end", low=0)
     epochs: int = option(3, "passes over the decisions of an iteration (n_epochs)", low=1)
@@ -89,8 +92,13 @@ class Config(BaseConfig):
             raise ConfigError(
                 f"'minibatch' divides 'tables' times 'steps', and {self.minibatch} does not divide {self.tables * self.steps}."
             )
-        if not self.opponents and self.past_selves < 1 and not self.self_play:
-            raise ConfigError("Without 'opponents' all other seats must have past selves: set 'past_selves' to 1.")
+        if SELF in self.shares and len(self.shares) > 1:
+            raise ConfigError(
+                "Stable-Baselines3 learns from all seats of every table or from one, so 'self' stands alone among "
+                f"the 'opponents' of MaskablePPO, not {quoted(self.opponents)}: ppo mixes them."
+            )
+        if self.optimizer["name"] != "adam":
+            raise ConfigError(f"Stable-Baselines3 steps by Adam here: the optimizer is adam, not {self.optimizer['name']}.")
         if self.objective != OWN:
             raise ConfigError(
                 "MaskablePPO learns from the reward of one seat, its own payoff, so 'objective' is 'own', not "
@@ -101,9 +109,6 @@ class Config(BaseConfig):
                 "MaskablePPO begins new matches in every iteration and would see their first rounds only, so 'start' is 'fresh' "
                 "or bounds of pots, not 'carried': ppo goes on with its matches."
             )
-        setup = self.setup()
-        for name in self.opponents:  # an unknown name is an error now
-            load_agent(name, setup)
 
 
 METRICS = {
@@ -143,35 +148,35 @@ class Trainer(BaseTrainer[Config]):
     def __init__(self, config: Config, setup: Setup) -> None:
         super().__init__(config, setup)
         c = config
-        copies = range(c.snapshots if c.past_selves and not c.self_play else 0)
-        self.past_selves = [NetAgent(f"past_{k}", self.new_net(torch.Generator()).eval(), stochastic=True) for k in copies]
-        """They draw from their policies. Each has a network of its own, which no optimizer updates."""
+        self.past_selves = PastSelves(self.new_net(torch.Generator())) if PAST in c.shares else None
+        self_play = SELF in c.shares
         self.tables = SeatVecEnv(c.tables, c.preset, c.players, game=c.game, opponents=self._opponents(), **c.rules)
         self.venv = RewardUnit(self.tables, unit=payoff_spread(setup, c.seed))
         self.model = MaskablePPO(
             NetPolicy, self.venv, n_steps=c.steps, batch_size=c.minibatch, n_epochs=c.epochs, gamma=1.0,
             gae_lambda=c.gae_lambda, clip_range=c.clip, vf_coef=c.value_weight, max_grad_norm=c.max_grad_norm,
             learning_rate=lambda _: self.learning_rate,
-            policy_kwargs={"layout": setup.layout, "arch": c.arch, "hidden": c.hidden}, seed=c.seed % 2**32, device="cpu",
-            rollout_buffer_class=SelfPlayBuffer if c.self_play else None,
-            rollout_buffer_kwargs={"venv": self.venv} if c.self_play else None,
+            policy_kwargs={"layout": setup.layout, "arch": c.arch}, seed=c.seed % 2**32, device="cpu",
+            rollout_buffer_class=SelfPlayBuffer if self_play else None,
+            rollout_buffer_kwargs={"venv": self.venv} if self_play else None,
         )  # fmt: skip
         self.model.set_logger(Logger(None, []))  # rollout_metrics reads what it records
         assert isinstance(self.model.policy, NetPolicy)
         self.net = self.model.policy.net
-        self.modules = {"model.": self.net, **{f"past.{k}.": agent.net for k, agent in enumerate(self.past_selves)}}
+        self.modules = {"model.": self.net, **(self.past_selves.modules() if self.past_selves else {})}
         self.optimizers = {"optimizer.": self.model.policy.optimizer}
         self.net.payoff_scale.fill_(self.venv.unit)
-        for agent in self.past_selves:
-            agent.net.load_state_dict(self.net.state_dict())
+        if self.past_selves:
+            self.past_selves.take(self.net, 0)
 
     def _opponents(self) -> Pool | str:
         c = self.config
-        if c.self_play:
+        if SELF in c.shares:
             return SELF
-        opponents = [load_agent(name, self.setup) for name in c.opponents]
-        shares = ((1 - c.past_selves, opponents), (c.past_selves, self.past_selves))
-        return Pool([*opponents, *self.past_selves], [share / len(agents) for share, agents in shares for _ in agents])
+        names = named(c.shares)
+        past = self.past_selves.agents if self.past_selves else []
+        shares = [c.shares[name] for name in names] + [c.shares.get(PAST, 0.0) / PAST_SELVES] * len(past)
+        return Pool([*(load_agent(name, self.setup) for name in names), *past], shares)
 
     # ---- one iteration -------------------------------------------------------------------------------------------
 
@@ -191,20 +196,14 @@ class Trainer(BaseTrainer[Config]):
     def prepare(self) -> None:
         """Sets all that the iteration depends on: past selves, generators, schedules."""
         c = self.config
-        if self.past_selves and self.iteration % c.snapshot_every == 0:
-            self.take_snapshot()
+        if self.past_selves:
+            self.past_selves.take(self.net, self.iteration)
         rng = generator(c.seed, Stream.TRAINING, self.iteration)
         set_random_seed(int(rng.integers(2**32)))  # the global generators of Python, NumPy and torch
         self.venv.seed(int(rng.integers(2**62)))
         if c.task.draws:
             self.tables.set_start_values(c.task.start_values(self.setup, streams(int(rng.integers(2**62)), c.tables)))
         self.model.ent_coef = self.annealed(c.entropy, c.last_entropy)
-
-    def take_snapshot(self) -> None:
-        """Copies the network into the oldest past self, and the first snapshots into all that have had none."""
-        number = self.iteration // self.config.snapshot_every
-        for agent in self.past_selves[number:] or [self.past_selves[number % len(self.past_selves)]]:
-            agent.net.load_state_dict(self.net.state_dict())
 
     def rollout_metrics(self) -> dict[str, float]:
         """Returns the metrics of the last iteration, from the rollout buffer and from what Stable-Baselines3 recorded."""
@@ -238,9 +237,9 @@ class Trainer(BaseTrainer[Config]):
 def payoff_spread(setup: Setup, seed: int) -> float:
     """Returns the standard deviation of a seat's payoff in random play, at least 1: the unit of rewards and values."""
     batch = Batch(setup, UNIT_ROUNDS, seed=seed, autoreset=False)
-    chance, payoff = streams(seed, UNIT_ROUNDS, stream=1), batch.reward.astype(np.int64)
+    generators, payoff = streams(seed, UNIT_ROUNDS, stream=1), batch.reward.astype(np.int64)
     while not batch.done.all():
-        batch.step(batch.sample(chance))
+        batch.step(batch.sample(generators))
         payoff += batch.reward
     return max(float(np.float32(payoff.std())), 1.0)  # a checkpoint keeps 32 bits of it
 

@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import ConfigError, choose_one, quoted
+from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
-from ..nets.net_agent import NetAgent
+from ..nets.net_agent import NetAgent, specialised
 from ..nets.policy_value import PolicyValueNet
-from ..nets.specialised import specialised
+from ..seeds import Stream, generator
 from ..task import Task
 from .base import EVAL_SEED, BaseConfig
 from .config import resolve_setup
+from .opponents import PastSelves, Seating
 from .rollout import Tables
 
 ALL = "all"
@@ -41,7 +42,7 @@ def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping
     for entry in mixture:
         for key in entry:
             if key not in KEYS:
-                raise ConfigError(choose_one("key in an entry of 'mixture'", key, KEYS))
+                raise ConfigError(unknown_name_message("key in an entry of 'mixture'", key, KEYS))
         rules = entry.get("rules", {})
         if not isinstance(rules, Mapping):
             raise ConfigError(f"In an entry of 'mixture', 'rules' are knobs and their values, not {quoted(rules)}.")
@@ -62,17 +63,31 @@ def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequ
     return listed
 
 
-def share_out(setups: Sequence[Setup], tables: int, **options: Any) -> list[Tables]:
-    """Returns ``tables`` tables, split evenly among ``setups``: the numbers differ by at most one.
+def share_out(
+    config: Any, part: slice, sizes: tuple[int, int], *, common: bool, past: PastSelves | None = None, rank: int = 0
+) -> list[Tables]:
+    """Returns the tables ``part`` of a run, split evenly among the setups of ``config``: the numbers differ by at most one.
 
-    ``options`` are those of :class:`~nainjaune_agents.trainers.rollout.Tables`.
-    Raises :class:`ConfigError` where there are fewer tables than setups.
+    ``sizes`` of observations, and of what a critic observes; ``rank`` of the process. Raises :class:`ConfigError` where there are
+    fewer tables than setups.
     """
-    if tables < len(setups):
-        raise ConfigError(f"A mixture of {len(setups)} setups needs as many 'tables', and there are {tables}.")
-    each, more = divmod(tables, len(setups))
-    sizes = [each + (number < more) for number in range(len(setups))]
-    return [Tables(setup, size, **options) for setup, size in zip(setups, sizes, strict=True)]
+    setups, count = config.setups(), part.stop - part.start
+    if count < len(setups):
+        raise ConfigError(f"A mixture of {len(setups)} setups needs as many 'tables' in each process, and there are {count}.")
+    each, more = divmod(count, len(setups))
+    ends = part.start + np.cumsum([0, *(each + (number < more) for number in range(len(setups)))])
+
+    def rng_of(*key: int) -> np.random.Generator:
+        return generator(config.seed, Stream.TRAINING, *key, *([rank] if rank else []))
+
+    return [
+        Tables(
+            setup, slice(*ends[number : number + 2].tolist()), task=config.task, sizes=sizes,
+            buffers=1 + config.overlap, number=number, common=common,
+            device=config.device, seating=Seating(config.shares, setup, past), rng_of=rng_of,
+        )
+        for number, setup in enumerate(setups)
+    ]  # fmt: skip
 
 
 def setup_names(setups: Sequence[Setup]) -> list[str]:
@@ -92,32 +107,32 @@ def edges_at(setups: Sequence[Setup], net: PolicyValueNet, config: BaseConfig) -
     As metrics: ``eval/edge`` and ``eval/ci95`` of the mean, and ``eval/edge/<preset>-<seats>`` for each.
     """
     edges = []
-    for task, setup in enumerate(setups):
+    for setup_index, setup in enumerate(setups):
         agents = [NetAgent("net", specialised(copy.deepcopy(net).cpu(), setup)), load_agent(config.eval_against, setup)]
-        duplicate = Duplicate(setup, agents, seed=EVAL_SEED + task, task=Task(start=config.start))
+        duplicate = Duplicate(setup, agents, seed=EVAL_SEED + setup_index, task=Task(start=config.start))
         edges.append(duplicate.edge(0, 1, config.eval_deals))
     means = {f"eval/edge/{name}": edge.mean for name, edge in zip(setup_names(setups), edges, strict=True)}
     half_width = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)
     return {"eval/edge": float(np.mean([edge.mean for edge in edges])), "eval/ci95": half_width, **means}
 
 
-def normalized_within(group: NDArray[np.int64], advantage: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Returns ``advantage (T,)`` centred and scaled within each ``group (T,)``, so that none outweighs another."""
-    centred, spread = _moments_within(group, advantage)
+def normalized_within(bucket: NDArray[np.int64], advantage: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Returns ``advantage (T,)`` centred and scaled within each ``bucket (T,)``, so that none outweighs another."""
+    centred, spread = _moments_within(bucket, advantage)
     return (centred / (spread + 1e-8)).astype(np.float32)
 
 
-def spread_within(group: NDArray[np.int64], values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Returns the standard deviation of ``values (T,)`` within the ``group (T,)`` of each, ``(T,)``.
+def spread_within(bucket: NDArray[np.int64], values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Returns the standard deviation of ``values (T,)`` within the ``bucket (T,)`` of each, ``(T,)``.
 
-    It is at least a hundredth of that of all values, for groups of a few equal ones.
+    It is at least a hundredth of that of all values, for buckets of a few equal ones.
     """
     least = 0.01 * float(values.std()) + 1e-8
-    return np.maximum(_moments_within(group, values)[1], least).astype(np.float32)
+    return np.maximum(_moments_within(bucket, values)[1], least).astype(np.float32)
 
 
-def _moments_within(group: NDArray[np.int64], values: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Returns ``values (T,)`` less the mean of their ``group (T,)``, and the standard deviation within the group of each."""
-    count = np.maximum(np.bincount(group), 1)
-    centred = values - (np.bincount(group, values) / count)[group]
-    return centred, np.sqrt(np.bincount(group, np.square(centred)) / count)[group]
+def _moments_within(bucket: NDArray[np.int64], values: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Returns ``values (T,)`` less the mean of their ``bucket (T,)``, and the standard deviation within the bucket of each."""
+    count = np.maximum(np.bincount(bucket), 1)
+    centred = values - (np.bincount(bucket, values) / count)[bucket]
+    return centred, np.sqrt(np.bincount(bucket, np.square(centred)) / count)[bucket]

@@ -1,4 +1,7 @@
-"""The optimizers of a network: Adam, and Muon for the weights of its hidden layers, each as torch's in less time.
+"""Optimizers as data, ``{name, **arguments}``: Adam, and Muon for the weights of hidden layers, each as torch's in less time.
+
+An optimizer divides parameters into groups, each with a kind: what steps them. A new kind is a class in :data:`KINDS`, a new
+optimizer a dataclass in :data:`OPTIMIZERS`.
 
 Muon steps by the momentum of a weight matrix's gradient with all singular values set to about 1, so that directions that few
 decisions depend on are learned as fast as the others. Its step is scaled to the size that Adam's has.
@@ -10,39 +13,110 @@ in neural networks", 2024; Liu et al., "Muon is scalable for LLM training", 2025
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim.adam import adam
 
+from ..options import Arguments, Choice, option
 
-class AdamAndMuon:
-    """Adam for all parameters; or Muon for the two-dimensional ones of hidden layers, and Adam for the others."""
+Group = dict[str, Any]
+"""A group of parameters: their ``kind``, ``params``, and ``scale``, their learning rate over that of the optimizer."""
 
-    def __init__(self, parameters: Sequence[Tensor], hidden_layers: Sequence[nn.Module], *, muon: float) -> None:
-        """``muon`` is the learning rate of Muon over that of Adam; 0 = no Muon. Learning rates are set later."""
-        matrices = [weight for layers in hidden_layers for weight in layers.parameters() if weight.ndim == 2] if muon else []
+
+@dataclass(frozen=True)
+class Adam(Arguments):
+    """Adam for all parameters."""
+
+    learning_rate: float = option(2e-3, "step size at the start", low=0, high=1)
+    last_learning_rate: float = option(1e-4, "step size at the end; it changes by 'schedule'", low=0, high=1)
+    warmup: int = option(
+        0, "iterations (expert iteration: gradient steps) over which the step size rises linearly to its schedule", low=0
+    )
+
+    def groups(self, groups: Sequence[Group], hidden_layers: Sequence[nn.Module]) -> list[Group]:
+        """Returns the groups that this optimizer makes of ``groups``, which are all of the kind ``adam``."""
+        return [*groups]
+
+
+@dataclass(frozen=True)
+class Muon(Adam):
+    """Muon for the two-dimensional parameters of hidden layers, and Adam for the others."""
+
+    matrix_ratio: float = option(6.0, "step size of the matrices of hidden layers, by Muon, over that of the others", low=0)
+
+    def groups(self, groups: Sequence[Group], hidden_layers: Sequence[nn.Module]) -> list[Group]:
+        """Returns ``groups`` without the matrices of ``hidden_layers``, and these as a group of the kind ``muon``."""
+        matrices = [weight for layers in hidden_layers for weight in layers.parameters() if weight.ndim == 2]
         taken = {id(matrix) for matrix in matrices}
-        self.adam = torch.optim.Adam([p for p in parameters if id(p) not in taken], lr=0.0, eps=1e-5, fused=True)
-        self.muon = BatchedMuon(matrices) if matrices else None
-        self._ratio = muon
+        others = [{**group, "params": [p for p in group["params"] if id(p) not in taken]} for group in groups]
+        return [*others, {"kind": "muon", "params": matrices, "scale": self.matrix_ratio}] if matrices else others
+
+
+OPTIMIZERS: dict[str, type[Adam]] = {"adam": Adam, "muon": Muon}
+OPTIMIZER = Choice("optimizer", lambda: OPTIMIZERS, OPTIMIZERS.__getitem__)
+"""The choice among all optimizers."""
+
+
+def adam_group(parameters: Sequence[Tensor], scale: float = 1.0) -> Group:
+    """Returns a group of the kind ``adam``."""
+    return {"kind": "adam", "params": list(parameters), "scale": scale}
+
+
+class GroupedOptimizer:
+    """Steps each group of parameters by its kind."""
+
+    def __init__(
+        self, optimizer: Mapping[str, Any], groups: Sequence[Group], hidden_layers: Sequence[nn.Module], **adam: Any
+    ) -> None:
+        """``optimizer``: as data; ``adam``: arguments of ``torch.optim.Adam``. Learning rates are set later."""
+        divided = OPTIMIZER.build(optimizer).groups(groups, hidden_layers)
+        kinds = {kind: [group for group in divided if group["kind"] == kind] for kind in KINDS}
+        self.optimizers: dict[str, FastAdam | BatchedMuon] = {
+            kind: KINDS[kind](members, **(adam if kind == "adam" else {})) for kind, members in kinds.items() if members
+        }
+        """By their kinds."""
 
     def named(self) -> dict[str, torch.optim.Optimizer]:
         """Returns the optimizers by the prefix of their tensors in checkpoints."""
-        return {"optimizer.": self.adam} | ({"muon.": self.muon} if self.muon else {})
+        return {PREFIXES[kind]: optimizer for kind, optimizer in self.optimizers.items()}
 
     def set_learning_rate(self, learning_rate: float) -> None:
-        """Sets that of Adam, and that of Muon in proportion."""
-        for optimizer, rate in ((self.adam, learning_rate), (self.muon, self._ratio * learning_rate)):
-            for group in optimizer.param_groups if optimizer else ():
-                group["lr"] = rate
+        """Sets the learning rate of each group, in proportion to its scale."""
+        for optimizer in self.optimizers.values():
+            for group in optimizer.param_groups:
+                group["lr"] = group["scale"] * learning_rate
 
     def step(self) -> None:
         """Changes all parameters by their gradients."""
-        adam_step(self.adam)
-        if self.muon:
-            self.muon.batched_step()
+        for optimizer in self.optimizers.values():
+            optimizer.fast_step()
+
+
+class FastAdam(torch.optim.Adam):
+    """Adam with a shorter step, for one group and ``fused=True``: the rest of torch's takes 2 % of PPO's time."""
+
+    def __init__(self, groups: Sequence[Group], **settings: Any) -> None:
+        super().__init__(groups, lr=0.0, **settings)
+
+    @torch.no_grad()
+    def fast_step(self) -> None:
+        """Changes all parameters by their gradients, by the function that ``step`` calls too, without hooks and the profiler."""
+        if not self.state or not self.defaults["fused"] or len(self.param_groups) > 1:
+            self.step()  # the first one makes the state
+            return
+        (group,) = self.param_groups
+        parameters, (beta1, beta2) = group["params"], group["betas"]
+        states = [self.state[parameter] for parameter in parameters]
+        mean, square, count = ([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq", "step"))
+        adam(
+            parameters, [parameter.grad for parameter in parameters], mean, square, [], count,
+            fused=True, amsgrad=False, beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
+            eps=group["eps"], maximize=False,
+        )  # fmt: skip
 
 
 class BatchedMuon(torch.optim.Muon):
@@ -51,10 +125,12 @@ class BatchedMuon(torch.optim.Muon):
     Each is padded with zeros to whole multiples of 32 rows and columns, with which torch multiplies faster, too.
     """
 
-    def __init__(self, matrices: Sequence[Tensor]) -> None:
-        super().__init__(matrices, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+    def __init__(self, groups: Sequence[Group]) -> None:
+        """``groups``: one, of matrices."""
+        super().__init__(groups, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+        (group,) = groups
         self._batches: dict[tuple[int, int], list[Tensor]] = {}
-        for matrix in matrices:
+        for matrix in group["params"]:
             rows, columns = (-(-size // 32) * 32 for size in sorted(matrix.shape))
             self._batches.setdefault((rows, columns), []).append(matrix)
         self._buffers = {
@@ -67,7 +143,7 @@ class BatchedMuon(torch.optim.Muon):
         """The matrices and their successors, and their Gram matrices and polynomials of these."""
 
     @torch.no_grad()
-    def batched_step(self) -> None:
+    def fast_step(self) -> None:
         """Changes all matrices by their gradients, as ``step`` does."""
         (group,) = self.param_groups
         a, b, c = group["ns_coefficients"]
@@ -80,9 +156,9 @@ class BatchedMuon(torch.optim.Muon):
                 torch.baddbmm(x, polynomial, x, beta=a, out=following)
                 x, following = following, x
             for number, (matrix, part) in enumerate(zip(matrices, parts, strict=True)):
-                found = x[number][part]
+                step = x[number][part]
                 rate = group["lr"] * (0.2 * math.sqrt(max(matrix.shape)))
-                matrix.add_(found.T if matrix.shape[0] > matrix.shape[1] else found, alpha=-rate)
+                matrix.add_(step.T if matrix.shape[0] > matrix.shape[1] else step, alpha=-rate)
 
     def _put_update(self, matrix: Tensor, out: Tensor) -> tuple[slice, ...]:
         """Writes the momentum of the gradient with a norm of 1, transposed if tall, to the part of ``out`` that it returns."""
@@ -99,21 +175,6 @@ class BatchedMuon(torch.optim.Muon):
         return part
 
 
-@torch.no_grad()
-def adam_step(optimizer: torch.optim.Adam) -> None:
-    """Takes a step of an ``optimizer`` made with ``fused=True`` and one group of parameters, the same as its ``step``.
-
-    It calls the function that ``step`` calls; the rest of ``step``, for hooks and the profiler, takes 2 % of PPO's time.
-    """
-    if not optimizer.state:
-        optimizer.step()  # makes the state
-        return
-    (group,) = optimizer.param_groups
-    parameters, (beta1, beta2) = group["params"], group["betas"]
-    states = [optimizer.state[parameter] for parameter in parameters]
-    mean, square, count = ([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq", "step"))
-    adam(
-        parameters, [parameter.grad for parameter in parameters], mean, square, [], count,
-        fused=True, amsgrad=False, beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
-        eps=group["eps"], maximize=False,
-    )  # fmt: skip
+KINDS: dict[str, Any] = {"adam": FastAdam, "muon": BatchedMuon}
+PREFIXES = {"adam": "optimizer.", "muon": "muon."}
+"""Of the tensors of each kind in checkpoints."""

@@ -1,26 +1,12 @@
-"""Proximal policy optimisation by self-play, on one page: collecting, advantages, loss, update.
+"""Proximal policy optimisation by self-play, on one page: configuration, advantages, loss, collecting, update.
 
 One network plays every seat. An iteration deals a round at each table, plays all of them to the end, and updates the network on
 every decision made; forced plies are no decisions. Since rounds are whole, nothing is truncated or bootstrapped, and an iteration
-depends on the seed, its number and the network alone: a resumed run is the same bit for bit. A network with memory
-(``recurrent``) is trained on whole sequences, all decisions of a seat in a round: minibatches consist of these, and gradients
-flow through all of each.
+depends on the seed, its number and the network alone: a resumed run is the same bit for bit.
 
-With ``opponents`` one seat of each table learns, another one each round, and a frozen agent plays the others: what is learned is
-a best response to that agent. With a ``mixture`` the tables are of several setups, and the network is one for all tables of the
-game: it takes the common layout, which encodes seats and rules. Since payoffs differ much by rules, values are then in units of
-:func:`random_payoff_scale`, and advantages are normalised setup by setup before minibatches are drawn.
-
-With ``shards`` the tables are cut into that number of parts, each with minibatches of its own, and ``workers`` processes share
-them: a gradient step adds the gradients of all shards, in an order that does not depend on the number of processes.
-
-With ``overlap`` the next iteration's rounds are played in a second thread while the network learns from this one's: by the
-weights from before this iteration's update, which the probability ratio of the loss accounts for.
-
-The keys are in ``ppo_config``. An iteration is this file, ``rollout`` (playing, and the advantages), ``sampling`` (actions),
-``nets.fused_mlp`` (plain MLPs, forward and backward) and ``ppo_loss`` (the loss). Beside them stand ``gpu_rollout`` (tables on a
-GPU), ``sequences`` (for memory), ``multitask`` (several setups), ``magnet``, ``league`` (opponents from a pool), and ``shards``
-and ``supervisor`` (several processes).
+To change the loss, edit :func:`ppo_loss`, or override :attr:`Trainer.loss_function`, or :meth:`Trainer.loss` to add a term:
+autograd does the rest. While ``ppo_loss`` computes what its compiled twin does (``ppo_compiled`` compares them at the start), the
+twin takes its place on a CPU; without it an iteration takes a fifth more processor time (1.09 to 1.24 in six pairs; djeco).
 
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al.,
 "High-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
@@ -28,423 +14,338 @@ Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipp
 
 from __future__ import annotations
 
-import copy
 import math
 import time
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.utils import clip_grad_norm_
 
-from nainjaune_env.agent import SeatAssignment
-from nainjaune_env.core.errors import ConfigError
-from nainjaune_env.core.prng import streams
+from nainjaune_env.compiler.jit import jit
+from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.history import layout_with_history
 
-from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
-from ..nets.fused_mlp import FusedTraining
-from ..nets.modules import BeliefHead, ValueNet
-from ..nets.payoff_scale import random_payoff_scale
-from ..nets.policy_value import PolicyValueNet
-from ..seeds import Stream, generator
-from .ahead import Ahead
-from .base import BaseTrainer, explained_variance
-from .gpu_rollout import play_on_gpu
-from .league import League
-from .magnet import Magnet
-from .multitask import edges_at, normalized_within, share_out, spread_within
-from .optimizers import AdamAndMuon
-from .ppo_config import METRICS, Config
-from .ppo_loss import OWN, Decisions, LossWeights, StepMoments, mean_of, ppo_loss
-from .rollout import LEARNER, Rollout, RolloutBuffer, RolloutPolicy, joined, play
+from ..nets.fused_mlp import RunPair, fast_dtype
+from ..nets.modules import MAX_UNITS, ValueNet, masked_log_softmax
+from ..options import option
+from ..sampling import sample
+from ..seeds import Stream
+from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
+from .gpu_rollout import play_on_gpu, unpacked
+from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
+from .opponents import LEARNER, PAST, SELF, PastSelves
+from .optimizers import GroupedOptimizer, adam_group
+from .overlap import Overlap
+from .ppo_checks import check_config
+from .ppo_compiled import compiled_twin
+from .ppo_metrics import METRICS as METRICS
+from .rollout import Decisions, LearningNets, NetOutput, Rollout, RolloutPolicy, Tables, joined
 from .run import Progress, Run, follow_iterations, run_iterations
-from .sequences import Sequences, minibatches
-from .shards import ALONE, GradientSum, Group, check_equal_weights, step_moments, summed_stats
-from .starts import START_GROUPS, RoundStarts, batch_start
-from .supervisor import supervise
+from .sequences import packed_minibatches
 
-__all__ = ["METRICS", "Config", "Trainer", "train"]
+Floats = NDArray[np.float32]
 
 
-class NetOutput(NamedTuple):
-    """The outputs of the networks for K decisions."""
+@dataclass(frozen=True)
+class Config(BaseConfig):
+    """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
 
-    logits: Tensor  # (K, A) float32, not masked
-    value: Tensor  # (K,) float32
-    critic_value: Tensor | None  # (K,) float32, None without a critic
-    features: Tensor  # (K, width), which the heads take
-    state: Tensor | None  # (K, recurrent) after each decision, None without memory
+    TRAINS_MEMORY: ClassVar = True
+    algorithm: str = option("ppo", "the trainer")
+    mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
+    init: str | None = option(None, "the run whose network training begins from (none: a new one)")
+    iterations: int = option(600, "updates in all; schedules run over them", low=1)
+    tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
+    recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
+    entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
+    last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
+    epochs: int = option(2, "passes over the decisions of an iteration", low=1)
+    minibatch: int = option(1024, "decisions in a gradient step, at most", low=1)
+    target_kl: float = option(0.0, "no further epoch once the mean 'update/kl' of one is above this; 0 = all epochs", low=0)
+    clip: float = option(0.2, "how far the probability ratio may move from 1 before its gain is clipped", low=0)
+    gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
+    value_weight: float = option(0.5, "weight of the value loss", low=0)
+    privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
+    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MAX_UNITS)
+    bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
+    overlap: bool = option(
+        False, "play the rounds of the next iteration while learning from those of this one: for two cores, with threads=1"
+    )
+    device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
+
+    def __post_init__(self) -> None:
+        if self.bf16 == "auto":  # a run keeps what was found: another processor would train another network
+            object.__setattr__(self, "bf16", fast_dtype() is torch.bfloat16)
+        super().__post_init__()
+        check_config(self)
+
+    def setups(self) -> list[Setup]:
+        """Returns the setups of training: the mixture's, or the one of :meth:`setup`."""
+        return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
+
+
+class Minibatch(NamedTuple):
+    """The K decisions of a gradient step."""
+
+    observation: Tensor  # (K, size) uint8
+    omniscient: Tensor  # (K, critic_obs_size) uint8 for the critic; (K, 0) without
+    legal: Tensor  # (K,) int64 words, none 0
+    action: Tensor  # (K,) int64, legal
+    log_prob: Tensor  # (K,) float32 of the action, under the policy that chose it
+    advantage: Tensor  # (K,) float32
+    target: Tensor  # (K,) float32, of the value
+    value_weight: Tensor  # (K,) float32, of the value's squared error
+    batch_sizes: Tensor | None  # of packed sequences for a network with memory, see PolicyValueNet.trunk
+
+
+def gae(trajectory_id: NDArray[np.int64], return_so_far: Floats, value: Floats, final: Floats, lam: float) -> Floats:
+    """Returns generalised advantage estimates of T decisions, undiscounted, every trajectory played to its end.
+
+    Arguments are the columns of a :class:`Rollout`. The reward of a decision is the payoff up to the same seat's next one.
+    Schulman et al., "High-dimensional continuous control using GAE", 2016, eq. 16.
+    """
+    advantage = np.empty(len(trajectory_id), np.float32)
+    later = np.zeros((len(final), 4))  # per trajectory: payoff, value and advantage at its next decision; 1 = it has one
+    _gae_backward(trajectory_id, return_so_far, value, final, lam, advantage, later)
+    return advantage
+
+
+@jit
+def _gae_backward(trajectory_id: Any, return_so_far: Any, value: Any, final: Any, lam: Any, out: Any, later: Any) -> None:
+    for t in range(trajectory_id.size - 1, -1, -1):
+        s = trajectory_id[t]
+        if later[s, 3] == 0.0:
+            later[s, 0] = final[s]
+        delta = later[s, 0] - return_so_far[t] + later[s, 1] - value[t]
+        out[t] = delta + lam * later[s, 2]
+        later[s, 0] = return_so_far[t]
+        later[s, 1] = value[t]
+        later[s, 2] = out[t]
+        later[s, 3] = 1.0
+
+
+def ppo_loss(
+    logits: Tensor, value: Tensor, batch: Minibatch, clip: float, value_weight: float, entropy_weight: float
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Returns the loss of PPO, a scalar, and its statistics, scalars without gradients.
+
+    The loss is the mean over decisions of ``-min(ratio * A, clip(ratio, 1 - c, 1 + c) * A) + w_v w (v - target)^2 - w_H H(p)``
+    with ``ratio = p(a) / p_old(a)``, w the decision's ``value_weight`` and advantages A normalised over the minibatch.
+    """
+    advantage = batch.advantage - batch.advantage.mean()
+    advantage = advantage / (batch.advantage.std(correction=0) + 1e-8)
+    log_probs = masked_log_softmax(logits, unpacked(batch.legal, logits.shape[1]))
+    log_ratio = log_probs.gather(1, batch.action[:, None]).squeeze(1) - batch.log_prob
+    ratio = log_ratio.exp()
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    policy_loss = -torch.min(ratio * advantage, clipped * advantage).mean()
+    value_loss = (batch.value_weight * (value - batch.target).square()).mean()
+    entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
+    loss = policy_loss + value_weight * value_loss - entropy_weight * entropy
+    stats = {"policy_loss": policy_loss, "value_loss": value_loss, "kl": (ratio - 1 - log_ratio).mean()}
+    stats |= {"clip_fraction": ((ratio - 1).abs() > clip).float().mean(), "entropy": entropy}
+    return loss, {name: mean.detach() for name, mean in stats.items()}
 
 
 class Trainer(BaseTrainer[Config]):
     """The state of a run."""
 
-    def __init__(self, config: Config, setup: Setup, group: Group = ALONE) -> None:
-        """``group``: the processes of the run, which share its shards."""
+    loss_function = staticmethod(ppo_loss)
+
+    def __init__(self, config: Config, setup: Setup, *, run_pair: RunPair | None = None) -> None:
+        """``run_pair`` runs two parts of a pass at the same time (None: in turn)."""
         super().__init__(config, setup)
-        self.group = group
-        self.shards = group.shards(config.shards)
-        """Those of this process."""
         if config.mixture:
             self.common, self.layout = True, common_layout(setup.game)
-        seen = self.layout  # by seats without history; who sees all hands needs none
-        all_seen = seen.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
-        if config.history:
-            self.layout = layout_with_history(setup, config.history)
-
-        chance = torch.Generator().manual_seed(config.seed)
-        self.net = self.new_net(chance, recurrent=config.recurrent)
-        self.critic = ValueNet(all_seen, config.critic_hidden, chance) if config.privileged else None
-        self.belief = BeliefHead(self.net.width, seen, all_seen, chance) if config.belief else None
-        self.modules = {"model.": self.net}
-        self.modules |= {"critic.": self.critic} if self.critic else {}
-        self.modules |= {"belief.": self.belief} if self.belief else {}
-        for module in self.modules.values():
-            module.to(config.device)
-        self.parameters = [parameter for module in self.modules.values() for parameter in module.parameters()]
+        rng = torch.Generator().manual_seed(config.seed)
+        self.net = self.new_net(rng)
+        critic_layout = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
+        self.critic = ValueNet(critic_layout, config.critic_hidden, rng) if config.privileged else None
+        modules = {"model.": self.net, "critic.": self.critic}
+        self.modules = {prefix: module.to(config.device) for prefix, module in modules.items() if module}
+        self.parameters = [parameter for net in self.modules.values() for parameter in net.parameters()]
         hidden_layers = [net.body for net in (self.net, self.critic) if net]
-        self.optimizer = AdamAndMuon(self.parameters, hidden_layers, muon=config.muon)
+        groups = [adam_group(self.parameters)]
+        self.optimizer = GroupedOptimizer(config.optimizer, groups, hidden_layers, eps=1e-5, fused=True)
         self.optimizers = self.optimizer.named()
-
-        dtype = torch.bfloat16 if config.bf16 else torch.float32
-        self.ahead = Ahead(self.begin_rollout, config.threads) if config.overlap else None
-        run_both = self.ahead.run_both if self.ahead else None
-        self.fused = FusedTraining(layers, dtype, run_both) if (layers := self.net.fused()) else None
-        self.fused_critic = FusedTraining(self.critic.fused(), dtype, run_both) if self.critic else None
-        fused = {"model.": self.fused, "critic.": self.fused_critic}
-        self.clippings = [
-            own.clip_grad_norm_ if (own := fused.get(prefix)) else partial(clip_grad_norm_, list(module.parameters()))
-            for prefix, module in self.modules.items()
-        ]
-        """Scale the gradient of a network down to the norm that they are called with, and return the norm that it had."""
-        learning: tuple[PolicyValueNet, ValueNet | None] = (self.net, self.critic)
-        self.behaviour = copy.deepcopy(learning) if config.overlap else learning
-        """The networks that play rounds: copies that are an iteration behind with ``overlap``, else those that learn."""
-        self.policy = RolloutPolicy(*self.behaviour, dtype)
-        if config.overlap:
-            copies = zip(("behaviour.", "behaviour_critic."), self.behaviour, strict=True)
-            self.modules |= {prefix: net for prefix, net in copies if net}
+        self.dtype = torch.bfloat16 if config.bf16 else torch.float32
+        self.policy = RolloutPolicy(self.net, self.critic, self.dtype)
+        self.networks = LearningNets(self.net, self.critic, self.dtype, run_pair)
+        self.twin = compiled_twin(ppo_loss, Minibatch, config) if self.loss_function is ppo_loss else None
+        self.draws = config.task.draws
+        self.past_selves = PastSelves(self.net) if PAST in config.shares else None
+        self.modules |= self.past_selves.modules() if self.past_selves else {}
         if config.ema:
             self.average_weights("model.", config.ema)
-        self.magnet = Magnet(self.average_weights("magnet.", config.magnet_decay), dtype) if config.magnet else None
-
-        self.gradients = GradientSum(self.parameters, group, config.shards, config.reduction) if config.shards > 1 else None
-        self.setups = config.setups() if self.common else [setup]
-        options: dict[str, Any] = {"common": self.common, "device": config.device, "start": batch_start(config.task)}
-        options |= {"history": config.history, "log": config.opponents is not None or config.league > 0}
-        self.first_tables = [config.tables * shard // config.shards for shard in range(config.shards + 1)]
-        sizes = [self.first_tables[shard + 1] - self.first_tables[shard] for shard in self.shards]
-        self.tables = [tables for size in sizes for tables in share_out(self.setups, size, **options)]
-        """Shard by shard, in each of them setup by setup; so are ``starts``, ``buffers`` and ``opponents``."""
-        self.starts = [RoundStarts(config.task, tables.batch) for tables in self.tables]
-        self.omniscient = bool(self.critic or self.belief)
-        larger_size = all_seen.size * self.omniscient
-        self.buffers = [[RolloutBuffer(self.layout.size, larger_size) for _ in self.tables] for _ in range(1 + config.overlap)]
-        """A list with one for each of ``tables``; with ``overlap`` another one, for every second iteration."""
-        self.random_scales = [random_payoff_scale(setup) for setup in self.setups] if self.common else []
-        names = () if config.opponents is None else (config.opponents,)
-        self.league: League | None = None
-        if config.league:
-            pool: dict[str, Any] = {"snapshots": config.snapshots, "share": config.league, "matching": config.matching}
-            self.modules["league."] = self.league = League(setup, self.net, config.pool, **pool)
-        self.opponents = [[load_agent(name, tables.setup) for name in names] for tables in self.tables]
+        sizes = self.layout.size, critic_layout.size if self.critic else 0
+        self.tables = share_out(
+            config, self.part(config.tables), sizes, common=self.common, past=self.past_selves, rank=self.rank
+        )
+        self.starts = [tables.starts for tables in self.tables]
 
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from it; returns the metrics."""
         began = time.perf_counter()
-        if self.league and self.iteration and self.iteration % self.config.snapshot_every == 0:
-            self.league.take_snapshot(self.player_net)
-        rollout, rng = self.next_rollout()
+        rollout, rng = self.next_rollout(self.iteration)
         metrics = self.update(rollout, rng)
-        metrics["rollout/league_wins"] = self.league.record(rollout.final) if self.league else 0.0
-        if self.group.size > 1:
-            check_equal_weights(self.group, self.parameters)
-        decisions = int(self.group.gather(np.array([len(rollout.action)])).sum())
-        wall = time.perf_counter() - began
-        metrics["rollout/decisions_per_round"] = decisions / self.config.tables
+        metrics["rollout/decisions_per_round"] = len(rollout.action) / sum(map(len, self.tables))
         metrics["rollout/payoff_spread"] = rollout.payoff_std
-        metrics["speed/network_share"] = (rollout.network_seconds + metrics.pop("network_seconds")) / wall
-        return self.finish_iteration(metrics, decisions, wall)
-
-    def ends(self, stop_requested: bool) -> bool:
-        return super().ends(self.group.any(stop_requested))
+        metrics = {name: self.mean(value) for name, value in metrics.items()}
+        decisions = round(self.mean(len(rollout.action)) * self.size)
+        return self.finish_iteration(metrics, decisions, time.perf_counter() - began)
 
     # ---- collecting ----------------------------------------------------------------------------------------------
 
-    def next_rollout(self) -> tuple[Rollout, np.random.Generator]:
-        """Returns the rollout of this iteration, with its generator; with ``overlap``, begins to collect that of the next one."""
-        if self.ahead is None:
-            return self.begin_rollout(self.iteration)
-        found = self.ahead.take(self.iteration)
-        self.update_behaviour()
-        if (following := self.iteration + 1) < self.config.iterations:
-            self.ahead.begin(following)
-        return found
-
-    def update_behaviour(self) -> None:
-        """Copies the weights that learn to the networks that play, where these are copies."""
-        for copied, module in zip(self.behaviour, (self.net, self.critic), strict=True):
-            if copied and module and copied is not module:
-                copied.load_state_dict(module.state_dict())
-
-    def begin_rollout(self, iteration: int) -> tuple[Rollout, np.random.Generator]:
-        """Returns the rollout of ``iteration``, and the generator of that iteration, from which it has drawn."""
-        rng = generator(self.config.seed, Stream.TRAINING, iteration)
+    def next_rollout(self, iteration: int) -> tuple[Rollout, np.random.Generator]:
+        """Returns the decisions of ``iteration``, and the generator of that iteration, from which it has drawn."""
+        rng = np.random.default_rng(np.random.SeedSequence(self.config.seed, spawn_key=(Stream.TRAINING, iteration)))
         return self.collect(iteration, rng), rng
 
     def collect(self, iteration: int, rng: np.random.Generator) -> Rollout:
         """Deals a round at each table of this process and plays all to the end."""
         c = self.config
-        own = slice(self.first_tables[self.shards.start], self.first_tables[self.shards.stop])
-        cuts = np.cumsum([len(tables) for tables in self.tables])[:-1]
-        deals = np.split(streams(c.seed, c.tables, stream=iteration + 1)[own], cuts)
-        chance = np.split(rng.integers(2**64, size=c.tables, dtype=np.uint64)[own], cuts)
+        deals = streams(c.seed, c.tables, stream=iteration + 1)
+        rng_states = rng.integers(2**64, size=c.tables, dtype=np.uint64)  # of each table's generator
         self.policy.refresh()
-        for starts, seeds in zip(self.starts, deals, strict=True):
-            starts.deal(seeds, iteration)
-        rollouts, played = [], set()
-        for number, rollout in enumerate(self.play(iteration, chance)):
-            if rollout is not None:
-                shard, task = divmod(number, len(self.setups))
-                rollout.value *= np.float32(self.payoff_scales(self.behaviour[0])[task])
-                rollout.task[:] = task
-                groups = self.starts[number].groups()
-                rollout.group[:] = task * START_GROUPS + groups[rollout.sequence // self.setups[task].players]
-                rollouts.append(rollout)
-                played.add(shard)
-        if self.group.any(len(played) < len(self.shards)):
-            of = " of a shard" if c.shards > 1 else ""
-            raise ConfigError(f"Not one of {c.tables // c.shards} rounds{of} held a choice: there is nothing to learn here.")
-        rollout = joined(rollouts)
-        rollout.payoff_std = float(self.group.gather(np.array([part.payoff_std for part in rollouts])).mean())
-        return rollout
+        if self.past_selves:
+            self.past_selves.take(self.player_net, iteration)
+        for tables in self.tables:
+            tables.starts.deal(deals[tables.part], iteration)
+        if c.device == "cpu":
+            played = [self.play(tables, rng_states[tables.part], iteration) for tables in self.tables]
+        else:
+            played = play_on_gpu(self.tables, self.policy, rng_states, privileged=c.privileged)
+        units = [tables.unit(self.policy.net) for tables in self.tables]
+        return joined([tables.rollout(*each, unit) for tables, each, unit in zip(self.tables, played, units, strict=True)])
 
-    def play(self, iteration: int, chance: list[NDArray[np.uint64]]) -> list[Rollout | None]:
-        """Plays the rounds that were dealt at each of ``tables``, on their device, with generators of each."""
-        if self.config.device != "cpu":
-            return play_on_gpu(self.tables, self.policy, chance, self.centred_payoff, omniscient=self.omniscient)
-        own = enumerate(zip(self.tables, self.buffers[iteration % len(self.buffers)], chance, strict=True))
-        return [
-            play(tables, self.policy, self.seats(number, iteration), buffer, chance=draws, centred_payoff=self.centred_payoff)
-            for number, (tables, buffer, draws) in own
-        ]
-
-    def seats(self, number: int, iteration: int) -> SeatAssignment:
-        """Returns who plays where at ``tables[number]``: the learner in all seats, or in one beside opponents."""
-        tables, opponents = self.tables[number], self.opponents[number]
-        shard, task = divmod(number, len(self.setups))
-        n = tables.setup.players
-        seats = np.full((len(tables), n), 0 if opponents else LEARNER)
-        table = np.arange(len(tables))
-        seats[table, (table + iteration) % n] = LEARNER
-        if self.league:
-            opponents = self.league.agents
-            self.league.assign(seats, iteration, generator(self.config.seed, Stream.TRAINING, iteration, 0))
-        own = (self.shards[shard],) if self.config.shards > 1 else ()
-        chance = generator(self.config.seed, Stream.TRAINING, iteration, 1 + task, *own)
-        return SeatAssignment(tables.batch, opponents, seats, lambda *_: chance)
-
-    def centred_payoff(self, payoff: Any) -> Any:
-        """Returns ``payoff (K, players)``, an array or a tensor, as learned from, by the ``objective``."""
-        return self.config.task.payoff(payoff)
-
-    def payoff_scales(self, net: PolicyValueNet) -> list[float]:
-        """Returns the unit of the values of ``net`` at each setup, in the game's unit."""
-        return self.random_scales if self.common else [float(net.payoff_scale)]
+    def play(self, tables: Tables, rng_states: NDArray[np.uint64], iteration: int) -> tuple[Decisions, Floats]:
+        """Plays the rounds that were dealt at ``tables``; returns the decisions, and the payoffs ``(B, players)``."""
+        batch, n = tables.batch, tables.setup.players
+        opponents, buffer = tables.seat_opponents(iteration), tables.buffer(iteration)
+        payoff = batch.reward.astype(np.float32)
+        actions = np.zeros(len(tables), np.int64)
+        self.policy.begin(len(tables) * n)
+        while (index := np.flatnonzero(~batch.done)).size:
+            if opponents:
+                actions[index] = opponents.actions(index)
+                index = index[opponents.seats[index, batch.seat[index]] == LEARNER]
+            seat, new = batch.seat[index], buffer.append(index.size)
+            tables.observe(index, new.observation)
+            if self.critic:
+                tables.observe_all(index, new.omniscient)
+            new.legal[:], new.trajectory_id[:] = batch.legal[index], index * n + seat
+            logits, values = self.policy(torch.from_numpy(new.observation), torch.from_numpy(new.trajectory_id))
+            new.action[:], new.log_prob[:] = sample(logits.numpy(), new.legal, RowStreams(rng_states, index))
+            new.value[:] = values.numpy()
+            new.return_so_far[:] = tables.objective_payoff(payoff[index])[np.arange(index.size), seat]
+            actions[index] = new.action
+            batch.step(actions)
+            if opponents:
+                opponents.stepped()
+            payoff += batch.reward
+        decisions = buffer.decisions()
+        if self.critic and len(decisions.value):
+            decisions.value[:] = self.policy.critic_value(torch.from_numpy(decisions.omniscient)).numpy()
+        return decisions, payoff
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
     def update(self, rollout: Rollout, rng: np.random.Generator) -> dict[str, float]:
-        """Takes gradient steps on the decisions of a rollout, and those of other processes; returns the metrics."""
+        """Takes gradient steps on the decisions of a rollout; returns the metrics."""
         c = self.config
-        # over all shards: the unit, and moments, are those of all decisions
-        own_advantage = rollout.advantages(c.gae_lambda)
-        columns = (own_advantage, rollout.value, rollout.task, rollout.group)
-        advantage, value, task, group = (self.group.gather(column) for column in columns)
-        target = advantage + value
+        advantage = gae(rollout.trajectory_id, rollout.return_so_far, rollout.value, rollout.final, c.gae_lambda)
+        target = advantage + rollout.value
         if self.iteration == 0 and c.init is None and not self.common:
             # Fixed from here on: the value head learns in this unit.
-            self.net.payoff_scale.fill_(max(float(target.std()), 1.0))
-        scale = np.array(self.payoff_scales(self.net), np.float32)[task]
-        centre = float(advantage.mean())
-        if self.common or c.task.draws:
-            advantage, centre = normalized_within(group, advantage), 0.0
-        value_weight = (scale / spread_within(group, target)) ** 2 if c.task.draws else np.ones_like(advantage)
-        weights = LossWeights(c.clip, c.value_weight, self.annealed(c.entropy, c.last_entropy))
+            self.net.payoff_scale.fill_(max(self.mean(float(target.std())), 1.0))
+        unit = np.array([tables.unit(self.net) for tables in self.tables], np.float32)[rollout.setup_index]
+        if self.common or self.draws:
+            advantage = normalized_within(rollout.bucket, advantage)
+        value_weight = (unit / spread_within(rollout.bucket, target)) ** 2 if self.draws else np.ones_like(advantage)
+        entropy_weight = self.annealed(c.entropy, c.last_entropy)
         self.optimizer.set_learning_rate(self.learning_rate)
-
-        counts = self.group.gather(self.decisions_of_shards(rollout))
-        mine = slice(first := int(counts[: self.shards.start].sum()), first + len(rollout.action))
-        observations, omniscients = (torch.as_tensor(seen, device=c.device) for seen in (rollout.observation, rollout.omniscient))
-        whole = (advantage, target / scale, value_weight)
-        columns = (rollout.legal, rollout.action, rollout.log_prob, *(column[mine] for column in whole))
-        decisions = Decisions(*(torch.as_tensor(column, device=c.device) for column in columns))
-        sequences = Sequences(rollout.sequence) if c.recurrent else None
-        if self.magnet:
-            self.magnet.refresh()
-        logged: list[dict[str, Tensor]] = []
-        network_seconds = 0.0
+        arrays = (rollout.observation, rollout.omniscient, rollout.legal, rollout.action, rollout.log_prob)
+        columns = [torch.as_tensor(array, device=c.device) for array in (*arrays, advantage, target / unit, value_weight)]
+        logged: list[dict[str, Tensor]] = []  # as tensors: reading a number waits for a GPU
         for epoch in range(1, c.epochs + 1):
-            parts = self.shuffled(counts, sequences, rng)
-            rows, sizes = torch.cat([rows for rows, _ in parts]).to(c.device), [len(rows) for rows, _ in parts]
+            parts = self.minibatch_rows(rollout.trajectory_id, rng)
             # gathered once for all minibatches: seven calls for each would take 2 % of a step
-            seen = [torch.split(all_seen.index_select(0, rows), sizes) for all_seen in (observations, omniscients)]
-            split = decisions.at(rows).split(sizes)
-            steps = len(parts) // len(self.shards)
-            moments = [OWN] * steps
-            if self.gradients:
-                moments = step_moments(self.group, [split[at : at + steps] for at in range(0, len(parts), steps)], centre)
-            gathered = list(zip(*seen, split, parts, strict=True))
-            stats: list[list[dict[str, Tensor]]] = [[] for _ in self.shards]
-            norms: list[Tensor] = []
-            for step, over in enumerate(moments):
-                for number, shard in enumerate(self.shards):
-                    observation, omniscient, minibatch, (_, batch_sizes) = gathered[number * steps + step]
-                    clock = time.perf_counter()
-                    output = self.outputs(observation, omniscient, batch_sizes)
-                    network_seconds += time.perf_counter() - clock
-                    loss, found = self.loss(output, observation, omniscient, minibatch, batch_sizes, weights, over)
-                    stats[number].append(found)
-                    clock = time.perf_counter()
-                    for parameter in self.parameters:
-                        parameter.grad = None  # Optimizer.zero_grad takes 1 % of a step for its hooks
-                    loss.backward()  # type: ignore[no-untyped-call]
-                    network_seconds += time.perf_counter() - clock
-                    if self.gradients:
-                        self.gradients.add(shard)
-                if self.gradients:
-                    self.gradients.finish()
-                policy_norm, *_ = [clip(c.max_grad_norm) for clip in self.clippings]
-                norms.append(policy_norm)
+            rows, sizes = torch.cat([rows for rows, _ in parts]).to(c.device), [len(rows) for rows, _ in parts]
+            gathered = [torch.split(column.index_select(0, rows), sizes) for column in columns]
+            for batch in map(Minibatch, *gathered, (batch_sizes for _, batch_sizes in parts)):
+                output = self.networks(batch.observation, batch.omniscient, batch.batch_sizes)
+                loss, stats = self.loss(batch, output, entropy_weight)
+                for parameter in self.parameters:
+                    parameter.grad = None  # Optimizer.zero_grad takes 1 % of a step for its hooks
+                loss.backward()  # type: ignore[no-untyped-call]
+                self.average_gradients()
+                grad_norm = self.networks.clip(c.max_grad_norm)
                 self.optimizer.step()
-            means = summed_stats(self.group, stats) if self.gradients else stats[0]
-            # as tensors: reading a number waits for a GPU
-            logged += [found | {"grad_norm": norm} for found, norm in zip(means, norms, strict=True)]
-            if c.target_kl and epoch < c.epochs and mean_of("kl", logged[-steps:]) > c.target_kl:
+                logged.append(stats | {"grad_norm": grad_norm})
+            if c.target_kl and epoch < c.epochs and self.mean(mean_of("kl", logged[-len(parts) :])) > c.target_kl:
                 break
-
-        over_steps = {name: mean_of(name, logged) for name in logged[0]}
+        means = {name: mean_of(name, logged) for name in logged[0]}
         return {
-            "rollout/entropy": over_steps.pop("entropy"),
+            "rollout/entropy": means.pop("entropy"),
             "update/recall_loss": 0.0,
-            "update/belief_loss": 0.0,
-            "update/magnet_kl": 0.0,
-            **{f"update/{name}": mean for name, mean in over_steps.items()},
-            "update/explained_variance": explained_variance(target / scale, value / scale),
+            **{f"update/{name}": mean for name, mean in means.items()},
+            "update/explained_variance": explained_variance(target / unit, rollout.value / unit),
             "update/epochs": float(epoch),
             "schedule/learning_rate": self.learning_rate,
-            "schedule/entropy_weight": weights.entropy,
-            "network_seconds": network_seconds,
+            "schedule/entropy_weight": entropy_weight,
         }
 
-    def decisions_of_shards(self, rollout: Rollout) -> NDArray[np.int64]:
-        """Returns how many decisions of the rollout each shard of this process has made."""
-        seats = [len(tables) * tables.setup.players for tables in self.tables]
-        ends = np.cumsum(seats)[len(self.setups) - 1 :: len(self.setups)]
-        return np.bincount(np.searchsorted(ends, rollout.sequence, side="right"), minlength=len(ends))
+    def minibatch_rows(self, trajectory_id: NDArray[np.int64], rng: np.random.Generator) -> list[tuple[Tensor, Tensor | None]]:
+        """Returns the rows of all decisions once, in random parts, each with its batch sizes: None for a net without memory."""
+        if self.net.recurrent:
+            return [*packed_minibatches(trajectory_id, self.config.minibatch, rng)]
+        # even parts: a small last one would take as long a step as the others, on a noisier gradient
+        steps = math.ceil(self.mean(len(trajectory_id)) * self.size / self.config.minibatch)
+        return [(torch.from_numpy(rows), None) for rows in np.array_split(rng.permutation(len(trajectory_id)), steps)]
 
-    def shuffled(
-        self, counts: NDArray[np.int64], sequences: Sequences | None, rng: np.random.Generator
-    ) -> list[tuple[Tensor, Tensor | None]]:
-        """Returns the minibatches of an epoch, see :func:`minibatches`: those of each shard here, as many for one as another.
-
-        ``counts``: the decisions of all shards, in every process.
-        """
+    def loss(self, batch: Minibatch, output: NetOutput, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
+        """Returns the loss of a minibatch, a scalar, and its statistics, scalars without gradients. Override it to add a term."""
         c = self.config
-        if c.shards == 1:
-            return list(minibatches(int(counts[0]), sequences, c.minibatch, rng))
-        steps = min(math.ceil(counts.sum() / c.minibatch), int(counts.min()))
-        found = []
-        seeds = rng.integers(2**64, size=c.shards, dtype=np.uint64)
-        begin = 0
-        for shard in self.shards:
-            chance = np.random.default_rng(seeds[shard])
-            own = minibatches(int(counts[shard]), None, c.minibatch, chance, parts=steps)
-            found += [(rows + begin, sizes) for rows, sizes in own]
-            begin += int(counts[shard])
-        return found
-
-    def loss(
-        self,
-        output: NetOutput,
-        observation: Tensor,
-        omniscient: Tensor,
-        minibatch: Decisions,
-        batch_sizes: Tensor | None,
-        weights: LossWeights,
-        over: StepMoments,
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Returns the loss of a minibatch, a scalar, and its statistics, scalars without gradients.
-
-        ``over``: the step that it is a part of, see ``ppo_loss``.
-        """
-        c = self.config
-        share = 1.0 if over is OWN else over.share(minibatch)
-        loss, stats = ppo_loss(output.logits, output.value, minibatch, weights, over)
+        function = self.twin or self.loss_function
+        loss, stats = function(output.logits, output.value, batch, c.clip, c.value_weight, entropy_weight)
         if output.critic_value is not None:
             # the value head learns beside the critic: searches use what a seat itself can expect
-            value_loss = (minibatch.value_weight * (output.critic_value - minibatch.target).square()).mean() * share
+            value_loss = (batch.value_weight * (output.critic_value - batch.target).square()).mean()
             loss, stats["value_loss"] = loss + c.value_weight * value_loss, value_loss.detach()
         if c.recall:
-            assert output.state is not None
-            assert batch_sizes is not None
-            with self.autocast():
-                recall_loss = self.net.recall_loss(observation, output.state, batch_sizes)
+            recall_loss = self.networks.recall_loss(batch.observation, output.state, batch.batch_sizes)
             loss, stats["recall_loss"] = loss + c.recall * recall_loss, recall_loss.detach()
-        if self.belief:
-            with self.autocast():
-                belief_loss = self.belief.loss(output.features, omniscient) * share
-            loss, stats["belief_loss"] = loss + c.belief * belief_loss, belief_loss.detach()
-        if self.magnet:
-            magnet_kl = self.magnet.kl(output.logits, minibatch.legal, observation, batch_sizes) * share
-            loss, stats["magnet_kl"] = loss + c.magnet * magnet_kl, magnet_kl.detach()
         return loss, stats
-
-    def outputs(self, observation: Tensor, omniscient: Tensor, batch_sizes: Tensor | None) -> NetOutput:
-        """Returns the outputs of the networks, with gradients.
-
-        ``observation (K, size) uint8``, ``omniscient (K, larger size) uint8`` for the critic; ``batch_sizes`` of packed sequences
-        for a network with memory, see :meth:`~nainjaune_agents.nets.policy_value.PolicyValueNet.trunk`.
-        """
-        critic_value = self.fused_critic(omniscient)[0].squeeze(1) if self.fused_critic else None
-        if self.fused:
-            logits, value, features = self.fused(observation)
-            return NetOutput(logits, value.squeeze(1), critic_value, features, None)
-        with self.autocast():
-            features, state = self.net.trunk(observation, sequences=batch_sizes)
-            logits, value = self.net.heads(features)
-        return NetOutput(logits, value, critic_value, features, state)
-
-    def autocast(self) -> torch.autocast:
-        """Returns the context of what is not fused: bfloat16 products with ``bf16``."""
-        return torch.autocast(self.net.device.type, torch.bfloat16, enabled=bool(self.config.bf16))
 
     def evaluate(self) -> dict[str, float]:
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
-        return edges_at(self.setups, self.player_net, self.config) if self.common else super().evaluate()
+        return edges_at(self.config.setups(), self.player_net, self.config) if self.common else super().evaluate()
 
 
-def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress, group: Group | None = None) -> bool:
-    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does.
+def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:
+    """Returns the mean of a statistic over minibatches."""
+    return float(torch.stack([stats[name] for stats in logged]).double().mean())
 
-    ``group``: the processes that train, this being one of them (None: ``workers`` processes are started here, if more than one).
-    """
-    if group is None and config.workers > 1:
-        return supervise(config, run, progress)
-    if group is not None and group.size > 1 and config.overlap:
-        raise ConfigError("A run in several processes plays no rounds ahead: set 'overlap' to false.")
-    trainer = Trainer(config, config.setup(), group or ALONE)
+
+class OverlapTrainer(Overlap, Trainer):
+    """The state of a run with ``overlap``."""
+
+
+def new_trainer(config: Config) -> Trainer:
+    """Returns the trainer of a run."""
+    return (OverlapTrainer if config.overlap else Trainer)(config, config.setup())
+
+
+def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress, trainer: Trainer | None = None) -> bool:
+    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; ``trainer``: in place of :func:`new_trainer`'s."""
+    trainer = trainer or new_trainer(config)
     if checkpoint is None and config.init is not None:
         # a best response has its own objective, and learns its value function from scratch
-        trainer.load_initial_weights(config.init, objective=config.objective if config.opponents is None else None)
-        trainer.update_behaviour()
-    if trainer.group.rank > 0:
-        return follow_iterations(trainer, run, checkpoint)
-    return run_iterations(trainer, run, checkpoint, progress)
+        trainer.load_initial_weights(config.init, objective=config.objective if SELF in config.shares else None)
+    return (follow_iterations if trainer.rank else run_iterations)(trainer, run, checkpoint, progress)

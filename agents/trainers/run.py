@@ -39,7 +39,7 @@ from ..loading import BEST, kept_path
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from ..provenance import commit
 from .base import BaseConfig, BaseTrainer
-from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_yaml
+from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_stored
 from .experiment_logs import open_log
 from .metric_log import CsvLog, MetricLog
 
@@ -133,7 +133,7 @@ class Run:
             raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
         self._lock()
         remove_leftovers(self.folder)
-        resolved, stored = asdict(config), read_yaml(path)
+        resolved, stored = asdict(config), read_stored(path)
         changed = changed_keys(config, stored)
         if changed:
             what = ", ".join(f"{key}: {quoted(stored.get(key))} then, {quoted(resolved.get(key))} now" for key in changed)
@@ -230,7 +230,7 @@ Progress = Callable[[int, dict[str, float]], None]
 
 
 def _wait_for_order(folder: Path) -> None:
-    """Waits until a file of metrics that is begun now comes after those of other processes, up to a second.
+    """Waits, up to a second, until a file of metrics that is begun now comes after the files of other processes.
 
     TensorBoard reads the files in the order of their names, which begin with the second of the start and go on with the number of
     the process. Where the file of a resumed run came before that of the same second which it continues, the metrics of the
@@ -289,8 +289,8 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
         return True
     with ExitStack() as opened:
         run.in_first_iteration = checkpoint is None
-        logs = [opened.enter_context(log(run.folder, trainer.iteration)) for log in LOGS]
-        logs += [opened.enter_context(open_log(name, run.folder, trainer.iteration)) for name in config.logs]
+        logs = [opened.enter_context(open_log(name, run.folder, trainer.iteration)) for name in config.logs]
+        logs += [opened.enter_context(log(run.folder, trainer.iteration)) for log in LOGS]  # W&B patches TensorBoard's writer
         opened.enter_context(run.interruptible())
         while not trainer.ends(run.stop_requested):
             before = trainer.iteration
@@ -322,7 +322,7 @@ def _flush_and_save(logs: Sequence[MetricLog], run: Run, trainer: BaseTrainer[An
         run.save(trainer.checkpoint())  # whatever a service says to its metrics
 
 
-def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None) -> bool:
+def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Does the part of a process other than the first one in :func:`run_iterations`, which writes and evaluates nothing."""
     if checkpoint is not None:
         trainer.restore(checkpoint)
@@ -330,7 +330,7 @@ def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoin
         return True
     with run.interruptible():
         while not trainer.ends(run.stop_requested):
-            _iterate(trainer)
+            progress(trainer.completed, _iterate(trainer))
     return bool(trainer.completed >= trainer.config.iterations)
 
 
@@ -346,6 +346,6 @@ def _iterate(trainer: BaseTrainer[Any]) -> dict[str, float]:
     if failure is not None or not trainer.finite:
         raise DivergenceError(
             f"Training diverged in iteration {trainer.iteration + (failure is not None)}: weights or outputs of the network are "
-            "NaN or infinite. The last checkpoint is kept. Start again with a lower 'learning_rate' or 'max_grad_norm'."
+            "NaN or infinite. The last checkpoint is kept. Start again with a lower 'optimizer.learning_rate' or 'max_grad_norm'."
         ) from failure
     return metrics

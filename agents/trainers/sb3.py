@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,30 +33,29 @@ except ModuleNotFoundError as error:
 
 
 class NetPolicy(MaskableActorCriticPolicy):
-    """A policy for MaskablePPO whose parameters are those of ``net``, a :class:`PolicyValueNet`.
+    """A policy for MaskablePPO with the parameters of ``net``, a :class:`PolicyValueNet`.
 
-    ``policy_kwargs`` are ``layout``, ``arch`` and ``hidden``. The value is in the unit of the rewards.
+    ``policy_kwargs`` are ``layout`` and ``arch``, the network as data. The value is in the unit of the rewards.
     """
 
     net: PolicyValueNet
 
-    def __init__(self, *args: Any, layout: Layout, arch: str, hidden: Sequence[int], **settings: Any) -> None:
+    def __init__(self, *args: Any, layout: Layout, arch: Mapping[str, Any], **settings: Any) -> None:
         self._layout = layout
         self._arch = arch
-        self._hidden = [*hidden]
         super().__init__(*args, **settings)
 
     def _build(self, lr_schedule: Any) -> None:
         # as the base class does with its own layers; MaskablePPO has just seeded torch's generator
         actions = self.action_dist.action_dim  # type: ignore[attr-defined]
-        self.net = make_net(self._arch, self._layout, actions, self._hidden, torch.default_generator)
+        self.net = make_net(self._arch, self._layout, actions, torch.default_generator)
         self.mlp_extractor: Any = SharedBody(self.net)
         self.action_net: Any = self.net.policy
         self.value_net: Any = self.net.value
         self.optimizer = self.optimizer_class(self.net.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        return {**super()._get_constructor_parameters(), "layout": self._layout, "arch": self._arch, "hidden": self._hidden}
+        return {**super()._get_constructor_parameters(), "layout": self._layout, "arch": self._arch}
 
 
 class SharedBody(nn.Module):
@@ -161,8 +160,8 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
 class DuplicateEvalCallback(BaseCallback):
     """Measures the model's edge over the field of an agent by duplicate play: ``eval/edge``, ``eval/ci95``.
 
-    Masks are those of the tables. An illegal action raises :class:`~nainjaune_env.core.errors.AgentError`, so an
-    evaluation without masks does not go unnoticed. The deals are those of our own trainers' evaluations, the same every time.
+    Masks come from the tables. An illegal action raises :class:`~nainjaune_env.core.errors.AgentError`, so an
+    evaluation without masks does not go unnoticed. It plays the deals of our own trainers' evaluations, the same every time.
     """
 
     def __init__(self, setup: Setup, against: str, *, every: int = 1, deals: int = 1000) -> None:

@@ -28,7 +28,7 @@ def seat_advantages(
     advantage is 0, and its value stands for the rest in those before it.
 
     Schulman, Moritz, Levine, Jordan and Abbeel, "High-dimensional continuous control using GAE", 2016, eq. 16. With whole
-    episodes these are the advantages of :func:`~nainjaune_agents.trainers.rollout.gae`.
+    episodes these are the advantages of :func:`~nainjaune_agents.trainers.ppo.gae`.
     """
     steps, tables, n = rewards.shape
     advantage, known = np.zeros((steps, tables), np.float32), np.zeros((steps, tables), np.bool_)
@@ -39,9 +39,9 @@ def seat_advantages(
     later_value[row, next_seat] = next_value
     follows[row, next_seat] = True
     for t in reversed(range(steps)):
-        over = ended[t]
-        gained[over] = later_value[over] = later_advantage[over] = 0
-        follows[over] = True
+        last = ended[t]
+        gained[last] = later_value[last] = later_advantage[last] = 0
+        follows[last] = True
         gained += rewards[t]
         now = row, seat[t]
         estimate = gained[now] + gamma * later_value[now] - value[t] + gamma * lam * later_advantage[now]

@@ -1,8 +1,7 @@
-"""Minibatches of decisions; for networks with memory, of whole sequences: the decisions of one seat in one round."""
+"""Minibatches for networks with memory, of whole sequences: the decisions of one seat in one round."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -44,19 +43,9 @@ class Sequences:
         return self._rows[at[present]], present.sum(axis=1)
 
 
-def minibatches(
-    count: int, sequences: Sequences | None, size: int, rng: np.random.Generator, *, parts: int | None = None
-) -> Iterator[tuple[Tensor, Tensor | None]]:
-    """Yields the rows of all ``count`` decisions once, in random order, in even parts of at most ``size``, and None.
-
-    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient. Their
-    number is the smallest, unless ``parts`` says it. With ``sequences``: whole sequences of about ``size`` decisions, packed, and
-    their batch sizes.
-    """
-    if sequences is None:
-        for rows in np.array_split(rng.permutation(count), parts or math.ceil(count / size)):
-            yield torch.from_numpy(rows), None
-        return
+def packed_minibatches(trajectory_id: NDArray[np.int64], size: int, rng: np.random.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yields the rows of all decisions once, in parts of about ``size`` in whole trajectories, packed, and their batch sizes."""
+    sequences = Sequences(trajectory_id)
     for some in sequences.shuffled(size, rng):
         rows, batch_sizes = sequences.packed(some)
         yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..nets.modules import masked_log_softmax
-from ..search.agent import Values
+from ..search.values import ActionValues
 from .labels import Labels
 
 
-def pooled(halves: Sequence[Values]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def pooled(halves: Sequence[ActionValues]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Returns the mean ``(K, A)`` over the determinizations of two searches, and its standard error."""
     one, other = halves
     count = one.count + other.count

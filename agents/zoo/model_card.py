@@ -66,7 +66,7 @@ class HouseRules:
     preset: str
     players: list[int]
     knobs: dict[str, list[Any]]
-    """Values of knobs; all others are those of the preset. A number between two that are listed counts as listed."""
+    """Values of knobs; all others are the preset's. A number between two that are listed counts as listed."""
 
     def __post_init__(self) -> None:
         if type(self.players) is not list or not isinstance(self.knobs, dict):
@@ -150,8 +150,8 @@ class ModelCard:
         """The commit in words."""
         if self.commit is None:
             return "at no known commit"
-        own = self.commit.removesuffix(LOCAL_CHANGES)
-        return f"at commit {own[:12]}" + (" with local changes" if own != self.commit else "")
+        commit = self.commit.removesuffix(LOCAL_CHANGES)
+        return f"at commit {commit[:12]}" + (" with local changes" if commit != self.commit else "")
 
 
 def save_card(path: Path, card: ModelCard) -> None:
@@ -161,22 +161,22 @@ def save_card(path: Path, card: ModelCard) -> None:
 
 def load_card(path: Path) -> ModelCard:
     """Reads a card; raises :class:`CheckpointError` if it is missing, incomplete or another kind of file."""
-    held = read_json(path, "model card", CheckpointError)
-    if not isinstance(held, dict) or held.pop("format", None) != FORMAT or held.pop("version", None) != VERSION:
+    content = read_json(path, "model card", CheckpointError)
+    if not isinstance(content, dict) or content.pop("format", None) != FORMAT or content.pop("version", None) != VERSION:
         raise CheckpointError(f"{str(path)!r} is not a {FORMAT} of version {VERSION}.")
     expected = {f.name for f in fields(ModelCard)}
-    if held.keys() != expected:
+    if content.keys() != expected:
         raise CheckpointError(
-            f"The model card at {str(path)!r} has the keys {', '.join(held)}, not {', '.join(sorted(expected))}."
+            f"The model card at {str(path)!r} has the keys {', '.join(content)}, not {', '.join(sorted(expected))}."
         )
     try:
         for name in ("ratings", "house_rules"):
-            if not isinstance(held[name], list):
+            if not isinstance(content[name], list):
                 raise TypeError(f"{name!r} is not a list")
-        house_rules = [HouseRules(**rules) for rules in held["house_rules"]]
-        ratings = [Rating(**rating) for rating in held["ratings"]]
+        house_rules = [HouseRules(**rules) for rules in content["house_rules"]]
+        ratings = [Rating(**rating) for rating in content["ratings"]]
         for rating in ratings:
             _ = rating.task
-        return ModelCard(**{**held, "ratings": ratings, "house_rules": house_rules})
+        return ModelCard(**{**content, "ratings": ratings, "house_rules": house_rules})
     except (TypeError, ConfigError) as error:
         raise CheckpointError(f"The model card at {str(path)!r} is malformed: {as_sentence(error)}") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nainjaune_env.core.atomic_files import digest
-from nainjaune_env.core.errors import AgentError, CheckpointError, choose_one, quoted
+from nainjaune_env.core.errors import AgentError, CheckpointError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -78,21 +78,21 @@ class PlayerRegistry:
         fewer knobs. Raises :class:`AgentError` if there is no such player or no file that fits, and :class:`CheckpointError` if
         the file does not match the hash on its card.
         """
-        own = name.removeprefix(PREFIX)
-        if own not in self.names():
-            raise AgentError(choose_one("zoo player", name, [PREFIX + known for known in self.names()]))
-        players = [player for player in self.players(own) if player.card.anywhere or not anywhere]
+        base_name = name.removeprefix(PREFIX)
+        if base_name not in self.names():
+            raise AgentError(unknown_name_message("zoo player", name, [PREFIX + known for known in self.names()]))
+        players = [player for player in self.players(base_name) if player.card.anywhere or not anywhere]
         fitting = [(rank, player) for player in players if (rank := _rank(player, setup, any_rules)) is not None]
         if not fitting:
-            where = "; ".join(player.plays_at for player in self.players(own))
-            if any(player.card.house_rules for player in self.players(own)):
-                where += f", under the house rules that `nainjaune zoo {own}` lists"
+            where = "; ".join(player.plays_at for player in self.players(base_name))
+            if any(player.card.house_rules for player in self.players(base_name)):
+                where += f", under the house rules that `nainjaune zoo {base_name}` lists"
             table = f"{setup.game.title} at any table" if anywhere else table_text(setup)
             raise AgentError(f"{name} does not play {table}. It plays: {where}.")
-        _, found = min(fitting, key=lambda ranked: (ranked[0], len(ranked[1].card.knobs)))
-        if not found.path.is_file() or digest(found.path) != found.card.sha256:
-            raise CheckpointError(f"{str(found.path)!r} does not match the hash on its card: it was changed, or is incomplete.")
-        return found
+        _, player = min(fitting, key=lambda ranked: (ranked[0], len(ranked[1].card.knobs)))
+        if not player.path.is_file() or digest(player.path) != player.card.sha256:
+            raise CheckpointError(f"{str(player.path)!r} does not match the hash on its card: it was changed, or is incomplete.")
+        return player
 
 
 def _rank(player: Player, setup: Setup, any_rules: bool) -> int | None:

@@ -32,6 +32,7 @@ ADDRESSES = {
     "SECURITY.md": "security.md",
     "docs/*.md": "{name}",
     "docs/adaptors/*.md": "adaptors/{name}",
+    "docs/lab/*.md": "lab/{name}",
     "docs/images/*": "images/{name}",
     "docs/site/*.css": "{name}",
     "docs/site/reference/*.md": "reference/{name}",
@@ -39,6 +40,9 @@ ADDRESSES = {
     "notebooks/*.md": "notebooks/{name}",
 }
 """File pattern -> address: the pages and images of the site."""
+
+UNLISTED = "docs/lab/"
+"""Pages here need no place in the navigation: the index of the lab notebook lists them."""
 
 META = "---\nhide: [navigation, toc]\nsearch: {exclude: true}\n---\n"
 """The front matter of a page that shows code: full width, and not in the search, which finds the reference instead."""
@@ -79,7 +83,9 @@ def page_file(path: Path, address: str, config: MkDocsConfig) -> File:
     """Returns one file of the repository with its address."""
     place = address.format(name=path.name, folder=path.parent.name)
     destination = File(place, None, config.site_dir, config.use_directory_urls).dest_uri
-    return File(path.relative_to(ROOT).as_posix(), str(ROOT), config.site_dir, config.use_directory_urls, dest_uri=destination)
+    source = path.relative_to(ROOT).as_posix()
+    inclusion = InclusionLevel.NOT_IN_NAV if source.startswith(UNLISTED) else InclusionLevel.UNDEFINED
+    return File(source, str(ROOT), config.site_dir, config.use_directory_urls, dest_uri=destination, inclusion=inclusion)
 
 
 def targets(uri: str, markdown: str) -> Iterator[str]:

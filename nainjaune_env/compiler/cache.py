@@ -164,10 +164,12 @@ def keep_on_disk(dispatcher: Any, settings: Any) -> None:
                 dispatcher.enable_caching()
             finally:
                 settings.CACHE_DIR = before
-        kept = Path(dispatcher._cache.cache_path)
-        if not kept.is_relative_to(folder):  # numba's own choice, which instances would share
-            raise RuntimeError(f"numba keeps it in {kept}")
-        kept.chmod(0o700)  # numba makes it as the umask says, and the next start refuses a folder that others can write to
+        numba_folder = Path(dispatcher._cache.cache_path)
+        if not numba_folder.is_relative_to(folder):  # numba's own choice, which instances would share
+            raise RuntimeError(f"numba keeps it in {numba_folder}")
+        numba_folder.chmod(
+            0o700
+        )  # numba makes it as the umask says, and the next start refuses a folder that others can write to
     except (OSError, RuntimeError) as error:  # nothing can be written
         dispatcher._cache = uncached
         warn_uncached(folder, str(error))

@@ -178,3 +178,26 @@ def array_at(typing_context: Any, like: Any, address: Any, size: Any) -> Any:
         return array._getvalue()
 
     return like(like, types.int64, types.intp), generate
+
+
+@intrinsic
+def view_at(typing_context: Any, address: Any, offset: Any, shape: Any, dtype: Any) -> Any:
+    """Returns the items of ``dtype`` from ``offset`` bytes after the pointer ``address`` on as a contiguous array of ``shape``.
+
+    ``shape`` is a tuple of lengths; nothing is checked. (``numba.carray`` needs numba's runtime.)
+    """
+    array_type = types.Array(dtype.dtype, len(shape), "C")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(array_type)(context, builder)
+        lengths = cgutils.unpack_tuple(builder, arguments[2])
+        itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(array_type.dtype)))
+        strides = [itemsize]
+        for length in reversed(lengths[1:]):
+            strides.insert(0, builder.mul(strides[0], length))
+        first = builder.gep(arguments[0], [arguments[1]])
+        data = builder.bitcast(first, array.data.type)
+        populate_array(array, data=data, shape=lengths, strides=strides, itemsize=itemsize, meminfo=None)
+        return array._getvalue()
+
+    return array_type(types.voidptr, types.intp, _tuple_of(types.intp, len(shape)), dtype), generate

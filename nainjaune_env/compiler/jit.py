@@ -47,7 +47,7 @@ def with_disk_cache(dispatcher: Any, settings: Any) -> Any:
     return dispatcher
 
 
-_OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "nopython": True,
     "nogil": True,
     "error_model": "numpy",
@@ -93,7 +93,7 @@ def jit(fn: F, **options: Any) -> F:
     """
     if not JIT_ENABLED:
         return fn
-    return cast(F, with_disk_cache(CompiledFunction(fn, targetoptions=_OPTIONS | options), numba_config))
+    return cast(F, with_disk_cache(CompiledFunction(fn, targetoptions=OPTIONS | options), numba_config))
 
 
 def inlined(fn: F) -> F:

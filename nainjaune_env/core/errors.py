@@ -125,7 +125,7 @@ def as_sentence(error: Exception) -> str:
     return f"{str(error).rstrip().rstrip('.')}."
 
 
-def choose_one(what: str, given: object, allowed: Iterable[str]) -> str:
+def unknown_name_message(what: str, given: object, allowed: Iterable[str]) -> str:
     """Returns the sentence for an unknown name: what came, the nearest valid name, and all valid names."""
     names = list(allowed)
     near = difflib.get_close_matches(given[:MAX_QUOTED] if isinstance(given, str) else quoted(given), names, n=1, cutoff=0.5)

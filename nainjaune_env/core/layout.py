@@ -127,7 +127,7 @@ class Layout:
 
     def markdown(self) -> str:
         """Returns the features as a Markdown table, for the docs."""
-        lines = ["| bytes | feature | shape | 0 .. | meaning |", "|---|---|---|---|---|"]
+        lines = ["| bytes | feature | shape | largest value | meaning |", "|---|---|---|---|---|"]
         for feature in self.features:
             span = self._range[feature.name]
             shape = "×".join(map(str, feature.shape))

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nainjaune_env.core.errors import RulesError, choose_one, quoted
+from nainjaune_env.core.errors import RulesError, quoted, unknown_name_message
 from nainjaune_env.core.validation import check_flag, check_name
 
 MAX_NUMBER = 1_000_000
@@ -53,7 +53,7 @@ class Rules:
         """Returns these rules with some knobs changed; raises :class:`RulesError` for an unknown knob or a value not allowed."""
         for name in knobs:
             if name not in self.names():
-                raise RulesError(choose_one("knob", name, self.names()))
+                raise RulesError(unknown_name_message("knob", name, self.names()))
         return dataclasses.replace(self, **knobs)
 
     @classmethod

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import DealError, NainJauneError, RecordError, RulesError, as_sentence, choose_one, quoted
+from nainjaune_env.core.errors import (
+    DealError,
+    NainJauneError,
+    RecordError,
+    RulesError,
+    as_sentence,
+    quoted,
+    unknown_name_message,
+)
 
 MAX_SEED = (1 << 64) - 1
 """The largest seed: the state of a generator is 64 bits."""
@@ -121,7 +129,7 @@ def check_name(what: str, given: object, allowed: Iterable[str]) -> str:
     """Returns ``given`` if it is one of the names ``allowed``; raises :class:`RulesError`, which lists them, otherwise."""
     names = list(allowed)
     if not isinstance(given, str) or given not in names:  # lists have no hash, arrays no single truth value
-        raise RulesError(choose_one(what, given, names))
+        raise RulesError(unknown_name_message(what, given, names))
     return given
 
 
@@ -140,7 +148,7 @@ def check_keys(where: str, given: object, required: tuple[str, ...], optional: t
         raise RecordError(f"{where}: expected an object with the keys {', '.join(required)}, not {quoted(given)}.")
     for key in given:
         if key not in required and key not in optional:
-            raise RecordError(f"{where}: {choose_one('key', key, (*required, *optional))}")
+            raise RecordError(f"{where}: {unknown_name_message('key', key, (*required, *optional))}")
     for key in required:
         if key not in given:
             raise RecordError(f"{where}: the key {key!r} is missing; there are {', '.join(given) or 'none'}.")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.bits import legal_actions
-from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, quoted, unknown_name_message
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_flag, check_name, check_seed, whole
@@ -23,7 +23,7 @@ from nainjaune_env.engine.saved_state import SAVED, check_arrays, check_state
 from nainjaune_env.engine.start_values import Start, parse_start
 from nainjaune_env.engine.threads import Threads
 from nainjaune_env.engine.undo import undo
-from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops_of
+from nainjaune_env.engine.workers import MIN_TABLES_SAMPLED, MIN_TABLES_STEPPED, Workers, worker_loops_of
 
 Episode = Literal["round", "match"]
 
@@ -300,7 +300,7 @@ class Batch:
         wrong = int(self._loops.first_illegal(self.legal, self.done, self._options.autoreset, index, chosen))
         if wrong >= 0:
             raise IllegalActionError(self.why_illegal(int(index[wrong]), int(chosen[wrong])))
-        if self._shared and index.size >= LEAST_STEPPED:
+        if self._shared and index.size >= MIN_TABLES_STEPPED:
             self._worker_threads().step(index, chosen)
             self.make_space()
         else:
@@ -333,7 +333,7 @@ class Batch:
         ``random_streams (B,) uint64`` (see ``prng.streams``) advances in place. Raises :class:`DealError` for another array.
         """
         streams, actions = self._streams(random_streams), np.empty(self.num_tables, np.int64)
-        if self._shared and self.num_tables >= LEAST_SAMPLED and streams.flags.c_contiguous:
+        if self._shared and self.num_tables >= MIN_TABLES_SAMPLED and streams.flags.c_contiguous:
             self._worker_threads().sample(self._all, actions, streams)
         else:
             self._loops.choose_uniform(self.legal, streams, actions)
@@ -497,7 +497,7 @@ def make_batch(setup: Setup, num_tables: int, *, device: str = "cpu", **options:
     ``options`` are as in the class. Raises :class:`DeviceError` for an unknown device, or where there is no GPU.
     """
     if device not in DEVICES:
-        raise DeviceError(choose_one("device", device, DEVICES))
+        raise DeviceError(unknown_name_message("device", device, DEVICES))
     if device == "cpu":
         return Batch(setup, num_tables, **options)
     made: Batch = importlib.import_module("nainjaune_env.engine.cuda.batch").CudaBatch(setup, num_tables, **options)

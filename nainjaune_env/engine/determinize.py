@@ -21,10 +21,10 @@ def determinize(setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], st
     consistent with the rest. That of table i is drawn from the generator ``states[i]``, which advances in place, so that it does
     not depend on other tables.
     """
-    drawn = np.empty(len(owner), tables.dtype)
+    determinized = np.empty(len(owner), tables.dtype)
     memory = np.empty(MEMORY)  # pages that are not written take no memory
-    loops_of(setup).resample_tables(tables, numbers_of(setup), owner, states, memory, drawn)
-    return drawn
+    loops_of(setup).resample_tables(tables, numbers_of(setup), owner, states, memory, determinized)
+    return determinized
 
 
 def generator_states(uniform: NDArray[np.float64]) -> NDArray[np.uint64]:

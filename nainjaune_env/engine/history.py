@@ -13,38 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import loops_of, numbers_of, replay_loops_of
-
-MAX_PLIES = 256
-"""Bound of the plies in an observation."""
-SEATS, ACTIONS = "history_seat", "history_action"
-"""Names of the two features for the plies of the round."""
-
-
-def layout_with_history(setup: Setup, plies: int) -> Layout:
-    """Returns the layout of an observation followed by the last ``plies`` plies of the round; 0: the setup's own layout.
-
-    Raises :class:`AgentError` for a game whose plies not every seat sees.
-    """
-    if plies == 0:
-        return setup.layout
-    check_rewind(setup.game)
-    what = f"of each of the last {plies} plies of the round, forced ones too, the latest first; zeros before the first ply"
-    return Layout(
-        (
-            *setup.layout.features,
-            Feature(SEATS, (plies, setup.players), f"one-hot: the seat, relative, {what}"),
-            Feature(ACTIONS, (plies, len(setup.game.actions)), f"one-hot: the action {what}"),
-        )
-    )
-
-
-def plies_in(layout: Layout) -> int:
-    """Returns the number of plies that observations of ``layout`` contain, 0 without a history."""
-    return next((feature.shape[0] for feature in layout if feature.name == SEATS), 0)
 
 
 @dataclass(frozen=True)
@@ -105,23 +76,6 @@ def history_of(batch: Batch, index: NDArray[np.int64]) -> PlayHistory:
     loops_of(batch.setup).redact_tables(opening, batch.numbers, batch.seat[index])
     places = np.minimum(first[:, None] + np.arange(count.max(initial=0)), log.seat.shape[1] - 1)
     return PlayHistory(opening, log.seat[index[:, None], places], log.action[index[:, None], places], count)
-
-
-def observation_with_history(
-    setup: Setup, observation: NDArray[np.uint8], history: PlayHistory, seat: NDArray[np.int64], plies: int
-) -> NDArray[np.uint8]:
-    """Returns ``observation (K, own size)`` of the seats ``seat (K,)`` followed by the last ``plies`` plies of ``history``.
-
-    The layout of the result is :func:`layout_with_history`.
-    """
-    rows, players, actions = len(observation), setup.players, len(setup.game.actions)
-    seats, moves = np.zeros((rows, plies, players), np.uint8), np.zeros((rows, plies, actions), np.uint8)
-    ago = np.arange(min(plies, history.seat.shape[1]))
-    row, k = np.nonzero(ago < history.count[:, None])
-    place = history.count[row] - 1 - k
-    seats[row, k, (history.seat[row, place] - seat[row]) % players] = 1
-    moves[row, k, history.action[row, place]] = 1
-    return np.concatenate([observation, seats.reshape(rows, plies * players), moves.reshape(rows, plies * actions)], axis=1)
 
 
 def check_rewind(game: GameSpec) -> None:

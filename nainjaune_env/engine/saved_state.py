@@ -98,17 +98,17 @@ def _comparisons(
 ) -> Iterator[tuple[str, NDArray[np.bool_], str]]:
     """Yields names of arrays with whether each table's row is right, and what is expected of it."""
     yield "tables", _equal(state["tables"], tables), "at a decision, or at the end of an episode"
-    at_rest = entered["legal"] == 0
+    is_done = entered["legal"] == 0
     yield "legal", state["legal"] == entered["legal"], "the bits of the actions that the rules allow"
     # with autoreset `done` is of the episode before
-    rested = state["done"] | ~at_rest if options.autoreset else state["done"] == at_rest
-    yield "done", rested, "whether the episode is over"
+    done_agrees = state["done"] | ~is_done if options.autoreset else state["done"] == is_done
+    yield "done", done_agrees, "whether the episode is over"
     if options.observe:
         yield "observation", _equal(state["observation"], entered["observation"]), "what the seat to act observes"
         yield "mask", _equal(state["mask"], entered["mask"]), "the actions that the rules allow"
     if not (options.whole_match and options.skip_forced):
         credited = state["_credited"]
-        right = _equal(credited, payoffs) | (~at_rest & (credited == 0).all(axis=1))
+        right = _equal(credited, payoffs) | (~is_done & (credited == 0).all(axis=1))
         yield "_credited", right, "the payoffs of the round so far, or zeros before the first reward"
     yield "deals", state["deals"] >= 1, "the number of rounds begun, at least 1"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.core.errors import DealError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, quoted, unknown_name_message
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.core.validation import as_array
 
@@ -24,7 +24,7 @@ def parse_start(game: GameSpec, num_tables: int, start: object) -> tuple[NDArray
     """
     if isinstance(start, str):
         if start not in ("fresh", "carried"):
-            raise DealError(choose_one("start", start, ("fresh", "carried")))
+            raise DealError(unknown_name_message("start", start, ("fresh", "carried")))
         return np.zeros((num_tables, 0), np.int32), start == "carried"
     if not isinstance(start, Mapping):
         raise DealError(f"start is 'fresh', 'carried' or values by name, not {quoted(start)}.")
@@ -32,7 +32,7 @@ def parse_start(game: GameSpec, num_tables: int, start: object) -> tuple[NDArray
         raise DealError(f"{game.title} has no start values, so start is 'fresh' or 'carried'.")
     for name in start:
         if name not in game.start_values:
-            raise DealError(choose_one("start value", name, game.start_values))
+            raise DealError(unknown_name_message("start value", name, game.start_values))
     columns = []
     for name, size in game.start_values.items():
         if name in start:

@@ -32,7 +32,7 @@ CHUNKS = (64, 256)
 """Rows that a thread takes at a time, by kind: as many as take about 5 and 2 µs."""
 
 
-def words(threads: int) -> int:
+def control_size(threads: int) -> int:
     """Returns the length of ``control``."""
     return NEXT + threads * LINE
 

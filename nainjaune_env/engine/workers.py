@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.compiled import instance_of, loops_of
 
-LEAST_STEPPED, LEAST_SAMPLED = 256, 2048
+MIN_TABLES_STEPPED, MIN_TABLES_SAMPLED = 256, 2048
 """Least rows of a step and of a draw that are shared: an exchange with the workers takes as long as some 100 and 1,000 rows."""
 AWAKE = 150e-6
 """Seconds for which a worker waits for the next call before it sleeps; in a loop, calls follow within 20 µs."""
@@ -40,7 +40,7 @@ class Workers:
         threads = len(scratch)
         self._process = os.getpid()
         self._loops = loops
-        self._control = np.zeros(loops.words(threads), np.int64)
+        self._control = np.zeros(loops.control_size(threads), np.int64)
         self._caller = threading.Lock()
         self._sleeping: dict[int, threading.Lock] = {}
         self._failures: list[BaseException] = []
@@ -146,7 +146,7 @@ def _stop(
 @functools.cache
 def _spins_in(loops: ModuleType, seconds: float) -> int:
     """Returns how many pauses take that time; processors differ by a factor of forty."""
-    busy = np.zeros(loops.words(1), np.int64)
+    busy = np.zeros(loops.control_size(1), np.int64)
     busy[loops.ACTIVE] = 1
     loops.is_over(busy, 1)
     times = []

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.validation import as_array, check_name
 from nainjaune_env.envs.reset_options import OPTIONS, check_options, options_of, seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
@@ -63,7 +63,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         known = {mode.value: mode for mode in AutoresetMode}
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
         if mode not in known:
-            raise RulesError(choose_one("autoreset mode", mode, known))
+            raise RulesError(unknown_name_message("autoreset mode", mode, known))
         self.autoreset_mode = known[mode]
         if render_mode is not None:
             check_name("render mode", render_mode, VECTOR_MODES)
@@ -184,7 +184,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         them takes any.
         """
         if name not in PER_TABLE:
-            raise AttributeError(choose_one("method or attribute of single tables", name, PER_TABLE))
+            raise AttributeError(unknown_name_message("method or attribute of single tables", name, PER_TABLE))
         if args or kwargs:
             raise TypeError(f"{name} takes no arguments.")
         if name == "action_masks":

@@ -22,8 +22,8 @@ from nainjaune_env.core.errors import (
     MissingLibraryError,
     RecordError,
     RulesError,
-    choose_one,
     quoted,
+    unknown_name_message,
 )
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.core.validation import check_seed, whole
@@ -86,7 +86,7 @@ def make_setup_of(game: GameSpec, given: dict[str, Any]) -> Setup:
             continue
         if about["kind"] == "flag":
             if value not in ("yes", "no"):
-                raise RulesError(choose_one(f"value for the knob {f.name!r}:", value, ("yes", "no", AS_PRESET)))
+                raise RulesError(unknown_name_message(f"value for the knob {f.name!r}:", value, ("yes", "no", AS_PRESET)))
             value = value == "yes"
         knobs[f.name] = None if about["optional"] and value == 0 else value
     return game.setup(given["preset"], given["players"], **knobs)
@@ -140,7 +140,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         self.setup = make_setup_of(self.spec, given)
         for name, allowed in (("chance", CHANCE), ("returns", RETURNS)):
             if given[name] not in allowed:
-                raise RulesError(choose_one(f"value for {name!r}:", given[name], allowed))
+                raise RulesError(unknown_name_message(f"value for {name!r}:", given[name], allowed))
         self.net = given["returns"] == "net"
         self.chance = chance_of(self.spec)
         self.extent = self.chance.extent(self.setup)

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
-from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one, quoted
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, quoted, unknown_name_message
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import whole
@@ -202,7 +202,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
 
     def _seat(self, agent: str) -> int:
         if agent not in self._seat_of:
-            raise AgentError(choose_one("agent", agent, self.possible_agents))
+            raise AgentError(unknown_name_message("agent", agent, self.possible_agents))
         return self._seat_of[agent]
 
     def observation_space(self, agent: str) -> spaces.Dict:

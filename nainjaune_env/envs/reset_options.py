@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import DealError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, RulesError, quoted, unknown_name_message
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
@@ -100,7 +100,7 @@ def check_options(options: Iterable[str], valid: Sequence[str]) -> None:
     """Raises :class:`DealError` for a name in ``options`` that is none of the ``valid`` options of a reset."""
     for name in options:
         if name not in valid:
-            raise DealError(choose_one("reset option", name, valid))
+            raise DealError(unknown_name_message("reset option", name, valid))
 
 
 def options_of(given: object) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import DealError, RecordError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, RecordError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_equal, check_keys, check_list
@@ -60,7 +60,7 @@ def verify(setup: Setup, body: Mapping[str, Any]) -> int:
     check_keys("The record", body, BODY)
     rounds = check_list("The record", "rounds", body["rounds"], dict)
     if body["episode"] not in list(EPISODES):
-        raise RecordError(f"The record: {choose_one('episode', body['episode'], EPISODES)}")
+        raise RecordError(f"The record: {unknown_name_message('episode', body['episode'], EPISODES)}")
     if not rounds or (body["episode"] == "round" and len(rounds) > 1):
         raise RecordError(f"The record: a {body['episode']} has {'1 round' if rounds else 'a round'}, not {len(rounds)}.")
     settled: Replay | None = None

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nainjaune_env.core.atomic_files import locked, replacing
-from nainjaune_env.core.errors import RecordError, RulesError, as_sentence, choose_one, quoted
+from nainjaune_env.core.errors import RecordError, RulesError, as_sentence, quoted, unknown_name_message
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup, Transcriber
 from nainjaune_env.core.validation import MAX_SEED, check_keys, check_list, distinct_keys
@@ -85,7 +85,7 @@ def setup_of(record: Mapping[str, Any]) -> Setup:
         raise RecordError(str(error)) from None
     check_keys("The record", record, HEAD + transcriber_of(game).BODY)
     if record["preset"] not in list(game.presets):
-        raise RecordError(choose_one("preset", record["preset"], game.presets))
+        raise RecordError(unknown_name_message("preset", record["preset"], game.presets))
     preset = game.presets[record["preset"]].rules
     rules = check_keys(
         "The record's rules", record["rules"], preset.names(extensions=False), optional=preset.names(extensions=True)

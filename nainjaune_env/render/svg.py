@@ -184,10 +184,10 @@ def plate(x: Number, y: Number, width: Number, height: Number, *, fill: str, edg
 def pill(x: Number, y: Number, content: str, *, width: Number, fill: str, edge: str) -> str:
     """Returns a line of bright text in a rounded box, centred at ``x``, its top at ``y``, no wider than ``width``."""
     size = 18
-    words = fit(content, width - 2.4 * size, size)
-    wide, high = text_width(words, size) + 2.4 * size, 1.9 * size
+    shown_text = fit(content, width - 2.4 * size, size)
+    wide, high = text_width(shown_text, size) + 2.4 * size, 1.9 * size
     ground = rect(x - wide / 2, y, wide, high, rx=high / 2, fill=fill, stroke=edge, stroke_width=1.5)
-    return ground + text(x, y + 1.32 * size, words, size, anchor="middle", bold=True, fill=GLOW)
+    return ground + text(x, y + 1.32 * size, shown_text, size, anchor="middle", bold=True, fill=GLOW)
 
 
 BUBBLE_SIZE, BUBBLE_HEIGHT = 16, 34
@@ -198,15 +198,15 @@ def bubble(x: Number, y: Number, content: str, *, tail: Number, below: bool, wid
 
     Its tail at ``x + tail`` points down with ``below``, else up.
     """
-    words = fit(content, width - 28, BUBBLE_SIZE)
-    wide = text_width(words, BUBBLE_SIZE) + 28
+    shown_text = fit(content, width - 28, BUBBLE_SIZE)
+    wide = text_width(shown_text, BUBBLE_SIZE) + 28
     r, h = 15, BUBBLE_HEIGHT
     top = f"H{number(wide - r)}q{r} 0 {r} {r}v{h - 2 * r}q0 {r} {-r} {r}"
     under = f"H{number(tail + 14)}l-12 11l-2 -11" if below else ""
     over = f"H{number(tail)}l2 -11l12 11" if not below else ""
     d = f"M{r} 0{over}{top}{under}H{r}q{-r} 0 {-r} {-r}v{2 * r - h}q0 {-r} {r} {-r}Z"
     shape = path(d, fill="#fffdf4", stroke="#2b2b2b", stroke_width=1.5, stroke_linejoin="round")
-    return at(x, y, [shape, text(14, h - 11.5, words, BUBBLE_SIZE, bold=True, fill="#1d2430")])
+    return at(x, y, [shape, text(14, h - 11.5, shown_text, BUBBLE_SIZE, bold=True, fill="#1d2430")])
 
 
 def spread(count: int, width: Number, item: Number, gap: Number) -> tuple[float, float]:

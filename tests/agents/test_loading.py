@@ -12,7 +12,7 @@ import pytest
 
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.heuristics.batasaurus import Forgetful
-from nainjaune_agents.loading import kept_checkpoints, load_agent, run_named, setup_of_runs, undrawn, unmodified
+from nainjaune_agents.loading import base_name, kept_checkpoints, load_agent, run_named, setup_of_runs
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env.core.errors import AgentError, CheckpointError
@@ -137,7 +137,7 @@ def test_a_run_that_forgets(run: str, prefix: str, drawn: str, ending: str) -> N
     assert agent.agent.net.recurrent == 4
     assert setup_of_runs([name], "batasaurus") == setup
     assert run_named(name) == ("ppo" if prefix else None, Path(run + ending))
-    assert unmodified(name) == f"{prefix}{run}{ending}{drawn}"
+    assert base_name(name) == f"{prefix}{run}{ending}"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_run_whose_path_has_a_colon_or_an_at_sign_can_be_named(run: str, folde
     searching = load_agent(f"{path}@sample@search=2", small())
     assert searching.name == f"{path}@sample@search=2"
     assert run_named(f"ppo:{path}@search=2") == ("ppo", Path(path))
-    assert undrawn(f"{path}@sample@search=2") == unmodified(path) == path
+    assert base_name(f"{path}@sample@search=2") == base_name(path) == path
     assert setup_of_runs([path], "nain_jaune") == small()
 
 

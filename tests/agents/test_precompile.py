@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.precompile import FIRST, PARTS, CompilePlan, Target, stages
-from nainjaune_agents.trainers import ppo, ppo_config
+from nainjaune_agents.trainers import ppo, ppo_checks
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
@@ -94,16 +94,16 @@ def test_every_part_is_for_every_game(part: str, game: str) -> None:
 
 def test_training_for_a_gpu_is_with_its_rules_and_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU's kernels have the rules and how episodes begin as constants, so others would not serve."""
-    made: list[tuple[ppo_config.Config, Setup]] = []
+    made: list[tuple[ppo.Config, Setup]] = []
 
     class Trainer:
-        def __init__(self, config: ppo_config.Config, setup: Setup) -> None:
+        def __init__(self, config: ppo.Config, setup: Setup) -> None:
             made.append((config, setup))
 
         def iterate(self) -> None:
             pass
 
-    monkeypatch.setattr(ppo_config, "check_device", str)
+    monkeypatch.setattr(ppo_checks, "check_device", str)
     monkeypatch.setattr(ppo, "Trainer", Trainer)
     setup = make_setup(None, "classic", 5, max_rounds=7)
     PARTS["training"].use(Target(setup, "cuda", {"pots": [0, 9]}))
@@ -112,6 +112,7 @@ def test_training_for_a_gpu_is_with_its_rules_and_starts(monkeypatch: pytest.Mon
     assert (config.device, config.start, config.players) == ("cuda", {"pots": [0, 9]}, 5)
 
 
+@pytest.mark.long  # every part is used above, and tests/compiler/test_jit.py reads from the cache
 @pytest.mark.slow
 @pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
 def test_a_later_start_compiles_nothing(tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.arena.advantage import Advantages
-from nainjaune_agents.arena.tournament import Result
+from nainjaune_agents.arena.tournament import Result, TournamentPlan
 from nainjaune_agents.cli import evaluate
-from nainjaune_agents.cli.setups import settle_setup
+from nainjaune_agents.cli.setups import settle_setup, settle_task
 from nainjaune_agents.provenance import commit, provenance
 from nainjaune_agents.report.page import command
+from nainjaune_agents.task import Task
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 
@@ -29,16 +30,16 @@ from nainjaune_env.registry import make_setup
     ],
 )
 def test_the_command_says_all_that_defaults_would_decide(setup: Setup) -> None:
-    pots = [1, 2, 3, 4, 5] if setup.game.start_values else None
-    names = ["lowest", "runs/my run@sample"]
-    words = shlex.split(command(Result(setup, names, 300, 7, pots, [], Advantages(2), chunk=64)))
+    task = Task(start={"pots": [2, 5]} if setup.game.start_values else "fresh")
+    names = ("lowest", "runs/my run@sample")
+    words = shlex.split(command(Result(TournamentPlan(setup, names, 300, 7, task, chunk=64), [], Advantages(2))))
     assert words[:2] == ["nainjaune", "evaluate"]
     parser = argparse.ArgumentParser()
     evaluate.add_arguments(parser)
     args = parser.parse_args(words[2:])
     assert settle_setup(args, args.agents).to_dict() == setup.to_dict()
-    assert (args.agents, args.deals, args.seed, args.pots, args.out) == (names, 300, 7, pots, Path("results"))
-    assert args.chunk == 64
+    assert (tuple(args.agents), args.deals, args.seed, args.chunk, args.out) == (names, 300, 7, 64, Path("results"))
+    assert settle_task(args, setup) == task
 
 
 def git(folder: Path, *words: str) -> str:

@@ -69,7 +69,7 @@ def test_what_a_seat_could_know_follows_from_what_it_may(setup: Setup) -> None:
 @every_game
 def test_what_is_hidden_could_not_be_told_from_what_is_seen(name: str) -> None:
     """Or it would be marked as hidden without a reason: each of these columns differs between tables that look the same."""
-    found: set[str] = set()
+    result: set[str] = set()
     hidden: set[str] = set()
     for case in all_setups("features"):
         (setup,) = case.values
@@ -80,15 +80,15 @@ def test_what_is_hidden_could_not_be_told_from_what_is_seen(name: str) -> None:
         for _ in range(4):
             table, seat = batch.tables[0], int(batch.seat[0])
             other = helper(setup).reshuffle(setup, table, seat, rng)
-            found |= differing(position_row(setup, table, seat), position_row(setup, other, seat))
+            result |= differing(position_row(setup, table, seat), position_row(setup, other, seat))
             for action in set(legal_actions(int(batch.legal[0]))) & set(
                 legal_actions(int(setup.game.kernel.legal(other, setup.kernel_rules)))
             ):
-                found |= differing(chosen(setup, table, action), chosen(setup, other, action))
+                result |= differing(chosen(setup, table, action), chosen(setup, other, action))
             advance(batch, 9, rng)
             if batch.done[0]:
                 batch.reset()
-    assert found == hidden
+    assert result == hidden
     assert hidden
 
 
@@ -126,8 +126,15 @@ def test_rows_and_files_have_the_columns_in_order() -> None:
     assert dtype.names == ("a", "b", "c")
     assert [dtype[name].base.name for name in dtype.names] == ["uint8", "int16", "int8"]
     assert [dtype[name].shape for name in dtype.names] == [(), (2,), (3,)]
-    found = [(column.name, origin.name, part) for column, origin, part in written(told_of, 3)]
-    assert found == [("a", "a", None), ("text", "text", None), ("b_x", "b", 0), ("b_y", "b", 1), ("c_1", "c", 0), ("c_2", "c", 1)]
+    result = [(column.name, origin.name, part) for column, origin, part in written(told_of, 3)]
+    assert result == [
+        ("a", "a", None),
+        ("text", "text", None),
+        ("b_x", "b", 0),
+        ("b_y", "b", 1),
+        ("c_1", "c", 0),
+        ("c_2", "c", 1),
+    ]
 
 
 @pytest.mark.parametrize(

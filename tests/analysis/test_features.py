@@ -157,8 +157,8 @@ def test_what_might_have_been_chosen_is_told_as_what_was() -> None:
         assert setup.game.features is not None
         seen = [column.name for column in setup.game.features.ACTION if column.seen]
         taken = traced.decisions["action"][traced.kept_row].astype(np.int64)
-        found = choices_at(setup, traced.kept, np.arange(len(taken)), taken)
-        assert all(np.array_equal(found[name], traced.choices[name][traced.kept_row]) for name in seen)
+        result = choices_at(setup, traced.kept, np.arange(len(taken)), taken)
+        assert all(np.array_equal(result[name], traced.choices[name][traced.kept_row]) for name in seen)
 
 
 def test_where_a_round_is_dealt_is_told_of_every_seat() -> None:

@@ -34,10 +34,3 @@ def test_positions_and_a_match_are_timed_for_every_model(monkeypatch: pytest.Mon
             assert re.fullmatch(r" (\d+\.\d\d, ){2}\d+\.\d\d \((\d+\.\d\d, ){2}\d+\.\d\d\) ", cell)
     reviewed = r"\d+\.\d \(\d+ decisions\)"
     assert re.fullmatch(rf"\| a match reviewed, loading included \| {reviewed} \| {reviewed} \|", rows[-1])
-
-
-def test_a_model_that_there_is_not_is_answered_with_those_there_are() -> None:
-    done = command("advice", "--models", "taly")
-    assert done.returncode == 1
-    assert "'tally'" in done.stderr
-    assert "Traceback" not in done.stderr

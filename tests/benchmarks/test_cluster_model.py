@@ -83,11 +83,11 @@ def test_training_that_begins_again_takes_the_time_of_renewal_theory() -> None:
     training = model.Training(
         10, 30, 1, rollout_seconds=2.0, step_seconds=1.0, lost_after_seconds=40.0, restart_seconds=1.5
     )  # fmt: skip
-    found = [model.run_training(training, seed=seed) for seed in range(200)]
-    times = [outcome.seconds for outcome in found]
+    result = [model.run_training(training, seed=seed) for seed in range(200)]
+    times = [outcome.seconds for outcome in result]
     expected = 30 * (4.0 + 1.5) * (math.exp(3 / 4) - 1)
     assert abs(np.mean(times) - expected) < 4 * np.std(times, ddof=1) / math.sqrt(len(times))
-    assert np.mean([outcome.restarts for outcome in found]) == pytest.approx(30 * (math.exp(3 / 4) - 1), rel=0.1)
+    assert np.mean([outcome.restarts for outcome in result]) == pytest.approx(30 * (math.exp(3 / 4) - 1), rel=0.1)
 
 
 def test_training_ends_where_no_attempt_reaches_a_checkpoint() -> None:

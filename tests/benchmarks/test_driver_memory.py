@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.arena.tournament import TournamentPlan, play_tournament
-from nainjaune_agents.distributed.units import Plan, Results, Unit
+from nainjaune_agents.distributed.units import Results, WorkPlan, WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.agent import Agent
 from nainjaune_env.registry import make_setup
@@ -34,7 +34,7 @@ def test_the_memory_of_the_driver_does_not_grow_with_the_deals() -> None:
     kept: dict[int, Any] = {}
 
     class Repeated:
-        def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+        def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
             play = plan.player(agents)
             for unit in units:
                 if unit.part not in kept:

@@ -10,5 +10,5 @@ from tests.benchmarks.commands import command
 def test_it_prints_both_shares() -> None:
     lines = command("learner_share", "--light").stdout.splitlines()
     shares = [re.fullmatch(r"opponents (\w+) +(\d+\.\d)% of the time .* a second", line) for line in lines]
-    assert [found and found[1] for found in shares] == ["tally", "self"]
-    assert all(found and 0 < float(found[2]) < 100 for found in shares)
+    assert [result and result[1] for result in shares] == ["tally", "self"]
+    assert all(result and 0 < float(result[2]) < 100 for result in shares)

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.fused_mlp import FusedTraining
 from nainjaune_env.registry import make_setup
+from tests.support.networks import mlp
 
 from .commands import command, module
 
 PPO = Path(__file__).resolve().parents[2] / "configs" / "nain_jaune" / "ppo.yaml"
-SMALL = ["--set", "hidden=[16]", "--set", "tables=32", "--set", "bf16=true", "--iterations", "1", "--repeats", "1"]
+SMALL = ["--set", "arch.hidden=[16]", "--set", "tables=32", "--set", "bf16=true", "--iterations", "1", "--repeats", "1"]
 
 
 def rows_of(printed: str) -> list[list[str]]:
@@ -35,12 +35,12 @@ def test_each_part_is_timed_and_the_share_is_theirs() -> None:
         "the loop", "the loop over roofline", "the loop over autograd",
     ]  # fmt: skip
     assert all(float(cell.strip(" k%")) >= 0 for row in rows for cell in row[1:])
-    assert "bare passes are those of one network" in command("roofline", PPO, *SMALL, "--set", "recurrent=4").stderr
+    assert "bare passes are those of one network" in command("roofline", PPO, *SMALL, "--set", "arch.recurrent=4").stderr
 
 
 @pytest.mark.slow
 def test_with_two_threads_both_loops_are_timed_and_profiled() -> None:
-    done = command("roofline", PPO, "--threads", "2", "--profile", "--set", "muon=0", *SMALL)
+    done = command("roofline", PPO, "--threads", "2", "--profile", "--set", "optimizer={name: adam}", *SMALL)
     assert done.returncode == 0, done.stderr
     assert "bfloat16, Adam, " in done.stdout
     names = [row[0] for row in rows_of(done.stdout)]
@@ -80,12 +80,12 @@ def test_a_part_is_without_those_within_it(monkeypatch: pytest.MonkeyPatch) -> N
 def test_own_passes_are_of_every_decision_and_give_every_parameter_its_gradient() -> None:
     roofline = module("roofline")
     setup = make_setup("nain_jaune", "djeco", 4)
-    net = MLP(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(1))
+    net = mlp(setup, seed=1)
     fused, observation = FusedTraining(net.fused(), torch.float32), torch.ones((10, setup.layout.size), dtype=torch.uint8)
     seen: list[int] = []
     whole = fused.forward
     fused.forward = lambda piece: (seen.append(len(piece)), whole(piece))[1]  # type: ignore[method-assign]
-    roofline.own_forward_and_back(fused, observation, 4, 2)
+    roofline.our_forward_and_back(fused, observation, 4, 2)
     assert seen == [4, 3, 3] * 2
     bias = net.value.bias
     assert bias.grad is not None

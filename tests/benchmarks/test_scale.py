@@ -19,11 +19,11 @@ def test_what_is_measured_is_on_the_page(tmp_path: Path) -> None:
     files = ["--json", tmp_path / "taken.json", "--page", page]
     done = command("scale", "--light", "--parts", "heuristics", "labels", "memory", *files, "--markdown")
     assert done.returncode == 0, done.stderr
-    held = json.loads((tmp_path / "taken.json").read_text(encoding="utf-8"))
-    assert {case: len(times) for case, times in held["heuristics"]["seconds"].items()} == {"None": 1, "1": 1, "2": 1}
-    assert {case: len(times) for case, times in held["labels"]["seconds"].items()} == {"1": 1, "2": 1}
-    assert [row["deals"] for row in held["memory"]["rows"]] == [2000]
-    assert all(50 * 2**20 < row["peak_bytes"] < 2 * 2**30 for row in held["memory"]["rows"])
+    payload = json.loads((tmp_path / "taken.json").read_text(encoding="utf-8"))
+    assert {case: len(times) for case, times in payload["heuristics"]["seconds"].items()} == {"None": 1, "1": 1, "2": 1}
+    assert {case: len(times) for case, times in payload["labels"]["seconds"].items()} == {"1": 1, "2": 1}
+    assert [row["deals"] for row in payload["memory"]["rows"]] == [2000]
+    assert all(50 * 2**20 < row["peak_bytes"] < 2 * 2**30 for row in payload["memory"]["rows"])
     text = page.read_text(encoding="utf-8")
     assert "| `lowest` `tally` | 3,000 |" in text
     assert "| labels, rollouts by `tally` | 16,000 |" in text
@@ -38,13 +38,13 @@ def test_a_node_is_killed_and_the_results_are_the_same() -> None:
     options = scale.parse(["--light"])
     plan, cluster = scale.tournament_of("cluster", options), scale.LocalCluster()
     try:
-        found = [scale.seconds(plan, case, cluster)[1] for case in ("1", "2 nodes", "2 nodes, one killed")]
+        result = [scale.seconds(plan, case, cluster)[1] for case in ("1", "2 nodes", "2 nodes, one killed")]
         assert cluster.nodes == 1
         cluster.repair()
         assert cluster.nodes == 2
     finally:
         cluster.shutdown()
-    assert found == [found[0]] * 3
+    assert result == [result[0]] * 3
 
 
 def test_ratios_are_within_repeats_and_rounded_down() -> None:

@@ -29,7 +29,7 @@ def test_intervals_are_over_training_seeds_where_there_are_several() -> None:
 def test_the_first_length_alone_has_several_seeds() -> None:
     options = scaling.parse(["--presets", "djeco", "--networks", "mlp:8", "--iterations", "20", "5", "--seeds", "3"])
     assert [(run["iterations"], run["seed"]) for run in scaling.planned(options)] == [(5, 0), (5, 1), (5, 2), (20, 0)]
-    assert scaling.network("residual:64x64") == {"arch": "residual", "hidden": [64, 64]}
+    assert scaling.network("residual:64x64") == {"arch": {"name": "residual", "width": 64, "blocks": 2}}
 
 
 def test_runs_with_other_settings_are_other_runs() -> None:
@@ -37,8 +37,8 @@ def test_runs_with_other_settings_are_other_runs() -> None:
                     for more in ([], ["--set", "minibatch=64"]))  # fmt: skip
     (one,), (two,) = scaling.planned(plain), scaling.planned(other)
     assert scaling.key(one) != scaling.key(two)
-    held = {"runs": [{**run(0, 0.1), **about, "entropy": 0.25} for about in (one, two)]}
-    assert set(scaling.grouped(held)) == {("djeco", "mlp:8"), ("djeco", "mlp:8 minibatch=64")}
+    payload = {"runs": [{**run(0, 0.1), **about, "entropy": 0.25} for about in (one, two)]}
+    assert set(scaling.grouped(payload)) == {("djeco", "mlp:8"), ("djeco", "mlp:8 minibatch=64")}
     with pytest.raises(SystemExit):
         scaling.parse(["--set", "seed=3"])
 
@@ -50,16 +50,16 @@ def test_what_is_missing_is_trained_and_the_page_has_a_row_for_it(tmp_path: Path
     files = ["--out", tmp_path / "runs", "--json", tmp_path / "taken.json", "--page", page, "--plot", tmp_path / "plot.svg"]
     done = command("scaling", "--light", *files, "--markdown")
     assert done.returncode == 0, done.stderr
-    held = json.loads((tmp_path / "taken.json").read_text(encoding="utf-8"))
-    assert [found["seed"] for found in held["runs"]] == [0, 1]
-    assert set(held["runs"][0]["edges"]) == {"closer", "yardstick", "search"}
-    assert set(held["runs"][1]["edges"]) == {"closer", "yardstick"}
+    payload = json.loads((tmp_path / "taken.json").read_text(encoding="utf-8"))
+    assert [result["seed"] for result in payload["runs"]] == [0, 1]
+    assert set(payload["runs"][0]["edges"]) == {"closer", "yardstick", "search"}
+    assert set(payload["runs"][1]["edges"]) == {"closer", "yardstick"}
     assert "| `djeco` | mlp:8 | 2 |" in page.read_text(encoding="utf-8")
     assert (tmp_path / "plot.svg").stat().st_size > 1000
 
-    held["runs"].pop()
-    (tmp_path / "taken.json").write_text(json.dumps(held), encoding="utf-8")
+    payload["runs"].pop()
+    (tmp_path / "taken.json").write_text(json.dumps(payload), encoding="utf-8")
     assert command("scaling", "--light", *files).returncode == 0  # the second seed alone is trained, to the same network
     again = json.loads((tmp_path / "taken.json").read_text(encoding="utf-8"))
-    assert again["runs"][0] == held["runs"][0]
+    assert again["runs"][0] == payload["runs"][0]
     assert again["runs"][1]["decisions"] > 0

@@ -19,8 +19,3 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert again[3].strip() == "+0.000 ± 0.000"
     assert adaptive[1].strip() == "`tally@adaptive=8`"
     assert re.fullmatch(r"\d+\.\d\d", adaptive[5].strip())
-
-
-def test_an_error_is_a_sentence() -> None:
-    with pytest.raises(SystemExit, match="Expected a whole number of deals from 8"):
-        module("search_speed").main(["--field", "tally", "--endings", "adaptive=2", "--preset", "classic"])

@@ -21,10 +21,3 @@ def test_play_fuzzed_messages_and_a_kill(monkeypatch: pytest.MonkeyPatch) -> Non
     assert fuzzed is not None
     assert int(fuzzed[1]) + int(fuzzed[2]) == 60
     assert re.search(r"kills during play: 1, [1-9]\d* plies in the file, nothing lost\n", done.stdout)
-
-
-def test_rules_that_there_are_not_are_answered_with_a_sentence() -> None:
-    done = command("serve", "--preset", "clasic")
-    assert done.returncode == 1
-    assert "'classic'" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +11,7 @@ import pytest
 
 from nainjaune_env.compiler.cache import cache_root
 
-from .commands import BENCHMARKS, command, module
+from .commands import command, module
 
 
 def test_throughput_times_every_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,26 +32,6 @@ def test_throughput_times_every_case(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert all(seconds for seconds in said["start"].values())
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [(["--preset", "clasic"], "'classic'"), (["--set", "decline=nevr"], "'never'"), (["--set", "decline"], "key=value")],
-)
-def test_rules_that_do_not_exist_are_answered_with_those_that_do(options: list[str], said: str) -> None:
-    done = command("throughput", *options)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_help_says_what_is_timed() -> None:
-    """As a script, in a process of its own."""
-    script = [sys.executable, BENCHMARKS / "throughput.py", "--help"]
-    done = subprocess.run(script, check=False, capture_output=True, text=True)
-    assert done.returncode == 0
-    assert "skip_forced" in done.stdout
-    assert "speed.py" in done.stdout
-
-
 def test_decisions_times_every_agent_one_by_one_and_together() -> None:
     done = command("decisions", "--agents", "lowest", "lowest@search=2", "--players", "3", "--decisions", "9", "--repeats", "1")
     assert done.returncode == 0, done.stderr
@@ -65,14 +43,3 @@ def test_decisions_times_every_agent_one_by_one_and_together() -> None:
         assert 0 <= median <= most
         assert mean > 0
         assert together >= 0
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [(["--agents", "lowst"], "'lowest'"), (["--agents", "cheapest", "--preset", "batasaurus"], "'cheapest' remembers, and its")],
-)
-def test_agents_that_cannot_be_timed_are_refused(options: list[str], said: str) -> None:
-    done = command("decisions", *options)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr

@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nainjaune_env.compiler.intrinsics import processor_has
@@ -54,6 +54,7 @@ def write_how_many(out: Any, at: Any, a: Any, b: Any, c: Any) -> None:
 
 
 @pytest.mark.parametrize("at", range(9))
+@settings(deadline=None)
 @given(words=st.tuples(*[st.integers(-(2**63), 2**63 - 1)] * 3))
 def test_counts_are_those_of_the_lowest_sixteen_bits_at_any_address(at: int, words: tuple[int, int, int]) -> None:
     out = np.full(26, 7, np.uint8)

@@ -25,11 +25,11 @@ def functions() -> tuple[Any, Any, Any]:
     """Two functions that Python calls, and one that both of them call."""
 
     def last(numbers: Any, wanted: Any) -> Any:
-        found = -1
+        matches = -1
         for i in range(numbers.size):
             if numbers[i] == wanted:
-                found = i
-        return found
+                matches = i
+        return matches
 
     shared: Any = jit(last)
 

@@ -18,5 +18,5 @@ def test_bits_are_counted_and_found_from_the_lowest() -> None:
 
 def test_a_random_bit_is_any_of_them_alike() -> None:
     table = np.zeros(1, np.dtype((np.record, [("stage", np.int64), ("rng", np.uint64)])))[0]
-    found = [int(random_bit(table, WORD)) for _ in range(5000)]
-    assert not surprising({bit: found.count(bit) for bit in set(found)}, dict.fromkeys((0, 1, 3, 40, 62), 1.0))
+    result = [int(random_bit(table, WORD)) for _ in range(5000)]
+    assert not surprising({bit: result.count(bit) for bit in set(result)}, dict.fromkeys((0, 1, 3, 40, 62), 1.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nainjaune_env.core.errors import MAX_QUOTED, as_sentence, choose_one, quoted
+from nainjaune_env.core.errors import MAX_QUOTED, as_sentence, quoted, unknown_name_message
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_of_a_large_value_little_is_quoted(value: object) -> None:
 
 
 def test_an_unknown_name_is_quoted_in_part_too() -> None:
-    assert choose_one("agent", "talyl", ["tally"]) == "Unknown agent 'talyl'. Did you mean 'tally'? Valid: tally."
-    assert len(choose_one("agent", "tally" * 10**5, ["tally"])) < MAX_QUOTED + 50
-    assert len(choose_one("agent", BOMB, ["tally"])) < MAX_QUOTED + 50
+    assert unknown_name_message("agent", "talyl", ["tally"]) == "Unknown agent 'talyl'. Did you mean 'tally'? Valid: tally."
+    assert len(unknown_name_message("agent", "tally" * 10**5, ["tally"])) < MAX_QUOTED + 50
+    assert len(unknown_name_message("agent", BOMB, ["tally"])) < MAX_QUOTED + 50
 
 
 @pytest.mark.parametrize("message", ["size mismatch", "size mismatch.", "size mismatch.\n"])

@@ -74,7 +74,7 @@ def test_the_fingerprint_ignores_how_a_meaning_is_worded() -> None:
 
 def test_the_table_for_the_docs() -> None:
     assert LAYOUT.markdown().splitlines() == [
-        "| bytes | feature | shape | 0 .. | meaning |",
+        "| bytes | feature | shape | largest value | meaning |",
         "|---|---|---|---|---|",
         "| 0–2 | `one` | 3 | 1 | the first |",
         "| 3–10 | `two` | 2×4 | 9 | the second |",

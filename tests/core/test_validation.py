@@ -54,8 +54,8 @@ def test_each_refusal_says_where_what_was_expected_and_what_came() -> None:
 
 @pytest.mark.parametrize("given", [3, np.int64(3), np.uint8(3), np.array(3)])
 def test_a_whole_number_is_one_of_numpys_too(given: object) -> None:
-    found = whole(given)
-    assert (type(found), found) == (int, 3)
+    result = whole(given)
+    assert (type(result), result) == (int, 3)
 
 
 @pytest.mark.parametrize("given", [3.0, np.float64(3), True, np.bool_(True), "3", None, [3], np.array([3, 4])])
@@ -65,8 +65,8 @@ def test_what_is_no_whole_number(given: object) -> None:
 
 @pytest.mark.parametrize("given", [3, 3.0, np.float32(3), np.int64(3)])
 def test_a_finite_number_is_one_of_numpys_too(given: object) -> None:
-    found = finite(given)
-    assert (type(found), found) == (float, 3.0)
+    result = finite(given)
+    assert (type(result), result) == (float, 3.0)
 
 
 @pytest.mark.parametrize("given", [math.nan, math.inf, np.float64("-inf"), 10**400, True, np.bool_(True), "3", None, [3], 3j])

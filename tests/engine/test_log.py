@@ -21,7 +21,7 @@ from nainjaune_env.engine import log as log_module
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.log_arrays import COUNT, DEALT, FIRST, KNOWN, OPENING, LogArrays
 from nainjaune_env.engine.saved_state import SAVED
-from nainjaune_env.engine.workers import LEAST_STEPPED
+from nainjaune_env.engine.workers import MIN_TABLES_STEPPED
 from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests.support.contract import all_setups, any_setup, everything, has_matches
@@ -150,24 +150,11 @@ def test_forced_plies_that_had_no_space_are_written(
     ]
 
 
-def test_the_space_doubles_when_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_module, "SPACE", 2)
-    batch, draws = Batch(make_setup("nain_jaune", "djeco", 3), 2, skip_forced=False, log=True), streams(1, 2)
-    seen = []
-    for _ in range(40):
-        space = log_of(batch).seat.shape[1]
-        assert log_of(batch).count.max() < space
-        seen += [space] if space not in seen else []
-        batch.step(batch.sample(draws))
-    assert seen == [2, 4, 8, 16, 32, 64][: len(seen)]
-    assert len(seen) > 3
-
-
 @pytest.mark.parametrize("game", ["nain_jaune", "batasaurus", "signal_lamps"])
 @pytest.mark.parametrize("autoreset", [True, False])
 def test_threads_write_the_same_log(game: str, autoreset: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "SPACE", 2)
-    setup, tables = make_setup(game), LEAST_STEPPED + 44
+    setup, tables = make_setup(game), MIN_TABLES_STEPPED + 44
     alone, shared = (Batch(setup, tables, seed=1, autoreset=autoreset, log=True, threads=threads) for threads in (1, 2))
     draws, worked = streams(2, tables), 0
     for step in range(25):
@@ -324,7 +311,7 @@ def test_what_is_saved_is_restored(setup: Setup, trusted: bool, monkeypatch: pyt
 
 
 def test_threads_go_on_from_what_is_restored() -> None:
-    setup, tables = make_setup("nain_jaune"), LEAST_STEPPED
+    setup, tables = make_setup("nain_jaune"), MIN_TABLES_STEPPED
     batches = [Batch(setup, tables, seed=1, log=True, threads=threads) for threads in (1, 2)]
     draws = streams(2, tables)
     for batch in batches:
@@ -393,17 +380,6 @@ def test_a_damaged_log_is_refused_and_changes_nothing(game: str, damage: str) ->
     assert everything(batch) == before
 
 
-def test_a_log_of_other_tables_is_refused() -> None:
-    """Each part by itself could be."""
-    batch, other = (Batch(make_setup("nain_jaune", players=3), 3, seed=seed, log=True) for seed in (1, 2))
-    for each in (batch, other):
-        for _ in range(4):
-            each.step(each.mask.argmax(axis=1))
-    mixed = batch.save() | {name: array for name, array in other.save().items() if name.startswith("log_")}
-    with pytest.raises(DealError, match=TO_PLIES):
-        batch.restore(mixed)
-
-
 def test_a_state_without_a_log_is_restored_by_a_batch_without_one_alone() -> None:
     setup = make_setup("nain_jaune", players=3)
     with_log, without = (Batch(setup, 3, seed=1, log=log) for log in (True, False))
@@ -429,7 +405,7 @@ def test_play_out_is_the_same_with_a_log(setup: Setup, autoreset: bool, monkeypa
             actions = without.sample(ahead)
             for batch in (with_log, without):
                 batch.step(actions)
-        for _ in range(2):  # the second time without autoreset all tables are at rest
+        for _ in range(2):  # the second time without autoreset all tables are done
             steps = [batch.play_out(rows) for batch, rows in zip((with_log, without), draws, strict=True)]
             assert steps[0].tolist() == steps[1].tolist()
             assert draws[0].tolist() == draws[1].tolist()

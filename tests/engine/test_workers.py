@@ -18,11 +18,11 @@ import pytest
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops_of
+from nainjaune_env.engine.workers import MIN_TABLES_SAMPLED, MIN_TABLES_STEPPED, Workers, worker_loops_of
 from nainjaune_env.registry import game_names
 
 compiled_only = pytest.mark.skipif(not JIT_ENABLED, reason="plain Python shares no calls")
-MANY = LEAST_SAMPLED + 77
+MANY = MIN_TABLES_SAMPLED + 77
 
 
 def until(holds: Callable[[], object]) -> None:
@@ -39,6 +39,9 @@ def play(batch: Batch, rounds: int = 5) -> Batch:
         batch.step(batch.sample(draws))
     some = np.arange(0, batch.num_tables, 3)[::-1].copy()
     batch.step(batch.sample(draws)[some], some)
+    batch.play_out(draws)
+    batch.reset(some, seed=8)
+    batch.step(batch.sample(draws))
     return batch
 
 
@@ -48,7 +51,7 @@ def team_of(batch: Batch) -> Workers:
 
 
 def same(batch: Batch, other: Batch) -> bool:
-    return all(held.tobytes() == getattr(other, name).tobytes() for name, held in batch.save().items())
+    return all(payload.tobytes() == getattr(other, name).tobytes() for name, payload in batch.save().items())
 
 
 @compiled_only
@@ -69,7 +72,7 @@ def test_a_worker_takes_the_rows_of_an_open_call(call: int) -> None:
     batch, many = Batch(make_setup(), 300, seed=5), 300
     draws, actions = streams(6, many), np.full(many, -1)
     loops = worker_loops_of(batch.setup)
-    control = np.zeros(loops.words(2), np.int64)
+    control = np.zeros(loops.control_size(2), np.int64)
     control[[loops.CALL, loops.KIND, loops.ROWS, loops.NEXT + loops.LINE]] = call, loops.SAMPLE, many, many // 2
     control[[loops.INDEX, loops.ACTIONS, loops.STREAMS]] = [array.ctypes.data for array in (batch._all, actions, draws)]
     examples = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
@@ -82,7 +85,7 @@ def test_a_worker_takes_the_rows_of_an_open_call(call: int) -> None:
 
 @compiled_only
 def test_small_calls_are_not_shared() -> None:
-    batch = Batch(make_setup(), LEAST_STEPPED - 1, threads=2)
+    batch = Batch(make_setup(), MIN_TABLES_STEPPED - 1, threads=2)
     play(batch)
     assert batch._workers is None
 
@@ -139,7 +142,7 @@ class Loops(SimpleNamespace):
     def __init__(self, answers: Iterator[bool], error: Exception | None = None) -> None:
         self.answers, self.error, self.calls = answers, error, 0
 
-    def words(self, threads: int) -> int:
+    def control_size(self, threads: int) -> int:
         return 3
 
     def take_part(self, control: Any, thread: int, *arguments: Any) -> bool:

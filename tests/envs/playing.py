@@ -19,7 +19,7 @@ def choose_all(observations: dict[str, Any], rng: np.random.Generator) -> dict[s
 
 
 def play(env: Any, rng: np.random.Generator) -> dict[str, int]:
-    """Play a reset environment to its end; what ``last()`` handed each agent, in sum."""
+    """Plays a reset environment to its end; what ``last()`` handed each agent, in sum."""
     returns = dict.fromkeys(env.possible_agents, 0)
     for agent in env.agent_iter():
         observation, reward, terminated, _, _ = env.last()
@@ -29,7 +29,7 @@ def play(env: Any, rng: np.random.Generator) -> dict[str, int]:
 
 
 def play_parallel(env: Any, rng: np.random.Generator, observations: dict[str, Any]) -> dict[str, int]:
-    """Play a parallel environment, whose ``reset`` gave ``observations``, to its end; what each agent was rewarded, in sum."""
+    """Plays a parallel environment, whose ``reset`` gave ``observations``, to its end; what each agent was rewarded, in sum."""
     returns = dict.fromkeys(env.possible_agents, 0)
     while env.agents:
         observations, rewards, _, _, _ = env.step(choose_all(observations, rng))

@@ -67,16 +67,6 @@ def test_it_is_so_many_single_environments(settings: dict[str, Any], mode: Autor
     assert ended > TABLES
 
 
-def test_seeds_say_what_happens_at_a_table_wherever_it_stands() -> None:
-    envs = SeatVectorEnv(3, "djeco", 4, opponents="random")
-    first, _ = envs.reset(seed=[5, 6, 5])
-    seats = envs._tables.learner.copy()
-    assert first[0].tobytes() == first[2].tobytes() != first[1].tobytes()
-    again, _ = envs.reset(seed=[6, 5, 6])
-    assert again[1].tobytes() == first[0].tobytes()
-    assert envs._tables.learner.tolist() == seats[[1, 0, 1]].tolist()
-
-
 def test_what_is_given_out_is_not_written_over() -> None:
     envs = SeatVectorEnv(3, "djeco", 3)
     observation, info = envs.reset(seed=1)

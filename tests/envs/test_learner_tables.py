@@ -128,13 +128,13 @@ def test_the_log_holds_all_plies_whatever_its_space(
     def logs(who: Any) -> list[Plies]:
         tables = LearnerTables(setup, 3, who, episode=episode, record=True)
         tables.reset(np.arange(3), [1, 2, 3])
-        found = []
+        result = []
         while not tables.batch.done.all():
             running = np.flatnonzero(~tables.batch.done)
             tables.step(tables.batch.mask[running].argmax(axis=1), running)
         for i in range(3):
-            found.append(log_of(tables.batch).episode(i))
-            opening, seats, actions = found[-1]
+            result.append(log_of(tables.batch).episode(i))
+            opening, seats, actions = result[-1]
             plain = Batch(setup, 1, episode=episode, skip_forced=False, autoreset=False, deal=False)
             plain.set_tables(0, opening)
             for seat, action in zip(seats.tolist(), actions, strict=True):
@@ -142,10 +142,10 @@ def test_the_log_holds_all_plies_whatever_its_space(
                 plain.step([action])
             assert plain.tables[0].tobytes() == tables.batch.tables[i].tobytes()
             assert plain.done[0]
-        return found
+        return result
 
     expected = logs(opponents)
-    assert min(len(found.actions) for found in expected) > 5
+    assert min(len(result.actions) for result in expected) > 5
     agent = heuristics(setup.game.name)[opponents] if opponents != "self" else "self"
     for space in (1, 2, 7):
         monkeypatch.setattr("nainjaune_env.engine.log.SPACE", space)

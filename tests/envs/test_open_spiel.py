@@ -5,10 +5,8 @@ OpenSpiel's own checkers are in ``test_open_spiel_suites``, its solvers in ``tes
 
 from __future__ import annotations
 
-import importlib
 import pickle
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +19,6 @@ from open_spiel.python.observation import make_observation
 
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, IllegalActionError, RecordError, RulesError
-from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs import open_spiel as adaptor
 from nainjaune_env.envs.pettingzoo_aec import raw_env
@@ -72,7 +69,7 @@ def test_the_same_seed_gives_the_same_games_as_a_batch_and_the_same_records(
     assert setup == get_game(name).setup(params.get("preset"), params["players"], **knobs_of(params))
     observer = make_observation(game)
     env = raw_env(params.get("preset"), params["players"], game=name, skip_forced=skip_forced, **knobs_of(params))
-    for seed in range(3):
+    for seed in range(2):
         batch = Batch(setup, 1, seed=seed, skip_forced=skip_forced, autoreset=False)
         env.reset(seed=seed)
         state = game.seeded_state(seed)
@@ -284,12 +281,12 @@ def exchanged(game: Any, drawn: list[int], viewer: int, rng: random.Random) -> l
     """Another deal: two draws of other seats change places, or one takes something that was not drawn. Hands come in a row."""
     size = (len(drawn) - 1) // game.num_players()
     hidden = [k for k in range(1, len(drawn)) if (k - 1) // size != viewer]
-    undrawn = game.chance.outcomes(game.setup, drawn[:2] + drawn[3:]) if len(drawn) > 3 else []
+    other_outcomes = game.chance.outcomes(game.setup, drawn[:2] + drawn[3:]) if len(drawn) > 3 else []
     while True:
         other = list(drawn)
         one, two = rng.sample(hidden, 2)
-        if undrawn and rng.random() < 0.3:
-            other[one] = rng.choice(undrawn)
+        if other_outcomes and rng.random() < 0.3:
+            other[one] = rng.choice(other_outcomes)
         else:
             other[one], other[two] = drawn[two], drawn[one]
         allowed = all(outcome in game.chance.outcomes(game.setup, other[:k]) for k, outcome in enumerate(other))
@@ -340,6 +337,8 @@ def test_hidden_cards_never_show(name: str, params: dict[str, Any], skip_forced:
     everything = make_observation(game, kind(True, ALL, recall=True))
     looks = apart = 0
     for seed in range(16):
+        if min(looks, apart) > 12:
+            break
         viewer = (game.seeded_state(seed).current_player() + seed % 2) % params["players"]
         first, second, plies = twins(name, params, seed, viewer)
         shown: list[list[Any]] = [[], []]
@@ -487,10 +486,3 @@ def test_registering_again_changes_nothing() -> None:
     adaptor.register()
     assert pyspiel.registered_names() == before
     assert [name for name in game_names() if f"python_{name}" in before] == [*games_with("chance")]
-
-
-def test_without_open_spiel_the_adaptor_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyspiel", None)
-    monkeypatch.delitem(sys.modules, "nainjaune_env.envs.open_spiel")
-    with pytest.raises(ImportError, match=re.escape(f"not installed: {install_command('openspiel')}.")):
-        importlib.import_module("nainjaune_env.envs.open_spiel")

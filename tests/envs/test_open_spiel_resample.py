@@ -6,7 +6,6 @@ import random
 from typing import Any
 
 import numpy as np
-import pyspiel
 import pytest
 from open_spiel.python.algorithms.ismcts import ISMCTSBot
 from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
@@ -165,13 +164,6 @@ def test_ismcts_plays_a_round_by_itself(name: str, params: dict[str, Any]) -> No
     assert played[0] == played[1]
 
 
-def test_ismcts_with_its_own_sampler_needs_no_setting() -> None:
-    game = load("nain_jaune", players=2, ranks=6, suits=2, hand=5)
-    state = game.seeded_state(2)
-    plain = ISMCTSBot(game, RandomRolloutEvaluator(1, np.random.RandomState(1)), 10.0, 5)
-    assert plain.step(state) in state.legal_actions()
-
-
 def test_ismcts_does_not_see_hidden_cards() -> None:
     params = {"preset": "djeco", "players": 4}
     game, compared = load("nain_jaune", **params, skip_forced=False), 0
@@ -195,13 +187,3 @@ def test_ismcts_finds_the_better_move() -> None:
         state.apply_action(0)  # a 1 is led: a 2 takes it
         policy = dict(bot(game, 40).get_policy(state))
         assert policy[1] == 1.0
-
-
-@pytest.mark.parametrize("name", ["python_kuhn_poker", "python_nain_jaune"])
-def test_the_bot_of_the_cpp_library_refuses_every_python_game(name: str) -> None:
-    """OpenSpiel 2.0.2 does not pass this call on to Python; once it does, the page on OpenSpiel has to change."""
-    state = pyspiel.load_game(name).new_initial_state()
-    while state.is_chance_node():
-        state.apply_action(state.legal_actions()[0])
-    with pytest.raises(pyspiel.SpielError, match=r"ResampleFromInfostate\(\) not implemented"):
-        pyspiel.ISMCTSBot(1, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 5).get_policy(state)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
-import pettingzoo
 import pytest
 
 import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game, make_setup
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RulesError
 from nainjaune_env.core.prng import streams
-from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose_all, play, play_parallel
 from tests.support.contract import payoffs, single
@@ -183,22 +180,3 @@ def test_rewards_of_plies_made_before_the_first_step_are_handed_out(game: str, p
             assert any(returns.values())
             if episode == "round":
                 assert list(returns.values()) == payoffs(batch_of(env))
-
-
-@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
-def test_registered_with_pettingzoo() -> None:
-    for game in game_names():
-        env = pettingzoo.make("parallel", f"nainjaune/{game}-v0", skip_forced=True)
-        assert env.unwrapped.setup.game.name == game
-        assert str(env) == f"{game}_v0"
-        assert f"nainjaune/{game}-v0" in pettingzoo.parallel_registry
-    register()  # once more: nothing is overridden, which would warn
-
-
-def test_pickling_makes_a_new_environment_with_the_same_settings() -> None:
-    env = nainjaune_env.parallel_env("tableau", 6, stake=3, skip_forced=True)
-    twin = pickle.loads(pickle.dumps(env))
-    for one in (env, twin):
-        one.reset(seed=9)
-    np.testing.assert_array_equal(env.state(), twin.state())
-    assert twin.unwrapped._batch.options == env.unwrapped._batch.options

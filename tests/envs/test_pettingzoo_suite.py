@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from pettingzoo import test as suite
-from pettingzoo.test.example_envs import generated_agents_env_action_mask_obs_v0, generated_agents_env_v0
 from pettingzoo.utils.conversions import parallel_to_aec
 
 import nainjaune_env
@@ -123,14 +122,6 @@ def test_every_test_of_pettingzoos_is_run_or_excused() -> None:
     assert not RUN.keys() & EXCUSED.keys()
 
 
-@pytest.mark.parametrize("name", RUN)
-def test_the_table_runs_what_it_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    called = []
-    monkeypatch.setattr(suite, name, lambda *args, **more: called.append(name))
-    RUN[name](Interfaces(*PRESETS[0]))
-    assert set(called) == {name}
-
-
 @pytest.mark.parametrize(("name", "settings", "game", "preset"), CASES)
 def test_pettingzoo(name: str, settings: dict[str, Any], game: str, preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
@@ -164,23 +155,3 @@ def test_parallel_seeds_to_the_end(game: str, preset: str) -> None:
 def test_nothing_takes_a_number_of_cycles(interface: str) -> None:
     with pytest.raises(RulesError, match="Unknown argument or knob 'max_cycles'"):
         getattr(Interfaces(*PRESETS[0]), interface)(max_cycles=4)
-
-
-def test_observations_are_no_images(capsys: pytest.CaptureFixture[str]) -> None:
-    suite.test_save_obs(Interfaces(*PRESETS[0]).aec())
-    assert "Observations must be Box to save observations as image" in capsys.readouterr().out
-
-
-@pytest.mark.filterwarnings("ignore:Observations between agents are different classes:UserWarning")
-@pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array:UserWarning")
-@pytest.mark.parametrize(
-    ("example", "fault", "said"),
-    [
-        (generated_agents_env_v0, AssertionError, "observation is outside of its observation space"),
-        (generated_agents_env_action_mask_obs_v0, AttributeError, "'dict' object has no attribute 'shape'"),
-    ],
-)
-def test_bombardment_fails_pettingzoos_own_examples(example: Any, fault: type[Exception], said: str) -> None:
-    # the examples make agents at random, without a seed, and sometimes run out of them before
-    with pytest.raises((fault, IndexError), match=f"{said}|Cannot choose from an empty sequence"):
-        suite.bombardment_test(example.env(), cycles=1)

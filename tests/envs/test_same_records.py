@@ -144,8 +144,8 @@ def test_the_same_records(adaptor: str, settings: Settings) -> None:
         expected = dict(by_batch(settings, seed))
         record = dict(ADAPTORS[adaptor](settings, seed))
         verify_record(record)
-        for held in (record, expected):
-            held.pop("agents")
+        for kept in (record, expected):
+            kept.pop("agents")
         assert record == expected
 
 

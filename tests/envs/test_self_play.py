@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,11 @@ import pytest
 
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError, RulesError
-from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 from nainjaune_env.envs.learner_tables import LearnerTables
 from nainjaune_env.registry import game_names
-from tests.support.contract import all_setups, helper, legal_actions, single
 from tests.support.games import seats_at_most
 
 TABLES = 8
@@ -84,40 +81,3 @@ def test_what_does_not_go_with_self_play_is_refused() -> None:
         SeatVectorEnv(2, "djeco", 4, opponents="self", illegal_reward=-1.0)
     with pytest.raises(AgentError, match="self"):
         SeatVectorEnv(2, "djeco", 4, opponents=["self", "tally", "tally"])
-
-
-@pytest.mark.parametrize("setup", all_setups())
-def test_n6_what_a_seat_is_handed_follows_from_what_it_may_know(setup: Setup) -> None:
-    """At its own decisions it is handed the same in two deals that differ in what it may not know."""
-    rng = random.Random(setup.players)
-    one, two = (SeatEnv(setup.preset, setup.players, game=setup.game.name, opponents="self", skip_forced=False) for _ in "ab")
-    looks = told_apart = 0
-    for seed in range(60):
-        dealt = single(setup, seed=seed).tables[0]
-        seat = rng.randrange(setup.players)
-        pair = (dealt, helper(setup).reshuffle(setup, dealt, seat, rng))
-        handed = [env.reset(options={"table": table}) for env, table in zip((one, two), pair, strict=True)]
-        rewards = over = (0, 0)
-        for _ in range(60):
-            infos = [info for _, info in handed]
-            assert infos[0]["seat"] == infos[1]["seat"]
-            if infos[0]["seat"] == seat:
-                assert handed[0][0].tobytes() == handed[1][0].tobytes()
-                assert rewards[0] == rewards[1]
-                assert all(np.array_equal(infos[0][key], infos[1][key]) for key in infos[0] | infos[1])
-                looks += 1
-            told_apart += one._tables.batch.tables[0] != two._tables.batch.tables[0]
-            a, b = one._tables.batch, two._tables.batch
-            likes = {x: helper(setup).counterpart(setup, a.tables[0], b.tables[0], x) for x in legal_actions(int(a.legal[0]))}
-            action = rng.choice(sorted(x for x, like in likes.items() if like is not None) or [None])
-            if action is None:
-                break  # what can be played next shows different things
-            stepped = one.step(action), two.step(likes[action])
-            handed = [(step[0], step[4]) for step in stepped]
-            rewards, over = tuple(step[1] for step in stepped), tuple(step[2] for step in stepped)
-            if any(over):
-                break  # hands are laid open
-        if looks > 60 and told_apart > 20:
-            break
-    assert looks > 20
-    assert told_apart > 20

@@ -36,6 +36,7 @@ GROUPS: dict[str, Callable[[int], Any]] = {
     "out of order": lambda players: {"odd": ["seat_1"], "even": [f"seat_{seat}" for seat in (2, 0) if seat < players]},
 }
 every_preset = pytest.mark.parametrize(("game", "preset"), PRESETS)
+every_game = pytest.mark.parametrize(("game", "preset"), [(game, get_game(game).default_preset) for game in game_names()])
 every_grouping = pytest.mark.parametrize("groups", GROUPS)
 
 
@@ -73,7 +74,7 @@ def test_check_env_specs(game: str, preset: str, adaptor: str, state: bool) -> N
 
 
 @every_grouping
-@every_preset
+@every_game
 def test_parallel_every_seat_has_its_own_mask_observation_and_reward(game: str, preset: str, groups: str) -> None:
     players = seats_at_most(game, 3)
     inner = nainjaune_env.parallel_env(preset, players, game=game)
@@ -97,7 +98,7 @@ def test_parallel_every_seat_has_its_own_mask_observation_and_reward(game: str, 
 
 
 @every_grouping
-@every_preset
+@every_game
 def test_aec_the_mask_is_that_of_the_seat_at_turn_and_all_true_elsewhere(game: str, preset: str, groups: str) -> None:
     """Off turn TorchRL sets every action to legal and ``mask`` to false, whatever the environment's masks are."""
     players = seats_at_most(game, 3)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import re
-import sys
 from typing import Any
 
 import numpy as np
@@ -12,7 +9,7 @@ import pytest
 import torch
 from torchrl.envs.utils import check_env_specs
 
-from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from nainjaune_env.envs.torchrl_env import SeatTorchEnv
 from nainjaune_env.registry import game_names
@@ -126,11 +123,3 @@ def test_tensors_are_new_at_each_step() -> None:
     kept = first.clone()
     env.step(env.rand_action(first.clone()))
     assert (first == kept).all()
-
-
-def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torchrl.data", None)
-    monkeypatch.delitem(sys.modules, "nainjaune_env.envs.torchrl_env")
-    wanted = str(MissingLibraryError("The TorchRL adaptor", "torchrl", "torchrl"))
-    with pytest.raises(MissingLibraryError, match=f"^{re.escape(wanted)}$"):
-        importlib.import_module("nainjaune_env.envs.torchrl_env")

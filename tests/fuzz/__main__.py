@@ -28,7 +28,7 @@ HANGS = 1200
 """Seconds in one case after which the process ends, with a traceback."""
 MEMORY = 12 << 30
 """Bytes that the process may allocate: a request for more is refused, and does not take the machine down."""
-MOST_FAULTS = 25
+MAX_FAULTS = 25
 """Faults after which a fuzzer stops."""
 
 
@@ -46,7 +46,7 @@ def fuzz(name: str, seed: int, cases: range) -> int:
                 faults += 1
                 print(f"\n{traceback.format_exc()}\nagain: python -m tests.fuzz {name} --seed {seed} --case {number}", flush=True)
             faulthandler.cancel_dump_traceback_later()
-            if faults == MOST_FAULTS:
+            if faults == MAX_FAULTS:
                 break
     print(f"\r{name}: {number - cases.start + 1} cases, {faults} faults, {time.perf_counter() - started:.0f} s", flush=True)
     return faults

@@ -25,7 +25,7 @@ from tests.support.recorded import KNOBS, WIDEST, setups
 
 from .oracle import Fault, Fuzzer, refused
 
-MOST_STEPS = 3000
+MAX_STEPS = 3000
 """More decisions than any round of these games has."""
 
 HUGE = (2**31, 2**40, 2**62, 2**63, 2**64, 10**30, -(2**63), -(2**70))
@@ -198,7 +198,7 @@ def chips(batch: Batch) -> int | None:
 def play_to_end(batch: Batch, where: str) -> None:
     """Plays an episode at random; raises :class:`Fault` where it has no end or loses chips."""
     before, choices = chips(batch), streams(3, 1, 7)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if batch.done[0]:
             break
         actions = batch.sample(choices)

@@ -32,7 +32,7 @@ TINY = {
     "maskable_ppo": {"tables": 16, "steps": 16, "epochs": 1, "opponents": ["lowest"], "snapshots": 2, "snapshot_every": 2},
 }
 """For each trainer the keys of a run of a second."""
-SMALL = {"preset": "djeco", "players": 3, "hidden": [8], "minibatch": 32, "eval_deals": 0, "checkpoint_minutes": 0}
+SMALL = {"preset": "djeco", "players": 3, "arch": {"hidden": [8]}, "minibatch": 32, "eval_deals": 0, "checkpoint_minutes": 0}
 
 
 def tiny_run(algorithm: str, iterations: int, **keys: Any) -> list[str]:
@@ -73,10 +73,10 @@ def check_status(status: int, err: str, where: str) -> None:
             raise Fault(f"{where}: status {status}, and a traceback: {err[-1500:]}")
         return
     said = re.split(r"[\r\n](?=nainjaune)|^(?=nainjaune)", err)[-1]
-    found = re.match(r"nainjaune[a-z ]*: (?:error: )?", said)
-    if status != 2 or not found:
+    result = re.match(r"nainjaune[a-z ]*: (?:error: )?", said)
+    if status != 2 or not result:
         raise Fault(f"{where}: expected status 2 and a sentence after the program's name, not {status} and {err[-1500:]!r}")
-    check_sentence(said[found.end() :].strip(), where)
+    check_sentence(said[result.end() :].strip(), where)
 
 
 TYPED = ["", "h", "?", "7d", "3", "-", "p", "q", "y", "n", "hint", "\x1b[A", "é", "0", "9" * 20, "\x00", "x" * 4000]
@@ -87,7 +87,7 @@ class Commands(Fuzzer):
     """Subcommands with valid, odd and contradicting arguments in a folder of valid and damaged files."""
 
     name = "commands"
-    short = 25
+    short = 10
     long = 1000
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:
@@ -101,7 +101,7 @@ class Commands(Fuzzer):
         setups = [make_setup("nain_jaune", "djeco", 2, hand=3, max_rounds=2), make_setup("batasaurus", players=2, dinosaurs=3)]
         write_records(self.base / "good.jsonl", [record for setup in setups for record in play(setup, 1)])
         (self.base / "good.yaml").write_text(
-            "algorithm: ppo\npreset: djeco\nplayers: 3\niterations: 1\ntables: 16\nhidden: [8]\n"
+            "algorithm: ppo\npreset: djeco\nplayers: 3\niterations: 1\ntables: 16\narch: {hidden: [8]}\n"
         )
         (self.base / "empty").mkdir()
         status, err = run_command(["train", "--out", str(self.base / "run"), *tiny_run("ppo", 2, eval_deals=2, eval_every=1)])

@@ -11,7 +11,6 @@ from .quotas import Quotas
 from .records import Records
 from .shard_folders import ShardFolders
 from .threads import Threads
-from .worker_kills import WorkerKills
 
 ALL: tuple[type[Fuzzer], ...] = (
     Records,
@@ -20,7 +19,6 @@ ALL: tuple[type[Fuzzer], ...] = (
     Commands,
     Calls,
     Kills,
-    WorkerKills,
     ShardFolders,
     Threads,
     Quotas,

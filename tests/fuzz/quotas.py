@@ -176,7 +176,7 @@ class _Bursts:
     def _further(self) -> Counter[str]:
         """Returns how many tables are there that go on from others, by the link with which a person began."""
         allowed = {token: self.server.store.find_pass(token) for token in self.roots}
-        return Counter(self.roots[token] for token, found in allowed.items() if found is not None)
+        return Counter(self.roots[token] for token, result in allowed.items() if result is not None)
 
     def _replays(self) -> Counter[str]:
         """Returns how many replays are kept, by the link with which a person began."""

@@ -50,7 +50,7 @@ class Records(Fuzzer):
         where = f"the record {damaged[:200]!r}…"
         read: list[Record] = []
         error = refused(
-            lambda: read.extend(found.record for found in read_lines([damaged + b"\n"], "f")), RecordError, where=where
+            lambda: read.extend(result.record for result in read_lines([damaged + b"\n"], "f")), RecordError, where=where
         )
         if error is None:
             for accepted in read:

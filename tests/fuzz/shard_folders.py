@@ -44,9 +44,9 @@ class ShardFolders(Fuzzer):
             shutil.rmtree(place)
 
     def _check(self, executor: Executor, place: Path, where: str) -> None:
-        before, found = tree(place), []
-        refused(lambda: found.append(figures(self.plan, executor)), WorkError, where=where)
-        if found not in ([], [self.expected]):
+        before, result = tree(place), []
+        refused(lambda: result.append(figures(self.plan, executor)), WorkError, where=where)
+        if result not in ([], [self.expected]):
             raise Fault(f"{where}: other results")
         check_nothing_lost(before, tree(place), where)
 

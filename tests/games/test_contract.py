@@ -218,8 +218,8 @@ def test_playing_out_is_sampling_and_stepping_to_the_end(setup: Setup, options: 
         assert played.play_out(same_draws).tolist() == steps.tolist()
         assert played.reward.tolist() == total.tolist()
         assert np.array_equal(draws, same_draws)
-        for name, held in stepped.save().items():
-            assert name == "reward" or held.tobytes() == getattr(played, name).tobytes(), name
+        for name, payload in stepped.save().items():
+            assert name == "reward" or payload.tobytes() == getattr(played, name).tobytes(), name
 
 
 @every_setup
@@ -297,9 +297,9 @@ def test_a_resting_table_rests_until_it_is_reset(setup: Setup) -> None:
     draws = streams(12, 2)
     while not batch.done[0]:
         batch.step(batch.sample(draws))
-    at_rest = batch.tables[0].tobytes()
+    before = batch.tables[0].tobytes()
     batch.step([-1, batch.sample(draws)[1] if batch.legal[1] else 0])
-    assert batch.tables[0].tobytes() == at_rest
+    assert batch.tables[0].tobytes() == before
     assert (batch.done[0], batch.legal[0], batch.reward[0].any()) == (True, 0, False)
     batch.reset(0)
     assert batch.legal[0] != 0

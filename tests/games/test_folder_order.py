@@ -29,15 +29,15 @@ STEPS: tuple[tuple[str, ...], ...] = (
 
 def step(name: str) -> int:
     """Returns the step of a module, by its name within the folder: that of its most exact entry."""
-    found = {
+    result = {
         entry: number
         for number, entries in enumerate(STEPS)
         for entry in entries
         if entry == name or (entry.endswith(".*") and f"{name}.".startswith(entry[:-1]))
     }
-    if not found:
+    if not result:
         raise KeyError(f"{name} has no step: enter it in STEPS, in {__file__}")
-    return found[max(found, key=lambda entry: (entry == name, len(entry)))]
+    return result[max(result, key=lambda entry: (entry == name, len(entry)))]
 
 
 def modules(game: str) -> dict[str, Source]:
@@ -59,9 +59,9 @@ def faults(name: str, source: Source, game: str) -> list[str]:
 
 @pytest.mark.parametrize("game", game_names())
 def test_imports_within_a_game_go_one_way(game: str) -> None:
-    found = modules(game)
-    assert {"", "rules", "kernel", "encode"} <= found.keys()  # or nothing would be read
-    assert [fault for name, source in found.items() for fault in faults(name, source, game)] == []
+    result = modules(game)
+    assert {"", "rules", "kernel", "encode"} <= result.keys()  # or nothing would be read
+    assert [fault for name, source in result.items() for fault in faults(name, source, game)] == []
 
 
 @pytest.mark.parametrize(

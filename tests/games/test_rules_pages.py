@@ -38,27 +38,27 @@ def with_tables(game: GameSpec) -> str:
     """The page with its tables made anew."""
     text = text_of(game)
     for name, table in tables(game).items():
-        text, found = re.subn(
+        text, result = re.subn(
             rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)",
             lambda match, table=table: f"{match[1]}\n{table}\n{match[2]}",  # type: ignore[misc]
             text,
             flags=re.DOTALL,
         )
-        assert found == 1, f"{page(game)} has {found} places for its table of {name}"
+        assert result == 1, f"{page(game)} has {result} places for its table of {name}"
     return text
 
 
 def articles(text: str) -> dict[str, list[str]]:
     """By chapter (N1): its articles (N1.1), in order."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for chapter, article in re.findall(r"^(?:## ([A-Z]\d) |- \*\*([A-Z]\d\.\d+)\*\*)", text, flags=re.MULTILINE):
         if chapter:
-            assert chapter not in found
-            found[chapter] = []
+            assert chapter not in result
+            result[chapter] = []
         else:
-            assert list(found)[-1] == article.split(".")[0]
-            found[article.split(".")[0]].append(article)
-    return found
+            assert list(result)[-1] == article.split(".")[0]
+            result[article.split(".")[0]].append(article)
+    return result
 
 
 def letter(game: GameSpec) -> str:
@@ -84,19 +84,19 @@ def test_the_tables_tell_every_knob_and_preset(game: GameSpec) -> None:
 
 @every_game
 def test_chapters_and_articles_are_numbered_without_a_gap(game: GameSpec) -> None:
-    found = articles(text_of(game))
-    assert list(found) == [f"{letter(game)}{number}" for number in range(1, len(found) + 1)]
-    for chapter, inside in found.items():
+    result = articles(text_of(game))
+    assert list(result) == [f"{letter(game)}{number}" for number in range(1, len(result) + 1)]
+    for chapter, inside in result.items():
         assert inside == [f"{chapter}.{number}" for number in range(1, len(inside) + 1)]
     lines = text_of(game).splitlines()
-    assert len(found) == sum(line.startswith("## ") for line in lines) - 1  # all but the readings
-    assert sum(map(len, found.values())) == sum(line.startswith(f"- **{letter(game)}") for line in lines) > 0
+    assert len(result) == sum(line.startswith("## ") for line in lines) - 1  # all but the readings
+    assert sum(map(len, result.values())) == sum(line.startswith(f"- **{letter(game)}") for line in lines) > 0
 
 
 @every_game
 def test_every_article_that_is_cited_exists(game: GameSpec) -> None:
-    found = articles(text_of(game))
-    known = {*found, *(article for inside in found.values() for article in inside)}
+    result = articles(text_of(game))
+    known = {*result, *(article for inside in result.values() for article in inside)}
     tests = [*(ROOT / "tests" / "games" / game.name).rglob("*.py"), *(ROOT / "tests" / "twin").glob(f"*{game.name}*.py")]
     sources = [page(game), *page(game).parent.rglob("*.py"), *(ROOT / "agents").glob(f"*/{game.name}.py"), *tests]
     cited = {

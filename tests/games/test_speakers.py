@@ -158,8 +158,8 @@ def counterpart(setup: Setup, one: Batch, two: Batch, seat: int, action: int) ->
     """The action at `two` that shows what `action` shows at `one`; the seat's own are the same."""
     if one.seat[0] == seat:
         return action if int(two.legal[0]) >> action & 1 else None
-    found: int | None = helper(setup).counterpart(setup, one.tables[0], two.tables[0], action)
-    return found
+    result: int | None = helper(setup).counterpart(setup, one.tables[0], two.tables[0], action)
+    return result
 
 
 def shown(told: Any) -> Any:

@@ -32,8 +32,8 @@ def run_cells(path: Path, kept: Path) -> Iterator[tuple[list[list[str]], list[li
                 result = shell.run_cell("".join(cell["source"]))
             result.raise_error()
             assert shown.stderr == ""
-            found = [{"data": output.data} for output in shown.outputs]
-            yield kinds(cell["outputs"]), kinds([*found, *([{"name": "stdout"}] if shown.stdout else [])])
+            matches = [{"data": output.data} for output in shown.outputs]
+            yield kinds(cell["outputs"]), kinds([*matches, *([{"name": "stdout"}] if shown.stdout else [])])
 
 
 @contextmanager

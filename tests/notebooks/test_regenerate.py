@@ -89,8 +89,8 @@ def test_the_digest_is_of_the_code_and_not_of_the_prose() -> None:
     v4 = nbformat.v4
 
     def digest_of(prose: str, *code: str) -> str:
-        found: str = digest(v4.new_notebook(cells=[v4.new_markdown_cell(prose), *map(v4.new_code_cell, code)]))
-        return found
+        result: str = digest(v4.new_notebook(cells=[v4.new_markdown_cell(prose), *map(v4.new_code_cell, code)]))
+        return result
 
     assert digest_of("a", "b", "c") == digest_of("d", "b", "c")
     assert len({digest_of("a", "b", "c"), digest_of("a", "b", "d"), digest_of("a", "bc"), digest_of("a", "c", "b")}) == 4

@@ -50,11 +50,11 @@ from workbench import edge, kept_at, make_setup, nainjaune, study, trained
 import workbench
 first = [study("--agents", "tally", "lowest", "--rounds", "8"),
          edge("tally", "lowest", make_setup(preset="classic", players=3, decline="never"), deals=8, seed=1),
-         trained("configs/nain_jaune/ppo.yaml", iterations=1, tables=16, hidden="[8]", eval_every=0)]
+         trained("configs/nain_jaune/ppo.yaml", iterations=1, tables=16, **{"arch.hidden": "[8]"}, eval_every=0)]
 workbench.nainjaune = workbench.Duplicate = None
 second = [study("--agents", "tally", "lowest", "--rounds", "8"),
           edge("tally", "lowest", make_setup(preset="classic", players=3, decline="never"), deals=8, seed=1),
-          trained("configs/nain_jaune/ppo.yaml", iterations=1, tables=16, hidden="[8]", eval_every=0)]
+          trained("configs/nain_jaune/ppo.yaml", iterations=1, tables=16, **{"arch.hidden": "[8]"}, eval_every=0)]
 assert first == second
 print(*sorted(path.name.split("-")[0] for path in kept_at("x").parent.iterdir()))
 """

@@ -25,11 +25,12 @@ def blocks(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
-CASES = [pytest.param(page, code, id=f"{page.stem}-{k}") for page in PAGES for k, code in enumerate(blocks(page))]
+SHOWING = [*PAGES, FOLDER / "README.md"]
+CASES = [pytest.param(page, code, id=f"{page.stem}-{k}") for page in SHOWING for k, code in enumerate(blocks(page))]
 OPEN_SPIEL = FOLDER / "open_spiel.md"
 
 
-@pytest.mark.slow
+@pytest.mark.scripts
 @pytest.mark.parametrize(("page", "code"), CASES)
 def test_what_a_page_shows_runs(page: Path, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -39,6 +40,7 @@ def test_what_a_page_shows_runs(page: Path, code: str, tmp_path: Path, monkeypat
         run_example(code, page.name)
 
 
+@pytest.mark.scripts
 def test_what_the_page_of_open_spiel_imports_registers_the_games() -> None:
     """In a process of its own, because other tests have registered them in this one."""
     lines = [line for line in blocks(OPEN_SPIEL)[0].splitlines() if re.match("import |from ", line)]

@@ -44,11 +44,11 @@ def test_pages_have_not_drifted(generate: Generate) -> None:
 
 
 def test_drift_is_shown(generate: Generate, tmp_path: Path) -> None:
-    assert generate("--into", tmp_path).returncode == 0
-    changed, missing = (tmp_path / f"{game}.md" for game in game_names()[:2])
+    assert generate("--into", tmp_path / "docs").returncode == 0  # the README stands beside this folder
+    changed, missing = (tmp_path / "docs" / f"{game}.md" for game in game_names()[:2])
     changed.write_text(changed.read_text(encoding="utf-8").replace("## Knobs", "## Nobs"), encoding="utf-8")
     missing.unlink()
-    done = generate("--check", "--into", tmp_path)
+    done = generate("--check", "--into", tmp_path / "docs")
     assert done.returncode == 1
     assert "-## Nobs\n+## Knobs" in done.stdout
     drifted = re.findall(r"^--- (.*) as it is", done.stdout, re.MULTILINE)
@@ -72,7 +72,7 @@ def test_every_knob_action_slot_measure_and_preset_is_on_its_page() -> None:
 
 
 def test_the_reports_page_names_what_any_game_is_measured_by() -> None:
-    text = (GENERATE.parent / "report.md").read_text(encoding="utf-8")
+    text = (GENERATE.parent / "evaluation.md").read_text(encoding="utf-8")
     for name in game_names():
         for measure in general_measures(get_game(name).setup()):
             assert f"{measure.title} (`{measure.name}`)" in text

@@ -52,11 +52,11 @@ def test_importing_loads_no_compiler_and_registers_the_games_with_gymnasium_and_
 print(*({"numba", "pygame", "torch"} & set(sys.modules)))
 print("NainJaune-v0" in gymnasium.registry, *("nainjaune/nain_jaune-v0" in registry for registry in
       (pettingzoo.aec_registry, pettingzoo.parallel_registry)))"""
-    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert found.stdout.splitlines() == ["", "True True True"]
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert result.stdout.splitlines() == ["", "True True True"]
 
 
 def test_the_environment_loads_no_learning_library() -> None:
     code = "import sys, nainjaune_env; nainjaune_env.env().reset(); print('torch' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert found.stdout.strip() == "False"
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert result.stdout.strip() == "False"

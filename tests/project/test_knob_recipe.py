@@ -105,7 +105,10 @@ def play_copy(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-CASES = [pytest.param(ADDED, ("toll", "3"), id="toll-added"), pytest.param(REMOVED, ("payment",), id="payment-removed")]
+CASES = [
+    pytest.param(ADDED, ("toll", "3"), id="toll-added", marks=pytest.mark.long),
+    pytest.param(REMOVED, ("payment",), id="payment-removed"),
+]
 
 
 @pytest.mark.slow
@@ -117,8 +120,11 @@ def test_a_knob_takes_the_places_of_the_recipe_and_no_other(changes: Changes, wo
     assert done.returncode == 0, done.stderr
 
 
+LEFT_OUT = ["kernel.py", *(pytest.param(name, marks=pytest.mark.long) for name in ("rules.py", "language/fr.toml"))]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("left_out", ["rules.py", "kernel.py", "language/fr.toml"])
+@pytest.mark.parametrize("left_out", LEFT_OUT)
 def test_without_one_of_the_places_the_copy_is_refused(left_out: str, tmp_path: Path) -> None:
     copy_with({name: changes for name, changes in REMOVED.items() if name != left_out}, tmp_path)
     assert play_copy(tmp_path, "payment").returncode == 1

@@ -84,14 +84,14 @@ def unpacked(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_version_is_the_tag_and_the_source_distribution_carries_it(distributions: tuple[Path, Path]) -> None:
     """The wheel was built from the unpacked source distribution, where there is no git."""
     source, wheel = distributions
     assert (source.name, wheel.name) == ("nainjaune_env-1.2.3.tar.gz", "nainjaune_env-1.2.3-py3-none-any.whl")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_index_would_accept_both(distributions: tuple[Path, Path]) -> None:
     command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, distributions)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -99,7 +99,7 @@ def test_an_index_would_accept_both(distributions: tuple[Path, Path]) -> None:
     assert done.stdout.count("PASSED") == 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_source_distribution_has_the_tests_and_what_they_read(distributions: tuple[Path, Path]) -> None:
     with tarfile.open(distributions[0]) as source:
         names = {name.partition("/")[2] for name in source.getnames()}
@@ -109,9 +109,9 @@ def test_the_source_distribution_has_the_tests_and_what_they_read(distributions:
     } <= names  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_wheel_stays_small(distributions: tuple[Path, Path]) -> None:
-    """The networks of the registry are nine tenths of it; docs/installing.md says why they stay."""
+    """The networks of the registry are nine tenths of it; the lab notebook says why they stay."""
     assert distributions[1].stat().st_size < 17e6
 
 
@@ -134,7 +134,7 @@ def test_versions_between_tags_and_without_any(tmp_path: Path) -> None:
     assert version_here() == "0.2.0.dev1"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_wheel_has_every_file_and_no_other(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
     meta = "nainjaune_env-1.2.3.dist-info/"
@@ -146,20 +146,20 @@ def test_the_wheel_has_every_file_and_no_other(wheel: zipfile.ZipFile) -> None:
         assert f"nainjaune_env/games/{game}/RULES.md" in names
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_wheel_has_the_command(wheel: zipfile.ZipFile) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith("entry_points.txt"))
     assert "nainjaune = nainjaune_agents.cli.main:main" in wheel.read(name).decode()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_wheel_works_unpacked(unpacked: Path, tmp_path: Path) -> None:
     """Away from the working tree, without the editable installation's help."""
     code = (
         "import sys, nainjaune_env, nainjaune_agents.cli.main as c; "
         f"assert nainjaune_env.__file__.startswith({str(unpacked)!r}), nainjaune_env.__file__; "
         f"assert c.__file__.startswith({str(unpacked)!r}), c.__file__; "
-        "sys.exit(c.main(['evaluate', '--list']))"
+        "sys.exit(c.main(['agents', '--game', 'nain_jaune']))"
     )
     environment = {**os.environ, "PYTHONPATH": str(unpacked)}
     done = subprocess.run(
@@ -169,7 +169,7 @@ def test_the_wheel_works_unpacked(unpacked: Path, tmp_path: Path) -> None:
     assert "random" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.scripts
 @pytest.mark.parametrize("source", ["as installed here", pytest.param("from the wheel", marks=pytest.mark.long)])
 def test_the_quick_start_runs_alone(source: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """In an empty folder, without the libraries of any extra but that of Jupyter. The wheel's code has to be compiled first."""

@@ -1,4 +1,4 @@
-"""What the README shows runs as it stands there."""
+"""What the README and the page on the architecture show runs as it stands there."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from tests.support.example import run_example
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+BLOCKS = [re.findall(r"```python\n(.*?)```", page, re.DOTALL) for page in (README, ARCHITECTURE)]
 
 
 def test_there_is_something_to_run() -> None:
-    assert len(BLOCKS) >= 2
+    assert all(BLOCKS)
 
 
-@pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
+@pytest.mark.scripts
+@pytest.mark.parametrize("code", [*BLOCKS[0], *BLOCKS[1]], ids=range(len(BLOCKS[0]) + len(BLOCKS[1])))
 def test_python_blocks_run(code: str) -> None:
-    run_example(code, "README.md")
+    run_example(code, "a page")
 
 
 def test_files_it_points_to_are_there() -> None:

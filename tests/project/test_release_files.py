@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.conftest import SCRIPT_FOLDERS
 from tests.support.source import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -17,8 +18,8 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding=
 
 
 def read(path: Any) -> dict[Any, Any]:
-    found: dict[Any, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return found
+    result: dict[Any, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return result
 
 
 def commands(workflow: dict[Any, Any]) -> list[str]:
@@ -41,15 +42,28 @@ def test_workflows_run_targets_of_the_makefile_and_nothing_else(path: Any) -> No
 
 
 def test_ci_has_a_job_for_everything() -> None:
-    workflow = read(ROOT / ".github" / "workflows" / "ci.yml")
-    assert {name: commands({"jobs": {name: job}}) for name, job in workflow["jobs"].items()} == {
+    jobs = read(ROOT / ".github" / "workflows" / "ci.yml")["jobs"] | read(ROOT / ".github" / "workflows" / "scripts.yml")["jobs"]
+    assert {name: commands({"jobs": {name: job}}) for name, job in jobs.items()} == {
         "lint": ["make lint"],
         "tests": ["make tests"],
         "long": ["make long"],
+        "browser": ["make browser"],
         "lowest": ["make lowest"],
         "wheel": ["make dist"],
         "docs": ["make docs"],
+        "scripts": ["make scripts"],
     }
+
+
+def test_scripts_are_tested_when_what_they_touch_changes() -> None:
+    """And on the main branch, whatever has changed."""
+    events = read(ROOT / ".github" / "workflows" / "scripts.yml")[True]  # YAML's `on`
+    paths = events["pull_request"]["paths"]
+    assert events["push"] == {"branches": ["main"]}
+    for folder in SCRIPT_FOLDERS:
+        assert f"tests/{folder}/**" in paths
+    for path in paths:
+        assert list(ROOT.glob(path.removesuffix("/**"))), path
 
 
 def test_a_release_is_a_tag_and_keeps_no_secret() -> None:

@@ -22,8 +22,8 @@ FOR_USERS = ("train", "sb3", "openspiel", "torchrl", "render", "study")
 
 def pins(path: Path) -> dict[str, Version]:
     """The versions in a file of constraints, by the canonical name."""
-    found = [Requirement(line) for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    return {canonicalize_name(one.name): Version(str(one.specifier).removeprefix("==")) for one in found}
+    result = [Requirement(line) for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {canonicalize_name(one.name): Version(str(one.specifier).removeprefix("==")) for one in result}
 
 
 def required(*extras: str) -> list[Requirement]:

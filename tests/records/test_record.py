@@ -252,7 +252,7 @@ JUNK = (None, True, -1, 10**40, 0.5, "", "As", "-", [], [0], ["As"], {}, [[0, "A
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_whatever_stands_anywhere_only_a_record_error_is_raised(of_any_game: Record, data: st.DataObject) -> None:
     record = copy.deepcopy(of_any_game)

@@ -222,19 +222,19 @@ def test_one_match_that_cannot_be_recorded_is_refused_once_and_nothing_else_is_l
     batch = Batch(DJECO, 2, autoreset=autoreset, log=True)
     batch.reset(seeds=np.array([5, 5], np.uint64))
     recorder = recorder_of(batch)
-    refused, found = list[str](), list[tuple[int, Record]]()
+    refused, result = list[str](), list[tuple[int, Record]]()
     for step in range(200):
         actions = batch.mask.argmax(axis=1)
         batch.step(actions)
         try:
-            found += recorder.stepped()
+            result += recorder.stepped()
         except RecordError as error:
             refused.append(str(error))
         if step == 0:
             batch.set_tables(0, batch.tables[0].copy())
     assert len(refused) == 1
     assert "A record begins with a match's first deal" in refused[0]
-    first, second = ([record for table, record in found if table == number] for number in (0, 1))
+    first, second = ([record for table, record in result if table == number] for number in (0, 1))
     assert len(second) > 2 if autoreset else len(second) == 1
     assert [won(record) for record in first] == [won(record) for record in second[1:]]
     assert all(verify_record(record) == 1 for record in second)

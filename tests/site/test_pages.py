@@ -75,8 +75,8 @@ def test_a_link_that_leads_nowhere_is_seen(tmp_path: Path) -> None:
     text = '<a href="b/"></a><a href="#here"></a><a href="#there"></a><p id="here"></p><img src="c.png">'
     path = tmp_path / "index.html"
     path.touch()
-    found = sorted(missing(tmp_path, {path: Html(text)}))
-    assert [line.rpartition(" ")[2] for line in found] == ["#there", "b/", "c.png"]
+    result = sorted(missing(tmp_path, {path: Html(text)}))
+    assert [line.rpartition(" ")[2] for line in result] == ["#there", "b/", "c.png"]
 
 
 def test_no_other_host_is_asked(site: Path, pages: dict[Path, Html]) -> None:
@@ -98,8 +98,8 @@ def test_pages_lie_where_they_are_looked_for(site: Path, pages: dict[Path, Html]
 
 
 def test_a_linked_source_is_shown(site: Path) -> None:
-    """``docs/report.md`` links to the loop that counts statistics."""
-    page = (site / "report" / "index.html").read_text(encoding="utf-8")
+    """``docs/evaluation.md`` links to the loop that counts statistics."""
+    page = (site / "evaluation" / "index.html").read_text(encoding="utf-8")
     assert 'href="../source/nainjaune_env/analysis/loops.py/"' in page
     shown = (site / "source" / "nainjaune_env" / "analysis" / "loops.py" / "index.html").read_text(encoding="utf-8")
     assert "count_rounds" in shown
@@ -121,7 +121,6 @@ def flattened(text: str) -> list[str]:
 
 
 def test_lists_are_lists_on_the_site_too() -> None:
-    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("nainjaune_env/**/*.md"), *ROOT.glob("notebooks/*.md")]
-    found = [path for path in found if path.parent.name != "hub"]  # cards that begin with YAML, and no pages of the site
-    assert {path.name: lines for path in found if (lines := flattened(path.read_text(encoding="utf-8")))} == {}
+    result = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("nainjaune_env/**/*.md"), *ROOT.glob("notebooks/*.md")]
+    assert {path.name: lines for path in result if (lines := flattened(path.read_text(encoding="utf-8")))} == {}
     assert flattened("- a\n  - b\n\nas\n- c\n\n- d\n  e\n    - f\n\n```\nx\n- g\n```\n") == ["  - b", "- c"]

@@ -9,17 +9,17 @@ from typing import TypeVar
 Key = TypeVar("Key", bound=Hashable)
 
 
-def surprising(found: Mapping[Key, int], expected: Mapping[Key, float], *, at: float = 1e-6) -> bool:
+def surprising(result: Mapping[Key, int], expected: Mapping[Key, float], *, at: float = 1e-6) -> bool:
     """Whether counts are as far from those ``expected`` (in any unit) as only one draw in 1/``at`` would be, or impossible ones.
 
     What is expected fewer than five times is counted together.
     """
-    draws, whole = sum(found.values()), sum(expected.values())
-    if any(number and not expected.get(key) for key, number in found.items()):
+    draws, whole = sum(result.values()), sum(expected.values())
+    if any(number and not expected.get(key) for key, number in result.items()):
         return True
     share = {key: draws * part / whole for key, part in expected.items() if part}
-    cells = [(found.get(key, 0), often) for key, often in share.items() if often >= 5]
-    rare = [(found.get(key, 0), often) for key, often in share.items() if often < 5]
+    cells = [(result.get(key, 0), often) for key, often in share.items() if often >= 5]
+    rare = [(result.get(key, 0), often) for key, often in share.items() if often < 5]
     if rare:
         cells.append((sum(number for number, _ in rare), sum(often for _, often in rare)))
     freedom = len(cells) - 1

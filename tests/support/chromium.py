@@ -17,8 +17,8 @@ OPTIONS = ["--no-sandbox", "--disable-gpu", "--headless=shell", "--force-color-p
 
 def browser_path() -> str | None:
     """The browser to test with; None if there is none."""
-    found = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES), str(INSTALLED / "chromium")]
-    return next((path for path in found if path and Path(path).exists()), None)
+    result = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES), str(INSTALLED / "chromium")]
+    return next((path for path in result if path and Path(path).exists()), None)
 
 
 def ways_to_launch(path: str) -> Iterator[dict[str, Any]]:

@@ -36,10 +36,14 @@ MAX_PLIES = 20_000
 def all_setups(*hooks: str) -> list[Any]:
     """Every preset and number of seats of every game with these ``hooks``, as pytest parameters."""
     return [
-        pytest.param(get_game(name).setup(preset, players), id=f"{name}-{preset}-{players}", marks=marks_of_seats(sheet, players))
+        pytest.param(
+            get_game(name).setup(preset_name, players),
+            id=f"{name}-{preset_name}-{players}",
+            marks=marks_of_seats(preset, players),
+        )
         for name in games_with(*hooks)
-        for preset, sheet in get_game(name).presets.items()
-        for players in sheet.players
+        for preset_name, preset in get_game(name).presets.items()
+        for players in preset.players
     ]
 
 
@@ -47,14 +51,14 @@ def all_setups(*hooks: str) -> list[Any]:
 def any_setup(draw: st.DrawFn, *hooks: str) -> Setup:
     """Any preset and number of seats of any game with these ``hooks``, with some knobs turned at random."""
     game = get_game(draw(st.sampled_from(games_with(*hooks) or pytest.skip(f"no game has {', '.join(hooks)}"))))
-    preset = draw(st.sampled_from(sorted(game.presets)))
-    sheet = game.presets[preset]
-    players = draw(st.sampled_from(sheet.players))
-    knobs = {f.name: draw(knob_values(f)) for f in fields(sheet.rules) if draw(st.booleans())}
+    preset_name = draw(st.sampled_from(sorted(game.presets)))
+    preset = game.presets[preset_name]
+    players = draw(st.sampled_from(preset.players))
+    knobs = {f.name: draw(knob_values(f)) for f in fields(preset.rules) if draw(st.booleans())}
     try:
-        return game.setup(preset, players, **knobs)
+        return game.setup(preset_name, players, **knobs)
     except RulesError:  # knobs that do not go together
-        return game.setup(preset, players)
+        return game.setup(preset_name, players)
 
 
 def knob_values(f: Any) -> st.SearchStrategy[Any]:
@@ -110,7 +114,7 @@ def advance(batch: Batch, plies: int, rng: random.Random, choice: str = "uniform
 
 
 def finish(batch: Batch, rng: random.Random, choice: str = "uniform") -> Any:
-    """Play a single table to its end; gives what each seat got in all from here."""
+    """Plays a single table to its end; gives what each seat got in all from here."""
     total = np.zeros(batch.num_players, np.int64)
     for _ in range(MAX_PLIES):
         if not batch.legal[0]:

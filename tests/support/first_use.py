@@ -79,7 +79,7 @@ def together(calls: Sequence[Callable[[], str]]) -> list[str]:
     return results
 
 
-def drawn(threads: int, seed: int) -> list[tuple[str, str]]:
+def random_uses(threads: int, seed: int) -> list[tuple[str, str]]:
     """Returns what each thread does and with which game; some do the same."""
     rng = random.Random(seed)
     some = [(rng.choice(USES), rng.choice(GAMES)) for _ in range(3)]
@@ -91,7 +91,7 @@ def results_of_a_process(threads: int, seed: int) -> list[tuple[str, str, str]]:
     command = [sys.executable, "-m", __name__, str(threads), str(seed)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
-    uses = drawn(threads, seed)
+    uses = random_uses(threads, seed)
     return [(*one, line) for one, line in zip(uses, done.stdout.splitlines(), strict=True)]
 
 
@@ -102,7 +102,7 @@ def digest(use: str, game: str) -> str:
 
 def main() -> None:
     """Prints a line for each thread: the digest, or its error."""
-    calls = [functools.partial(digest, *one) for one in drawn(int(sys.argv[1]), int(sys.argv[2]))]
+    calls = [functools.partial(digest, *one) for one in random_uses(int(sys.argv[1]), int(sys.argv[2]))]
     sys.setswitchinterval(1e-5)
     print("\n".join(together(calls)))
 

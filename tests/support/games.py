@@ -19,9 +19,9 @@ ONLY = os.environ.get("TEST_GAME")
 def games_with(*hooks: str) -> tuple[str, ...]:
     """Names of the games whose spec has all these ``hooks`` (``pictures``, ``speaker``, ...); at least one of all games."""
     names = game_names() if ONLY is None else [ONLY]
-    found = tuple(name for name in names if all(getattr(get_game(name), hook) is not None for hook in hooks))
-    assert found or ONLY, f"no game has {', '.join(hooks)}"
-    return found
+    result = tuple(name for name in names if all(getattr(get_game(name), hook) is not None for hook in hooks))
+    assert result or ONLY, f"no game has {', '.join(hooks)}"
+    return result
 
 
 def without(setup: Setup, *hooks: str) -> Setup:
@@ -37,14 +37,16 @@ def seats_at_most(game: str, players: int) -> int:
     return min(players, spec.presets[spec.default_preset].players[-1])
 
 
-def marks_of_seats(sheet: Preset, players: int) -> list[Any]:
+def marks_of_seats(preset: Preset, players: int) -> list[Any]:
     """Marks of a case with that many seats: ``make test`` plays at the fewest and the most of a preset, ``make long`` at all."""
-    return [] if players in (sheet.players[0], sheet.players[-1]) else [pytest.mark.long]
+    return [] if players in (preset.players[0], preset.players[-1]) else [pytest.mark.long]
 
 
 def every_table() -> list[Any]:
     """Name of the game, preset and seats of every table, as pytest parameters."""
-    sheets = [(name, preset, sheet) for name in game_names() for preset, sheet in get_game(name).presets.items()]
+    presets = [(name, preset_name, preset) for name in game_names() for preset_name, preset in get_game(name).presets.items()]
     return [
-        pytest.param(name, preset, n, marks=marks_of_seats(sheet, n)) for name, preset, sheet in sheets for n in sheet.players
+        pytest.param(name, preset_name, n, marks=marks_of_seats(preset, n))
+        for name, preset_name, preset in presets
+        for n in preset.players
     ]

@@ -72,10 +72,10 @@ def check(folder: Path, knob: str, value: int | None) -> None:
     assert Path(nainjaune_agents.__file__).is_relative_to(folder)
     game, has = get_game("nain_jaune"), value is not None
     knobs = {knob: value} if has else {}
-    for preset, sheet in game.presets.items():
-        assert (knob in {f.name for f in fields(sheet.rules)}) == has
-        for players in (sheet.players[0], sheet.players[-1]):
-            play_rounds(make_setup("nain_jaune", preset, players, **knobs))
+    for preset_name, preset in game.presets.items():
+        assert (knob in {f.name for f in fields(preset.rules)}) == has
+        for players in (preset.players[0], preset.players[-1]):
+            play_rounds(make_setup("nain_jaune", preset_name, players, **knobs))
     setup = make_setup("nain_jaune", "djeco", 3, **knobs)
     assert setup.knobs == knobs
     play_match(setup, knobs)

@@ -57,7 +57,7 @@ def is_legal(decisions: DecisionBatch, actions: NDArray[np.int64]) -> bool:
 
 
 def small(players: int = 3, **knobs: Any) -> Setup:
-    """A sheet of the usual game with a fast end."""
+    """A preset of the usual game with a fast end."""
     return make_setup("nain_jaune", "classic", players, **{"max_rounds": 2, **knobs})
 
 

@@ -11,7 +11,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record
-from nainjaune_env.records.recorder import Recorder
+from nainjaune_env.records.recorder import Recorder, log_of
 from nainjaune_env.registry import make_setup
 
 
@@ -27,6 +27,16 @@ def play(
         batch.step(batch.sample(choices))
         records += [record for _, record in recorder.stepped()]
     return records
+
+
+def logged(setup: Setup, seed: int) -> tuple[Any, list[int]]:
+    """The opening of a match at random, and the action of every ply, of which the batch made forced ones by itself."""
+    batch = Batch(setup, 1, seed=seed, episode="match", autoreset=False, log=True)
+    choices = np.random.default_rng(seed)
+    while not batch.done[0]:
+        batch.step([int(choices.choice(np.flatnonzero(batch.mask[0])))])
+    opening, _, actions = log_of(batch).episode(0)
+    return opening, actions.tolist()
 
 
 WIDEST = {"batasaurus": "batasaurus", "nain_jaune": "skip"}

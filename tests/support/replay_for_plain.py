@@ -23,39 +23,39 @@ from tests.twin.cells import random_knobs
 
 def setups() -> list[tuple[str, Setup]]:
     """Every game's presets, at the fewest and the most seats, and some knobs of Nain Jaune."""
-    found = []
+    result = []
     for name in game_names():
         game = get_game(name)
-        for preset, sheet in game.presets.items():
-            for players in {sheet.players[0]: 0, sheet.players[-1]: 0}:
-                found.append((f"{name} {preset} {players}", game.setup(preset, players)))
+        for preset_name, preset in game.presets.items():
+            for players in {preset.players[0]: 0, preset.players[-1]: 0}:
+                result.append((f"{name} {preset_name} {players}", game.setup(preset_name, players)))
     for number in range(8):
         rng = random.Random(number)
         players = rng.randint(2, 8)
         knobs: dict[str, Any] = random_knobs(rng) | {"max_rounds": 3}
-        found.append((f"knobs {number}", get_game("nain_jaune").setup("skip", players, **knobs)))
-    return found
+        result.append((f"knobs {number}", get_game("nain_jaune").setup("skip", players, **knobs)))
+    return result
 
 
 def digest(setup: Setup, plies: int) -> str:
     """A hash of all that a batch shows and holds over so many steps, of redacted tables, and of some of these resampled."""
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for skip_forced in (False, True):
         batch = Batch(setup, 3, seed=3, episode="match", skip_forced=skip_forced)
         draws = streams(4, 3)
         for ply in range(plies):
             for part in batch.save().values():
-                found.update(np.ascontiguousarray(part).tobytes())
-            found.update(batch.redacted().tobytes())
+                result.update(np.ascontiguousarray(part).tobytes())
+            result.update(batch.redacted().tobytes())
             if ply == 3:  # later on there is too much to count for plain Python
                 for memory in (0, 1 << 13):
-                    found.update(resampled(setup, batch.redacted(), memory).tobytes())
+                    result.update(resampled(setup, batch.redacted(), memory).tobytes())
             batch.step(batch.sample(draws))
-        found.update(batch.observe(setup.players - 1).tobytes())
+        result.update(batch.observe(setup.players - 1).tobytes())
         batch.reset([1, 2])
         batch.set_tables(0, batch.tables[1])
-        found.update(batch.tables.tobytes())
-    return found.hexdigest()
+        result.update(batch.tables.tobytes())
+    return result.hexdigest()
 
 
 def resampled(setup: Setup, rows: NDArray[Any], memory: int) -> NDArray[Any]:

@@ -33,21 +33,21 @@ class Source:
 @cache
 def sources() -> dict[str, Source]:
     """Every module of both packages, and the scripts, by name."""
-    found = {script: Source(script, ROOT / script) for script in SCRIPTS}
+    result = {script: Source(script, ROOT / script) for script in SCRIPTS}
     for package, folder in PACKAGES.items():
         for path in sorted(folder.rglob("*.py")):
             parts = [package, *path.relative_to(folder).with_suffix("").parts]
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            found[name] = Source(name, path)
-    return found
+            result[name] = Source(name, path)
+    return result
 
 
 def imports(source: Source) -> set[str]:
     """The modules that a file imports anywhere, inside functions and for type checking too."""
-    found: set[str] = set()
+    result: set[str] = set()
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            result |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
@@ -55,5 +55,5 @@ def imports(source: Source) -> set[str]:
                 base = ".".join([*package[: len(package) - node.level + 1], *([base] if base else [])])
             for alias in node.names:
                 inner = f"{base}.{alias.name}"
-                found.add(inner if inner in sources() else base)
-    return found
+                result.add(inner if inner in sources() else base)
+    return result

@@ -38,14 +38,14 @@ def blanks(text: str) -> set[str]:
 def differences(one: Any, two: Any, *, free: tuple[str, ...] = ()) -> list[str]:
     """Where two languages do not go together; tuples called in ``free`` are lists of words, of any length."""
 
-    def kept(value: Any) -> dict[str, str]:
+    def compared(value: Any) -> dict[str, str]:
         return {where: text for where, text in texts_of(value) if where.split("(")[0].lstrip(".") not in free}
 
-    first, second = kept(one), kept(two)
-    found = [f"{where} stands in one language only" for where in sorted(first.keys() ^ second.keys())]
+    first, second = compared(one), compared(two)
+    result = [f"{where} stands in one language only" for where in sorted(first.keys() ^ second.keys())]
     for where in sorted(first.keys() & second.keys()):
         if not first[where].strip() or not second[where].strip():
-            found.append(f"{where} is empty")
+            result.append(f"{where} is empty")
         if blanks(first[where]) != blanks(second[where]):
-            found.append(f"{where} is filled in with other things")
-    return found
+            result.append(f"{where} is filled in with other things")
+    return result

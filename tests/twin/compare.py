@@ -84,11 +84,11 @@ def running(r: TwinRound, moves: list[str], rng: random.Random) -> str:
     cards = [move for move in moves if move != PASS]
     if r.required or not cards:
         return lowest(r, moves, rng)
-    held = {rank_of(card) for card in r.hands[r.seat]}
+    payload = {rank_of(card) for card in r.hands[r.seat]}
 
     def stretch(move: str) -> tuple[int, int]:
         rank = top = rank_of(move)
-        while top + 1 in held:
+        while top + 1 in payload:
             top += 1
         return (top == 13, top - rank)
 
@@ -136,7 +136,7 @@ def twin_row(r: TwinRound, moves: list[str]) -> list[int]:
 def kernel_rows(tables: Any, words: Any, players: int) -> Any:
     """The same columns from copies of the kernel's table."""
     plain = [tables[name].astype(np.int64) for name in ("seat", "required_rank", "last")]
-    held = tables["hand"][:, :players, None] >> np.arange(52) & 1
+    payload = tables["hand"][:, :players, None] >> np.arange(52) & 1
     return np.column_stack(
         [
             words,
@@ -148,7 +148,7 @@ def kernel_rows(tables: Any, words: Any, players: int) -> Any:
             tables["pot"],
             tables["stack"][:, :players],
             tables["void"][:, :players],
-            held @ _WEIGHTS,
+            payload @ _WEIGHTS,
         ]
     ).astype(np.int64)
 
@@ -172,7 +172,7 @@ class Comparer:
     # ------------------------------------------------------------ one round
 
     def round(self, r: TwinRound, choose: Chooser, label: object = None) -> list[str]:
-        """Play `r` and the kernel's table out side by side (or until `choose` gives None); gives the moves."""
+        """Plays `r` and the kernel's table out side by side (or until `choose` gives None); gives the moves."""
         start = self.tables[0].copy()
         table, numbers = self.tables, self.batch.numbers
         step_round, copies = self.loops.step_round, self.copies
@@ -211,7 +211,7 @@ class Comparer:
     def _check_skipping(self) -> None:
         """The last round by the kernel alone: forced plies in one go come, at every choice and at the end, to the same bytes."""
         words, start, moves, label = self._last
-        self.skipping.numbers = pack(self.rules, self.skipping.mode)
+        self.skipping.numbers = pack(self.rules, self.skipping.options)
         self.skipping.set_tables(0, start)
         for ply, word in enumerate(words):
             if word & (word - 1) or ply == len(moves):

@@ -175,7 +175,7 @@ class Comparer:
         return games[0]
 
     def play(self, choosers: Sequence[Chooser], label: object = None) -> list[TwinGame]:
-        """Play the batch's games to their ends (or until all choosers give None), compared after every ply."""
+        """Plays the batch's games to their ends (or until all choosers give None), compared after every ply."""
         batch, n = self.batch, self.setup.players
         start = batch.tables.copy()
         games = [self._twin(table, label) for table in start]
@@ -206,7 +206,7 @@ class Comparer:
         return games
 
     def step(self, chosen: Sequence[int | None]) -> None:
-        """One ply on the kernel's side; tables at rest take any action."""
+        """One ply on the kernel's side; finished tables take any action."""
         self.batch.step(np.array([0 if move is None else move for move in chosen]))
 
     def _twin(self, table: Any, label: object) -> TwinGame:

@@ -136,7 +136,7 @@ class TwinRound:
         return moves
 
     def play(self, move: str) -> None:
-        """Make one move of the seat to act; an illegal one raises ValueError and changes nothing."""
+        """Makes one move of the seat to act; an illegal one raises ValueError and changes nothing."""
         if move not in self.legal():
             raise ValueError(self._why_illegal(move))
         if move == PASS:

@@ -1,42 +1,52 @@
-"""Architectures by name. Each is a module of this package with one subclass of ``PolicyValueNet``, whose ``arch`` is its name."""
+"""Networks by name: each is a module of this package with one subclass of ``PolicyValueNet``, whose name is that of the module.
+
+The class declares the arguments of the network as ``Arguments``. In configurations, checkpoints and Python a network is
+``{name, **arguments}``, as in ``{"name": "residual", "width": 128, "blocks": 3}``. A folder that is appended to ``__path__`` of
+this package adds the networks in its files.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.layout import Layout
 
+from ...options import Arguments, Choice
 from ..policy_value import PolicyValueNet
-
-DEFAULT_ARCH = "mlp"
-"""The architecture of configurations and checkpoints that name none."""
 
 
 def arch_names() -> list[str]:
-    """Returns the names of all architectures."""
+    """Returns the names of all networks."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def get_arch(name: str) -> type[PolicyValueNet]:
-    """Returns the class of the architecture ``name``; raises :class:`ConfigError` for an unknown name."""
+    """Returns the class of the network ``name``; raises :class:`ConfigError` for an unknown name."""
     if name not in arch_names():
-        raise ConfigError(choose_one("arch", name, arch_names()))
-    importlib.import_module(f"{__name__}.{name}")
-    return next(net for net in PolicyValueNet.__subclasses__() if net.arch == name)
+        raise ConfigError(unknown_name_message("arch", name, arch_names()))
+    module = importlib.import_module(f"{__name__}.{name}")
+    classes = (value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__)
+    return next(cls for cls in classes if issubclass(cls, PolicyValueNet))
 
 
-def make_net(
-    arch: str, layout: Layout, actions: int, hidden: Sequence[int], generator: torch.Generator, *, recurrent: int = 0
-) -> PolicyValueNet:
-    """Returns an untrained network; its weights come from ``generator`` alone.
+def _arguments(name: str) -> type[Arguments]:
+    return get_arch(name).Arguments
 
-    Raises :class:`ConfigError` for an unknown ``arch`` and for arguments that it does not take.
+
+ARCHS = Choice("arch", arch_names, _arguments)
+"""The choice among all networks."""
+
+
+def make_net(arch: Mapping[str, Any], layout: Layout, actions: int, generator: torch.Generator) -> PolicyValueNet:
+    """Returns the untrained network ``arch``, ``{name, **arguments}``; its weights come from ``generator`` alone.
+
+    Raises :class:`ConfigError` for an unknown network and for arguments that it does not take.
     """
-    net = get_arch(arch)
-    net.check_arguments(hidden, recurrent)
-    return net(layout, actions, hidden, generator, recurrent=recurrent)
+    arguments = ARCHS.build(arch)
+    return get_arch(arch["name"])(layout, actions, arguments, generator)

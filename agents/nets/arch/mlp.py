@@ -7,7 +7,8 @@ observation, this prediction, and the state, whose weights start at 0: at first 
 
 from __future__ import annotations
 
-import copy
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import torch
@@ -15,16 +16,32 @@ from torch import Tensor, nn
 
 from nainjaune_env.core.layout import Layout
 
+from ... import options
+from ...options import option
 from ..fused_mlp import LinearChain, linear_chain
-from ..modules import fold_inputs, gru, linear, mlp
+from ..modules import MAX_UNITS, check_weights, fold_inputs, gru, linear, mlp
 from ..policy_value import PolicyValueNet
 
 
 class MLP(PolicyValueNet):
     """Linear layers and ReLUs, and a GRU where ``recurrent`` is not 0."""
 
-    arch = "mlp"
-    extends = ("mlp",)
+    @dataclass(frozen=True)
+    class Arguments(options.Arguments):
+        """The arguments of the network."""
+
+        hidden: list[int] = option([256, 256], "widths of the hidden layers", low=1, high=MAX_UNITS)
+        recurrent: int = option(
+            0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MAX_UNITS
+        )
+
+        def check(self) -> None:
+            """Raises :class:`ConfigError` for a network with too many weights."""
+            hidden, memory = self.hidden, self.recurrent
+            first = hidden[0] if hidden else 0
+            check_weights(3 * memory * (memory + first) + memory * first + sum(a * b for a, b in pairwise(hidden)))
+
+    arguments: Arguments
     body: nn.Sequential
     look: nn.Sequential
     gru: nn.GRU
@@ -35,24 +52,21 @@ class MLP(PolicyValueNet):
     def build(self, layout: Layout, generator: torch.Generator) -> int:
         """See :meth:`PolicyValueNet.build`."""
         # drawn for recurrent networks too, which replace it: so a seed gives the weights that it always gave
-        self.body = mlp(layout.size, self.hidden, generator)
-        inputs = layout.size
+        hidden, inputs = self.arguments.hidden, layout.size
+        self.body = mlp(inputs, hidden, generator)
         if self.recurrent:
             inputs += len(self.private) + self.recurrent
-            self._add_memory(layout.size, inputs, generator)
-        return self.hidden[-1] if self.hidden else inputs
-
-    def _add_memory(self, size: int, inputs: int, generator: torch.Generator) -> None:
-        self.look = mlp(size, self.hidden[:1], generator)
-        self.gru = gru(self.hidden[0] if self.hidden else size, self.recurrent, generator)
-        self.recall = linear(self.recurrent, len(self.private), 1.0, generator)
-        nn.init.constant_(self.recall.bias, -3.0)  # at first it recalls nothing
-        self.body = mlp(inputs, self.hidden, generator)
-        if self.hidden:
-            first = self.body[0]
-            assert isinstance(first, nn.Linear)
-            with torch.no_grad():
-                first.weight[:, -self.recurrent :] = 0.0
+            self.look = mlp(layout.size, hidden[:1], generator)
+            self.gru = gru(hidden[0] if hidden else layout.size, self.recurrent, generator)
+            self.recall = linear(self.recurrent, len(self.private), 1.0, generator)
+            nn.init.constant_(self.recall.bias, -3.0)  # at first it recalls nothing
+            self.body = mlp(inputs, hidden, generator)
+            if hidden:
+                first = self.body[0]
+                assert isinstance(first, nn.Linear)
+                with torch.no_grad():
+                    first.weight[:, -self.recurrent :] = 0.0
+        return hidden[-1] if hidden else inputs
 
     def set_layout(self, layout: Layout) -> None:
         """Sets the layout, the bytes of it that are private, and their highest values."""
@@ -83,19 +97,19 @@ class MLP(PolicyValueNet):
 
     def fused(self) -> LinearChain | None:
         """See :meth:`PolicyValueNet.fused`; a network with memory is no chain of layers."""
-        return None if self.recurrent else linear_chain(self, self.body, [self.policy, self.value])
+        return None if self.recurrent or self.constant is not None else linear_chain(self, self.body, [self.policy, self.value])
 
-    def fold(self, layout: Layout, columns: Tensor, constant: Tensor) -> Self:
-        """See :meth:`PolicyValueNet.fold`: constants go into the biases of the first layers."""
-        net = copy.deepcopy(self)
-        net.set_layout(layout)
+    def fold_layers(self, whole: Self, columns: Tensor, constant: Tensor) -> None:
+        """See :meth:`PolicyValueNet.fold_layers`: constants go into the biases of the first layers, if there are any."""
+        if not self.arguments.hidden:
+            super().fold_layers(whole, columns, constant)
+            return
         inputs = columns
         if self.recurrent:
-            kept = torch.isin(self.private, columns[net.private]).nonzero().squeeze(1)
-            size, recalled = len(constant), len(self.private)
-            inputs = torch.cat([columns, size + kept, size + recalled + torch.arange(self.recurrent)])
-            fold_inputs(net.look[0], constant, columns)
-            net.recall.weight = nn.Parameter(self.recall.weight.detach()[kept])
-            net.recall.bias = nn.Parameter(self.recall.bias.detach()[kept])
-        fold_inputs(net.body[0], constant, inputs)
-        return net
+            recall_rows = torch.isin(whole.private, columns[self.private]).nonzero().squeeze(1)
+            size, recalled = len(constant), len(whole.private)
+            inputs = torch.cat([columns, size + recall_rows, size + recalled + torch.arange(self.recurrent)])
+            fold_inputs(self.look[0], constant, columns)
+            self.recall.weight = nn.Parameter(whole.recall.weight.detach()[recall_rows])
+            self.recall.bias = nn.Parameter(whole.recall.bias.detach()[recall_rows])
+        fold_inputs(self.body[0], constant, inputs)

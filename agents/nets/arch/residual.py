@@ -1,8 +1,8 @@
-"""``residual``: an MLP of residual blocks with layer normalisation before each, as many blocks as ``hidden`` has widths.
+"""``residual``: an MLP of residual blocks with layer normalisation before each.
 
 A linear layer takes the observation to the width; each block adds ``linear(relu(linear(norm(x))))`` to x; a last normalisation
-comes before the heads. All widths are equal. The second layer of each block starts small, so that at first the blocks change
-little and depth costs no stability.
+comes before the heads. The second layer of each block starts small, so that at first the blocks change little and depth costs no
+stability.
 
 Sources: He et al., "Identity mappings in deep residual networks", 2016; Xiong et al., "On layer normalization in the transformer
 architecture", 2020 (normalisation before the block); Zhang et al., "Fixup initialization", 2019 (small last layers).
@@ -10,17 +10,17 @@ architecture", 2020 (normalisation before the block); Zhang et al., "Fixup initi
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import torch
 from torch import Tensor, nn
 
-from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.layout import Layout
 
-from ..modules import fold_inputs, linear
+from ... import options
+from ...options import option
+from ..modules import MAX_UNITS, check_weights, fold_inputs, linear
 from ..policy_value import PolicyValueNet
 
 
@@ -42,32 +42,26 @@ class Block(nn.Module):
 class Residual(PolicyValueNet):
     """A residual MLP; it has no memory."""
 
-    arch = "residual"
-    extends = ("residual",)
+    @dataclass(frozen=True)
+    class Arguments(options.Arguments):
+        """The arguments of the network."""
+
+        width: int = option(256, "width of all layers", low=1, high=MAX_UNITS)
+        blocks: int = option(2, "residual blocks, of two layers each", low=1, high=1024)
+
+        def check(self) -> None:
+            """Raises :class:`ConfigError` for a network with too many weights."""
+            check_weights(2 * self.blocks * self.width**2)
+
+    arguments: Arguments
     body: nn.Sequential
 
     def build(self, layout: Layout, generator: torch.Generator) -> int:
         """See :meth:`PolicyValueNet.build`."""
-        width, gain = self.hidden[0], 0.1 / len(self.hidden) ** 0.5
-        blocks = [Block(width, gain, generator) for _ in self.hidden]
+        width, count = self.arguments.width, self.arguments.blocks
+        blocks = [Block(width, 0.1 / count**0.5, generator) for _ in range(count)]
         self.body = nn.Sequential(linear(layout.size, width, 2**0.5, generator), *blocks, nn.LayerNorm(width))
         return width
-
-    @classmethod
-    def check_arguments(cls, hidden: Sequence[int], recurrent: int) -> None:
-        """See :meth:`PolicyValueNet.check_arguments`."""
-        super().check_arguments(hidden, recurrent)
-        if not hidden or len(set(hidden)) > 1:
-            raise ConfigError(
-                f"With arch 'residual', 'hidden' is one width a block, all of them equal, not {quoted(list(hidden))}."
-            )
-        if recurrent:
-            raise ConfigError(f"A network of arch 'residual' has no memory: 'recurrent' is 0 for it, not {recurrent!r}.")
-
-    @classmethod
-    def weights_between(cls, hidden: Sequence[int], recurrent: int) -> int:
-        """See :meth:`PolicyValueNet.weights_between`."""
-        return sum(2 * width**2 for width in hidden)
 
     def trunk(
         self, observation: Tensor, state: Tensor | None = None, sequences: Tensor | None = None
@@ -75,9 +69,6 @@ class Residual(PolicyValueNet):
         """See :meth:`PolicyValueNet.trunk`."""
         return self.body(self.scaled(observation)), None
 
-    def fold(self, layout: Layout, columns: Tensor, constant: Tensor) -> Self:
-        """See :meth:`PolicyValueNet.fold`: constants go into the biases of the first layer."""
-        net = copy.deepcopy(self)
-        net.set_layout(layout)
-        fold_inputs(net.body[0], constant, columns)
-        return net
+    def fold_layers(self, whole: Self, columns: Tensor, constant: Tensor) -> None:
+        """See :meth:`PolicyValueNet.fold_layers`: constants go into the biases of the first layer."""
+        fold_inputs(self.body[0], constant, columns)

@@ -3,7 +3,7 @@
 import { choice, fill, labelled, make } from "./dom.js";
 
 const KEPT = "nainjaune-tables";
-const MOST_KEPT = 20;
+const MAX_KEPT = 20;
 
 /** Shows the form in `main`; `send(type, values)` sends a message. */
 export function showForm(main, games, texts, send) {
@@ -131,7 +131,7 @@ function knobValue(knob, field) {
 /** Keeps the links to a table that was made, in this browser alone. */
 export function keepMade({ table, title, links }) {
   const others = keptTables().filter((kept) => !kept.table || kept.table !== table);
-  localStorage.setItem(KEPT, JSON.stringify([{ table, title, links }, ...others].slice(0, MOST_KEPT)));
+  localStorage.setItem(KEPT, JSON.stringify([{ table, title, links }, ...others].slice(0, MAX_KEPT)));
 }
 
 function keptTables() {

@@ -141,9 +141,9 @@ function leave() {
 async function begin() {
   leave();
   const { signal } = visit;
-  const found = await textsOf(language.value, signal);
+  const loaded = await textsOf(language.value, signal);
   if (signal.aborted) return;
-  texts = found;
+  texts = loaded;
   showState();
   showHome();
   document.documentElement.lang = language.value;

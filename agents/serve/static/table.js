@@ -214,7 +214,7 @@ function cardButton([action, x, y, width, height, degrees], text, onclick, [wide
   return button;
 }
 
-/** Returns the events as [seat or null, text]; those of a seat that follow each other are one line. */
+/** Returns the events as [seat or null, text]; consecutive events of a seat are one line. */
 function eventLines(view, names) {
   const lines = [];
   for (const { said } of view.events) {

@@ -18,10 +18,10 @@ def reshuffle(setup: Any, table: Any, seat: int, rng: random.Random) -> Any:
 
 def counterpart(setup: Any, one: Any, two: Any, action: int) -> int | None:
     """Returns the action that shows at ``two`` what ``action`` shows at ``one``: the same; None where chance then differs."""
-    drawn = np.array([one, two])
-    for row in drawn:
+    twins = np.array([one, two])
+    for row in twins:
         setup.game.kernel.step(row, setup.kernel_rules, action)
-    return action if drawn[0].board == drawn[1].board else None
+    return action if twins[0].board == twins[1].board else None
 
 
 def rotate(setup: Any, table: Any, by: int) -> Any:
@@ -37,5 +37,5 @@ def rotate(setup: Any, table: Any, by: int) -> Any:
 
 def leaks(setup: Any, redacted: Any, seat: int) -> list[str]:
     """Returns the fields of a redacted table that hold what ``seat`` may not know."""
-    found = {"hand": redacted.hand[1 - seat] != NONE, "rng": redacted.rng != 0}
-    return [name for name, leaks in found.items() if leaks]
+    is_known = {"hand": redacted.hand[1 - seat] != NONE, "rng": redacted.rng != 0}
+    return [name for name, leaks in is_known.items() if leaks]

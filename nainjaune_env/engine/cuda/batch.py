@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.compiler.jit import instantiate
-from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one
+from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, unknown_name_message
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -76,7 +76,7 @@ class CudaBatch(OnDevice, Batch):
         Raises what ``Batch`` raises, :class:`MissingLibraryError` without numba-cuda, and :class:`DeviceError` without a GPU.
         """
         if checks not in ("now", "later"):
-            raise DeviceError(choose_one("time of checks", checks, ("now", "later")))
+            raise DeviceError(unknown_name_message("time of checks", checks, ("now", "later")))
         self._checks = checks
         self._open(stream)
         super().__init__(setup, num_tables, **options)

@@ -156,7 +156,7 @@ def observe(tables: Any, which: Any, seats: Any, observation: Any) -> None:
 def observe_all(tables: Any, which: Any, private: Any, scratch: Any, observation: Any) -> None:
     """Writes what the seat to act observes, then the bytes ``private`` of each other seat's observation.
 
-    They go to ``observation (K, larger size)``; ``scratch (K, size)`` holds the whole observations of the others.
+    They go to ``observation (K, critic_obs_size)``; ``scratch (K, size)`` holds the whole observations of the others.
     """
     k = cuda.grid(1)
     if k < which.size:

@@ -29,7 +29,7 @@ def layout(players: int) -> Layout:
             Feature("hand_pots", (POTS,), "pot cards I hold", private=True),
             Feature("played", (NUM_RANKS,), "plain cards played by anyone this round, by rank", high=4, scale=2.0),
             Feature("played_pots", (POTS,), "pot cards played by anyone this round"),
-            Feature("required", (NUM_RANKS + 1,), "one-hot: 0 I or another have the lead, else the required rank"),
+            Feature("required", (NUM_RANKS + 1,), "one-hot: 0 while a seat has the lead, else the required rank"),
             Feature("last", (players,), "one-hot: who played last (before the first card: who leads), relative"),
             Feature("at_turn", (players,), "one-hot: who is to act, relative"),
             Feature("cards", (players,), "cards in hand, relative", high=22, scale=8.0),

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nainjaune_agents.advice import Advice, Adviser
-from nainjaune_agents.advice.adviser import COARSE, FIRST, FIRST_SHOWN, HOPELESS, MOST_DEALS
+from nainjaune_agents.advice.adviser import COARSE, FIRST, FIRST_SHOWN, HOPELESS, MAX_DEALS
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.stats.intervals import Z_95
@@ -68,7 +68,7 @@ def test_how_many_threads_and_positions_there_are_makes_no_difference(setup: Set
     whole = adviser(setup).advise(tables, RowStreams(streams(1, 5), np.arange(5)), error=1.0)
     assert bits(adviser(setup, threads=3).advise(tables, RowStreams(streams(1, 5), np.arange(5)), error=1.0)) == bits(whole)
     monkeypatch.setattr("nainjaune_agents.advice.adviser.GROUP", 2)
-    monkeypatch.setattr("nainjaune_agents.advice.playouts.ROWS", 300)
+    monkeypatch.setattr("nainjaune_agents.search.rollouts.ROWS", 300)
     done: list[int] = []
     again = adviser(setup).advise(tables, RowStreams(streams(1, 5), np.arange(5)), error=1.0, progress=done.append)
     assert bits(again) == bits(whole)
@@ -200,7 +200,7 @@ def test_advice_that_gets_sharper(setup: Setup) -> None:
     assert deals == sorted(set(deals))
     assert deals[-1] >= FIRST
     best = steps[-1].best[0]
-    assert Z_95 * steps[-1].error[0, best, 0] <= 0.1 or deals[-1] == MOST_DEALS
+    assert Z_95 * steps[-1].error[0, best, 0] <= 0.1 or deals[-1] == MAX_DEALS
     mixed = np.array([helper(setup).reshuffle(setup, table[0], int(table["seat"][0]), random.Random(1))])
     assert mixed.tobytes() != table.tobytes()
     assert list(map(bits, player.sharpen(mixed, np.random.default_rng(3), error=0.1))) == list(map(bits, steps))

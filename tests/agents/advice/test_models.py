@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nainjaune_agents.advice.models import STRONG, in_seats, is_advised, players, seated, strongest, usual_model
-from nainjaune_agents.heuristics import heuristics, rules_of_thumb, yardstick
+from nainjaune_agents.heuristics import heuristics, heuristics_module, yardstick
 from nainjaune_agents.zoo import PlayerRegistry
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.registry import game_names, make_setup
@@ -34,7 +34,7 @@ class EmptyRegistry(PlayerRegistry):
 
 
 def test_every_game_with_rules_of_thumb_has_a_yardstick() -> None:
-    games = [game for game in game_names() if rules_of_thumb(game) is not None]
+    games = [game for game in game_names() if heuristics_module(game) is not None]
     assert len(games) > 1
     for game in games:
         assert yardstick(game) in heuristics(game)

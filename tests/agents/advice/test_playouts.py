@@ -83,7 +83,7 @@ def by_hand(setup: Setup, table: Any, action: int, agents: list[Agent]) -> list[
 
 
 def minds(setup: Setup) -> list[list[Agent]]:
-    """Who may sit where: rules of thumb, networks, any agents, and all of them together."""
+    """Who may sit where: heuristics, networks, any agents, and all of them together."""
     names = [name for name in ("lowest", "tally", "mirror", "cheapest") if name in heuristics(setup.game.name)][:2]
     rules = [load_agent(name, setup) for name in names]
     net, other = untrained(setup), untrained(setup, "drawn", stochastic=True)
@@ -145,7 +145,7 @@ def test_more_rows_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> No
     setup = SETUPS[0]
     determinizations, actions = determinizations_of(setup, 7)
     whole = Playouts(setup, minds(setup)[1]).outcomes(determinizations, actions)
-    monkeypatch.setattr("nainjaune_agents.advice.playouts.ROWS", 7)
+    monkeypatch.setattr("nainjaune_agents.search.rollouts.ROWS", 7)
     before = determinizations.copy()
     assert Playouts(setup, minds(setup)[1]).outcomes(determinizations, actions).tolist() == whole.tolist()
     assert determinizations.tobytes() == before.tobytes()

@@ -65,7 +65,7 @@ def test_a_review_is_the_same_in_whatever_order(records: list[Record]) -> None:
     assert len(executor.played) == 5
 
 
-@pytest.mark.slow
+@pytest.mark.long  # what processes add is tested in tests/agents/distributed/test_processes.py
 def test_a_review_by_processes_is_the_same(records: list[Record]) -> None:
     check(records, Processes(2))
 

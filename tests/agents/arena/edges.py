@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from nainjaune_agents.arena.advantage import Advantages
 from nainjaune_agents.arena.duplicate import Edge
+from nainjaune_agents.arena.tournament import Result, TournamentPlan
 from nainjaune_agents.stats.differences import Differences, Side
+from nainjaune_agents.task import DEFAULT_TASK, Task
+from tests.support.positions import small
 
 
 def differences(mean: float, count: int = 100, squares: float = 9.0) -> Differences:
@@ -26,5 +30,20 @@ def advantages(names: Sequence[str], found: Sequence[Edge]) -> Advantages:
     of = {(edge.hero, edge.field_name): edge.moments for edge in found}
     for number, (one, other) in enumerate(made.pairs):
         forth, back = of[names[one], names[other]], of[names[other], names[one]]
-        made.found[number] = differences((forth.mean - back.mean) / 2, forth.count, (forth.squares + back.squares) / 4)
+        made.stats[number] = differences((forth.mean - back.mean) / 2, forth.count, (forth.squares + back.squares) / 4)
     return made
+
+
+def result_of(
+    means: Mapping[tuple[str, str], float], *, deals: int = 100, squares: float = 9.0, task: Task = DEFAULT_TASK, **other: Any
+) -> Result:
+    """A tournament with these edges, by hero and field; ``other`` are fields of the result."""
+    found, names = edges(means, squares=squares), tuple(dict.fromkeys(hero for hero, _ in means))
+    return Result(TournamentPlan(small(), names, deals, 7, task), found, advantages(names, found), **other)
+
+
+def result_of_differences(stats: Differences) -> Result:
+    """A tournament of two agents, a and b, whose advantages these are, and a's edges too."""
+    found, both = [Edge("a", "b", stats, [stats] * 3), Edge("b", "a", stats.negated(), [stats] * 3)], Advantages(2)
+    both.stats = [stats]
+    return Result(TournamentPlan(small(), ("a", "b"), stats.count, 0), found, both)

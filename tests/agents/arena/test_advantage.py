@@ -53,7 +53,7 @@ def test_covariances_in_chunks_in_any_order_are_those_of_the_whole(parts: list[i
     found = sums.advantages()
     np.testing.assert_allclose(found.correlation(), np.corrcoef(values))
     np.testing.assert_array_equal(found.deviations, whole.advantages().deviations)
-    assert found.found == whole.advantages().found
+    assert found.stats == whole.advantages().stats
     matrix = found.matrix()
     np.testing.assert_allclose(matrix[[0, 0, 1], [1, 2, 2]], values.mean(axis=1))
     np.testing.assert_allclose(matrix, -matrix.T)

@@ -207,13 +207,8 @@ def test_pots_that_the_deals_begin_with() -> None:
             seen.append(decisions.tables["pot"].copy())
             return super().act(decisions, rng)
 
-    Duplicate(setup, [Spy(), First("b")], seed=1, pots=[10, 0, 0, 0, 40]).edge(0, 1, 2)
-    assert seen[0][0].tolist() == [10 + 3, 6, 9, 12, 40 + 15]
-
-
-def test_pots_go_without_another_start() -> None:
-    with pytest.raises(ConfigError, match="so they go without another start"):
-        Duplicate(small(), [First(), Last("l")], seed=1, pots=[1] * 5, task=Task(start="carried"))
+    Duplicate(setup, [Spy(), First("b")], seed=1, task=Task(start={"pots": [10, 10]})).edge(0, 1, 2)
+    assert seen[0][0].tolist() == [10 + 3, 10 + 6, 10 + 9, 10 + 12, 10 + 15]
 
 
 def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.rated_rounds import drawn_seats, rate
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.task import Task
 from nainjaune_env import make_setup
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.positions import small
@@ -64,7 +65,7 @@ def test_the_same_seed_says_the_same_and_pots_count() -> None:
     agents = [First("a"), Last("b"), Chance("c")]
     first, again, other = (rate(small(), agents, deals=20, seed=seed).to_dict() for seed in (1, 1, 2))
     assert first == again != other
-    rich = rate(small(), agents, deals=20, seed=1, pots=[50, 50, 50, 50, 50]).to_dict()
+    rich = rate(small(), agents, deals=20, seed=1, task=Task(start={"pots": [50, 50]})).to_dict()
     assert rich != first
     assert json.loads(json.dumps(first, allow_nan=False)) == first
     assert [row["agent"] for row in first["agents"]] == ["a", "b", "c"]
@@ -74,7 +75,7 @@ def test_of_many_deals_the_first_are_played(monkeypatch: pytest.MonkeyPatch) -> 
     """So that memory has a bound."""
     agents = [First("a"), Last("b"), First("c")]
     few = rate(small(3), agents, deals=8, seed=4)
-    monkeypatch.setattr(rated_rounds, "MOST_DEALS", 8)
+    monkeypatch.setattr(rated_rounds, "MAX_DEALS", 8)
     assert rate(small(3), agents, deals=20, seed=4) == few
     assert tournament(small(3), agents, deals=20, seed=4, rated=True).ratings == few
     assert few.deals == 8

@@ -11,10 +11,13 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.rated_rounds import rate
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.task import Task
 from nainjaune_env.core.errors import AgentError, ConfigError
-from tests.agents.arena.edges import advantages, edges
+from tests.agents.arena.edges import result_of
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.positions import small
+
+HEAVY = Task(start={"pots": [1, 5]})
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,7 @@ def result() -> Result:
 
 
 def test_all_ordered_pairs_heroes_in_order(result: Result) -> None:
-    assert result.agents == ["random", "lowest", "longest"]
+    assert result.plan.agents == ("random", "lowest", "longest")
     assert [(e.hero, e.field_name) for e in result.edges] == [
         ("random", "lowest"), ("random", "longest"), ("lowest", "random"),
         ("lowest", "longest"), ("longest", "random"), ("longest", "lowest"),
@@ -38,9 +41,9 @@ def test_an_edge_is_found_by_its_names(result: Result) -> None:
 
 
 def test_edges_are_those_of_duplicate_play(result: Result) -> None:
-    known = heuristics(result.setup.game.name)
-    agents = [known[name] for name in result.agents]
-    assert Duplicate(result.setup, agents, seed=1).edge(1, 2, 200).moments == result.edge("lowest", "longest").moments
+    known = heuristics(result.plan.setup.game.name)
+    agents = [known[name] for name in result.plan.agents]
+    assert Duplicate(result.plan.setup, agents, seed=1).edge(1, 2, 200).moments == result.edge("lowest", "longest").moments
 
 
 def test_a_rule_of_thumb_beats_chance_and_chance_does_not_beat_it(result: Result) -> None:
@@ -52,15 +55,15 @@ def test_a_rule_of_thumb_beats_chance_and_chance_does_not_beat_it(result: Result
 
 def test_results_are_as_others_will_read_them(result: Result) -> None:
     held = result.to_dict()
-    names = ["game", "preset", "players", "rules", "deals", "seed", "unit", "pots", "objective", "start", "agents", "edges"]
+    names = ["game", "preset", "players", "rules", "deals", "seed", "unit", "objective", "start", "agents", "edges"]
     names += ["advantages", "notes", "ratings", "alpha_rank"]
     assert list(held) == names
     assert result.ratings is not None
     assert held["ratings"] == result.ratings.to_dict()
-    assert [row["agent"] for row in held["alpha_rank"]] == result.agents
+    assert [row["agent"] for row in held["alpha_rank"]] == held["agents"]
     assert held["preset"] == "classic"
-    assert (held["players"], held["deals"], held["seed"], held["pots"]) == (4, 200, 1, None)
-    assert held["rules"] == result.setup.rules.to_dict()
+    assert (held["players"], held["deals"], held["seed"]) == (4, 200, 1)
+    assert held["rules"] == result.plan.setup.rules.to_dict()
     assert held["rules"]["max_rounds"] == 2
     assert len(held["edges"]) == 6
     for row, edge in zip(held["edges"], result.edges, strict=True):
@@ -74,28 +77,27 @@ def test_results_are_as_others_will_read_them(result: Result) -> None:
 def test_progress_counts_every_deal_of_every_pair() -> None:
     reported: list[int] = []
     agents = [First("a"), Last("b"), First("c")]
-    tournament(small(), agents, deals=7, seed=0, pots=[1, 2, 3, 4, 5], progress=reported.append)
+    tournament(small(), agents, deals=7, seed=0, progress=reported.append)
     assert sum(reported) == 6 * 7
-    tournament(small(), agents, deals=7, seed=0, pots=[1, 2, 3, 4, 5], rated=True, progress=reported.append)
+    tournament(small(), agents, deals=7, seed=0, task=HEAVY, rated=True, progress=reported.append)
     assert sum(reported) == 6 * 7 + 7 * 7
 
 
 def test_rating_changes_no_edge_and_is_that_of_rate() -> None:
     agents = [First("a"), Chance("b"), Chance("c")]
-    plain, rated = (tournament(small(), agents, deals=30, seed=2, pots=[1, 2, 3, 4, 5], rated=rated) for rated in (False, True))
+    plain, rated = (tournament(small(), agents, deals=30, seed=2, task=HEAVY, rated=rated) for rated in (False, True))
     assert plain.ratings is None
     assert plain.edges == rated.edges
-    assert rated.ratings == rate(small(), agents, deals=30, seed=2, pots=[1, 2, 3, 4, 5])
+    assert rated.ratings == rate(small(), agents, deals=30, seed=2, task=HEAVY)
 
 
 def test_alpha_rank_is_that_of_the_edges_and_two_agents_need_none() -> None:
-    means = {"ab": 1.0, "ba": -1.0, "bc": 0.5, "cb": 0.0, "ca": 2.0, "ac": -1.0}
-    found = edges({(pair[0], pair[1]): mean for pair, mean in means.items()})
-    result = Result(small(), ["a", "b", "c"], 100, 3, None, found, advantages("abc", found))
+    means = {("a", "b"): 1.0, ("b", "a"): -1.0, ("b", "c"): 0.5, ("c", "b"): 0.0, ("c", "a"): 2.0, ("a", "c"): -1.0}
+    result = result_of(means)
     assert result.alpha_rank is not None
     for masses in (result.alpha_rank.mass, result.alpha_rank.low, result.alpha_rank.high):
         np.testing.assert_allclose(masses, 1 / 3)
-    assert Result(small(), ["a", "b"], 100, 3, None, found[:2], advantages("ab", found[:2])).alpha_rank is None
+    assert result_of({("a", "b"): 1.0, ("b", "a"): -1.0}).alpha_rank is None
 
 
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "b", "a"], ["a" * 10**6] * 2])
@@ -112,7 +114,7 @@ def test_one_way_the_first_agent_is_the_only_hero_and_is_asked_less() -> None:
     assert 3 * slow.asked < asked
     assert [(edge.hero, edge.field_name) for edge in way.edges] == [("first", "last"), ("first", "chance")]
     assert [edge.moments for edge in way.edges] == [edge.moments for edge in both.edges[:2]]
-    assert (way.heroes, way.alpha_rank, way.advantages.pairs) == (["first"], None, [])
+    assert (way.plan.heroes, way.alpha_rank, way.advantages.pairs) == (("first",), None, [])
     held = way.to_dict()
     assert (held["one_way"], held["advantages"], "one_way" in both.to_dict()) == (True, [], False)
     with pytest.raises(AgentError, match="played one way"):

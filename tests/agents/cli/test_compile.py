@@ -11,7 +11,7 @@ import pytest
 from nainjaune_agents.cli import compile as module
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.precompile import PARTS, CompilePlan
-from nainjaune_agents.trainers import ppo_config
+from nainjaune_agents.trainers import ppo_checks
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.errors import MissingLibraryError
 from nainjaune_env.registry import game_names
@@ -48,7 +48,7 @@ def test_setups_are_those_of_all_games_of_the_arguments_or_of_a_configuration(tm
 
 
 def test_the_device_is_that_of_the_configuration_unless_one_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ppo_config, "check_device", str)
+    monkeypatch.setattr(ppo_checks, "check_device", str)
     config = tmp_path / "config.yaml"
     config.write_text(CONFIG + "device: cuda\n")
     plan = planned(str(config))

@@ -27,18 +27,11 @@ def asked(line: str, folder: Path) -> list[str]:
     return [word.strip() for word in answer.read_text(encoding="utf-8").split("\n")]
 
 
-def test_commands_and_options(tmp_path: Path) -> None:
-    assert {"evaluate", "exact", "exploit"} == set(asked("nainjaune e", tmp_path))
-    assert "--until-decided" in asked("nainjaune evaluate --u", tmp_path)
-
-
-@pytest.mark.slow
-def test_agents_presets_and_knobs(tmp_path: Path) -> None:
+def test_the_shell_gets_commands_options_and_agents(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
+    assert {"evaluate", "exact", "exploit"} == set(asked("nainjaune e", tmp_path))
+    assert "--until-decided" in asked("nainjaune versus --u", tmp_path)
     assert set(asked("nainjaune evaluate --agents lowest t", tmp_path)) == {"tally", "tables/"}
-    assert "cheapest" in asked("nainjaune play --game batasaurus --agents c", tmp_path)
-    assert set(asked("nainjaune play --preset t", tmp_path)) == {"tableau"}
-    assert "stake=" in asked("nainjaune play --set sta", tmp_path)
 
 
 def test_every_completer_belongs_to_an_argument() -> None:

@@ -15,37 +15,20 @@ import pytest
 
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.cli import exact as module
-from nainjaune_agents.cli.main import main
 from nainjaune_agents.exact import exact_agents, tree
 from nainjaune_agents.exact.batasaurus import solve
 from nainjaune_agents.exact.policy import tabular
 from nainjaune_agents.exact.response import BestResponseGains, best_response_gains
 from nainjaune_agents.exact.tree import build_tree
-from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent, setup_of_runs
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
-from nainjaune_agents.zoo import player_registry
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import Chance
-from tests.agents.cli.command import status_of
+from tests.agents.cli.command import Capture, nainjaune, refused
 from tests.agents.nets.test_checkpoint import make
 
 GAME = "--preset batasaurus --players 2 --set memory=perfect"
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every test has an empty folder to itself."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def exact(capfd: pytest.CaptureFixture[str], words: str) -> tuple[int, str, str]:
-    """The exit status, what was printed, and what went to stderr, without the progress bars."""
-    status = status_of(["exact", *words.split()])
-    out, err = capfd.readouterr()
-    return status, out, re.sub(r"[^\n]*\r", "", err).strip()
 
 
 def perfect(dinosaurs: int, players: int = 2) -> Setup:
@@ -59,10 +42,10 @@ def of_agent(setup: Setup, name: str) -> BestResponseGains:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dinosaurs", [3, 4])
-def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: Capture) -> None:
     names = ["random", "highest", "exact"]
     words = f"{GAME} --set dinosaurs={dinosaurs} --agents {' '.join(names)} --out deep/x"
-    status, out, err = exact(capfd, words)
+    status, out, err = nainjaune(capfd, f"exact {words}")
     assert (status, err) == (0, "")
     setup, written = perfect(dinosaurs), build_tree(perfect(dinosaurs))
     assert f"Tree: {written.size:,} nodes, {written.num_infosets:,} information sets, 2 openings." in out
@@ -88,9 +71,9 @@ def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: pytest.CaptureFixtu
     assert held["agents"][2]["value_to_first"] == pytest.approx(solve(dinosaurs).value / 2, abs=1e-12)
 
 
-def test_the_files(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_files(capfd: Capture) -> None:
     words = f"{GAME} --set dinosaurs=3 --agents random cheapest --iterations 20 --out x"
-    status, out, _ = exact(capfd, words)
+    status, out, _ = nainjaune(capfd, f"exact {words}")
     assert (status, out.rstrip().endswith("Numbers: x/exact.json")) == (0, True)
     assert sorted(os.listdir("x")) == ["exact.csv", "exact.json"]
     held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
@@ -103,15 +86,13 @@ def test_the_files(capfd: pytest.CaptureFixture[str]) -> None:
         assert [float(row["gain_0"]), float(row["gain_1"])] == agent["gains"]
         assert [float(row["response_0"]), float(row["value_1"])] == [agent["responses"][0], agent["values"][1]]
     before = Path("x/exact.json").read_bytes()
-    status, out, err = exact(capfd, words)
-    assert (status, out) == (2, "")
-    assert err == "nainjaune exact: 'x/exact.csv' exists, and is not overwritten: choose another --out."
+    refused(capfd, f"exact {words}", r"'x/exact\.csv' exists, and is not overwritten: choose another --out\.")
     assert Path("x/exact.json").read_bytes() == before
 
 
-def test_nothing_depends_on_the_seed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_nothing_depends_on_the_seed(capfd: Capture) -> None:
     words = f"{GAME} --set dinosaurs=4 --agents random cheapest exact --iterations 10 --seed"
-    (one, two) = (exact(capfd, f"{words} {seed}")[1] for seed in (1, 2))
+    (one, two) = (nainjaune(capfd, f"exact {words} {seed}")[1] for seed in (1, 2))
     assert one == two
 
 
@@ -122,10 +103,10 @@ def micro() -> Setup:
 DECK = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=2"
 
 
-def test_one_seat_begins_for_all(capfd: pytest.CaptureFixture[str]) -> None:
+def test_one_seat_begins_for_all(capfd: Capture) -> None:
     held = []
     for words in ("", "--first 0 ", "--first 1 "):
-        status, _, err = exact(capfd, f"{DECK} {words}--agents random lowest --out x{len(held)}")
+        status, _, err = nainjaune(capfd, f"exact {DECK} {words}--agents random lowest --out x{len(held)}")
         assert (status, err) == (0, "")
         held.append(json.loads(Path(f"x{len(held)}/exact.json").read_text(encoding="utf-8")))
     whole, *parts = held
@@ -139,15 +120,12 @@ def test_one_seat_begins_for_all(capfd: pytest.CaptureFixture[str]) -> None:
     assert parts[0]["agents"][1]["gains"][0] != pytest.approx(parts[0]["agents"][1]["gains"][1], abs=1e-3)
 
 
-def test_agents_that_draw_are_asked_as_often_as_is_said(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nainjaune_agents.loading.load_agent", lambda name, setup: Chance())
-    status, _, err = exact(capfd, f"{DECK} --agents chance")
-    assert (status, "draws its action at random and has no probabilities" in err) == (2, True)
+    refused(capfd, f"exact {DECK} --agents chance", "draws its action at random and has no probabilities", printed=True)
     found = {}
     for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
-        status, _, err = exact(capfd, f"{DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
+        status, _, err = nainjaune(capfd, f"exact {DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
         assert (status, err) == (0, "")
         held = json.loads(Path(f"x{draws}_{seed}", "exact.json").read_text(encoding="utf-8"))
         assert held["draws"] == draws
@@ -159,8 +137,8 @@ def test_agents_that_draw_are_asked_as_often_as_is_said(
         assert found[300, seed] == pytest.approx(truth, abs=0.1)
 
 
-def test_cfr_falls(capfd: pytest.CaptureFixture[str]) -> None:
-    status, out, err = exact(capfd, f"{GAME} --set dinosaurs=4 --iterations 95 --out x")
+def test_cfr_falls(capfd: Capture) -> None:
+    status, out, err = nainjaune(capfd, f"exact {GAME} --set dinosaurs=4 --iterations 95 --out x")
     assert (status, err) == (0, "")
     cfr = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["cfr"]
     assert cfr["iterations"] == [10, 20, 30, 40, 50, 60, 70, 80, 90, 95]
@@ -171,9 +149,9 @@ def test_cfr_falls(capfd: pytest.CaptureFixture[str]) -> None:
     assert f"(CFR+ 95)  {gains[-1]:14.6f}" in out
 
 
-def test_three_seats(capfd: pytest.CaptureFixture[str]) -> None:
+def test_three_seats(capfd: Capture) -> None:
     words = "--preset batasaurus --players 3 --set memory=perfect --set dinosaurs=3 --agents cheapest --out x"
-    status, out, _ = exact(capfd, words)
+    status, out, _ = nainjaune(capfd, f"exact {words}")
     assert status == 0
     assert "gain in seat 2" in out
     assert "backward induction" not in out
@@ -184,12 +162,12 @@ def test_three_seats(capfd: pytest.CaptureFixture[str]) -> None:
     assert held["agents"][0]["exploitability"] is None  # a word for two seats
 
 
-def test_agents_that_remember(capfd: pytest.CaptureFixture[str]) -> None:
+def test_agents_that_remember(capfd: Capture) -> None:
     """The cards are seen once: who remembers them plays as if they lay open, and is as exploitable as that."""
     found = []
     for memory in ("glimpse", "perfect"):
         words = f"--preset batasaurus --players 2 --set memory={memory} --set dinosaurs=3 --agents cheapest --out {memory}"
-        status, out, _ = exact(capfd, words)
+        status, out, _ = nainjaune(capfd, f"exact {words}")
         assert status == 0
         assert ("72 openings" in out) == (memory == "glimpse")
         found.append(json.loads(Path(memory, "exact.json").read_text(encoding="utf-8"))["agents"][0]["exploitability"])
@@ -197,23 +175,23 @@ def test_agents_that_remember(capfd: pytest.CaptureFixture[str]) -> None:
     assert found[0] > 0.1
 
 
-def test_runs_are_measured_under_their_own_rules(elsewhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    save_checkpoint(elsewhere / "runs" / "a" / FILE_NAME, make(perfect(3)))
-    status, out, err = exact(capfd, "--agents runs/a runs/a@sample random --out x")
+def test_runs_are_measured_under_their_own_rules(capfd: Capture) -> None:
+    save_checkpoint(Path("runs") / "a" / FILE_NAME, make(perfect(3)))
+    status, out, err = nainjaune(capfd, "exact --agents runs/a runs/a@sample random --out x")
     assert (status, err) == (0, "")
     assert "memory = perfect, dinosaurs = 3." in out
     held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
     assert [row["agent"] for row in held["agents"]] == ["runs/a", "runs/a@sample", "random"]
     assert all(math.isfinite(row["exploitability"]) and row["exploitability"] > 0 for row in held["agents"])
     assert held["agents"][0]["exploitability"] != held["agents"][1]["exploitability"]
-    status, out, err = exact(capfd, f"{GAME} --set dinosaurs=4 --agents runs/a")
-    assert status == 2
-    assert "'runs/a' was trained under dinosaurs=3, and this table has dinosaurs=4: " in err
-    assert exact(capfd, f"{GAME} --set dinosaurs=4 --agents runs/a@transfer")[0] == 0
+    refused(
+        capfd, f"exact {GAME} --set dinosaurs=4 --agents runs/a", "trained under dinosaurs=3, and this table has dinosaurs=4: "
+    )
+    assert nainjaune(capfd, f"exact {GAME} --set dinosaurs=4 --agents runs/a@transfer")[0] == 0
 
 
-def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
-    status, out, err = exact(capfd, f"{GAME} --solve --out x")
+def test_solve_prints_every_size(capfd: Capture) -> None:
+    status, out, err = nainjaune(capfd, f"exact {GAME} --solve --out x")
     assert (status, err) == (0, "")
     held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["sizes"]
     assert [row["dinosaurs"] for row in held] == list(range(2, 13))
@@ -263,13 +241,10 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
         (GAME + " --set dinosaurs=3 --out file", r"File exists|Not a directory"),
     ],
 )
-def test_errors_are_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "MOST_OPENINGS", 1000)  # or it would take a while
+def test_errors_are_a_sentence(words: str, says: str, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "MAX_OPENINGS", 1000)  # or it would take a while
     Path("file").write_text("", encoding="utf-8")
-    status, _, err = exact(capfd, words)
-    assert status == 2
-    assert re.fullmatch(rf"nainjaune exact: [^\n]*(?:{says})[^\n]*", err)
-    assert os.listdir() == ["file"]
+    refused(capfd, f"exact {words}", says, printed=True)
 
 
 def test_the_limit_is_the_trees() -> None:
@@ -290,27 +265,19 @@ def test_the_solution_is_rated_like_any_agent() -> None:
     assert edge.mean > edge.ci95
 
 
-def test_a_name_goes_before_a_folder_of_its_name(elsewhere: Path) -> None:
-    save_checkpoint(elsewhere / "exact" / FILE_NAME, make(perfect(3)))
+def test_a_name_goes_before_a_folder_of_its_name() -> None:
+    save_checkpoint(Path("exact") / FILE_NAME, make(perfect(3)))
     assert setup_of_runs(["exact"], "batasaurus") is None
     assert setup_of_runs(["./exact"], "nain_jaune") is not None
 
 
-def test_the_list_says_where_a_solution_plays(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "--list", "--game", "batasaurus"]) == 0
-    listed = capfd.readouterr().out.splitlines()
-    boxed = [player.name for player in player_registry().players() if player.card.game == "batasaurus"]
-    assert [line.split()[0] for line in listed[1:]] == [*heuristics("batasaurus"), "exact", *boxed]
-    assert any(re.fullmatch(r"  exact +an exact solution: 2 players, memory = perfect", line) for line in listed)
-
-
 def test_sizes_are_bounded_from_above() -> None:
     """What the hint about a shorter game rests on."""
-    from nainjaune_agents.exact.batasaurus import most_nodes, sizes
+    from nainjaune_agents.exact.batasaurus import max_nodes, sizes
 
     setups = [perfect(3), perfect(4), perfect(3, 3), perfect(2, 4), make_setup("batasaurus", players=2, dinosaurs=3)]
     for setup in setups:
-        assert most_nodes(setup) / 4 < build_tree(setup).size <= most_nodes(setup)
+        assert max_nodes(setup) / 4 < build_tree(setup).size <= max_nodes(setup)
     assert [replace(perfect(12), rules=perfect(12).rules.replace(**knobs)) for knobs in sizes(perfect(12))] == [
         perfect(dinosaurs) for dinosaurs in range(2, 13)
     ]

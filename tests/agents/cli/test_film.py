@@ -22,7 +22,7 @@ from nainjaune_env.records.record import verify_record, write_records
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import make_setup
 from nainjaune_env.render.raster import font_files
-from tests.agents.cli.command import status_of
+from tests.agents.cli.command import Capture, refused
 from tests.support.games import games_with
 from tests.support.recorded import play
 from tests.support.svg_boxes import texts
@@ -101,45 +101,30 @@ def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(game: str) -> Non
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--out", "x.jpg", "--agents", "random"], r"--out must end in \.gif, \.png, \.svg, not 'x\.jpg'"),
-        (["--out", "x.gif"], "file of records or the agents"),
-        (["--out", "x.gif", "--agents", "nobody"], "Unknown agent 'nobody'"),
-        (["--out", "x.gif", "--agents", *["random"] * 5], "4 seats, too few for 5 agents"),
-        (["--out", "x.gif", "--agents", "random", "--seat", "4"], "--seat must be from 0 to 3, not 4"),
-        (["--out", "x.gif", "--agents", "random", "--round", "2"], "no round 2"),
-        (["--out", "x.gif", "--agents", "random", "--seed", "-1"], "Argument --seed: expected a whole number from 0"),
-        (
-            ["--out", "x.gif", "--agents", "random", "--seconds", "0"],
-            "--seconds: expected a number from 0.01 to 655.35, not '0'",
-        ),
-        (["--out", "x.gif", "--agents", "random", "--ply", "3"], r"--ply is for \.png or \.svg, and cannot be used for \.gif"),
-        (["RECORDS", "--out", "x.svg", "--scale", "2"], r"--scale is for \.gif or \.png, and cannot be used for \.svg"),
-        (["RECORDS", "--out", "x.svg", "--ply", "3", "--seconds", "3"], r"--seconds is for \.gif, and cannot be used for \.svg"),
-        (["RECORDS", "--out", "x.png", "--hold", "2"], r"--hold is for \.gif, and cannot be used for \.png"),
-        (["--out", "x.png", "--agents", "random", "--ply", "1000"], r"--ply must be from 0 to \d+ in this round, not 1000"),
-        (["--out", "x.png", "--agents", "random", "--scale", "0"], "Argument --scale: expected a number from 0.02 to 8, not '0'"),
-        (
-            ["--out", "x.png", "--agents", "random", "--scale", "nan"],
-            "--scale: expected a number from 0.02 to 8, not 'nan'",
-        ),
-        (["RECORDS", "--out", "x.gif", "--match", "3"], "holds 2 matches, so there is no match 3"),
-        (["RECORDS", "--out", "x.gif", "--preset", "classic"], "--preset is for a new round"),
-        (["RECORDS", "--out", "x.gif", "--seed", "0"], "--seed is for a new round"),
-        (["--out", "x.gif", "--agents", "random", "--match", "2"], "--match is for a file of records"),
-        (["nowhere.jsonl", "--out", "x.gif"], "nowhere.jsonl"),
+        ("--out x.jpg --agents random", r"--out must end in \.gif, \.png, \.svg, not 'x\.jpg'"),
+        ("--out x.gif", "file of records or the agents"),
+        ("--out x.gif --agents nobody", "Unknown agent 'nobody'"),
+        ("--out x.gif --agents random random random random random", "4 seats, too few for 5 agents"),
+        ("--out x.gif --agents random --seat 4", "--seat must be from 0 to 3, not 4"),
+        ("--out x.gif --agents random --round 2", "no round 2"),
+        ("--out x.gif --agents random --seed -1", "Argument --seed: expected a whole number from 0"),
+        ("--out x.gif --agents random --seconds 0", "--seconds: expected a number from 0.01 to 655.35, not '0'"),
+        ("--out x.gif --agents random --ply 3", r"--ply is for \.png or \.svg, and cannot be used for \.gif"),
+        ("RECORDS --out x.svg --scale 2", r"--scale is for \.gif or \.png, and cannot be used for \.svg"),
+        ("RECORDS --out x.svg --ply 3 --seconds 3", r"--seconds is for \.gif, and cannot be used for \.svg"),
+        ("RECORDS --out x.png --hold 2", r"--hold is for \.gif, and cannot be used for \.png"),
+        ("--out x.png --agents random --ply 1000", r"--ply must be from 0 to \d+ in this round, not 1000"),
+        ("--out x.png --agents random --scale 0", "Argument --scale: expected a number from 0.02 to 8, not '0'"),
+        ("--out x.png --agents random --scale nan", "--scale: expected a number from 0.02 to 8, not 'nan'"),
+        ("RECORDS --out x.gif --match 3", "holds 2 matches, so there is no match 3"),
+        ("RECORDS --out x.gif --preset classic", "--preset is for a new round"),
+        ("RECORDS --out x.gif --seed 0", "--seed is for a new round"),
+        ("--out x.gif --agents random --match 2", "--match is for a file of records"),
+        ("nowhere.jsonl --out x.gif", "nowhere.jsonl"),
     ],
 )
-def test_refusals(
-    words: list[str], why: str, records: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert status_of(["film", *(records if word == "RECORDS" else word for word in words)]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("nainjaune film: ")
-    assert len(err.splitlines()) == 1
-    assert re.search(why, err)
-    assert list(tmp_path.iterdir()) == []
+def test_refusals(words: str, why: str, records: str, capfd: Capture) -> None:
+    refused(capfd, f"film {words}".replace("RECORDS", records), why)
 
 
 def test_control_characters_in_names_leave_the_picture_well_formed(tmp_path: Path) -> None:
@@ -152,10 +137,8 @@ def test_control_characters_in_names_leave_the_picture_well_formed(tmp_path: Pat
     assert {"a\\x1b[1m", "b\\x00"} <= set(texts(picture))
 
 
-def test_a_missing_library_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     font_files.cache_clear()
     monkeypatch.setitem(sys.modules, "resvg_py", None)  # type: ignore[arg-type]
-    assert status_of(["film", "--agents", "random", "--out", str(tmp_path / "x.gif")]) == 2
-    assert install_command("render") in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-    assert main(["film", "--agents", "random", "--out", str(tmp_path / "x.svg")]) == 0  # which takes no library
+    refused(capfd, "film --agents random --out x.gif", re.escape(install_command("render")))
+    assert main(["film", "--agents", "random", "--out", "x.svg"]) == 0  # which takes no library

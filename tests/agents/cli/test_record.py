@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import copy
-import re
 from pathlib import Path
 
 import pytest
 
 from nainjaune_env.records.record import show_record, write_records
 from nainjaune_env.registry import make_setup
-from tests.agents.cli.command import status_of
+from tests.agents.cli.command import Capture, nainjaune, refused
 from tests.support.recorded import play
-
-
-def nainjaune_record(*words: str) -> int:
-    return status_of(["record", *words])
 
 
 @pytest.fixture(scope="module")
@@ -29,51 +24,45 @@ def good(matches: list[dict[str, object]], tmp_path: Path) -> str:
     return str(tmp_path / "good.jsonl")
 
 
-def test_verify_prints_a_line_a_file(good: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert nainjaune_record("verify", good, good) == 0
-    out, err = capsys.readouterr()
+def test_verify_prints_a_line_a_file(good: str, capfd: Capture) -> None:
+    status, out, err = nainjaune(capfd, f"record verify {good} {good}")
+    assert status == 0
     assert out == f"{good}: 3 matches, 6 rounds, all verified\n" * 2
     assert err == ""
 
 
 def test_verify_goes_on_after_a_bad_file_and_fails(
-    good: str, matches: list[dict[str, object]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    good: str, matches: list[dict[str, object]], tmp_path: Path, capfd: Capture
 ) -> None:
     bad = copy.deepcopy(matches[0])
     bad["winners"] = []
     write_records(tmp_path / "bad.jsonl", [matches[1], bad])
     missing = str(tmp_path / "missing.jsonl")
-    assert nainjaune_record("verify", str(tmp_path / "bad.jsonl"), missing, good) == 2
-    out, err = capsys.readouterr()
+    status, out, err = nainjaune(capfd, "record", "verify", str(tmp_path / "bad.jsonl"), missing, good)
+    assert status == 2
     assert out == f"{good}: 3 matches, 6 rounds, all verified\n"
     first, second = err.splitlines()
     assert first.startswith(f"nainjaune record verify: {tmp_path / 'bad.jsonl'}, line 2: The end: expected 'winners' to be ")
     assert missing in second
 
 
-def test_a_file_without_a_record_is_no_file_of_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_without_a_record_is_no_file_of_records(tmp_path: Path, capfd: Capture) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.touch()
-    assert nainjaune_record("verify", str(empty)) == 2
-    out, err = capsys.readouterr()
-    assert (out, err) == ("", f"nainjaune record verify: {empty} holds no record.\n")
+    refused(capfd, f"record verify {empty}", r"empty\.jsonl holds no record\.")
 
 
-def test_show_tells_a_match(good: str, matches: list[dict[str, object]], capsys: pytest.CaptureFixture[str]) -> None:
-    assert nainjaune_record("show", good) == 0
-    assert capsys.readouterr().out == show_record(matches[0], "en")
-    assert nainjaune_record("show", good, "--match", "3", "--round", "2", "--lang", "fr") == 0
-    assert capsys.readouterr().out == show_record(matches[2], "fr", 2)
+def test_show_tells_a_match(good: str, matches: list[dict[str, object]], capfd: Capture) -> None:
+    assert nainjaune(capfd, f"record show {good}")[:2] == (0, show_record(matches[0], "en"))
+    status, out, _ = nainjaune(capfd, f"record show {good} --match 3 --round 2 --lang fr")
+    assert (status, out) == (0, show_record(matches[2], "fr", 2))
 
 
-def test_control_characters_in_names_are_shown_escaped(
-    matches: list[dict[str, object]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_control_characters_in_names_are_shown_escaped(matches: list[dict[str, object]], tmp_path: Path, capfd: Capture) -> None:
     odd = copy.deepcopy(matches[0])
     odd["agents"] = ["a\x1b[31m", "b\x9b2J", "c\u202e"]
     write_records(tmp_path / "odd.jsonl", [odd])
-    assert nainjaune_record("show", str(tmp_path / "odd.jsonl")) == 0
-    shown = capsys.readouterr().out
+    _, shown, _ = nainjaune(capfd, "record", "show", str(tmp_path / "odd.jsonl"))
     assert all(name in shown for name in ("a\\x1b[31m", "b\\x9b2J", "c\\u202e"))
     assert shown.replace("\n", "").isprintable()
 
@@ -81,25 +70,20 @@ def test_control_characters_in_names_are_shown_escaped(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--match", "4"], "holds 3 matches, so there is no match 4."),
-        (["--round", "3"], "The record has rounds 1 to 2, and no round 3."),
+        ("--match 4", r"holds 3 matches, so there is no match 4\."),
+        ("--round 3", r"The record has rounds 1 to 2, and no round 3\."),
     ],
 )
-def test_show_says_what_there_is_not(good: str, words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert nainjaune_record("show", good, *words) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("nainjaune record show: ")
-    assert err.endswith(message + "\n")
+def test_show_says_what_there_is_not(good: str, words: str, message: str, capfd: Capture) -> None:
+    refused(capfd, f"record show {good} {words}", message)
 
 
-@pytest.mark.parametrize("words", [[], ["show"], ["verify"], ["show", "f", "--match", "0"], ["show", "f", "--lang", "de"]])
-def test_a_command_line_that_makes_no_sense_is_a_usage_error(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert nainjaune_record(*words) == 2
-    assert re.fullmatch(r"nainjaune record[^\n]*: .*\. See nainjaune record.* --help\.\n", capsys.readouterr().err)
+@pytest.mark.parametrize("words", ["", "show", "verify", "show f --match 0", "show f --lang de"])
+def test_a_command_line_that_makes_no_sense_is_a_usage_error(words: str, capfd: Capture) -> None:
+    refused(capfd, f"record {words}", r"\. See nainjaune record.* --help\.")
 
 
 @pytest.mark.parametrize("words", [["--help"], ["verify", "--help"], ["show", "--help"]])
-def test_help_teaches(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert nainjaune_record(*words) == 0
-    assert "verif" in capsys.readouterr().out
+def test_help_teaches(words: list[str], capfd: Capture) -> None:
+    status, out, _ = nainjaune(capfd, "record", *words)
+    assert (status, "verif" in out) == (0, True)

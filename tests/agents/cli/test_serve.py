@@ -12,7 +12,7 @@ import pytest
 
 from nainjaune_agents.cli import serve
 from nainjaune_env.core.atomic_files import locked
-from tests.agents.cli.command import status_of
+from tests.agents.cli.command import Capture, refused, status_of
 
 
 class Stopped(asyncio.Event):
@@ -22,9 +22,7 @@ class Stopped(asyncio.Event):
         return True
 
 
-def test_it_prints_the_link_and_stops_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_it_prints_the_link_and_stops_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     monkeypatch.setattr(asyncio, "Event", Stopped)
     path = tmp_path / "deep" / "t.sqlite"
     assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(path)]) == 0
@@ -32,14 +30,14 @@ def test_it_prints_the_link_and_stops_in_order(
     assert path.exists()
 
 
-def test_one_server_a_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_one_server_a_file(tmp_path: Path, capfd: Capture) -> None:
     path = tmp_path / "t.sqlite"
     with locked(path):
         assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(path)]) == 2
     assert "Another server uses the tables in" in capfd.readouterr().err
 
 
-def test_a_port_that_is_taken_and_a_file_that_is_another(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_is_taken_and_a_file_that_is_another(tmp_path: Path, capfd: Capture) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert status_of(["serve", "--port", port, "--no-browser", "--data", str(tmp_path / "t.sqlite")]) == 2
@@ -49,25 +47,22 @@ def test_a_port_that_is_taken_and_a_file_that_is_another(tmp_path: Path, capfd: 
     assert "is no file of tables" in capfd.readouterr().err
 
 
-def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "tornado" or name == "nainjaune_agents.serve.app"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "tornado", None)
-    assert status_of(["serve", "--no-browser", "--data", str(tmp_path / "t.sqlite")]) == 2
-    assert re.search(r"needs the package 'tornado', .*\[serve\]", capfd.readouterr().err)
+    refused(capfd, f"serve --no-browser --data {tmp_path / 't.sqlite'}", r"needs the package 'tornado', .*\[serve\]")
 
 
-def test_an_unknown_agent_is_refused_at_the_start(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "t.sqlite"
-    for name, text in (("nosuch", "Unknown agent 'nosuch'"), ("runs/none", "There is no run or checkpoint at 'runs/none'")):
-        assert status_of(["serve", "--no-browser", "--data", str(path), "--agents", "random", name]) == 2
-        assert text in capfd.readouterr().err
-    assert not path.exists()
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("nosuch", "Unknown agent 'nosuch'"), ("runs/none", "There is no run or checkpoint at 'runs/none'")],
+)
+def test_an_unknown_agent_is_refused_at_the_start(name: str, says: str, capfd: Capture) -> None:
+    refused(capfd, f"serve --no-browser --data t.sqlite --agents random {name}", says)
 
 
-def test_the_link_stays_until_a_new_one_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_link_stays_until_a_new_one_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     links = []
     monkeypatch.setattr(asyncio, "Event", Stopped)
     for more in ([], [], ["--new-link"], []):

@@ -68,15 +68,15 @@ def test_a_report_is_kept_where_stdout_is_no_utf_8(tmp_path: Path, monkeypatch: 
     assert " ± " in raw.getvalue().decode("latin-1")
 
 
-@pytest.mark.parametrize("kind", ["--versus", "--agents"])
+@pytest.mark.parametrize("command", ["versus", "evaluate --agents"])
 def test_files_are_written_before_anything_is_printed(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with full() as stdout:
         monkeypatch.setattr(sys, "stdout", stdout)
         stdout.reconfigure(write_through=True)  # the first line fails
-        assert status_of(["evaluate", kind, "lowest", "random", "--deals", "5", "--out", str(tmp_path / "r")]) == 2
-    assert capfd.readouterr().err == "nainjaune evaluate: No space left on device.\n"
+        assert status_of([*command.split(), "lowest", "random", "--deals", "5", "--out", str(tmp_path / "r")]) == 2
+    assert capfd.readouterr().err == f"nainjaune {command.split()[0]}: No space left on device.\n"
     assert list((tmp_path / "r").glob("*.json"))
 
 

@@ -14,14 +14,14 @@ import torch
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.cuda import nets
 from nainjaune_agents.cuda.players import Players
+from nainjaune_agents.cuda.rollouts import CompiledGpuRollouts, NetGpuRollouts, gpu_rollouts
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.precompile import PARTS, Target
 from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
-from nainjaune_agents.search.gpu_rollouts import CompiledGpuRollouts, NetGpuRollouts, gpu_rollouts
 from nainjaune_agents.trainers import expert
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
@@ -29,6 +29,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.registry import make_setup
+from tests.support.networks import mlp
 
 CLASSIC = make_setup(None, "classic", 3)
 GLIMPSE = make_setup(None, "batasaurus", 2)
@@ -47,7 +48,7 @@ def _torch_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic: bool = False) -> NetAgent:
-    net = MLP(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(3), recurrent=recurrent).eval()
+    net = mlp(setup, recurrent=recurrent).eval()
     with torch.no_grad():
         net.policy.weight *= 100  # decided, and so not by rounding
     return NetAgent(name, net, stochastic=stochastic)
@@ -93,7 +94,7 @@ def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatc
     agent = untrained(CLASSIC, stochastic=stochastic)
     rollouts = gpu_rollouts(agent, CLASSIC)
     assert isinstance(rollouts, NetGpuRollouts)
-    monkeypatch.setattr("nainjaune_agents.search.gpu_rollouts.ROWS", 5)
+    monkeypatch.setattr("nainjaune_agents.cuda.rollouts.ROWS", 5)
     found = rollouts.values(host.tables, host.legal)
     assert found.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
 
@@ -139,7 +140,7 @@ def test_of_equal_logits_the_lowest_action_is_played() -> None:
 def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The same decisions, chosen by the same generator, and for each action the same rounds in the same determinizations."""
     monkeypatch.setattr(expert, "check_device", lambda name: name)
-    monkeypatch.setattr(MLP, "to", lambda self, _: self)
+    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
     monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
     found = []
@@ -161,6 +162,7 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
 
 def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expert, "check_device", lambda name: name)
+    monkeypatch.setattr("nainjaune_agents.search.rollouts.ROWS", 8)  # tables, which are dealt as plain Python here
     with pytest.raises(AgentError, match="'exact' does not play at tables on a GPU"):
         expert.Config(game="batasaurus", rule="exact", rules={"memory": "perfect", "dinosaurs": 2}, device="cuda")
 

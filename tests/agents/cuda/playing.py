@@ -22,6 +22,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.stats.sequential import SequentialTest
+from nainjaune_agents.task import Task
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -43,7 +44,7 @@ def setups() -> dict[str, Setup]:
 
 
 def play(setup: Setup, device: str, deals: int = 5) -> dict[str, Any]:
-    """All rules of thumb in all seats: what is done, and what it comes to."""
+    """All heuristics in all seats: what is done, and what it comes to."""
     agents = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"]
     batch = make_batch(setup, deals, seed=3, autoreset=False, device=device)
     seating = np.random.default_rng(1).integers(0, len(agents), (deals, setup.players))
@@ -54,24 +55,24 @@ def play(setup: Setup, device: str, deals: int = 5) -> dict[str, Any]:
 
     rngs = [np.random.default_rng(0)] * len(agents)  # none draws
     payoff = play_out(batch, agents, seating, rngs, after_step=stepped)
-    while not any(done[-1]):  # a GPU looks now and then whether all are at rest
+    while not any(done[-1]):  # a GPU looks now and then whether all are done
         done.pop()
     return {"payoff": payoff.tolist(), "actions": done}
 
 
 def search(setup: Setup, device: str) -> dict[str, Any]:
     """What searches find, by each kind of rollouts that is compiled, with and without halving."""
-    batch, draws = Batch(setup, 5, seed=2), streams(3, 5)
+    batch, draws = Batch(setup, 3, seed=2), streams(3, 3)
     for _ in range(6):
         batch.step(batch.sample(draws))
-    decisions, found = DecisionBatch(batch, np.arange(5)), {}
+    decisions, found = DecisionBatch(batch, np.arange(3)), {}
     for name, objective in (("random", "own"), ("longest", "own"), ("cheapest", "own"), ("longest", "centred")):
         if name not in heuristics(setup.game.name):
             continue
         agent = load_agent(name, setup)
         options: dict[str, Any] = {}
         if device == "cuda":
-            from nainjaune_agents.search.gpu_rollouts import gpu_rollouts
+            from nainjaune_agents.cuda.rollouts import gpu_rollouts
 
             rollouts = gpu_rollouts(agent, setup, objective)
             options = {"draw": rollouts.draw, "at_once": 12}
@@ -91,7 +92,7 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
 def compare(setup: Setup, device: str) -> dict[str, Any]:
     """A tournament and a comparison of two, with all that is counted; in so few deals at once that there are several goes."""
     agents = [load_agent(name, setup) for name in ("longest", "tally")]
-    options: dict[str, Any] = {"deals": 5, "seed": 1, "pots": [0, 3, 0, 0, 8], "device": device}
+    options: dict[str, Any] = {"deals": 5, "seed": 1, "task": Task(start={"pots": [0, 8]}), "device": device}
     with (
         patch.object(duplicate, "CHUNK_TABLES", 6),
         patch.object(rated_rounds, "CHUNK_TABLES", 6),
@@ -103,7 +104,7 @@ def compare(setup: Setup, device: str) -> dict[str, Any]:
     assert result.pop("device", "cpu") == device
     assert ("milliseconds_a_decision" in result) == (device == "cpu")
     result.pop("milliseconds_a_decision", None)
-    return {"tournament": result, "versus": compared.to_dict(SequentialTest())}
+    return {"tournament": result, "versus": compared.to_dict()}
 
 
 def everything(device: str) -> dict[str, Any]:
@@ -111,7 +112,7 @@ def everything(device: str) -> dict[str, Any]:
     found: dict[str, Any] = {name: play(setup, device) for name, setup in setups().items()}
     found["arena"] = compare(make_setup(None, "djeco", 2), device)
     for name in ("classic", "known cards"):
-        with patch("nainjaune_agents.search.gpu_rollouts.COUNTED", 2) if device == "cuda" else nullcontext():  # in three goes
+        with patch("nainjaune_agents.cuda.rollouts.COUNTED", 2) if device == "cuda" else nullcontext():  # in three goes
             found[f"search, {name}"] = search(setups()[name], device)
     return found
 

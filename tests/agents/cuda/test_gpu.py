@@ -63,7 +63,7 @@ def test_a_network_plays_as_on_the_cpu_but_for_rounding() -> None:
 @pytest.mark.parametrize("preset", ["classic", "djeco", "batasaurus"])
 def test_20000_determinizations_are_those_of_the_cpu(preset: str) -> None:
     """Where deals are counted in floating point too: a draw meets a bound to one part in 10^15 next to never."""
-    from nainjaune_agents.search.gpu_rollouts import gpu_rollouts
+    from nainjaune_agents.cuda.rollouts import gpu_rollouts
 
     setup = _played_into(preset)
     batch, draws = Batch(setup, 2000, seed=3), streams(1, 2000)

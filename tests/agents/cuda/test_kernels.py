@@ -8,9 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from nainjaune_agents.heuristics import rules_of_thumb
+from nainjaune_agents.heuristics import heuristics_module
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 from tests.engine.cuda.capabilities import CAPABILITIES, each_capability
 from tests.engine.cuda.test_kernels import CONSTANT_MEMORY, constant_bytes
@@ -18,6 +19,11 @@ from tests.engine.cuda.test_kernels import CONSTANT_MEMORY, constant_bytes
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"),
     pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off"),
+]
+GAMES = [
+    pytest.param(name, marks=[pytest.mark.long] * (name != DEFAULT_GAME))
+    for name in game_names()
+    if heuristics_module(name) is not None
 ]
 
 
@@ -34,17 +40,17 @@ def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def all_kernels(setup: Setup, *, uniform: bool) -> tuple[list[tuple[str, str]], set[str]]:
     """What every kernel compiles to, with its name, and all names; rollouts are by a heuristic, and by ``uniform`` play too."""
     from nainjaune_agents.cuda.players import Players
-    from nainjaune_agents.search import gpu_rollouts
+    from nainjaune_agents.cuda.rollouts import CompiledGpuRollouts
     from tests.engine.cuda.compiling import CompilesOnly, Idle, kernels_in
 
-    class Rollouts(CompilesOnly, gpu_rollouts.CompiledGpuRollouts):
+    class Rollouts(CompilesOnly, CompiledGpuRollouts):
         pass
 
     class Seated(CompilesOnly, Players):
         pass
 
     batch = Idle(setup, 3)
-    rules = rules_of_thumb(setup.game.name)
+    rules = heuristics_module(setup.game.name)
     assert rules is not None
     best = rules.HEURISTICS[rules.YARDSTICK]
     rollouts = [Rollouts(setup, best.which), *([Rollouts(setup)] if uniform else [])]
@@ -65,7 +71,7 @@ def all_kernels(setup: Setup, *, uniform: bool) -> tuple[list[tuple[str, str]], 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_without_a_gpu")
-@pytest.mark.parametrize("game", [game for game in game_names() if rules_of_thumb(game) is not None])
+@pytest.mark.parametrize("game", GAMES)
 @each_capability
 def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(
     game: str, capability: tuple[int, int], monkeypatch: pytest.MonkeyPatch

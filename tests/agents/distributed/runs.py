@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_agents.arena.tournament import TournamentPlan, play_tournament
-from nainjaune_agents.distributed.units import Executor, InProcess, Plan, Results, Unit
+from nainjaune_agents.distributed.units import Executor, InProcess, Results, WorkPlan, WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_env.registry import make_setup
@@ -18,7 +18,7 @@ from tests.agents.nets.test_checkpoint import make
 
 
 def plan_of(*names: str, deals: int = 40, seed: int = 1) -> TournamentPlan:
-    """Of ten units a pair; without names of two rules of thumb and chance."""
+    """Of ten units a pair; without names of two heuristics and chance."""
     setup = make_setup(preset="djeco", players=3)
     return TournamentPlan(setup, names or ("random", "lowest", "tally"), deals, seed, measure=True, chunk=4)
 
@@ -43,11 +43,11 @@ class Shuffled:
     def __init__(self, seed: int, at_once: int) -> None:
         self.rng = np.random.default_rng(seed)
         self.at_once = at_once
-        self.played: list[Unit] = []
+        self.played: list[WorkUnit] = []
         self.closed = False
 
-    def results(self, plan: Plan, agents: Sequence[Any], units: Iterable[Unit]) -> Results:
-        waiting: list[Unit] = []
+    def results(self, plan: WorkPlan, agents: Sequence[Any], units: Iterable[WorkUnit]) -> Results:
+        waiting: list[WorkUnit] = []
         units = iter(units)
         try:
             while True:

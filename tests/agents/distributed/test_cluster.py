@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -14,12 +13,12 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.arena.matches import record_matches
-from nainjaune_agents.cli.main import main
 from nainjaune_agents.distributed.identity import identity
-from nainjaune_agents.distributed.units import Plan
+from nainjaune_agents.distributed.units import WorkPlan
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.study.parts import write_parts
-from nainjaune_agents.sweeps.grid import Unit, read_results, train_all, units
+from nainjaune_agents.sweeps.grid import SeedRun, read_results, runs_of
+from nainjaune_agents.sweeps.training import train_all
 from nainjaune_agents.trainers import expert
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.core.errors import ConfigError, WorkError
@@ -95,7 +94,7 @@ def test_results_are_those_of_one_process_though_a_node_and_a_worker_are_killed(
     assert killed
 
 
-@pytest.mark.long  # labels are units like those above, and processes label in test_labelling.py
+@pytest.mark.long  # labels are units like those above
 def test_labels_are_those_of_one_process_though_a_worker_is_killed(local: Any, tmp_path: Path) -> None:
     config, killed = tiny(**SMALL_LABELS, cluster=local.address), []
 
@@ -112,6 +111,7 @@ def test_labels_are_those_of_one_process_though_a_worker_is_killed(local: Any, t
     assert labels_and_weights(tmp_path / "cluster") == labels_and_weights(tmp_path / "alone")
 
 
+@pytest.mark.long  # they are units like those above
 def test_a_study_and_a_review_are_those_of_one_process(local: Any, tmp_path: Path) -> None:
     plan = test_units.plan_of(**test_units.SEARCHED)
     test_units.played(tmp_path / "cluster", plan, Cluster(local.address))
@@ -122,49 +122,35 @@ def test_a_study_and_a_review_are_those_of_one_process(local: Any, tmp_path: Pat
     test_review_units.check(records, Cluster(local.address))
 
 
-def test_runs_of_a_sweep_are_those_of_one_process_though_a_node_is_killed(
-    local: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one", "two, and a node is killed"])
+def test_runs_of_a_sweep_are_those_of_one_process(
+    killed: bool, local: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweep_cluster, "CALL_SECONDS", 0.0)  # each call trains an iteration
-    second = local.add_node(num_cpus=1)
-    runs = units(TINY_RUN, [], range(2), tmp_path / "cluster")
+    second = local.add_node(num_cpus=1) if killed else None
+    seeds = range(2 if killed else 1)
+    runs = runs_of(TINY_RUN, [], seeds, tmp_path / "cluster")
     reached: list[int] = []
 
-    def kill(_: Unit, completed: int) -> None:
+    def kill(_: SeedRun, completed: int) -> None:
         reached.append(completed)
-        if len(reached) == 3:
+        if killed and len(reached) == 3:
             local.remove_node(second, allow_graceful=False)
 
     assert sweep_cluster.train_on_cluster(local.address, runs, kill) == {}
-    assert reached.count(4) == 2
-    assert len(reached) > 4
-    alone = units(TINY_RUN, [], range(2), tmp_path / "alone")
+    assert reached.count(4) == len(runs)
+    assert len(reached) > 4 if killed else reached == [1, 2, 3, 4]
+    alone = runs_of(TINY_RUN, [], seeds, tmp_path / "alone")
     assert train_all(alone, 1, lambda *_: None) == {}
     assert [weights(unit) for unit in runs] == [weights(unit) for unit in alone]
     assert [one.edge for one in read_results(runs, {})] == [one.edge for one in read_results(alone, {})]
     again: list[int] = []
     assert sweep_cluster.train_on_cluster(local.address, runs, lambda _, completed: again.append(completed)) == {}
-    assert again == [4, 4]  # nothing is trained again
-
-
-@pytest.mark.long  # the runs of a grid are trained by the same function, above; searches by processes are in test_search.py
-def test_a_search_has_the_trials_of_one_process(local: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("optuna")
-    config = tmp_path / "c.yaml"
-    config.write_text(json.dumps(TINY_RUN), encoding="utf-8")
-    words = ["sweep", str(config), "--search", "3", "--batch", "2", "--seeds", "1", "--set", "learning_rate=1e-4..1e-2,log"]
-    for place, where in (("cluster", ["--cluster", local.address]), ("alone", [])):
-        assert main([*words, *where, "--out", str(tmp_path / place)]) == 0
-    found, expected = ((tmp_path / place / "search.json").read_bytes() for place in ("cluster", "alone"))
-    assert found == expected
-    results = [json.loads((tmp_path / place / "results.json").read_text(encoding="utf-8")) for place in ("cluster", "alone")]
-    edges = [[run["edge"] for run in held["runs"]] for held in results]
-    assert edges[0] == edges[1]
-    assert len(edges[0]) == 3
+    assert again == [4] * len(runs)  # nothing is trained again
 
 
 def test_a_run_that_no_machine_can_take_is_an_error(local: Any, tmp_path: Path) -> None:
-    runs = units({**TINY_RUN, "threads": 2}, [], range(1), tmp_path)
+    runs = runs_of({**TINY_RUN, "threads": 2}, [], range(1), tmp_path)
     with pytest.raises(ConfigError, match=r"A run takes 2 processors \('threads'\), and the largest machine .* has 1\."):
         sweep_cluster.train_on_cluster(local.address, runs, lambda *_: None)
     assert list(tmp_path.iterdir()) == []
@@ -182,7 +168,7 @@ def test_weights_come_to_workers_as_files(local: Any, tmp_path: Path) -> None:
 
 
 def test_a_worker_of_another_version_is_an_error(local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def other(plan: Plan) -> dict[str, Any]:
+    def other(plan: WorkPlan) -> dict[str, Any]:
         return {**identity(plan), "package": "0.1 (sources 0)"}
 
     monkeypatch.setattr("nainjaune_agents.distributed.cluster.identity", other)

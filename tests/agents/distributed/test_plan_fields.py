@@ -16,7 +16,7 @@ from nainjaune_env.core.errors import ConfigError, WorkError
 from tests.support.positions import small
 
 PLANS: list[Any] = [
-    TournamentPlan(small(), ("random", "lowest"), 4, 1, pots=(0, 0, 0, 0, 0), chunk=2),
+    TournamentPlan(small(), ("random", "lowest"), 4, 1, chunk=2),
     VersusPlan(small(), ("random", "lowest"), 4, 1),
     StudyPlan(small(), ("random", "lowest"), 1, 0, 4, search=("lowest", 2)),
 ]

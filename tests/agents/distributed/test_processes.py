@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.distributed.processes import MOST_LOSSES, THREADS, Processes
+from nainjaune_agents.distributed.processes import MAX_LOSSES, THREADS, Processes
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.errors import WorkError
 from tests.agents.distributed.runs import figures, plan_of, save_run
@@ -51,7 +51,7 @@ def test_what_cannot_be_played_is_an_error_and_leaves_no_process(tmp_path: Path,
 def test_workers_that_end_again_and_again_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONHOME", "/nowhere")  # no process can start
     plan = plan_of()
-    with pytest.raises(WorkError, match=rf"Workers ended {MOST_LOSSES} times without finishing a shard"):
+    with pytest.raises(WorkError, match=rf"Workers ended {MAX_LOSSES} times without finishing a shard"):
         next(Processes(1).results(plan, [load_agent(name, plan.setup) for name in plan.agents], plan.units()))
 
 

@@ -15,7 +15,7 @@ from nainjaune_agents.arena.tournament import TournamentSums
 from nainjaune_agents.distributed import shards
 from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.shards import RUN_NAME, FinishedShards, Shards, file_name
-from nainjaune_agents.distributed.units import InProcess, Plan, Results, Unit
+from nainjaune_agents.distributed.units import InProcess, Results, WorkPlan, WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import WorkError
@@ -27,9 +27,9 @@ class Counting(InProcess):
 
     def __init__(self, most: int = 10**9) -> None:
         self.most = most
-        self.played: list[Unit] = []
+        self.played: list[WorkUnit] = []
 
-    def results(self, plan: Plan, agents: Sequence[Any], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Any], units: Iterable[WorkUnit]) -> Results:
         for unit, found in super().results(plan, agents, units):
             self.played.append(unit)
             yield unit, found
@@ -37,7 +37,7 @@ class Counting(InProcess):
                 raise KeyboardInterrupt
 
 
-def play(folder: Path, executor: Any, share: tuple[int, int] | None = None, **options: Any) -> list[Unit]:
+def play(folder: Path, executor: Any, share: tuple[int, int] | None = None, **options: Any) -> list[WorkUnit]:
     plan = plan_of(**options)
     agents = [load_agent(name, plan.setup) for name in plan.agents]
     return [unit for unit, _ in Shards(folder, executor, share).results(plan, agents, plan.units())]
@@ -65,17 +65,17 @@ def test_the_driver_keeps_no_more_with_more_shards() -> None:
     """Sums alone, and nothing of the deals that all pairs have played. Numbers above 256 are objects: most sums are by then."""
     plan = plan_of()
     player = plan.player([load_agent(name, plan.setup) for name in plan.agents])
-    found = [player(Unit(part, 0, 4)) for part in range(6)]
+    found = [player(WorkUnit(part, 0, 4)) for part in range(6)]
     sums, sizes, begun = TournamentSums(plan), [], 0
     tracemalloc.start()
-    for chunks in (400, 480):
+    for chunks in (100, 120):
         for number in range(begun, chunks):
             for part in range(6):
-                sums.add(Unit(part, 4 * number, 4), found[part])
+                sums.add(WorkUnit(part, 4 * number, 4), found[part])
         begun = chunks
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert sums.result().edges[0].moments.count == 4 * 480
+    assert sums.result().edges[0].moments.count == 4 * 120
     assert sizes[1] < 1.01 * sizes[0] < 10**6
 
 
@@ -115,7 +115,7 @@ def refused(folder: Path, says: str, **options: Any) -> None:
 
 
 def test_a_shard_of_another_run_is_refused(folder: Path, tmp_path: Path) -> None:
-    name = file_name(Unit(2, 4, 4))
+    name = file_name(WorkUnit(2, 4, 4))
     play(tmp_path / "other", InProcess(), deals=8, seed=2)
     shutil.copy(tmp_path / "other" / name, folder / name)
     refused(folder, rf"{name}' belongs to another run than the run\.json beside it\.$")
@@ -124,25 +124,25 @@ def test_a_shard_of_another_run_is_refused(folder: Path, tmp_path: Path) -> None
 
 
 def test_a_missing_shard_is_named(folder: Path) -> None:
-    (folder / file_name(Unit(1, 4, 4))).unlink()
-    (folder / file_name(Unit(5, 0, 4))).unlink()
+    (folder / file_name(WorkUnit(1, 4, 4))).unlink()
+    (folder / file_name(WorkUnit(5, 0, 4))).unlink()
     refused(folder, r"2 of 12 shards are missing in '.*shards', the first is '0001-0000000004\.json': run the jobs")
 
 
 def test_a_shard_that_is_there_twice_is_named(folder: Path) -> None:
-    shutil.copy(folder / file_name(Unit(1, 4, 4)), folder / "copy.json")
+    shutil.copy(folder / file_name(WorkUnit(1, 4, 4)), folder / "copy.json")
     refused(folder, r"The deals 4 to 7 of part 1 are there twice, and also in '.*copy\.json': keep one file for them\.$")
-    shutil.move(folder / file_name(Unit(1, 4, 4)), folder / "moved.json")
+    shutil.move(folder / file_name(WorkUnit(1, 4, 4)), folder / "moved.json")
     refused(folder, r"The deals 4 to 7 of part 1 should be in '0001-0000000004\.json', and are in '.*copy\.json'")
 
 
 def test_a_shard_under_the_name_of_another_is_refused(folder: Path) -> None:
-    shutil.copy(folder / file_name(Unit(1, 4, 4)), folder / file_name(Unit(3, 0, 4)))
+    shutil.copy(folder / file_name(WorkUnit(1, 4, 4)), folder / file_name(WorkUnit(3, 0, 4)))
     says = r"0003-0000000000\.json' holds the deals 4 to 7 of part 1, not 0 to 3 of part 3: it was copied or renamed\. Remove it"
     refused(folder, says)
     with pytest.raises(WorkError, match=says):  # a run that goes on from it too
         play(folder, InProcess(), deals=8)
-    (folder / file_name(Unit(3, 0, 4))).unlink()
+    (folder / file_name(WorkUnit(3, 0, 4))).unlink()
     assert figures(plan_of(deals=8), Shards(folder, InProcess())) == figures(plan_of(deals=8))
 
 
@@ -164,7 +164,7 @@ def test_a_shard_under_the_name_of_another_is_refused(folder: Path) -> None:
     ],
 )
 def test_a_damaged_shard_is_refused(damage: Any, says: str, folder: Path) -> None:
-    path = folder / file_name(Unit(1, 4, 4))
+    path = folder / file_name(WorkUnit(1, 4, 4))
     text = path.read_text(encoding="utf-8")
     assert damage(text) != text
     path.write_text(damage(text), encoding="utf-8")

@@ -10,7 +10,7 @@ import nainjaune_agents.arena.duplicate as duplicate
 import nainjaune_agents.arena.versus as versus_module
 from nainjaune_agents.arena.tournament import TournamentPlan, tournament
 from nainjaune_agents.arena.versus import VersusPlan, versus
-from nainjaune_agents.distributed.units import InProcess, Results, Unit, in_order
+from nainjaune_agents.distributed.units import InProcess, Results, WorkUnit, in_order
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.stats.sequential import SequentialTest
 from nainjaune_agents.task import Task
@@ -64,7 +64,7 @@ def test_a_test_looks_at_complete_prefixes_only(at_once: int, monkeypatch: pytes
         executor=executor,
         progress=lambda so_far: looks.append(so_far.advantage.count),
     )
-    assert found.to_dict(test) == whole.to_dict(test)
+    assert found.to_dict() == whole.to_dict()
     assert looks == list(range(20, found.advantage.count + 1, 20))
     assert executor.played != sorted(executor.played)
     assert len(executor.played) < 100
@@ -72,7 +72,7 @@ def test_a_test_looks_at_complete_prefixes_only(at_once: int, monkeypatch: pytes
 
 
 def test_results_in_order_come_as_soon_as_they_can() -> None:
-    units = [Unit(0, first, 1) for first in range(4)]
+    units = [WorkUnit(0, first, 1) for first in range(4)]
     asked: list[int] = []
 
     def results() -> Results:
@@ -88,7 +88,7 @@ def test_results_in_order_come_as_soon_as_they_can() -> None:
 
 def test_plans_are_the_same_after_json() -> None:
     setup = make_setup(preset="classic", players=3, max_rounds=2)
-    plan = TournamentPlan(setup, ("a", "b", "c"), 50, 2, Task("centred", {"pots": [0, 20]}), (1, 2, 3, 4, 5), rated=True, chunk=7)
+    plan = TournamentPlan(setup, ("a", "b", "c"), 50, 2, Task("centred", {"pots": [0, 20]}), rated=True, chunk=7)
     again = TournamentPlan.from_dict(plan.to_dict())
     assert again == plan
     assert again.setup.rules == setup.rules
@@ -112,5 +112,5 @@ def test_in_process_units_are_played_one_by_one() -> None:
     plan = VersusPlan(setup, ("tally", "random"), 600, 1)
     results = InProcess().results(plan, [load_agent(name, setup) for name in plan.agents], plan.units())
     unit, found = next(results)
-    assert unit == Unit(0, 0, 256)
+    assert unit == WorkUnit(0, 0, 256)
     assert isinstance(found, dict)

@@ -1,11 +1,18 @@
-"""The lines of play of a tree, reconstructed from its leaves."""
+"""A small game, and the lines of play of a tree, reconstructed from its leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from nainjaune_agents.exact.tree import Openings, Tree
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.registry import make_setup
+
+
+def perfect(dinosaurs: int, players: int = 2) -> Setup:
+    """Returns Batasaurus whose seats always know their cards."""
+    return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
 
 
 def taken(tree: Tree, leaf: int) -> list[list[int]]:

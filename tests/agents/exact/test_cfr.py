@@ -10,13 +10,9 @@ from nainjaune_agents.exact.cfr import cfr_plus
 from nainjaune_agents.exact.response import best_response_gains
 from nainjaune_agents.exact.tree import Openings, build_tree, collect_openings
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.registry import make_setup
 
-
-def perfect(dinosaurs: int, players: int = 2) -> Setup:
-    return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
+from .lines import perfect
 
 
 @pytest.mark.parametrize(("dinosaurs", "iterations"), [(3, 1000), (4, 1000), (5, 400)])

@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_agents.exact.matrix import solve
+from nainjaune_agents.exact.matrix import solve_game
 
 from .fractions_only import matrix_value
+
+
+class Equilibrium(NamedTuple):
+    lower: float
+    upper: float
+    rows: NDArray[np.float64]
+    columns: NDArray[np.float64]
+
+    @property
+    def value(self) -> float:
+        return (self.lower + self.upper) / 2
+
+
+def solve(game: ArrayLike) -> Equilibrium:
+    entries = np.ascontiguousarray(game, np.float64)
+    m, n = entries.shape
+    rows, columns = np.zeros(m), np.zeros(n)
+    bounds = solve_game(entries, m, n, np.zeros((m + 1, n + 1)), np.zeros(m + n, np.int64), rows, columns)
+    return Equilibrium(*bounds, rows, columns)
+
 
 some = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 

@@ -11,21 +11,17 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.exact.batasaurus import ExactAgent, solve
 from nainjaune_agents.exact.policy import tabular
-from nainjaune_agents.exact.response import best_response, best_response_gains, follow, value_to_first, values
+from nainjaune_agents.exact.response import best_response, best_response_gains, value_to_first, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import Last
 
+from .lines import perfect
 from .recursion import Policy, Recursion, highest, lowest, uniform
 
 RNG = np.random.default_rng(0)
-
-
-def perfect(dinosaurs: int, players: int = 2) -> Setup:
-    return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
 
 
 def edge(tree: Tree) -> np.ndarray:
@@ -76,7 +72,9 @@ def test_a_best_response_has_the_value_that_it_reports() -> None:
     for policy in (tree.uniform(), edge(tree), tabular(tree, ExactAgent(), RNG)):
         for seat in range(2):
             response = best_response(tree, policy, seat)
-            assert values(tree, follow(tree, policy, seat, response))[seat] == pytest.approx(response.value, abs=1e-12)
+            followed = np.where(tree.infosets.seat[tree.infosets.of] == seat, 0.0, policy)
+            followed[response.sequences] = 1
+            assert values(tree, followed)[seat] == pytest.approx(response.value, abs=1e-12)
             assert response.value >= values(tree, policy)[seat] - 1e-12
 
 

@@ -1,4 +1,4 @@
-"""Every rule of thumb against its definition written out over cards, and on positions made by hand."""
+"""Every heuristic against its definition written out over cards, and on positions made by hand."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ DEFINITIONS: dict[str, Callable[[View], str]] = {
 
 
 def expected(name: str, view: View) -> str:
-    """What the rule of thumb plays: its own idea with the lead; else on with the run, passing only when it must."""
+    """What the heuristic plays: its own idea with the lead; else on with the run, passing only when it must."""
     if view.required_rank == 0:
         return DEFINITIONS[name](view)
     return "-" if view.legal == ["-"] else view.play(view.required_rank)
@@ -183,8 +183,6 @@ def expected(name: str, view: View) -> str:
 
 def test_every_rule_of_thumb_has_a_definition_here() -> None:
     assert set(DEFINITIONS) == set(NAMES) == set(heuristics(GAME)) - {"random"}
-    for name, agent in heuristics(GAME).items():
-        assert agent.name == name
 
 
 @pytest.mark.parametrize("setup", SETUPS)
@@ -198,20 +196,6 @@ def test_each_plays_by_its_definition(setup: Setup) -> None:
             assert played == [expected(name, view) for view in views]
         asked += sum(view.required_rank == 0 for view in views)
     assert asked > 15
-
-
-def test_forced_plies_too() -> None:
-    """Matches that show every ply ask agents where there is nothing to choose."""
-    setup = SPEC.setup("djeco", 3)
-    agents, rng = heuristics(GAME), np.random.default_rng(0)
-    forced = 0
-    for turn in turns(setup, seed=4, tables=6, steps=60, skip_forced=False):
-        for name in NAMES:
-            for action, word in zip(agents[name].act(turn, rng), turn.legal, strict=True):
-                legal = legal_actions(int(word))
-                assert action in legal
-                forced += len(legal) == 1
-    assert forced > 100
 
 
 def led(hand: str, *, preset: str = "classic", pots: list[int] | None = None, **knobs: Any) -> dict[str, str]:

@@ -2,46 +2,155 @@
 
 from __future__ import annotations
 
-import dataclasses
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.arch import DEFAULT_ARCH, arch_names, get_arch, make_net
+from nainjaune_agents.nets import arch as arch_package
+from nainjaune_agents.nets.arch import ARCHS, arch_names, get_arch, make_net
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.arch.residual import Residual
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
-from nainjaune_agents.nets.common_layout import CommonView, common_layout, places
-from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.common_layout import CommonView, common_layout
+from nainjaune_agents.nets.net_agent import NetAgent, specialised
 from nainjaune_agents.nets.policy_value import PolicyValueNet
-from nainjaune_agents.nets.specialised import specialised
-from nainjaune_agents.search.rollouts import ScoredRollouts, rollouts_by
-from nainjaune_agents.zoo import player_registry
+from nainjaune_agents.search.rollouts import ByLogits, seat_policy
 from nainjaune_env.core.errors import CheckpointError, ConfigError
+from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.history import layout_with_history
 from nainjaune_env.registry import make_setup
 from tests.agents.nets.test_checkpoint import make
 from tests.support.positions import small, stirred
 
+SMALL: dict[str, dict[str, Any]] = {
+    "mlp": {"name": "mlp", "hidden": [16, 16], "recurrent": 0},
+    "residual": {"name": "residual", "width": 16, "blocks": 2},
+}
 each = pytest.mark.parametrize("arch", arch_names())
 
 
-def net_of(arch: str, setup: Setup, seed: int = 3) -> PolicyValueNet:
+def net_of(arch: str, setup: Setup, seed: int = 3, layout: Layout | None = None) -> PolicyValueNet:
     generator = torch.Generator().manual_seed(seed)
-    return make_net(arch, setup.layout, len(setup.game.actions), [16, 16], generator)
+    return make_net(SMALL[arch], layout or setup.layout, len(setup.game.actions), generator)
 
 
 def test_names() -> None:
-    assert {"mlp", "residual"} <= set(arch_names())
+    assert set(arch_names()) == set(SMALL)
     assert (get_arch("mlp"), get_arch("residual")) == (MLP, Residual)
-    assert all(get_arch(name).arch == name for name in arch_names())
     with pytest.raises(ConfigError, match=r"Unknown arch 'residul'\. Did you mean 'residual'\?"):
         get_arch("residul")
+
+
+@each
+def test_a_network_tells_what_it_was_made_of(arch: str) -> None:
+    assert net_of(arch, small()).arch == SMALL[arch]
+    assert get_arch(arch).Arguments.__doc__
+
+
+@pytest.mark.parametrize(
+    ("arch", "says"),
+    [
+        ("mlp", r"The configuration key 'arch' takes \{name: …, arguments\}, not 'mlp'\."),
+        ({"name": "mpl"}, "Unknown arch 'mpl'. Did you mean 'mlp'?"),
+        ({"hidden": [8]}, "Unknown arch None"),
+        ({"name": ["mlp"]}, "Unknown arch .'mlp'."),
+        ({"name": "mlp", "width": 8}, "Unknown configuration key 'arch.width'. .*Valid: arch.hidden, arch.recurrent"),
+        ({"name": "mlp", 3: 8}, "Unknown configuration key 3"),
+        ({"name": "mlp", "hidden": 8}, r"The configuration key 'arch.hidden' takes list\[int\], not 8"),
+        ({"name": "mlp", "hidden": [8, 0]}, r"The configuration key 'arch.hidden' is at least 1, and it is \[8, 0\]"),
+        ({"name": "mlp", "recurrent": -1}, "The configuration key 'arch.recurrent' is at least 0"),
+        ({"name": "residual", "recurrent": 4}, "Unknown configuration key 'arch.recurrent'"),
+        ({"name": "residual", "blocks": 0}, "The configuration key 'arch.blocks' is at least 1"),
+        ({"name": "residual", "width": 2.5}, "The configuration key 'arch.width' takes int, not 2.5"),
+    ],
+)
+def test_what_no_network_is_made_of(arch: Any, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        make_net(arch, small().layout, 5, torch.Generator())
+
+
+GATED = '''
+"""``gated``: one layer of units, each times a gate, and a state of its own where ``depth`` says so."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from nainjaune_agents import options
+from nainjaune_agents.nets.modules import linear
+from nainjaune_agents.nets.policy_value import PolicyValueNet
+
+
+class Gated(PolicyValueNet):
+    @dataclass(frozen=True)
+    class Arguments(options.Arguments):
+        units: int = options.option(8, "units of the layer", low=1, high=64)
+        sharpness: float = options.option(1.0, "factor in the gates", low=0)
+
+    arguments: Arguments
+
+    def build(self, layout, generator):
+        self.body = linear(layout.size, 2 * self.arguments.units, 1.0, generator)
+        return self.arguments.units
+
+    def trunk(self, observation, state=None, sequences=None):
+        value, gate = self.body(self.scaled(observation)).chunk(2, dim=1)
+        return value * torch.sigmoid(self.arguments.sharpness * gate), None
+'''
+
+
+@pytest.fixture
+def gated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The network ``gated``, in a file outside of the package."""
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "gated.py").write_text(GATED, encoding="utf-8")
+    monkeypatch.setattr(arch_package, "__path__", [*arch_package.__path__, str(tmp_path / "nets")])
+    yield
+    del sys.modules[f"{arch_package.__name__}.gated"]
+
+
+@pytest.mark.usefixtures("gated")
+def test_one_new_file_is_a_new_network_whatever_its_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is configured in YAML and by --set, trained, saved, resumed, begun from, searched over and played."""
+    config, out, setup = tmp_path / "gated.yaml", str(tmp_path / "run"), make_setup("nain_jaune", "djeco", 3)
+    keys = "preset: djeco\nplayers: 3\ntables: 16\nminibatch: 64\niterations: 1\neval_every: 1\neval_deals: 4\n"
+    config.write_text(f"{keys}arch: {{name: gated, units: 6}}\noptimizer: {{name: muon}}\n", encoding="utf-8")
+    assert main(["train", str(config), "--out", out, "--set", "arch.sharpness=3"]) == 0
+    assert load_checkpoint(Path(out)).arch == {"name": "gated", "units": 6, "sharpness": 3.0}
+    assert main(["train", "--resume", "--out", out, "--set", "iterations=2"]) == 0
+    assert main(["train", str(config), "--out", f"{out}-on", "--set", "arch.sharpness=3", "--set", f"init={out}"]) == 0
+    agent = load_agent(out, setup)
+    assert isinstance(agent, NetAgent)
+    assert agent.net.arch == load_checkpoint(Path(out)).arch
+    searching = load_agent(f"{out}@search=2", setup)
+    batch = Batch(setup, 4, seed=1, autoreset=False)
+    play_out(batch, [agent, searching], np.array([[0, 1, 0]] * 4), [np.random.default_rng(1)] * 2)
+    assert batch.done.all()
+    capsys.readouterr()
+    assert main(["train", "--keys"]) == 0
+    assert "  arch.sharpness       1.0            gated: factor in the gates" in capsys.readouterr().out
+    for setting, says in (("arch.units=65", "'arch.units' is at most 64"), ("arch.unit=8", "Did you mean 'arch.units'")):
+        assert main(["train", str(config), "--out", f"{out}-c", "--set", setting]) == 2
+        assert says in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("gated")
+def test_a_new_network_for_all_tables_plays_at_each_without_a_line_for_it() -> None:
+    setup = make_setup("nain_jaune", "skip", 5)
+    whole = make_net({"name": "gated"}, common_layout(setup.game), len(setup.game.actions), torch.Generator().manual_seed(1))
+    own, observation = specialised(stirred(whole), setup), Batch(setup, 50).observation
+    for one, two in zip(whole.evaluate(CommonView(setup)(observation)), own.evaluate(observation), strict=True):
+        assert two == pytest.approx(one, rel=1e-3, abs=1e-3)
 
 
 @each
@@ -84,7 +193,7 @@ def test_a_search_plays_out_rounds_by_it(arch: str, dtype: torch.dtype, monkeypa
         monkeypatch.setattr(f"nainjaune_agents.nets.{module}.fast_dtype", lambda: dtype)
     setup = small()
     net, observation = stirred(net_of(arch, setup)), Batch(setup, 200).observation
-    assert isinstance(rollouts_by(NetAgent("net", net), setup), ScoredRollouts)
+    assert isinstance(seat_policy(NetAgent("net", net), setup), ByLogits)
     expected, scorer = net.evaluate(observation)[0], NetAgent("net", net).scorer()
     stirred(net, seed=9)
     assert np.abs(scorer.logits(observation) - expected).max() < (1e-4 if dtype is torch.float32 else 0.05) * expected.std()
@@ -93,60 +202,13 @@ def test_a_search_plays_out_rounds_by_it(arch: str, dtype: torch.dtype, monkeypa
 @each
 def test_at_one_table_a_network_for_all_is_the_same(arch: str) -> None:
     setup = make_setup("nain_jaune", "skip", 5)
-    whole = make_net(arch, common_layout(setup.game), len(setup.game.actions), [16, 16], torch.Generator().manual_seed(1))
+    whole = net_of(arch, setup, layout=common_layout(setup.game))
     own, observation = specialised(stirred(whole), setup), Batch(setup, 50).observation
-    assert (own.arch, own.zero.shape) == (arch, (setup.layout.size,))
+    assert (own.arch, own.zero.shape) == (SMALL[arch], (setup.layout.size,))
     for one, two in zip(whole.evaluate(CommonView(setup)(observation)), own.evaluate(observation), strict=True):
         assert two == pytest.approx(one, rel=1e-3, abs=1e-3)
-    again = make_net(arch, setup.layout, len(setup.game.actions), [16, 16], torch.Generator())
+    again = net_of(arch, setup)
     again.load_state_dict(own.state_dict())
-
-
-EXTENDED = [
-    ("mlp", 0, "mlp", 5), ("mlp", 3, "mlp", 5), ("residual", 0, "residual", 5), ("residual", 2, "residual", 3),
-    ("mlp", 0, "history_gru", 5), ("history_gru", 0, "history_gru", 5),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("arch", "fewer", "larger", "more"), EXTENDED)
-def test_a_network_that_takes_over_another_plays_as_that_one_at_first(arch: str, fewer: int, larger: str, more: int) -> None:
-    setup, rng = small(), np.random.default_rng(1)
-    layouts = [layout_with_history(setup, plies) for plies in (fewer, more)]
-    chance = torch.Generator().manual_seed(1)
-    one, two = (
-        stirred(make_net(name, layout, len(setup.game.actions), [16, 16], chance))
-        for name, layout in zip((arch, larger), layouts, strict=True)
-    )
-    columns = places(*layouts)
-    two.extend(one, torch.from_numpy(columns))
-    observation = rng.integers(0, layouts[1].high.astype(np.int64) + 1, (30, layouts[1].size)).astype(np.uint8)
-    for found, expected in zip(two.evaluate(observation), one.evaluate(observation[:, columns]), strict=True):
-        assert found == pytest.approx(expected, rel=1e-4, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("arch", "recurrent", "fewer", "larger", "hidden", "says"),
-    [
-        ("mlp", 0, 0, "residual", [16, 16], "cannot take over one of arch 'mlp' with fewer inputs"),
-        ("mlp", 4, 0, "mlp", [16, 16], "cannot take over one of arch 'mlp' with fewer inputs"),
-        ("mlp", 0, 2, "history_gru", [16, 16], "takes over one of arch 'mlp' without history only"),
-        ("mlp", 0, 0, "mlp", [16], "'body.2.weight' has the shape .16, 16., and cannot be extended"),
-        ("mlp", 0, 0, "mlp", [8, 8], "'body.0.weight' has the shape"),
-    ],
-)
-def test_a_network_takes_over_no_other(arch: str, recurrent: int, fewer: int, larger: str, hidden: list[int], says: str) -> None:
-    setup = small()
-    layouts = [layout_with_history(setup, plies) for plies in (fewer, 4)]
-    number, chance = len(setup.game.actions), torch.Generator()
-    one = make_net(arch, layouts[0], number, [16, 16], chance, recurrent=recurrent)
-    with pytest.raises(ValueError, match=says):
-        make_net(larger, layouts[1], number, hidden, chance).extend(one, torch.from_numpy(places(*layouts)))
-
-
-def test_an_architecture_that_cannot_be_restricted_says_so() -> None:
-    net = net_of("mlp", small())
-    with pytest.raises(ValueError, match="'mlp' cannot be restricted to the observations of one setup"):
-        PolicyValueNet.fold(net, small().layout, torch.arange(3), torch.zeros(3))
 
 
 @each
@@ -154,8 +216,8 @@ def test_its_checkpoint_plays_as_it_does(arch: str, tmp_path: Path) -> None:
     setup = small()
     net = stirred(net_of(arch, setup))
     tensors = {f"model.{name}": tensor for name, tensor in net.state_dict().items()}
-    save_checkpoint(tmp_path / FILE_NAME, make(setup, arch=arch, hidden=[16, 16], tensors=tensors))
-    assert load_checkpoint(tmp_path).arch == arch
+    save_checkpoint(tmp_path / FILE_NAME, make(setup, arch=net.arch, tensors=tensors))
+    assert load_checkpoint(tmp_path).arch == SMALL[arch]
     agent = load_agent(str(tmp_path), setup)
     assert isinstance(agent, NetAgent)
     assert type(agent.net) is get_arch(arch)
@@ -163,39 +225,27 @@ def test_its_checkpoint_plays_as_it_does(arch: str, tmp_path: Path) -> None:
     assert np.array_equal(agent.net.evaluate(observation)[0], net.evaluate(observation)[0])
 
 
-@pytest.mark.parametrize(("arch", "says"), [("residual", "those of its network"), ("transformer", "Unknown arch")])
-def test_a_head_that_names_another_arch_is_refused(arch: str, says: str, tmp_path: Path) -> None:
-    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(make(small()), arch=arch))
-    with pytest.raises(CheckpointError, match=says):
-        load_agent(str(tmp_path), small())
-
-
-def test_checkpoints_from_before_there_were_architectures_are_mlps() -> None:
-    """Such are the files of ``zoo:strong-1``; their heads name none."""
-    paths = [player.path for player in player_registry().players("strong-1")]
-    assert paths
-    for path in paths:
-        assert b'\\"arch\\"' not in path.read_bytes()[:20_000]
-        kept = load_checkpoint(path)
-        assert kept.arch == DEFAULT_ARCH == "mlp"
-        assert kept.history == 0  # nor was there a history
-
-
 def test_a_head_whose_tensors_do_not_fit_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(make(small()), hidden=[7]))
+    save_checkpoint(tmp_path / FILE_NAME, make(small(), arch={"name": "mlp", "hidden": [7]}))
     with pytest.raises(CheckpointError, match=r"those of its network: (.|\n)*size mismatch(.|\n)*[^.]\.$"):
         load_agent(str(tmp_path), small())
 
 
 @pytest.mark.parametrize(
-    ("arch", "hidden", "recurrent"),
-    [("mlp", [1 << 14] * 3, 0), ("mlp", [1 << 10], 1 << 14), ("mlp", [], 1 << 14), ("residual", [1 << 14], 0)],
+    "arch",
+    [
+        {"name": "mlp", "hidden": [1 << 14] * 3},
+        {"name": "mlp", "hidden": [1 << 10], "recurrent": 1 << 14},
+        {"name": "mlp", "hidden": [], "recurrent": 1 << 14},
+        {"name": "residual", "width": 1 << 14, "blocks": 1},
+    ],
+    ids=str,
 )
-def test_a_network_that_would_fill_the_memory_is_refused(arch: str, hidden: list[int], recurrent: int, tmp_path: Path) -> None:
+def test_a_network_that_would_fill_the_memory_is_refused(arch: dict[str, Any], tmp_path: Path) -> None:
     says = r"The hidden layers of a network have at most 268435456 weights between them, not \d+\.$"
     with pytest.raises(ConfigError, match=rf"^{says}"):
-        make_net(arch, small().layout, 9, hidden, torch.Generator(), recurrent=recurrent)
-    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(make(small()), arch=arch, hidden=hidden, recurrent=recurrent))
+        make_net(arch, small().layout, 9, torch.Generator())
+    save_checkpoint(tmp_path / FILE_NAME, make(small(), arch=arch))
     with pytest.raises(CheckpointError, match=says):
         load_agent(str(tmp_path), small())
-    get_arch("mlp").check_arguments([1 << 14] * 2, 0)
+    ARCHS.build({"name": "mlp", "hidden": [1 << 14] * 2})

@@ -9,22 +9,23 @@ from torch import Tensor, nn
 
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.fused_mlp import (
-    MOST,
+    MAX_ROWS,
     FusedInference,
     FusedTraining,
     LinearChain,
-    RunBoth,
+    RunPair,
     fast_dtype,
     linear_chain,
     one_after_the_other,
 )
 from nainjaune_agents.nets.modules import ValueNet
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.trainers.ahead import Ahead
+from nainjaune_agents.trainers.overlap import Prefetcher
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
+from tests.support.networks import mlp
 from tests.support.positions import small, stirred
 
 SETUPS = [make_setup("nain_jaune", "djeco", 4), make_setup("batasaurus", None, 2)]
@@ -32,7 +33,7 @@ both = pytest.mark.parametrize("setup", SETUPS, ids=["djeco", "batasaurus"])
 
 
 def net_for(setup: Setup, hidden: tuple[int, ...] = (64, 48)) -> MLP:
-    return stirred(MLP(setup.layout, len(setup.game.actions), hidden, torch.Generator().manual_seed(3)))
+    return stirred(mlp(setup, hidden))
 
 
 def seen(setup: Setup, rows: int, seed: int = 4) -> Tensor:
@@ -101,7 +102,7 @@ def test_a_hook_on_a_layer_is_not_passed_over() -> None:
 
 def test_a_network_with_memory_is_no_chain_and_has_no_scorer() -> None:
     setup = small()
-    net = MLP(setup.layout, len(setup.game.actions), [8], torch.Generator(), recurrent=4)
+    net = mlp(setup, recurrent=4)
     assert net.fused() is None
     with pytest.raises(ValueError, match=r"a network with memory \(4 units\) has no logits without its state"):
         NetAgent("net", net).scorer()
@@ -124,10 +125,10 @@ def test_its_logits_are_the_network_s(setup: object, hidden: tuple[int, ...], dt
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_any_number_of_rows_and_none_that_was_there_before(dtype: torch.dtype) -> None:
     setup = SETUPS[0]
-    fast, observation = inference(net_for(setup), dtype), seen(setup, MOST + 40).numpy()
+    fast, observation = inference(net_for(setup), dtype), seen(setup, MAX_ROWS + 40).numpy()
     whole = fast.logits(observation)
     near = 0.02 * whole.std()
-    for rows in (1, 16, 17, 300, MOST):
+    for rows in (1, 16, 17, 300, MAX_ROWS):
         part = fast.logits(observation[:rows])
         assert np.abs(part - whole[:rows]).max() < near
         fast.logits(255 - observation)
@@ -267,11 +268,11 @@ def test_parts_of_a_pass_give_the_same_bits_in_any_order(dtype: torch.dtype) -> 
     """Also at the same time, and nearly those of a whole pass."""
     net = net_for(SETUPS[0])
     calls: list[int] = []
-    orders: list[RunBoth | None] = [
+    orders: list[RunPair | None] = [
         None,
         one_after_the_other,
         lambda one, other: (calls.append(1), one_after_the_other(other, one))[1],
-        Ahead(lambda iteration: iteration, 1).run_both,
+        Prefetcher(lambda iteration: iteration, 1).run_pair,
     ]
     found = []
     for order in orders:

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.loading import load_agent, setup_of_runs
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.common_layout import CommonView, common_layout
-from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.net_agent import NetAgent, specialised
 from nainjaune_agents.nets.payoff_scale import random_payoff_scale
-from nainjaune_agents.nets.specialised import specialised
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import GameSpec, Setup
@@ -24,12 +22,13 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import get_game, make_setup
 from tests.agents.nets import test_checkpoint
 from tests.support.contract import all_setups
+from tests.support.networks import mlp
 from tests.support.positions import small, stirred
 
 
 def common_net(game: GameSpec, recurrent: int = 0, hidden: tuple[int, ...] = (16, 8)) -> MLP:
     """A net on the common layout to which everything matters."""
-    return stirred(MLP(common_layout(game), len(game.actions), hidden, torch.Generator(), recurrent=recurrent))
+    return stirred(mlp(game.setup(), hidden, recurrent=recurrent, layout=common_layout(game)))
 
 
 def saved(path: Path, net: MLP, setup: Setup, **other: Any) -> None:
@@ -39,8 +38,7 @@ def saved(path: Path, net: MLP, setup: Setup, **other: Any) -> None:
         algorithm="ppo",
         layout=common_layout(setup.game).fingerprint,
         actions=len(setup.game.actions),
-        hidden=list(net.hidden),
-        recurrent=net.recurrent,
+        arch=net.arch,
         common=True,
         iteration=1,
         config={},
@@ -83,11 +81,21 @@ def test_it_matters_where_it_sits() -> None:
     assert not np.allclose(policies[0], policies[2], atol=1e-3)
 
 
-@pytest.mark.parametrize(("hidden", "game"), [((), "nain_jaune"), ((4,), "batasaurus")])
-def test_what_cannot_be_made_into_one_is_refused(hidden: tuple[int, ...], game: str) -> None:
-    net = common_net(get_game(game), hidden=hidden)
-    with pytest.raises(ValueError, match="a network for all tables takes 231 bytes and has hidden layers; this one takes"):
-        specialised(net, make_setup("nain_jaune"))
+def test_a_network_of_another_game_is_refused() -> None:
+    with pytest.raises(ValueError, match="a network for all tables takes 231 bytes, and this one takes"):
+        specialised(common_net(get_game("batasaurus")), make_setup("nain_jaune"))
+
+
+@pytest.mark.parametrize("recurrent", [0, 3])
+def test_without_hidden_layers_its_constant_inputs_stand_beside_each_observation(recurrent: int) -> None:
+    setup = make_setup("nain_jaune", "skip", 3)
+    whole, observation = common_net(setup.game, recurrent, hidden=()), Batch(setup, 30, seed=3).observation
+    one, two = (np.zeros((30, recurrent), np.float32) for _ in range(2))
+    expected = whole.evaluate(CommonView(setup)(observation), one)
+    found = specialised(whole, setup)
+    for a, b in zip((*expected, one), (*found.evaluate(observation, two), two), strict=True):
+        assert b == pytest.approx(a, rel=1e-4, abs=1e-3)
+    assert found.fused() is None
 
 
 @pytest.mark.parametrize("game", ["nain_jaune", "batasaurus"])
@@ -115,7 +123,7 @@ def test_it_is_refused_by_another_game_and_another_layout(tmp_path: Path) -> Non
     saved(tmp_path, net, setup, layout=setup.layout.fingerprint)  # a head that lies
     with pytest.raises(CheckpointError, match="was trained on another observation layout"):
         load_agent(str(tmp_path), setup)
-    saved(tmp_path, net, setup, hidden=[])
+    saved(tmp_path, net, setup, arch={"name": "mlp", "hidden": []})
     with pytest.raises(CheckpointError, match=r"The tensors of .* are not those of its network"):
         load_agent(str(tmp_path), setup)
     saved(tmp_path, net, setup, common=False)

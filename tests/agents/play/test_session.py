@@ -87,7 +87,7 @@ def test_standings_share_places() -> None:
     typist = Typist([])
     played = session(table, typist)
     played.totals[:] = [5, -1, 5, -9]
-    played._standings(winner=True)
+    played.standings(winner=True)
     assert typist.shown.splitlines() == [
         "Standings",
         "  1. seat 0 (you)      5 chips",
@@ -154,7 +154,7 @@ def test_undo_in_a_run_of_ones_own_and_too_late() -> None:
         first = table.speaker.typed(table.legal[0])
         table.play(table.legal[0])
         table.run_on()
-        if table._before:  # still the person's own
+        if table.undoable:  # still the person's own
             typist = Typist([first, "u", "hand"])
             session(persons_table("djeco", seed=seed, decline="always"), typist).run()
             assert "Your last move has been taken back." in typist.shown
@@ -233,9 +233,9 @@ def test_hidden_cards_change_nothing_on_the_screen(game: str, language: str) -> 
             table = persons_table(get_game(game).default_preset, seed=seed, language=language)
             if hidden:
                 other = helper(table.setup).reshuffle(table.setup, table._batch.tables[0], 0, random.Random(seed))
-                differing += other.tobytes() != table._opening.tobytes()
+                differing += other.tobytes() != table.opening.tobytes()
                 table._batch.set_tables(0, other, trusted=True)
-                table._opening["rng"] = table._batch.tables["rng"][0]
+                table.opening["rng"] = table._batch.tables["rng"][0]
                 table._begin()
             typist = Typist(["" if table.must_memorise else "?", *everything, *table.speaker.topics], screen=True)
             if table.at_turn != 0:
@@ -254,8 +254,8 @@ def test_b4_2_a_layout_is_shown_once() -> None:
     typist = Typist(["", "table", "unshown", "?"], screen=True)
     session(table, typist, look=0).run()
     glimpse, after = typist.shown.split("\x1b[?1049l")
-    layout = [table.setup.game.speaker(table.setup, table._opening, 0, "en").words.dinosaurs[int(value) - 1]  # type: ignore[misc,arg-type]
-              for value in table._opening["layout"][0]]  # fmt: skip
+    layout = [table.setup.game.speaker(table.setup, table.opening, 0, "en").words.dinosaurs[int(value) - 1]  # type: ignore[misc,arg-type]
+              for value in table.opening["layout"][0]]  # fmt: skip
     rows = [line for line in glimpse.splitlines() if all(name in line for name in layout[:4])]
     assert rows
     assert not [line for line in after.splitlines() if all(name in line for name in layout[:4])]

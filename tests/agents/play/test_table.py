@@ -51,7 +51,7 @@ def state(table: PersonsTable) -> tuple[Any, ...]:
 def test_the_first_deal_is_that_of_a_batch(game: str) -> None:
     for seed in (0, 7):
         table = persons_table(preset(game), seed=seed)
-        assert table._opening.tobytes() == Batch(table.setup, 1, seed=seed, skip_forced=False).tables[0].tobytes()
+        assert table.opening.tobytes() == Batch(table.setup, 1, seed=seed, skip_forced=False).tables[0].tobytes()
 
 
 @GAMES
@@ -88,7 +88,7 @@ def test_rounds_by_themselves(game: str) -> None:
     table, rng = persons_table(preset(game), seed=2, by_rounds=True), random.Random(3)
     openings = []
     for _ in range(3):
-        openings.append(table._opening.tobytes())
+        openings.append(table.opening.tobytes())
         play_round(table, rng)
         assert table.match_over
         assert verify_record(table.record(NAMES[: table.setup.players])) == 1
@@ -165,7 +165,7 @@ def test_a_move_is_taken_back_as_if_it_had_not_been(name: str, knobs: dict[str, 
         while not table.round_over:
             before, action = state(table), rng.choice(table.legal)
             shown = table.play(action)
-            undoable = bool(table._before)
+            undoable = bool(table.undoable)
             if undoable and rng.random() < 0.7:
                 assert table.undo()
                 assert state(table) == before
@@ -189,9 +189,9 @@ def test_several_moves_are_taken_back_one_by_one() -> None:
             states.append(state(table))
             table.play(table.legal[0])
             table.run_on()
-            if not table._before:
+            if not table.undoable:
                 break
-        if len(table._before) == 3:
+        if len(table.undoable) == 3:
             break
     else:
         pytest.fail("no seed gives three moves in a row")
@@ -207,7 +207,7 @@ def test_nothing_is_taken_back_once_another_has_played() -> None:
     table.run_on()
     while not table.round_over:
         table.play(rng.choice(table.legal))
-        if table.run_on() and not table.round_over and not table._before:
+        if table.run_on() and not table.round_over and not table.undoable:
             late += 1
             before = state(table)
             assert not table.undo()

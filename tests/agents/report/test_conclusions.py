@@ -6,15 +6,12 @@ import pytest
 
 from nainjaune_agents.arena.tournament import Result
 from nainjaune_agents.report.conclusions import headline, sentences, strongest
-from tests.agents.arena.edges import advantages, edges
-from tests.support.positions import small
+from tests.agents.arena.edges import result_of
 
 
 def of(**means: float) -> Result:
     """From ``ab=0.5``: a in a field of b, with an interval of 0.06 on either side."""
-    found = edges({(pair[0], pair[1]): mean for pair, mean in means.items()})
-    names = sorted({edge.hero for edge in found})
-    return Result(small(), names, 1500, 1, None, found, advantages(names, found))
+    return result_of({(pair[0], pair[1]): mean for pair, mean in means.items()}, deals=1500)
 
 
 @pytest.mark.parametrize(

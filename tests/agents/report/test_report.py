@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +14,17 @@ import pytest
 from matplotlib.image import imread
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.advantage import Advantages
 from nainjaune_agents.arena.duplicate import Edge
-from nainjaune_agents.arena.tournament import Result, tournament
+from nainjaune_agents.arena.tournament import Result, TournamentPlan, tournament
 from nainjaune_agents.report.conclusions import sentences
+from nainjaune_agents.report.page import page
 from nainjaune_agents.report.report import write_report
 from nainjaune_agents.report.text import text_table
 from nainjaune_agents.stats.differences import ROUGH, TOO_FEW, Differences
-from tests.agents.arena.edges import advantages as advantages_of
-from tests.agents.arena.edges import differences, edges
+from nainjaune_agents.task import Task
+from tests.agents.arena.edges import advantages, differences, result_of, result_of_differences
 from tests.agents.arena.scripted import First, Last
+from tests.agents.report.test_page import MADE
 from tests.support.positions import small
 
 NAMES = ["runs/a/first", "lowest", "runs/b/second@sample"]
@@ -31,8 +33,7 @@ MEANS = {(0, 1): 2.5, (0, 2): -0.25, (1, 0): -3.0, (1, 2): 0.0, (2, 0): 1.0, (2,
 
 @pytest.fixture
 def result() -> Result:
-    found = edges({(NAMES[i], NAMES[j]): mean for (i, j), mean in MEANS.items()}, squares=99.0)
-    return Result(small(), NAMES, 100, 7, None, found, advantages_of(NAMES, found))
+    return result_of({(NAMES[i], NAMES[j]): mean for (i, j), mean in MEANS.items()}, squares=99.0)
 
 
 def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None:
@@ -51,9 +52,11 @@ def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None
     assert "Nain Jaune, preset classic, 3 players, 100 deals, seed 7" in text
 
 
-def test_the_table_says_what_the_pots_began_with(result: Result) -> None:
-    result.pots = [1, 2, 3, 4, 5]
-    assert "[1, 2, 3, 4, 5] in the pots before the antes" in text_table(result)
+def test_the_table_and_the_page_name_another_task_than_the_default_one() -> None:
+    result = result_of({("a", "b"): 1.0, ("b", "a"): -1.0}, task=Task(start={"pots": [9, 9]}))
+    assert "100 deals, own payoff, start with pots 9, seed 7\n" in text_table(result)
+    assert " · own payoff, start with pots 9</p>" in page(result, MADE)
+    assert "--start pots=9 " in page(result, MADE)
 
 
 def test_files(result: Result, tmp_path: Path) -> None:
@@ -135,11 +138,7 @@ def test_the_picture_shows_something(result: Result, tmp_path: Path) -> None:
 def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tmp_path: Path) -> None:
     """Two agents that differ on 3 deals of 50: no file has an interval, and each says why."""
     values = np.array([1.5, -0.5, 2.0] + [0.0] * 47)
-    few = Differences.of(values)
-    found = [Edge("a", "b", few, [few] * 3), Edge("b", "a", few.negated(), [few] * 3)]
-    advantages = Advantages(2)
-    advantages.found = [few]
-    result = Result(small(), ["a", "b"], 50, 0, None, found, advantages)
+    result = result_of_differences(Differences.of(values))
     assert "+0.060 (3 of 50 deals differ)" in text_table(result)
     assert "too few deals differ" in text_table(result)
     (said,) = sentences(result)
@@ -160,11 +159,7 @@ def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
     """Over 299 deals, and over 3,000 of which one outweighs the rest; not over 300 that are much alike."""
 
     def notes(values: NDArray[np.float64]) -> list[str]:
-        found = Differences.of(values)
-        edges = [Edge("a", "b", found, [found] * 3), Edge("b", "a", found.negated(), [found] * 3)]
-        advantages = Advantages(2)
-        advantages.found = [found]
-        result = Result(small(), ["a", "b"], found.count, 0, None, edges, advantages)
+        result = result_of_differences(Differences.of(values))
         folder = tmp_path / str(len(values))
         folder.mkdir()
         report = write_report(result, folder).read_text(encoding="utf-8")
@@ -182,20 +177,20 @@ def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
 def test_equal_agents_make_a_picture_too(tmp_path: Path) -> None:
     """All means 0, no spread, and NaN intervals: nothing to scale colours by."""
     found = [Edge("a", "b", differences(0.0, 1, 0.0)), Edge("b", "a", differences(0.0, 50, 0.0))]
-    report = write_report(Result(small(), ["a", "b"], 50, 0, None, found, advantages_of("ab", found)), tmp_path)
+    plan = TournamentPlan(small(), ("a", "b"), 50, 0)
+    report = write_report(Result(plan, found, advantages("ab", found)), tmp_path)
     assert report.with_suffix(".png").stat().st_size > 5000
 
 
 def test_names_are_no_mathematics(tmp_path: Path) -> None:
     names = [r"runs/a$\q$b", "lowest"]
-    found = edges({(names[i], names[1 - i]): 1.0 for i in range(2)}, squares=99.0)
-    write_report(Result(small(), names, 100, 7, None, found, advantages_of(names, found)), tmp_path)
+    write_report(result_of({(names[i], names[1 - i]): 1.0 for i in range(2)}, squares=99.0), tmp_path)
     assert (tmp_path / "results.json").exists()
 
 
 def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path) -> None:
     write_report(result, tmp_path)
-    result.seed = 8
+    result.plan = replace(result.plan, seed=8)
     write_report(result, tmp_path)
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["seed"] == 8
     assert len(os.listdir(tmp_path)) == 5

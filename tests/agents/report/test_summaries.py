@@ -16,9 +16,8 @@ from nainjaune_agents.report.text import summary_lines, text_table
 from nainjaune_agents.stats.differences import ROUGH
 from nainjaune_agents.stats.ratings import Ratings
 from nainjaune_agents.stats.ratio_estimate import Estimate
-from tests.agents.arena.edges import advantages, edges
+from tests.agents.arena.edges import result_of
 from tests.agents.report.test_page import EVIL, MADE, Reader
-from tests.support.positions import small
 
 NAMES = ["runs/first", "lowest", EVIL]
 RATINGS = Ratings(NAMES, [Estimate(81.25, 4.0), Estimate(-20.5, 4.0), Estimate(-60.75, 4.0)], 100)
@@ -28,8 +27,7 @@ RATINGS = Ratings(NAMES, [Estimate(81.25, 4.0), Estimate(-20.5, 4.0), Estimate(-
 def result() -> Result:
     """The first two are not separated, and the third is worse than both."""
     means = {(0, 1): 0.1, (1, 0): -0.1, (0, 2): 2.0, (2, 0): -2.0, (1, 2): 3.0, (2, 1): -3.0}
-    found = edges({(NAMES[i], NAMES[j]): mean for (i, j), mean in means.items()}, squares=99.0)
-    return Result(small(), NAMES, 100, 7, None, found, advantages(NAMES, found), ratings=RATINGS)
+    return result_of({(NAMES[i], NAMES[j]): mean for (i, j), mean in means.items()}, squares=99.0, ratings=RATINGS)
 
 
 def test_a_row_an_agent_below_the_chips(result: Result) -> None:
@@ -55,7 +53,7 @@ def test_without_ratings_there_is_alpha_rank(result: Result) -> None:
 
 
 def test_two_agents_are_not_summed_up(result: Result) -> None:
-    two = replace(result, agents=NAMES[:2], edges=result.edges[:2], ratings=None)
+    two = result_of({(NAMES[0], NAMES[1]): 0.1, (NAMES[1], NAMES[0]): -0.1}, squares=99.0)
     assert (summary_lines(two), [*csv_rows(two)]) == ([], [])
     assert "In one number" not in page(two, MADE)
     assert text_table(two).splitlines()[-2].startswith("      lowest")
@@ -91,4 +89,4 @@ def test_the_csv_has_all_digits(result: Result, tmp_path: Path) -> None:
 def test_the_command_says_where_agents_were_not_rated(result: Result) -> None:
     assert "--no-ratings" not in command(result)
     assert "--no-ratings" in command(replace(result, ratings=None))
-    assert "--no-ratings" not in command(replace(result, agents=NAMES[:2], ratings=None))
+    assert "--no-ratings" not in command(result_of({("a", "b"): 0.1, ("b", "a"): -0.1}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,15 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import AdaptiveSearchAgent
-from nainjaune_agents.search.adaptive import PairedStats, keep, unit_loss
+from nainjaune_agents.search.adaptive import keep, unit_loss
+from nainjaune_agents.search.values import PairedStats, Trial
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from tests.support.positions import is_legal, small, turns
+
+from .test_agent import Thinks
 
 
 class Drawn:
@@ -29,16 +31,6 @@ class Drawn:
         rng = np.random.default_rng(tables["rng"].astype(np.uint64).tolist())
         noise = self.common * rng.normal(size=(len(tables), 1)) + self.own * rng.normal(size=(len(tables), len(self.means)))
         return np.where(actions[:, None] >> np.arange(len(self.means)) & 1, self.means + noise, 0)
-
-
-class Thinks:
-    """A prior that returns the same logits everywhere."""
-
-    def __init__(self, nats: list[float]) -> None:
-        self.nats = np.array(nats, np.float32)
-
-    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        return np.tile(self.nats, (len(observation), 1))
 
 
 def one_decision(tables: int = 1) -> tuple[DecisionBatch, list[int]]:
@@ -119,12 +111,10 @@ def test_parts_of_many_decisions_make_no_difference() -> None:
 
 def test_paired_deviations_equal_those_of_the_differences() -> None:
     values = np.random.default_rng(2).normal(size=(1, 40, 3)) * [1, 2, 3]
-    stats, left = PairedStats(1, 3), np.ones((1, 3), bool)
-    stats.add(np.array([0]), left, values[:, :15])
-    stats.add(np.array([0]), left, values[:, 15:])
-    assert stats.mean()[0] == pytest.approx(values[0].mean(axis=0))
-    assert stats.error()[0] == pytest.approx(values[0].std(axis=0, ddof=1) / math.sqrt(40))
-    leader, kept = keep(stats.of(np.array([0])), left, np.zeros((1, 3)), 40, 0.0)
+    stats, left, row = PairedStats(1, 3), np.ones((1, 3), bool), np.array([0])
+    for part in (values[:, :15], values[:, 15:]):
+        stats.add(Trial(row, np.arange(3), np.array([part.shape[1]]), part[0, ..., None]), left)
+    leader, kept = keep(stats, row, left, np.zeros((1, 3)), 40, 0.0)
     assert leader[0] == values[0].mean(axis=0).argmax()
     assert kept[0, leader[0]]
 

@@ -15,8 +15,9 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by, searching
-from nainjaune_agents.search.agent import ActionStats, better_half, schedule
+from nainjaune_agents.search.agent import better_half, schedule
 from nainjaune_agents.search.rollouts import loops_for, no_heuristic
+from nainjaune_agents.search.values import as_bits, as_rows
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import AgentError
@@ -235,14 +236,6 @@ def test_the_prior_keeps_its_weight_where_actions_are_tried_once(halving: bool) 
     assert chosen == [first, second]
 
 
-def test_a_typical_error_of_single_payoffs_is_their_spread() -> None:
-    sums = ActionStats(3, 3)
-    sums.add(np.array([0, 1, 2]), np.array([0b011, 0b111, 0b011]), np.array([[3.0, 4, 0], [0, 0, 0], [1, 3, 0]]))
-    assert sums.typical_error().tolist() == pytest.approx([12.5**0.5, 1, 5**0.5])
-    sums.add(np.array([2]), np.array([0b001]), np.array([[5.0, 0, 0]]))
-    assert sums.typical_error()[2] == pytest.approx(2)
-
-
 def test_nothing_is_searched_where_there_is_no_choice() -> None:
     setup = small()
     batch = Batch(setup, 40, seed=3, skip_forced=False)
@@ -261,23 +254,11 @@ def test_nothing_is_searched_where_there_is_no_choice() -> None:
     assert len(rollouts.asked) == 2 * asked + 3 * forced.sum()
 
 
-def test_means_and_their_errors() -> None:
-    sums = ActionStats(2, 3)
-    sums.add(np.array([0, 0, 1]), np.array([0b011, 0b011, 0b100]), np.array([[1.0, 5, 0], [4, 5, 0], [0, 0, 7]]))
-    sums.add(np.array([0]), np.array([0b001]), np.array([[4.0, 0, 0]]))
-    assert sums.count.tolist() == [[3, 2, 0], [0, 0, 1]]
-    assert sums.mean()[0, :2].tolist() == [3, 5]
-    assert sums.mean()[1, 2] == 7
-    assert sums.error()[0, 0] == pytest.approx(np.std([1, 4, 4], ddof=1) / 3**0.5)
-    assert sums.error()[0, 1] == 0
-    assert np.isnan(sums.mean()).sum() == 3
-    assert np.isnan(sums.error()).sum() == 4
-
-
 def test_the_better_half() -> None:
     mean = np.array([[1.0, 2, 2, np.nan], [3, 2, 1, 0], [0, 9, 0, 0]])
-    assert better_half(mean, np.array([0b0111, 0b1111, 0b1101])).tolist() == [0b0110, 0b0011, 0b0101]
-    assert better_half(mean[:1], np.array([0b0100])).tolist() == [0b0100]
+    left = as_rows(np.array([0b0111, 0b1111, 0b1101]), 4)
+    assert as_bits(better_half(mean, left)).tolist() == [0b0110, 0b0011, 0b0101]
+    assert as_bits(better_half(mean[:1], as_rows(np.array([0b0100]), 4))).tolist() == [0b0100]
 
 
 @pytest.mark.parametrize("game", game_names())
@@ -340,7 +321,7 @@ def test_no_search_by_a_net_that_remembers() -> None:
 
 
 def test_a_game_without_rules_of_thumb_is_played_out_at_random() -> None:
-    assert loops_for(make_setup("signal_lamps").game).heuristic_move is no_heuristic
+    assert loops_for(make_setup("signal_lamps")).heuristic_move is no_heuristic
 
 
 def test_another_agent_may_play_the_rollouts() -> None:

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from nainjaune_agents.arena.timing import TimedAgent
-from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.search.policies import UNIFORM, AgentPolicy, CompiledPolicy, LogitsPolicy, policy_of, rollout_policy
+from nainjaune_agents.heuristics import RandomAgent, heuristics, heuristics_module
+from nainjaune_agents.search.policies import AgentPolicy, LogitsPolicy, policy_of, rollout_policy
+from nainjaune_env.agent import CompiledPolicy
 from nainjaune_env.core.errors import AgentError
+from nainjaune_env.engine.learner_loops import UNIFORM
 from nainjaune_env.registry import make_setup
 from tests.support.positions import small
 from tests.test_agent import untrained
 
 
+class CompiledElsewhere(RandomAgent):
+    """Its compiled code is not that of the game's heuristics, which rollouts are compiled with."""
+
+    def compiled_policy(self) -> CompiledPolicy:
+        return CompiledPolicy(sys.modules[__name__], 0)
+
+
 def test_each_agent_has_the_fastest_policy() -> None:
     setup = small()
     known = heuristics("nain_jaune")
-    assert rollout_policy(known["random"], setup) == CompiledPolicy(UNIFORM)
+    assert rollout_policy(known["random"], setup) == CompiledPolicy(None, UNIFORM)
     numbers = [rollout_policy(agent, setup) for name, agent in known.items() if name != "random"]
-    assert numbers == [CompiledPolicy(number) for number in range(len(known) - 1)]
+    assert numbers == [CompiledPolicy(heuristics_module("nain_jaune"), number) for number in range(len(known) - 1)]
     net = untrained(setup)
     assert rollout_policy(net, setup) == LogitsPolicy(net)
+    elsewhere = CompiledElsewhere()
+    assert rollout_policy(elsewhere, setup) == AgentPolicy(elsewhere)
     timed = TimedAgent(net)
     assert rollout_policy(timed, setup) == AgentPolicy(timed)
 

@@ -13,7 +13,8 @@ from nainjaune_agents.arena.timing import TimedAgent
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.fused_mlp import FusedInference
 from nainjaune_agents.nets.policy_value import PolicyValueNet
-from nainjaune_agents.search.rollouts import BatchedRollouts, CompiledRollouts, ScoredRollouts, rollouts_by
+from nainjaune_agents.search.policies import Scorer
+from nainjaune_agents.search.rollouts import ByAct, ByLogits, CompiledRollouts, SteppedRollouts, rollouts_by, seat_policy
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.prng import streams
@@ -32,6 +33,14 @@ def in_float32(net: PolicyValueNet) -> FusedInference:
     chain = net.fused()
     assert chain is not None
     return FusedInference(chain, torch.float32)
+
+
+def by_logits(setup: Setup, scorer: Scorer, *, stochastic: bool = False, objective: str = "own") -> SteppedRollouts:
+    return SteppedRollouts(setup, [ByLogits(scorer, stochastic=stochastic)], objective=objective)
+
+
+def by_act(setup: Setup, agent: Agent, objective: str = "own") -> SteppedRollouts:
+    return SteppedRollouts(setup, [ByAct(setup, agent)], objective=objective)
 
 
 def positions(setup: Setup, *, skip_forced: bool = True, steps: int = 4) -> Batch:
@@ -63,7 +72,7 @@ def test_rollouts_come_to_what_rounds_played_by_hand_do(setup: Setup, skip_force
         for w, word in enumerate(batch.legal):
             for action in legal_actions(int(word)):
                 expected[w, action] = by_hand(setup, agent, tables[w], action)
-        for rollouts in (rollouts_by(agent, setup), BatchedRollouts(setup, agent)):
+        for rollouts in (rollouts_by(agent, setup), by_act(setup, agent)):
             before = tables.tobytes()
             assert rollouts.values(tables, batch.legal).tolist() == expected.tolist(), (name, type(rollouts))
             assert tables.tobytes() == before
@@ -77,10 +86,10 @@ def test_rollouts_by_logits_are_those_of_the_agent_through_a_batch(setup: Setup,
     tables = batch.tables
     for stochastic in (False, True):
         agent = untrained(setup, stochastic=stochastic)
-        scored = ScoredRollouts(setup, in_float32(agent.net), stochastic=stochastic)
+        scored = by_logits(setup, in_float32(agent.net), stochastic=stochastic)
         before = tables.tobytes()
         values = scored.values(tables, batch.legal)
-        assert values.tolist() == BatchedRollouts(setup, agent).values(tables, batch.legal).tolist()
+        assert values.tolist() == by_act(setup, agent).values(tables, batch.legal).tolist()
         assert tables.tobytes() == before
         if not stochastic:
             for w, word in enumerate(batch.legal):
@@ -104,7 +113,7 @@ class Seeing:
 def test_a_scorer_is_shown_what_the_seat_to_act_observes_and_nothing_else(setup: Setup) -> None:
     batch = positions(setup)
     scorer = Seeing(batch.num_actions)
-    ScoredRollouts(setup, scorer, stochastic=False).values(batch.tables[:3], batch.legal[:3])
+    by_logits(setup, scorer).values(batch.tables[:3], batch.legal[:3])
     expected: list[bytes] = []
     for table, word in zip(batch.tables[:3], batch.legal[:3], strict=True):
         for action in legal_actions(int(word)):
@@ -123,8 +132,9 @@ def test_who_plays_rollouts_how() -> None:
     setup = small()
     for name, agent in heuristics("nain_jaune").items():
         assert isinstance(rollouts_by(agent, setup), CompiledRollouts), name
-    assert isinstance(rollouts_by(untrained(setup), setup), ScoredRollouts)
-    assert isinstance(rollouts_by(TimedAgent(untrained(setup)), setup), BatchedRollouts)
+    for other, policy in ((untrained(setup), ByLogits), (TimedAgent(untrained(setup)), ByAct)):
+        assert isinstance(rollouts_by(other, setup), SteppedRollouts)
+        assert isinstance(seat_policy(other, setup), policy)
 
 
 @setups
@@ -169,7 +179,7 @@ def test_more_tables_than_are_played_at_once(monkeypatch: pytest.MonkeyPatch) ->
     agent, net = heuristics("nain_jaune")["tally"], in_float32(untrained(setup).net)
 
     def values() -> list[Any]:
-        ways = (BatchedRollouts(setup, agent), ScoredRollouts(setup, net, stochastic=True))
+        ways = (by_act(setup, agent), by_logits(setup, net, stochastic=True))
         return [way.values(batch.tables, batch.legal).tolist() for way in ways]
 
     whole = values()
@@ -182,7 +192,7 @@ def test_centred_payoffs_are_those_of_every_seat_less_their_mean(setup: Setup) -
     """In rollouts of every kind: the seats' own payoffs of the same rounds are known from a batch."""
     batch = positions(setup)
     net = untrained(setup)
-    scored = ScoredRollouts(setup, in_float32(net.net), stochastic=False, objective="centred")
+    scored = by_logits(setup, in_float32(net.net), objective="centred")
     rule = list(heuristics(setup.game.name).values())[1]
     for agent, quick in ((rule, rollouts_by(rule, setup, "centred")), (net, scored)):
         expected = np.zeros((12, batch.num_actions))
@@ -195,5 +205,5 @@ def test_centred_payoffs_are_those_of_every_seat_less_their_mean(setup: Setup) -
                     played.step(agent.act(DecisionBatch(played, np.arange(1)), np.random.default_rng(0)))
                 got = payoffs(played)
                 expected[w, action] = got[batch.seat[w]] - sum(got) / len(got)
-        for rollouts in (quick, BatchedRollouts(setup, agent, objective="centred")):
+        for rollouts in (quick, by_act(setup, agent, "centred")):
             assert rollouts.values(batch.tables, batch.legal) == pytest.approx(expected, abs=1e-9), type(rollouts)

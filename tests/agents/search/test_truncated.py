@@ -7,12 +7,11 @@ import pytest
 import torch
 
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.search.rollouts import ScoredRollouts
 from nainjaune_agents.search.truncated import TruncatedRollouts
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from tests.agents.search.test_rollouts import positions, setups, untrained
+from tests.agents.search.test_rollouts import by_logits, positions, setups, untrained
 from tests.support.positions import stirred
 
 
@@ -28,7 +27,7 @@ def player(setup: Setup, *, stochastic: bool = False) -> NetAgent:
 @pytest.mark.parametrize("stochastic", [False, True])
 def test_beyond_the_rounds_end_they_are_whole(setup: Setup, stochastic: bool) -> None:
     batch, agent = positions(setup), player(setup, stochastic=stochastic)
-    whole = ScoredRollouts(setup, agent.scorer(), stochastic=stochastic).values(batch.tables, batch.legal)
+    whole = by_logits(setup, agent.scorer(), stochastic=stochastic).values(batch.tables, batch.legal)
     assert TruncatedRollouts(setup, agent, 10_000).values(batch.tables, batch.legal).tolist() == whole.tolist()
 
 

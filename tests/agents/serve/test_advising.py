@@ -82,7 +82,7 @@ def test_leaving_the_position_stops_the_search(tmp_path: Path, monkeypatch: pyte
         for _ in range(100):  # the step that had begun ends, unheard
             await asyncio.sleep(0.002)
         assert page.last["type"] != "advice"
-        assert not page.server._searches._running
+        assert not page.server.searches.running
 
     async def play(server: TableServer) -> None:
         page = Page(server, (await made(server, new_table(game, rounds=2)))[0])
@@ -159,11 +159,11 @@ def test_advice_under_rules_whose_deals_may_leave_no_decision(cards: int) -> Non
 
 def test_a_server_may_load_advice_before_it_is_asked_for(tmp_path: Path) -> None:
     async def play(server: TableServer) -> None:
-        server._prepared = True
+        server.prepared = True
         page = Page(server, (await made(server, new_table(GAMES[-1])))[0])
         await page.hello()
         for _ in range(20_000):
-            if server.advisers._loaded:
+            if server.advisers.loaded:
                 return
             await asyncio.sleep(0.001)
         raise AssertionError("It is not loaded.")

@@ -1,7 +1,9 @@
 """The page in a real Chromium: matches by mouse and by keyboard, several people, interruptions, small and dark screens.
 
+`test_browser_smoke` has the few that ``make test`` runs; ``make browser`` runs the others, too.
+
 Where there is no browser or no axe-core, these tests are skipped, but fail in continuous integration.
-``make browser`` installs both.
+``make browser`` installs both first.
 """
 
 from __future__ import annotations
@@ -20,19 +22,18 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from nainjaune_agents.loading import named_agents
-from nainjaune_agents.play.replay_page import replay_page
-from nainjaune_env.records.record import parse_record, read_records, verify_record
 from tests.support.chromium import INSTALLED, browser_path, ways_to_launch
 from tests.support.games import games_with
 from tests.support.source import ROOT
 
 AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
 GAMES = games_with("speaker", "pictures")
+GOLDEN = ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"
 PATIENCE = 25_000
 """Milliseconds to wait for what a quiet machine does in a few."""
 JOB = 4 * PATIENCE
 """The same for a replay or a film, which is made in a process of its own with a low priority."""
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +161,7 @@ def check_axe(page: Page) -> None:
     assert found == []
 
 
-def at_rest(page: Page) -> str:
+def wait_for_turn(page: Page) -> str:
     """Waits until somebody is to act at this page; says what: "mine" (a move), "between" (the next round) or "over"."""
     states = ", ".join(f".turn[data-state={state}]" for state in ("mine", "between", "over"))
     return str(page.wait_for_selector(states).get_attribute("data-state"))  # type: ignore[union-attr]
@@ -178,28 +179,8 @@ def click_and_wait(page: Page, button: str) -> None:
 
 
 def play_by_mouse(page: Page) -> None:
-    while (now := at_rest(page)) != "over":
+    while (now := wait_for_turn(page)) != "over":
         click_and_wait(page, ".move:enabled" if now == "mine" else ".buttons button.main")
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_by_mouse_to_the_end(game: str, served: Served, opened: Opener) -> None:
-    host = opened(served.link)
-    check_axe(host)
-    link, _ = new_table(host, game)
-    check_axe(host)
-    page = opened(link)
-    assert at_rest(page) == "mine"
-    check_axe(page)
-    play_by_mouse(page)
-    check_axe(page)
-    expect(page.get_by_text("The match is over.").first).to_be_visible()
-    assert page.locator("tbody tr").count() == 2
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download the record").click()
-    record = parse_record(Path(download.value.path()).read_text(encoding="utf-8").strip())
-    assert verify_record(record) == 1
-    assert record["agents"] == ["<b>Zoé 0", "random"]
 
 
 def test_by_keyboard_in_french_on_a_small_dark_screen(served: Served, opened: Opener) -> None:
@@ -210,7 +191,7 @@ def test_by_keyboard_in_french_on_a_small_dark_screen(served: Served, opened: Op
     check_axe(page)
     while page.evaluate("!document.activeElement.classList.contains('move')"):
         page.keyboard.press("Tab")
-    while at_rest(page) != "over":
+    while wait_for_turn(page) != "over":
         before = number_of_ply(page)
         page.wait_for_function("() => document.activeElement.tagName === 'BUTTON'")  # the policy allows no eval
         page.keyboard.press("Enter")
@@ -239,10 +220,10 @@ def test_two_people_and_a_spectator(served: Served, opened: Opener) -> None:
 def test_lost_connections_and_a_killed_server(served: Served, opened: Opener) -> None:
     link, _ = new_table(opened(served.link), GAMES[-1])
     page = opened(link)
-    assert at_rest(page) == "mine"
+    assert wait_for_turn(page) == "mine"
     click_and_wait(page, ".move:enabled")  # before the server is killed: an unanswered move may be stored or not
     for interrupt in (served.kill, lambda: page.context.set_offline(True)):
-        at_rest(page)
+        wait_for_turn(page)
         before = number_of_ply(page)
         interrupt()
         if interrupt == served.kill:
@@ -251,7 +232,7 @@ def test_lost_connections_and_a_killed_server(served: Served, opened: Opener) ->
         page.context.set_offline(False)
         expect(page.get_by_text("Connected", exact=True)).to_be_visible()
         page.reload()
-        at_rest(page)
+        wait_for_turn(page)
         assert number_of_ply(page) == before
     play_by_mouse(page)
 
@@ -262,35 +243,6 @@ def test_a_link_that_is_none(served: Served, opened: Opener) -> None:
     check_axe(page)
     assert json.loads(page.evaluate("JSON.stringify(Object.keys(localStorage))")) == []
     expect(page.locator("#home")).to_be_hidden()  # it leads to the host's form
-
-
-def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
-    (record,) = list(read_records(ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"))[:1]
-    file = tmp_path / "match.html"
-    file.write_text(replay_page(record, "en"), encoding="utf-8")
-    page = opened(file.as_uri())
-    page.wait_for_selector("[data-ready]")
-    check_axe(page)
-    first = page.locator("#picture").get_attribute("src")
-    page.get_by_role("button", name="ply ▶").click()
-    assert page.locator("#picture").get_attribute("src") != first
-    page.get_by_role("button", name="round ▶|").click()
-    page.get_by_role("button", name="◀◀ decision").click()
-    page.locator("#view").select_option("1")
-    where = page.locator("#where").inner_text()
-    again = opened(page.url)
-    again.wait_for_selector("[data-ready]")
-    assert again.locator("#where").inner_text() == where
-    assert again.locator("#view").input_value() == "1"
-    again.evaluate("location.hash = '#ply=0&view=0'")
-    expect(again.locator("#view")).to_have_value("0")
-    expect(again.locator("#ply")).to_have_value("0")
-    with again.expect_download() as download:
-        again.get_by_text("Save the picture").click()
-    assert Path(download.value.path()).read_text(encoding="utf-8").startswith("<svg")
-
-
-GOLDEN = ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"
 
 
 def test_a_record_is_chosen_scrubbed_and_linked_to(served: Served, opened: Opener, tmp_path: Path) -> None:
@@ -348,7 +300,7 @@ def test_a_dropped_record_and_its_film(served: Served, opened: Opener) -> None:
 def test_the_cards_of_the_picture_are_buttons(game: str, served: Served, opened: Opener) -> None:
     link, _ = new_table(opened(served.link), game)
     page = opened(link, has_touch=True)
-    while at_rest(page) == "mine" and not page.locator(".cards button").count():  # a look at one's own cards, or a stop
+    while wait_for_turn(page) == "mine" and not page.locator(".cards button").count():  # a look at one's own cards, or a stop
         before = number_of_ply(page)
         page.locator(".move:enabled").first.click()
         page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
@@ -364,7 +316,7 @@ def test_the_cards_of_the_picture_are_buttons(game: str, served: Served, opened:
     before = number_of_ply(page)
     card.tap()
     page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
-    if at_rest(page) == "mine" and page.locator(".cards button").count():
+    if wait_for_turn(page) == "mine" and page.locator(".cards button").count():
         page.locator(".cards button").last.focus()
         page.keyboard.press("ArrowRight")
         assert page.evaluate("document.activeElement.classList.contains('move')")
@@ -391,7 +343,7 @@ def test_agents_are_watched(served: Served, opened: Opener) -> None:
     page.get_by_role("button", name="Go on").click()
     page.get_by_label("Speed", exact=True).focus()
     page.keyboard.press("End")
-    assert at_rest(page) == "over"
+    assert wait_for_turn(page) == "over"
     page.get_by_role("button", name="Pause").click()
     other = opened(link, viewport={"width": 360, "height": 740})
     expect(other.get_by_role("button", name="Go on")).to_be_visible()

@@ -13,7 +13,7 @@ from tests.support.games import games_with
 
 GAMES = games_with("speaker", "pictures", "advice")
 SMALL: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 browser, served, opened = base.browser, base.served, base.opened
 
 
@@ -48,7 +48,7 @@ def computed(page: Page) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_advice_is_shown_and_cancelled(game: str, served: base.Served, opened: base.Opener) -> None:
     page = opened(advised_table(opened(served.link), game, rounds=2), **SMALL)
-    assert base.at_rest(page) == "mine"
+    assert base.wait_for_turn(page) == "mine"
     values = page.locator(".values tbody th")
     assert values.count() == 0
     page.get_by_text("Show the value of each move").click()
@@ -61,7 +61,7 @@ def test_advice_is_shown_and_cancelled(game: str, served: base.Served, opened: b
     number, before = page.locator(".values").inner_text(), base.number_of_ply(page)
     page.locator(".move:enabled").last.click()
     page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
-    if base.at_rest(page) == "mine":
+    if base.wait_for_turn(page) == "mine":
         expect(values.first).to_contain_text("▸")
         assert page.locator(".values").inner_text() != number
     page.get_by_text("Show the value of each move").click()
@@ -121,7 +121,7 @@ def test_review_guess_first_and_play_on(game: str, served: base.Served, opened: 
 def test_the_same_deal_again_in_french(served: base.Served, opened: base.Opener) -> None:
     page = opened(base.new_table(opened(served.link), GAMES[-1])[0])
     page.locator("#language").select_option("fr")
-    assert base.at_rest(page) == "mine"
+    assert base.wait_for_turn(page) == "mine"
     begun = page.locator(".events .deal").all_inner_texts()
     base.play_by_mouse(page)
     settled = page.locator(".plain li").all_inner_texts()

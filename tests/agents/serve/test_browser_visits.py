@@ -11,7 +11,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from tests.agents.serve import test_browser as base
 
 GAMES = base.GAMES
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 browser, served, opened = base.browser, base.served, base.opened
 
 
@@ -66,7 +66,7 @@ def test_a_link_followed_from_a_table_shows_nothing_of_it(served: base.Served, o
     until_held(page, held)
     page.wait_for_timeout(1000)  # views of the first table come meanwhile
     held.pop()()
-    assert base.at_rest(page) == "mine"
+    assert base.wait_for_turn(page) == "mine"
     assert page.locator("input[type=range]").count() == 0
 
 
@@ -74,7 +74,7 @@ def test_a_link_and_a_language_are_chosen_while_the_connection_is_lost(served: b
     host = opened(served.link)
     links = [base.new_table(host, game)[0] for game in (GAMES[0], GAMES[-1])]
     page = opened(links[0])
-    assert base.at_rest(page) == "mine"
+    assert base.wait_for_turn(page) == "mine"
     title = page.locator("h1").inner_text()
     served.kill()
     expect(page.get_by_text("The connection is lost")).to_be_visible()
@@ -135,7 +135,7 @@ def test_the_host_finds_and_deletes_tables_after_a_restart(served: base.Served, 
     served.start()
     assert served.link == before
     player = opened(link)
-    assert base.at_rest(player) == "mine"
+    assert base.wait_for_turn(player) == "mine"
     page = opened(served.link)  # another browser, which keeps no invitations
     newest = page.locator("#made section").first
     newest.get_by_role("button", name="New invitations").click()
@@ -159,7 +159,7 @@ def listeners(page: Page) -> int:
 
 def test_listeners_go_with_their_table(served: base.Served, opened: base.Opener) -> None:
     page = opened(base.new_table(opened(served.link), GAMES[0])[0])
-    assert base.at_rest(page) == "mine"
+    assert base.wait_for_turn(page) == "mine"
     before = listeners(page)
     for language, text in (("fr", "À vous de jouer"), ("en", "Your turn")):
         page.locator("#language").select_option(language)

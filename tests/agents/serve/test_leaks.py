@@ -29,8 +29,8 @@ def begin_with(live: LiveTable, opening: Any) -> None:
     """Lets a new table begin with another deal."""
     table = live.table
     table._batch.set_tables(0, opening, trusted=True)
-    table._opening = table._batch.tables[0].copy()
-    table._opening["rng"] = 5  # the same choice among interchangeable cards
+    table.opening = table._batch.tables[0].copy()
+    table.opening["rng"] = 5  # the same choice among interchangeable cards
     live._listeners.clear()
 
 
@@ -151,7 +151,7 @@ def test_the_comparison_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_comparison_of_advice_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Advice from a table that is not redacted differs."""
-    from nainjaune_agents.serve import study
+    from nainjaune_agents.serve import reviewing
 
     game, knobs = next((game, knobs) for game, knobs in CASES if is_advised(get_game(game).setup(None, None, **knobs)))
 
@@ -159,7 +159,7 @@ def test_the_comparison_of_advice_can_fail(tmp_path: Path, monkeypatch: pytest.M
         for message in original(advisers, setup, tables, number, language):
             yield {**message, "x": tables.tobytes().hex()}
 
-    original = study.advice_steps
-    monkeypatch.setattr(study, "advice_steps", leaky)
+    original = reviewing.advice_steps
+    monkeypatch.setattr(reviewing, "advice_steps", leaky)
     with pytest.raises(AssertionError):
         test_hidden_cards_change_no_byte(game, knobs, "en", tmp_path, monkeypatch)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from nainjaune_env.games import DEFAULT_GAME
 from tests.support.games import games_with
 from tests.support.source import ROOT
 
@@ -58,8 +59,7 @@ async def main(folder):
     with opened(Path(folder) / "t.sqlite") as store:
         server = TableServer(store, limits=FREE)
         try:
-            for game in sys.argv[2:]:
-                await play(server, game)
+            await play(server, sys.argv[2])
         finally:
             await server.close()
 
@@ -71,8 +71,11 @@ sys.exit(bool(seen))
 
 
 @pytest.mark.slow
-def test_the_event_loop_compiles_and_loads_nothing(tmp_path: object) -> None:
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, marks=[pytest.mark.long] * (game != DEFAULT_GAME)) for game in games_with("speaker", "pictures")]
+)
+def test_the_event_loop_compiles_and_loads_nothing(game: str, tmp_path: object) -> None:
     """numba takes its lock for every function that is compiled, or loaded from the cache: never in the thread of the loop."""
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path), *games_with("speaker", "pictures")]
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path), game]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stdout + done.stderr

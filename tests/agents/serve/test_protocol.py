@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from nainjaune_agents.serve.protocol import Limits, Message, MessageError, Rate, error_text, read_message
+from nainjaune_agents.serve.protocol import Limits, Message, MessageError, Play, Rate, error_text, read_message
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 
 LIMITS = Limits(message_bytes=300)
@@ -14,7 +14,7 @@ LIMITS = Limits(message_bytes=300)
 
 def test_a_message_is_read() -> None:
     given = {"type": "play", "token": "t", "number": 3, "action": 5}
-    assert read_message(json.dumps(given), LIMITS) == Message("play", "t", {"number": 3, "action": 5})
+    assert read_message(json.dumps(given), LIMITS) == Message("play", "t", Play(3, 5))
 
 
 @pytest.mark.parametrize(

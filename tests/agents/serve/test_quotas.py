@@ -11,9 +11,8 @@ import pytest
 from nainjaune_agents.serve.protocol import Limits, Refusal
 from nainjaune_agents.serve.replays import FairTurns
 from nainjaune_agents.serve.server import TableServer
-from nainjaune_agents.serve.store import MAX_REPLAYS_OF_LINK
+from nainjaune_agents.serve.store import MAX_REPLAYS_OF_LINK, Pass, hashed, new_token
 from nainjaune_agents.serve.texts import TEXTS
-from nainjaune_agents.serve.tokens import Pass, hashed, new_token
 from tests.agents.serve.pages import Page, made, new_table, opened
 from tests.agents.serve.test_server import served
 from tests.support.games import games_with

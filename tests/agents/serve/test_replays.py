@@ -17,7 +17,7 @@ import pytest
 from nainjaune_agents.play import match_table
 from nainjaune_agents.play.replay_page import replay_data
 from nainjaune_agents.serve import job, replays
-from nainjaune_agents.serve.protocol import Limits, MessageError, Refusal, cost, read_message
+from nainjaune_agents.serve.protocol import Limits, MessageError, OpenReplay, Refusal, cost, read_message
 from nainjaune_agents.serve.replays import Replays
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.texts import TEXTS
@@ -125,7 +125,7 @@ def test_who_has_no_token_opens_nothing(tmp_path: Path) -> None:
 def test_the_size_of_records_and_what_they_count_for() -> None:
     limits = Limits(message_bytes=100, record_bytes=500)
     long = json.dumps({"type": "replay", "token": "t", "record": "x" * 300})
-    assert read_message(long, limits).values["record"] == "x" * 300
+    assert read_message(long, limits).case == OpenReplay("x" * 300)
     assert 3 < cost(long, limits) < 4
     assert cost("x" * 300, limits) == cost(b"x" * 300, limits) == 1
     for refused in (

@@ -192,9 +192,9 @@ def test_a_review_stops_when_its_viewer_leaves(tmp_path: Path, monkeypatch: pyte
         page = await played(server, GAMES[-1])
         monkeypatch.setattr("nainjaune_agents.serve.reviewing.MEASURING", 20_000)
         assert (await page.ask("review", seat=0))["type"] == "progress"
-        assert server._searches._running
+        assert server.searches.running
         server.leave(page.viewer)
-        assert not server._searches._running
+        assert not server.searches.running
         count = len(page.sent)
         await asyncio.sleep(0.2)
         assert len(page.sent) == count

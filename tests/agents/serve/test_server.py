@@ -13,7 +13,7 @@ import pytest
 
 from nainjaune_agents.serve import tables as module
 from nainjaune_agents.serve.live_table import LiveTable
-from nainjaune_agents.serve.protocol import KINDS, Limits
+from nainjaune_agents.serve.protocol import CASES, Limits
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.tables import FORGOTTEN
 from nainjaune_agents.serve.texts import TEXTS
@@ -24,7 +24,7 @@ from tests.support.games import games_with
 
 GAMES = pytest.mark.parametrize("game", games_with("speaker", "pictures"))
 REFUSALS = TEXTS["en"].refusals
-FUZZED = [kind for kind in KINDS if kind not in ("stop", "advise", "review", "position")]
+FUZZED = [kind for kind in CASES if kind not in ("stop", "advise", "review", "position")]
 """Kinds of messages that get one answer."""
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.serve.store import DEAL, Store
-from nainjaune_agents.serve.tokens import Pass, new_token
+from nainjaune_agents.serve.store import DEAL, Pass, Store, new_token
 from nainjaune_env.core.errors import ConfigError
 from tests.agents.serve.pages import opened
 
@@ -76,7 +75,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         Store(tmp_path)
 
 
-@pytest.mark.parametrize("pragma", ["journal_mode = wal", "user_version = 1", "user_version = 0"])
+@pytest.mark.parametrize("pragma", ["journal_mode = wal", "user_version = 3", "user_version = 0"])
 @pytest.mark.parametrize(
     ("script", "name"),
     [
@@ -95,16 +94,13 @@ def test_files_of_other_programs_are_refused_and_not_written_to(tmp_path: Path, 
     assert path.read_bytes() == before
 
 
-def test_files_of_earlier_versions_and_of_killed_servers_are_opened(tmp_path: Path) -> None:
+def test_files_of_killed_servers_are_opened(tmp_path: Path) -> None:
     path, token = tmp_path / "a.sqlite", new_token()
     with opened(path) as store:
         store.add_passes({token: Pass(None, None)})
         (tmp_path / "killed").mkdir()
         for each in (path, path.with_name("a.sqlite-wal")):
             shutil.copy(each, tmp_path / "killed")
-    with closing(sqlite3.connect(path)) as file:  # as it was before there were replays, and before its version was noted
-        file.executescript("drop table replays; pragma user_version = 0")
-    for each in (path, tmp_path / "killed" / "a.sqlite"):
-        with opened(each) as store:
-            assert store.find_pass(token) == Pass(None, None)
-            store.add_replay(new_token(), "x", b"")
+    with opened(tmp_path / "killed" / "a.sqlite") as store:
+        assert store.find_pass(token) == Pass(None, None)
+        store.add_replay(new_token(), "x", b"")

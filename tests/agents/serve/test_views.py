@@ -30,7 +30,7 @@ def test_every_card_of_a_seat_is_where_its_picture_has_it(game: str, preset: int
     setup = spec.setup(list(spec.presets)[preset])
     assert spec.pictures is not None
     rng = random.Random(5)
-    table = MatchTable(setup, [None] * setup.players, seed=4, chance=lambda number, index: RowStreams(index), by_rounds=True)
+    table = MatchTable(setup, [None] * setup.players, seed=4, rng=lambda number, index: RowStreams(index), by_rounds=True)
     found = 0
     while not table.round_over:
         seat, position = table.at_turn, table.position[0]

@@ -25,7 +25,7 @@ NAMES = {"nain_jaune": ("longest", "lowest"), "batasaurus": ("mirror", "highest"
 
 @pytest.mark.parametrize("game", NAMES)
 def test_edges_are_those_of_duplicate_play(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "MOST_DEALS", 12)
+    monkeypatch.setattr(watching, "MAX_EDGE_DEALS", 12)
     setup = get_game(game).setup()
     agents = [load_agent(name, setup) for name in NAMES[game]]
     found = RunningEdges(setup, agents, seed=3)
@@ -70,7 +70,7 @@ def test_the_speed_changes_while_it_waits() -> None:
 
 def test_a_table_is_watched_at_a_speed_that_one_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables_module, "SHOW_EDGES", 0.0)
-    monkeypatch.setattr(watching, "MOST_DEALS", 4)
+    monkeypatch.setattr(watching, "MAX_EDGE_DEALS", 4)
     seats = [{"agent": name} for name in ("longest", "lowest", "lowest", "random")]
 
     async def play(server: TableServer) -> None:

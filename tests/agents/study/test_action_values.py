@@ -1,4 +1,4 @@
-"""Values of actions, and the regret of those taken."""
+"""RegretValues of actions, and the regret of those taken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import rollouts_by
-from nainjaune_agents.study.action_values import ActionEvaluator, Values
+from nainjaune_agents.study.action_values import ActionEvaluator, RegretValues
 from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -29,8 +29,8 @@ def positions(setup: Setup) -> tuple[Any, Any, Any]:
     return batch.redacted(), batch.legal.copy(), batch.sample(streams(5, TABLES))
 
 
-def alike(one: Values, two: Values) -> bool:
-    return all(np.array_equal(getattr(one, f.name), getattr(two, f.name), equal_nan=True) for f in fields(Values))
+def alike(one: RegretValues, two: RegretValues) -> bool:
+    return all(np.array_equal(getattr(one, f.name), getattr(two, f.name), equal_nan=True) for f in fields(RegretValues))
 
 
 def test_means_and_errors_are_those_of_the_determinizations() -> None:
@@ -47,7 +47,7 @@ def test_means_and_errors_are_those_of_the_determinizations() -> None:
         assert np.flatnonzero(~np.isnan(found.error[k])).tolist() == actions
         assert found.mean[k, actions] == pytest.approx(payoff[:, actions].mean(axis=0), rel=1e-6)
         assert found.error[k, actions] == pytest.approx(payoff[:, actions].std(axis=0, ddof=1) / 6**0.5, rel=1e-5, abs=1e-6)
-        assert found.best[k] == max(actions, key=lambda a: (payoff[:, a].mean(), -a))
+        assert found.action[k] == max(actions, key=lambda a: (payoff[:, a].mean(), -a))
         bests = []
         for deal in range(6):
             others = np.delete(payoff, deal, axis=0)
@@ -62,10 +62,10 @@ def test_each_decision_is_by_itself() -> None:
     evaluator = ActionEvaluator(setup, heuristics(setup.game.name)["random"], 400)
     whole = evaluator.values(tables, legal, streams(7, TABLES))
     part = evaluator.values(tables[:5], legal[:5], streams(7, 5))
-    assert alike(Values(*(getattr(whole, f.name)[:5] for f in fields(Values))), part)
+    assert alike(RegretValues(*(getattr(whole, f.name)[:5] for f in fields(RegretValues))), part)
     none = evaluator.values(tables[:0], legal[:0], streams(7, 0))
     actions = len(setup.game.actions)
-    assert [getattr(none, f.name).shape for f in fields(Values)] == [(0, actions), (0, actions), (0,), (0, actions)]
+    assert [getattr(none, f.name).shape for f in fields(RegretValues)] == [(0, actions)] * 3 + [(0,), (0, actions)]
 
 
 def test_regret_is_not_made_of_noise() -> None:

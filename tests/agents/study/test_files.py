@@ -94,7 +94,7 @@ def test_what_was_searched_stands_by_the_decisions(tmp_path: Path) -> None:
         assert found["search_move"][row] == [actions[action] for action in legal]
         assert found["search_mean"][row] == values.mean[k, legal].tolist()
         assert found["search_error"][row] == values.error[k, legal].tolist()
-        assert found["search_best"][row] == actions[values.best[k]]
+        assert found["search_best"][row] == actions[values.action[k]]
         assert found["regret"][row] == values.behind[k, found["action"][row]]
     for row in set(range(len(found["deal"]))) - set(where):
         assert {found[name][row] for name in ("search_mean", "search_error", "search_best", "regret")} == {None}

@@ -11,7 +11,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.study.action_values import ActionEvaluator
-from nainjaune_agents.study.playing import Chunk, Plan, Stream, play
+from nainjaune_agents.study.playing import Chunk, Stream, StudySettings, play
 from nainjaune_env.core.errors import AgentError, ConfigError, RecordError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -34,7 +34,7 @@ def rows(chunks: list[Chunk], name: str) -> list[str]:
 @pytest.mark.parametrize("episode", ["round", "match"])
 def test_a_longer_study_begins_with_a_shorter_one(setup: Setup, episode: Any) -> None:
     """However many are played at once."""
-    plan = Plan(setup, agents(setup, "random", "random"), 5, episode=episode)
+    plan = StudySettings(setup, agents(setup, "random", "random"), 5, episode=episode)
     few, many, some = list(play(plan, 5)), list(play(plan, 8, tables=3)), list(play(plan, 3, first=5))
     for name in ("decisions", "positions", "choices", "seats", "tallies"):
         assert rows(many, name) == rows(few, name) + rows(some, name)
@@ -42,32 +42,32 @@ def test_a_longer_study_begins_with_a_shorter_one(setup: Setup, episode: Any) ->
     assert [(chunk.first, chunk.count) for chunk in many] == [(0, 3), (3, 3), (6, 2)]
     seats = np.concatenate([chunk.seats for chunk in many])
     assert np.concatenate([chunk.seats for chunk in (*few, *some)]).tolist() == seats.tolist()
-    assert rows(list(play(Plan(setup, plan.agents, 6, episode=episode), 5)), "decisions") != rows(few, "decisions")
+    assert rows(list(play(StudySettings(setup, plan.agents, 6, episode=episode), 5)), "decisions") != rows(few, "decisions")
 
 
 def test_searched_decisions_are_the_same_however_many_are_played() -> None:
     setup = GAMES[0]
     one, two = agents(setup, "lowest", "random")
-    plan = Plan(setup, [one, two], 5, evaluator=ActionEvaluator(setup, one, 4), share=0.3)
+    plan = StudySettings(setup, [one, two], 5, evaluator=ActionEvaluator(setup, one, 4), share=0.3)
     few, many = list(play(plan, 12)), list(play(plan, 12, tables=5))
     found = [np.concatenate([chunk.values.mean for chunk in chunks if chunk.values]) for chunks in (few, many)]
     assert np.array_equal(*found, equal_nan=True)
     decisions = sum(int((chunk.trace.decisions["choices"] > 1).sum()) for chunk in few)
     assert 0.15 * decisions < len(found[0]) < 0.45 * decisions
-    full = Plan(setup, [one, two], 5, evaluator=ActionEvaluator(setup, one, 4))
+    full = StudySettings(setup, [one, two], 5, evaluator=ActionEvaluator(setup, one, 4))
     assert sum(len(chunk.trace.kept_row) for chunk in play(full, 12)) == decisions
     # and nothing that is played depends on it
-    assert rows(few, "decisions") == rows(list(play(Plan(setup, [one, two], 5), 12)), "decisions")
+    assert rows(few, "decisions") == rows(list(play(StudySettings(setup, [one, two], 5), 12)), "decisions")
 
 
 def test_agents_sit_where_they_are_told_to() -> None:
     setup = GAMES[0]
     three = agents(setup, "lowest", "highest", "random")
-    fixed = next(play(Plan(setup, three, 1, seating="fixed"), 40))
+    fixed = next(play(StudySettings(setup, three, 1, seating="fixed"), 40))
     assert (fixed.seats == [0, 1, 2]).all()
-    alone = next(play(Plan(setup, three[:1], 1, seating="fixed"), 4))
+    alone = next(play(StudySettings(setup, three[:1], 1, seating="fixed"), 4))
     assert not alone.seats.any()
-    drawn = next(play(Plan(setup, three, 1), 400)).seats
+    drawn = next(play(StudySettings(setup, three, 1), 400)).seats
     assert np.bincount(drawn.ravel()).tolist() == pytest.approx([400] * 3, abs=60)
     assert len(np.unique(drawn, axis=0)) == 27
     lowest = fixed.trace.decisions[fixed.trace.decisions["seat"] == 0]
@@ -79,7 +79,7 @@ def test_agents_sit_where_they_are_told_to() -> None:
 
 def test_deals_are_none_of_those_of_tournaments_and_matches() -> None:
     setup = GAMES[0]
-    chunk = next(play(Plan(setup, agents(setup), 3), 50))
+    chunk = next(play(StudySettings(setup, agents(setup), 3), 50))
     hands = {tuple(row) for row in chunk.trace.dealt["hand_bits"].reshape(50, -1).tolist()}
     states = {int(state) for state in Duplicate(setup, agents(setup), seed=3).deal_seeds(0, 1000)}
     assert not states & {int(state) for stream in Stream for state in streams(3, 1000, stream)}
@@ -89,14 +89,14 @@ def test_deals_are_none_of_those_of_tournaments_and_matches() -> None:
 
 def test_pots_may_be_given() -> None:
     setup = GAMES[0]
-    chunk = next(play(Plan(setup, agents(setup), 3, pots=[100, 0, 0, 0, 7]), 3))
-    antes = next(play(Plan(setup, agents(setup), 3), 3))
+    chunk = next(play(StudySettings(setup, agents(setup), 3, pots=[100, 0, 0, 0, 7]), 3))
+    antes = next(play(StudySettings(setup, agents(setup), 3), 3))
     assert (chunk.trace.dealt["pot"] - antes.trace.dealt["pot"]).tolist() == [[100, 0, 0, 0, 7]] * 9
 
 
 def test_every_ply() -> None:
     setup = GAMES[0]
-    chunk = next(play(Plan(setup, agents(setup), 3, every_ply=True), 3))
+    chunk = next(play(StudySettings(setup, agents(setup), 3, every_ply=True), 3))
     assert chunk.trace.decisions["forced"].any()
 
 
@@ -115,10 +115,10 @@ def test_every_ply() -> None:
 def test_what_cannot_be_played_is_refused(change: dict[str, Any], error: type[Exception], says: str) -> None:
     given: dict[str, Any] = {"setup": GAMES[0], "agents": agents(GAMES[0]), "seed": 1, **change}
     with pytest.raises(error, match=says):
-        Plan(**given)
+        StudySettings(**given)
 
 
 def test_a_game_must_tell_something() -> None:
     silent = without(GAMES[0], "features")
     with pytest.raises(RecordError, match="has no columns for studies"):
-        Plan(silent, agents(GAMES[0]), 1)
+        StudySettings(silent, agents(GAMES[0]), 1)

@@ -16,7 +16,7 @@ import pytest
 from nainjaune_agents.distributed.identity import identity, run_id
 from nainjaune_agents.distributed.processes import Processes
 from nainjaune_agents.distributed.shards import FOLDER, RUN_NAME, Shards, file_name, shard_text
-from nainjaune_agents.distributed.units import Executor, Unit
+from nainjaune_agents.distributed.units import Executor, WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.study.files import write_study
 from nainjaune_agents.study.parts import write_parts
@@ -43,7 +43,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def played(folder: Path, plan: StudyPlan, executor: Executor, share: tuple[int, int] | None = None) -> list[Unit]:
+def played(folder: Path, plan: StudyPlan, executor: Executor, share: tuple[int, int] | None = None) -> list[WorkUnit]:
     agents = [load_agent(name, plan.setup) for name in plan.agents]
     return [unit for unit, _ in Shards(folder / FOLDER, executor, share).results(plan, agents, plan.units())]
 
@@ -110,8 +110,8 @@ def test_a_shard_of_other_content_is_refused(tmp_path: Path, found: dict[str, st
     assert files(tmp_path) == {}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [2, pytest.param(7, marks=pytest.mark.long)])
+@pytest.mark.long  # units are finished in any order above, and workers are killed in tests/agents/distributed/test_processes.py
+@pytest.mark.parametrize("workers", [2, 7])
 def test_files_are_equal_though_a_worker_is_killed(tmp_path: Path, workers: int) -> None:
     plan = plan_of(**SEARCHED)
     agents = [load_agent(name, plan.setup) for name in plan.agents]

@@ -11,7 +11,8 @@ import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
-from nainjaune_agents.sweeps.grid import Unit, read_results, train_all, units
+from nainjaune_agents.sweeps.grid import SeedRun, read_results, runs_of
+from nainjaune_agents.sweeps.training import train_all
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.core.errors import ConfigError, WorkError
 
@@ -21,40 +22,39 @@ pytest.importorskip("ray")
 sweep_cluster = pytest.importorskip("nainjaune_agents.sweeps.cluster")
 
 
-def weights(unit: Unit) -> dict[str, bytes]:
-    return {name: tensor.numpy().tobytes() for name, tensor in load_checkpoint(unit.folder).tensors.items()}
+def weights(run: SeedRun) -> dict[str, bytes]:
+    return {name: tensor.numpy().tobytes() for name, tensor in load_checkpoint(run.folder).tensors.items()}
 
 
 def test_a_run_that_is_sent_about_is_the_run_in_one_piece(tmp_path: Path) -> None:
     """Each call trains one iteration, and goes on from the files that the last one brought back."""
-    (unit,) = units(TINY, [], range(1), tmp_path / "sent")
-    (whole,) = units(TINY, [], range(1), tmp_path / "whole")
-    with Run(unit.folder) as run:
-        run.create(unit.config, resume=False)
+    (run,) = runs_of(TINY, [], range(1), tmp_path / "sent")
+    (whole,) = runs_of(TINY, [], range(1), tmp_path / "whole")
+    with Run(run.folder) as opened:
+        opened.create(run.config, resume=False)
     reached: list[int] = []
     while len(reached) < 4:
-        files = sweep_cluster.files_in(unit.folder)
-        values = dataclasses.asdict(unit.config)
-        word, finished, completed, changed = sweep_cluster._train(sweep_cluster.own_versions(), values, files, 0.0)
-        assert word == "trained"
+        files = sweep_cluster.files_in(run.folder)
+        values = dataclasses.asdict(run.config)
+        finished, completed, changed = sweep_cluster._train(sweep_cluster.package_versions(), values, files, 0.0)
         assert finished == (completed == 4)
         assert "config.yaml" not in changed
-        sweep_cluster.write_files(unit.folder, changed)
+        sweep_cluster.write_files(run.folder, changed)
         reached.append(completed)
     assert reached == [1, 2, 3, 4]
     assert train_all([whole], 1, lambda *_: None) == {}
-    assert weights(unit) == weights(whole)
-    sent, alone = (read_results([one], {})[0] for one in (unit, whole))
+    assert weights(run) == weights(whole)
+    sent, alone = (read_results([one], {})[0] for one in (run, whole))
     assert (sent.edge, sent.iteration) == (alone.edge, alone.iteration)
 
 
 def test_a_worker_with_other_versions_refuses(tmp_path: Path) -> None:
-    (unit,) = units(TINY, [], range(1), tmp_path)
-    other = {**sweep_cluster.own_versions(), "numpy": "0.1"}
-    word, kind, sentence = sweep_cluster._train(other, dataclasses.asdict(unit.config), {}, 0.0)
-    assert (word, kind) == ("refused", "WorkError")
-    assert sentence.startswith("A worker has version ")
-    assert sentence.endswith(" of numpy, and the run is of 0.1: install the same.")
+    (run,) = runs_of(TINY, [], range(1), tmp_path)
+    other = {**sweep_cluster.package_versions(), "numpy": "0.1"}
+    error = sweep_cluster._train(other, dataclasses.asdict(run.config), {}, 0.0)
+    assert isinstance(error, WorkError)
+    assert str(error).startswith("A worker has version ")
+    assert str(error).endswith(" of numpy, and the run is of 0.1: install the same.")
 
 
 def test_files_come_back_as_they_were_or_not_at_all(tmp_path: Path) -> None:
@@ -77,14 +77,14 @@ def test_files_come_back_as_they_were_or_not_at_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "says"),
     [
-        ({"shards": 2, "workers": 2}, r"each run trains in one process, with workers=1, and it is 2\."),
+        ({"algorithm": "expert", "workers": 2, "preset": "djeco"}, r"trains in one process, with workers=1, and it is 2\."),
         ({"algorithm": "expert", "cluster": "auto", "preset": "djeco"}, "with cluster=None, and it is 'auto'"),
     ],
 )
 def test_runs_that_take_more_than_a_process_are_refused(tmp_path: Path, keys: dict[str, Any], says: str) -> None:
     values = {"eval_deals": 20, **keys}
     with pytest.raises(ConfigError, match=says):
-        sweep_cluster.train_on_cluster("127.0.0.1:1", units(values, [], range(1), tmp_path), lambda *_: None)
+        sweep_cluster.train_on_cluster("127.0.0.1:1", runs_of(values, [], range(1), tmp_path), lambda *_: None)
 
 
 def test_errors_of_the_command_are_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

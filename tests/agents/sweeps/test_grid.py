@@ -14,42 +14,57 @@ import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.nets.checkpoint import load_checkpoint
-from nainjaune_agents.sweeps import grid
-from nainjaune_agents.sweeps.grid import Trained, mean_curves, read_results, rows, train_all, units, write_results
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_agents.sweeps import training
+from nainjaune_agents.sweeps.grid import SeedRun, Trained, choices, mean_curves, read_results, rows, runs_of, write_tables
+from nainjaune_agents.sweeps.training import train_all
+from nainjaune_env.core.errors import ConfigError, DivergenceError
 
 TINY: dict[str, Any] = {
-    "tables": 16, "hidden": [8], "minibatch": 64, "iterations": 4, "eval_every": 2, "eval_deals": 20, "checkpoint_minutes": 0,
+    "tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 4, "eval_every": 2, "eval_deals": 20,
+    "checkpoint_minutes": 0,
 }  # fmt: skip
 
 
 def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
-    found = units(TINY, ["learning_rate=1e-3,2e-3", "hidden=[8,8],[16]", "epochs=3"], range(5, 7), tmp_path)
-    assert len(found) == len({unit.folder for unit in found}) == 8
-    assert found[1].name == "learning_rate=1e-3,hidden=[8,8]"
-    assert (found[1].seed, found[1].config.seed, found[1].config.hidden, found[1].config.epochs) == (6, 6, [8, 8], 3)
-    assert found[1].folder == tmp_path / "runs" / "learning_rate=1e-3,hidden=_8,8_" / "seed-6"
+    found = runs_of(TINY, ["optimizer.learning_rate=1e-3,2e-3", "arch.hidden=[8,8],[16]", "epochs=3"], range(5, 7), tmp_path)
+    assert len(found) == len({run.folder for run in found}) == 8
+    assert found[1].name == "optimizer.learning_rate=1e-3,arch.hidden=[8,8]"
+    assert (found[1].seed, found[1].config.seed, found[1].config.arch["hidden"], found[1].config.epochs) == (6, 6, [8, 8], 3)
+    assert found[1].folder == tmp_path / "runs" / "optimizer.learning_rate=1e-3,arch.hidden=_8,8_" / "seed-6"
 
 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
         (["seed=1,2"], "by --seeds and --first-seed"),
-        (["learning_rate"], "A setting is key=value"),
+        (["optimizer.learning_rate"], "A setting is key=value"),
         (["eval_every=0"], "are not evaluated"),
-        (["learning_rat=1"], "Did you mean 'learning_rate'"),
-        (["learning_rate=1e-4..1e-2,log"], "'learning_rate=1e-4..1e-2,log' is a range, .* give --search N, or list values"),
+        (["optimizer.learning_rat=1"], "Did you mean 'optimizer.learning_rate'"),
         (["epochs=1,2", "epochs=3"], "takes each key once, and --set epochs=… is given twice"),
         (
-            ["learning_rate=1e-3,0.001"],
-            "'learning_rate=0.001' is the same configuration as 'learning_rate=1e-3': list each value once",
+            ["optimizer.learning_rate=1e-3,0.001"],
+            "'optimizer.learning_rate=0.001' is the same configuration as 'optimizer.learning_rate=1e-3': list each value once",
         ),
         (["eval_against=random,tally"], "stand in one table, and 'eval_against' says what they are: give it one value"),
     ],
 )
 def test_what_is_no_sweep(settings: list[str], sentence: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=sentence):
-        units(TINY, settings, range(2), tmp_path)
+        runs_of(TINY, settings, range(2), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("a=1", ["a=1"]),
+        ("a=1,2e-3", ["a=1", "a=2e-3"]),
+        ("arch.hidden=[8,8],[16]", ["arch.hidden=[8,8]", "arch.hidden=[16]"]),
+        ("start={pots: [0, 40]},fresh", ["start={pots: [0, 40]}", "start=fresh"]),
+        ("opponents='a,b',c", ["opponents='a,b'", "opponents=c"]),
+    ],
+)
+def test_values_of_a_setting(setting: str, expected: list[str]) -> None:
+    assert choices(setting) == expected
 
 
 def curve(name: str, seed: int, *edges: float) -> Trained:
@@ -75,17 +90,17 @@ def test_intervals_are_over_training_seeds() -> None:
 
 
 def test_results_are_written_where_every_run_diverged(tmp_path: Path) -> None:
-    write_results(tmp_path, [Trained("a", 0, [], [], [], [], "Training diverged.")], about={"seeds": 1})
+    write_tables(tmp_path, [Trained("a", 0, [], [], [], [], "Training diverged.")], about={"seeds": 1})
     (row,) = json.loads((tmp_path / "results.json").read_text())["configurations"]
     assert row == {"name": "a", "seeds": 0, "diverged": 1, "edge": None, "ci95": None, "seconds": 0.0}
 
 
 def test_a_sweep_is_stopped_and_goes_on_and_grows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = units(TINY, ["learning_rate=1e-3,1e-2"], range(2), tmp_path)
+    runs = runs_of(TINY, ["optimizer.learning_rate=1e-3,1e-2"], range(2), tmp_path)
     trained: list[tuple[str, int, int]] = []
 
-    def progressed(unit: grid.Unit, completed: int) -> None:
-        trained.append((unit.name, unit.seed, completed))
+    def progressed(run: SeedRun, completed: int) -> None:
+        trained.append((run.name, run.seed, completed))
         if len(trained) == 8:
             os.kill(os.getpid(), signal.SIGTERM)
 
@@ -93,19 +108,19 @@ def test_a_sweep_is_stopped_and_goes_on_and_grows(tmp_path: Path, capsys: pytest
     reached = trained[-1][2]
     trained.clear()
     trained.append(("", 0, 0))  # so that no signal is sent again at the same number
-    assert train_all(runs, 1, lambda unit, completed: trained.append((unit.name, unit.seed, completed))) == {}
+    assert train_all(runs, 1, lambda run, completed: trained.append((run.name, run.seed, completed))) == {}
     assert trained[1] == (runs[0].name, 0, 4)
     assert trained[2] == (runs[1].name, 1, reached)
-    assert {load_checkpoint(unit.folder).iteration for unit in runs} == {4}
+    assert {load_checkpoint(run.folder).iteration for run in runs} == {4}
     results = read_results(runs, {})
     assert [one.iteration for one in results] == [[2, 4]] * 4
 
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(TINY), encoding="utf-8")
-    words = ["sweep", str(config), "--seeds", "3", "--set", "learning_rate=1e-3,1e-2", "--out", str(tmp_path)]
+    words = ["sweep", str(config), "--seeds", "3", "--set", "optimizer.learning_rate=1e-3,1e-2", "--out", str(tmp_path)]
     assert main(words) == 0
     out = capsys.readouterr().out
-    assert "learning_rate=1e-3" in out
+    assert "optimizer.learning_rate=1e-3" in out
     assert out.count("3 seeds") == 2
     lines = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
     assert len(lines) == 2 * 3 * 2
@@ -117,33 +132,35 @@ def test_a_sweep_is_stopped_and_goes_on_and_grows(tmp_path: Path, capsys: pytest
 
 def test_a_longer_sweep_does_not_extend_the_runs_of_a_shorter_one(tmp_path: Path) -> None:
     """An extended run and a new one of the same length would be two recipes in one mean."""
-    assert train_all(units(TINY, [], range(1), tmp_path), 1, lambda *_: None) == {}
+    assert train_all(runs_of(TINY, [], range(1), tmp_path), 1, lambda *_: None) == {}
     with pytest.raises(ConfigError, match=r"has iterations=4, not 6, and a sweep extends none"):
-        train_all(units(TINY, ["iterations=6"], range(2), tmp_path), 1, lambda *_: None)
+        train_all(runs_of(TINY, ["iterations=6"], range(2), tmp_path), 1, lambda *_: None)
     assert load_checkpoint(tmp_path / "runs" / "base" / "seed-0").iteration == 4
     assert not (tmp_path / "runs" / "base" / "seed-1").exists()
 
 
 def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
-    (unit,) = units({**TINY, "learning_rate": 1.0, "last_learning_rate": 1.0, "max_grad_norm": 1e30}, [], range(1), tmp_path)
+    (run,) = runs_of(
+        {**TINY, "optimizer": {"learning_rate": 1.0, "last_learning_rate": 1.0}, "max_grad_norm": 1e30}, [], range(1), tmp_path
+    )
 
     class Diverging:
         def train(self, *_: object) -> bool:
-            raise grid.DivergenceError("Training diverged in iteration 1.")
+            raise DivergenceError("Training diverged in iteration 1.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grid, "get_trainer", lambda name: Diverging())
-        assert train_all([unit], 1, lambda *_: None) == {unit: "Training diverged in iteration 1."}
+        patch.setattr(training, "get_trainer", lambda name: Diverging())
+        assert train_all([run], 1, lambda *_: None) == {run: "Training diverged in iteration 1."}
 
 
 @pytest.mark.slow
 def test_runs_side_by_side_are_those_one_by_one(tmp_path: Path) -> None:
-    two = units(TINY, [], range(2), tmp_path / "two")
-    one = units(TINY, [], range(2), tmp_path / "one")
+    two = runs_of(TINY, [], range(2), tmp_path / "two")
+    one = runs_of(TINY, [], range(2), tmp_path / "one")
     seen: list[int] = []
-    assert train_all(two, 2, lambda unit, completed: seen.append(completed)) == {}
+    assert train_all(two, 2, lambda run, completed: seen.append(completed)) == {}
     assert seen.count(4) == 2
     assert train_all(one, 1, lambda *_: None) == {}
     for a, b in zip(one, two, strict=True):
-        left, right = (load_checkpoint(unit.folder).tensors for unit in (a, b))
+        left, right = (load_checkpoint(run.folder).tensors for run in (a, b))
         assert all((left[name] == right[name]).all() for name in left)

@@ -1,4 +1,4 @@
-"""The base of trainers: its keys are checked, its checkpoints describe the network, and runs of older versions resume."""
+"""The base of trainers: its keys are checked, and its checkpoints describe the network."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import yaml
 
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.arch import ARCHS
+from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.trainers import get_trainer
+from nainjaune_agents.options import option
 from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, anneal, explained_variance
-from nainjaune_agents.trainers.config import build, option
-from nainjaune_agents.trainers.run import CONFIG_NAME, Run
-from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError
-from tests.agents.trainers.test_ppo import same
-from tests.support.training import run_in
+from nainjaune_agents.trainers.config import build
+from nainjaune_env.core.errors import ConfigError, NainJauneError
+from tests.agents.trainers.test_contract import tiny
+from tests.support.training import run_in, same
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Config(BaseConfig):
     algorithm: str = option("toy", "the trainer")
     preset: str | None = option("djeco", "the rule sheet")
     players: int | None = option(3, "seats")
-    hidden: list[int] = option([8], "widths", low=1)
+    arch: dict[str, Any] = option({"name": "mlp", "hidden": [8]}, "the network", choice=ARCHS)
     iterations: int = option(4, "updates", low=1)
 
 
@@ -51,7 +50,7 @@ class Trainer(BaseTrainer[Config]):
     ("wrong", "why"),
     [
         ({"seed": -1}, "'seed' is at least 0"), ({"seed": 2**63}, "'seed' is at most"),
-        ({"hidden": [8, 0]}, "'hidden' is at least 1"),
+        ({"arch": {"hidden": [8, 0]}}, "'arch.hidden' is at least 1"),
         ({"threads": 0}, "'threads' is at least 1"), ({"threads": 99_999_999_999}, "'threads' is at most 1024"),
         ({"eval_deals": 1}, "takes at least 2 deals, and 'eval_deals' is 1"),
         ({"eval_against": "lowset"}, "Did you mean 'lowest'"), ({"players": 9}, "players"), ({"rules": {"stak": 2}}, "stake"),
@@ -82,7 +81,7 @@ def test_a_checkpoint_says_what_the_network_is_for() -> None:
     trainer = Trainer(Config())
     trainer.iterate()
     checkpoint, setup = trainer.checkpoint(), trainer.setup
-    assert (checkpoint.algorithm, checkpoint.hidden, checkpoint.iteration) == ("toy", [8], 1)
+    assert (checkpoint.algorithm, checkpoint.arch["hidden"], checkpoint.iteration) == ("toy", [8], 1)
     assert (checkpoint.game, checkpoint.preset, checkpoint.players) == ("nain_jaune", "djeco", 3)
     assert checkpoint.rules == setup.rules.to_dict()
     assert checkpoint.config == dataclasses.asdict(Config())
@@ -122,30 +121,30 @@ def test_the_average_of_the_weights_plays_and_is_the_agent(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo"])
-def test_a_run_with_averaged_weights_resumes_bit_for_bit(tmp_path: Path, algorithm: str) -> None:
-    config = dataclasses.replace(tiny(algorithm), ema=0.9)  # type: ignore[call-arg]
-    whole = run_in(tmp_path / "whole", config)
-    run_in(tmp_path / "parts", config, stop_at=2)
-    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
+def test_averaging_does_not_change_what_is_learned(tmp_path: Path, algorithm: str) -> None:
+    whole = run_in(tmp_path / "whole", tiny(algorithm, ema=0.9))
     plain = run_in(tmp_path / "plain", tiny(algorithm))
-    for name, tensor in whole.tensors.items():  # averaging does not change what is learned
+    for name, tensor in whole.tensors.items():
         if name.startswith("learner."):
             assert torch.equal(tensor, plain.tensors[name.replace("learner.", "model.")])
     assert not torch.equal(whole.tensors["model.policy.weight"], whole.tensors["learner.policy.weight"])
-    again = run_in(tmp_path / "init", dataclasses.replace(tiny("ppo"), init=str(tmp_path / "whole"), ema=0.5), stop_at=0)  # type: ignore[call-arg]
+    again = run_in(tmp_path / "init", tiny("ppo", init=str(tmp_path / "whole"), ema=0.5), stop_at=0)
     for prefix in ("model.", "learner."):
         assert torch.equal(again.tensors[prefix + "policy.weight"], whole.tensors["model.policy.weight"])
 
 
 def test_schedules_and_the_warm_up() -> None:
-    trainer = Trainer(Config(learning_rate=1.0, last_learning_rate=0.0, warmup=2, schedule="cosine"))
+    trainer = Trainer(Config(optimizer={"learning_rate": 1.0, "last_learning_rate": 0.0, "warmup": 2}, schedule="cosine"))
     rates = []
     for _ in range(5):
         rates.append(trainer.learning_rate)
         trainer.iterate()
     share = [(1 + math.cos(math.pi * k / 4)) / 2 for k in range(5)]
     assert rates == pytest.approx([share[0] / 3, share[1] * 2 / 3, share[2], share[3], 0.0], abs=1e-12)
-    assert [Trainer(Config(learning_rate=1.0, last_learning_rate=0.0)).learning_rate, anneal(4, 2, 0.25)] == [1.0, 3.5]
+    assert [Trainer(Config(optimizer={"learning_rate": 1.0, "last_learning_rate": 0.0})).learning_rate, anneal(4, 2, 0.25)] == [
+        1.0,
+        3.5,
+    ]
     with pytest.raises(ConfigError, match=r"Unknown schedule 'cosinus'\. Did you mean 'cosine'\? Valid: linear, cosine"):
         build(Config, {"schedule": "cosinus"})
 
@@ -156,67 +155,3 @@ def test_explained_variance() -> None:
     assert explained_variance(target, np.full(4, 7, np.float32)) == 0
     assert explained_variance(target, 2 * target) == 0
     assert explained_variance(target, -target) == -3
-
-
-# ---------------------------------------------------------------- runs of older versions
-
-TINY: dict[str, dict[str, Any]] = {
-    "ppo": {"tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 4},
-    "deep_monte_carlo": {"tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 4},
-    "maskable_ppo": {
-        "tables": 16, "steps": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "epochs": 1, "iterations": 3, "snapshots": 1,
-    },
-    "expert": {
-        "rule": "lowest", "shards": 2, "shard": 20, "rounds": 8, "deals": 2, "hidden": [8], "epochs": 1, "generations": 3,
-        "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
-    },
-}  # fmt: skip
-NEWER = {"expert": ("checkpoint_minutes", "eval_every")}
-"""Keys that the first version did not have; their defaults are what it did."""
-
-
-def tiny(algorithm: str) -> BaseConfig:
-    config: BaseConfig = build(get_trainer(algorithm).Config, {"preset": "djeco", "players": 3, **TINY[algorithm]})
-    return config
-
-
-def as_first_version(algorithm: str, config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration as the first version kept it: without the newer keys, and in another order."""
-    return {key: config[key] for key in reversed(config) if key not in NEWER.get(algorithm, ())}
-
-
-@pytest.mark.parametrize("algorithm", sorted(TINY))
-def test_a_run_of_an_older_version_resumes_bit_for_bit(tmp_path: Path, algorithm: str) -> None:
-    config = tiny(algorithm)
-    whole = run_in(tmp_path / "whole", config)
-    stopped = run_in(tmp_path / "old", config, stop_at=40 if algorithm == "expert" else 1)
-    assert stopped.iteration == 1
-    stopped.config = as_first_version(algorithm, stopped.config)
-    Run(tmp_path / "old").save(stopped)
-    kept = tmp_path / "old" / CONFIG_NAME
-    old = as_first_version(algorithm, yaml.safe_load(kept.read_text(encoding="utf-8")))
-    kept.write_text(yaml.safe_dump(old, sort_keys=False), encoding="utf-8")
-    assert same(run_in(tmp_path / "old", config, resume=True), whole)
-
-
-def test_a_newer_key_that_is_not_at_its_default_is_another_run(tmp_path: Path) -> None:
-    config = get_trainer("expert").Config(eval_every=2)
-    Run(tmp_path).create(config, resume=False)
-    old = as_first_version("expert", dataclasses.asdict(config))
-    (tmp_path / CONFIG_NAME).write_text(yaml.safe_dump(old), encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"this differs \(eval_every: None then, 2 now\)"):
-        Run(tmp_path).create(config, resume=True)
-
-
-@pytest.mark.parametrize("algorithm", sorted(TINY))
-def test_training_that_diverges_says_so_and_leaves_a_sound_checkpoint(tmp_path: Path, algorithm: str) -> None:
-    values = {"preset": "djeco", "players": 3, "checkpoint_minutes": 0.0, **TINY[algorithm]}
-    config = build(get_trainer(algorithm).Config, values)
-    for key in ("learning_rate", "last_learning_rate"):  # beyond the bounds of the keys, under which few runs diverge
-        if hasattr(config, key):
-            object.__setattr__(config, key, 1e30)
-    with pytest.raises(
-        DivergenceError, match=r"^Training diverged in iteration \d: .* NaN or infinite\. The last checkpoint is kept"
-    ):
-        run_in(tmp_path, config)
-    assert all(bool(tensor.isfinite().all()) for tensor in load_checkpoint(tmp_path).tensors.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import torch
 
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from nainjaune_agents.options import option
 from nainjaune_agents.trainers.checkpointing import (
     load_optimizer,
     optimizer_tensors,
@@ -20,20 +21,19 @@ from nainjaune_agents.trainers.checkpointing import (
 )
 from nainjaune_env.core.errors import CheckpointError
 from tests.agents.nets.test_checkpoint import make
+from tests.support.networks import mlp
 from tests.support.positions import small
 
 
 @dataclass(frozen=True)
 class Toy:
-    algorithm: str = "toy"
-    arch: str = "mlp"
-    hidden: list[int] = field(default_factory=lambda: [8])
-    rate: float = 0.1
+    algorithm: str = option("toy", "the trainer")
+    rate: float = option(0.1, "a number")
 
 
 def net_and_optimizer(seed: int) -> tuple[MLP, torch.optim.Optimizer]:
     setup = small()
-    net = MLP(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(seed))
+    net = mlp(setup, seed=seed)
     return net, torch.optim.Adam(net.parameters(), lr=0.1)
 
 

@@ -10,16 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
+from nainjaune_agents.options import check_options, option
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.base import anneal
 from nainjaune_agents.trainers.config import (
     apply_settings,
     build,
     changed_keys,
-    check_bounds,
     describe,
     differing,
-    option,
     read_yaml,
     resolve_setup,
 )
@@ -185,9 +184,9 @@ def test_values_outside_their_bounds_are_refused(values: dict[str, Any], says: s
         free: float | None = option(None, "any number or none")
 
     for fine in ({}, {"share": 0.0, "widths": []}, {"share": 1.0, "widths": [1], "free": -9.0}):
-        check_bounds(build(Bounded, fine))
+        check_options(build(Bounded, fine))
     with pytest.raises(ConfigError, match=says):
-        check_bounds(build(Bounded, values))
+        check_options(build(Bounded, values))
 
 
 def test_changed_keys_are_those_that_decide_what_a_run_computes() -> None:
@@ -219,6 +218,49 @@ def test_names_of_parameters_are_no_knobs() -> None:
             resolve_setup("nain_jaune", None, None, {name: 1})  # type: ignore[dict-item]
 
 
+MOVED = {
+    "hidden": [8], "recurrent": 8, "muon": 6, "learning_rate": 0.1, "last_learning_rate": 0.1, "warmup": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", trainer_names())
+@pytest.mark.parametrize("key", MOVED)
+def test_a_key_that_moved_says_where_it_is(key: str, name: str) -> None:
+    where = "network: .*arch" if key in ("hidden", "recurrent") else "optimizer: .*--set optimizer"
+    with pytest.raises(ConfigError, match=f"The configuration key '{key}' has become an .*{where}"):
+        build(get_trainer(name).Config, {key: MOVED[key]})
+
+
+@pytest.mark.parametrize("name", trainer_names())
+def test_a_choice_that_says_a_part_has_the_trainers_defaults_for_the_rest(name: str) -> None:
+    cls = get_trainer(name).Config
+    rate = cls().optimizer["last_learning_rate"]
+    config = build(cls, apply_settings({}, ["optimizer.learning_rate=3e-3", "arch.hidden=[8]"]))
+    assert config.arch == {"name": "mlp", "hidden": [8], "recurrent": 0}
+    assert config.optimizer == {**cls().optimizer, "learning_rate": 3e-3}
+    other = build(cls, {"arch": {"name": "residual", "blocks": 3}})
+    assert other.arch == {"name": "residual", "width": 256, "blocks": 3}
+    muon = {"optimizer": {"name": "muon", "warmup": 4}}
+    if name == "maskable_ppo":
+        with pytest.raises(ConfigError, match="the optimizer is adam, not muon"):
+            build(cls, muon)
+    else:
+        assert build(cls, muon).optimizer == {**cls().optimizer, "name": "muon", "warmup": 4, "matrix_ratio": 6.0}
+        assert build(cls, muon).optimizer["last_learning_rate"] == rate
+    assert changed_keys(config, {"arch": {"name": "mlp", "hidden": [8]}, "optimizer": {"learning_rate": 3e-3}}) == []
+    assert changed_keys(config, {"arch": {"name": "mlp", "hidden": [9]}}) == ["arch", "optimizer"]
+
+
+def test_memory_is_for_ppo() -> None:
+    for name in trainer_names():
+        values = {"arch": {"recurrent": 8}}
+        if name == "ppo":
+            assert build(get_trainer(name).Config, values).recurrent == 8
+        else:
+            with pytest.raises(ConfigError, match=f"'{name}' trains no network with memory: arch.recurrent is 0, not 8"):
+                build(get_trainer(name).Config, values)
+
+
 def test_anneal() -> None:
     assert [anneal(4.0, 2.0, f) for f in (0.0, 0.25, 1.0, 1.5, -1.0)] == [4.0, 3.5, 2.0, 2.0, 4.0]
 
@@ -247,11 +289,11 @@ def test_an_unknown_algorithm_is_an_error_that_suggests_the_nearest() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"iterations": 0}, {"tables": 0}, {"seed": -1}, {"hidden": [0]}, {"hidden": [16, -1]},
+        {"iterations": 0}, {"tables": 0}, {"seed": -1}, {"arch": {"hidden": [0]}}, {"arch": {"hidden": [16, -1]}},
         {"critic_hidden": [0]}, {"threads": 0}, {"minibatch": 0},
-        {"eval_deals": 1}, {"learning_rate": -1.0}, {"game": "whist"}, {"preset": "clasic"}, {"players": 9},
+        {"eval_deals": 1}, {"optimizer": {"learning_rate": -1.0}}, {"game": "whist"}, {"preset": "clasic"}, {"players": 9},
         {"rules": {"stak": 2}}, {"rules": {"stake": 0}}, {"rules": {"preset": "skip"}}, {"eval_against": "lowset"},
-        {"recurrent": -1}, {"recurrent": 8, "recall": -0.5}, {"recurrent": 8.0},
+        {"arch": {"recurrent": -1}}, {"arch": {"recurrent": 8}, "recall": -0.5}, {"arch": {"recurrent": 8.0}},
     ],
 )  # fmt: skip
 def test_wrong_values_for_ppo_are_errors_before_anything_runs(wrong: dict[str, Any]) -> None:
@@ -261,9 +303,11 @@ def test_wrong_values_for_ppo_are_errors_before_anything_runs(wrong: dict[str, A
 
 def test_recall_needs_a_memory() -> None:
     cls = get_trainer("ppo").Config
-    with pytest.raises(ConfigError, match=r"'recall' trains the memory of a network, and 'recurrent' is 0: set it too\."):
+    with pytest.raises(
+        ConfigError, match=r"'recall' trains the memory of a network, and this one has none: set arch\.recurrent too\."
+    ):
         build(cls, {"recall": 0.1})
-    assert build(cls, {"recall": 0.1, "recurrent": 1}).recall == 0.1
+    assert build(cls, {"recall": 0.1, "arch": {"hidden": [16], "recurrent": 1}}).recall == 0.1
     assert (cls().recall, cls().recurrent) == (0, 0)
 
 
@@ -319,10 +363,10 @@ def test_a_setting_that_grows_is_refused_too() -> None:
 
 def test_aliases_may_be_used(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(
-        "widths: &w [3, 4]\nrules: {<<: &k {stake: 2}, decline: never}\nhidden: *w\n", encoding="utf-8"
+        "widths: &w [3, 4]\nrules: {<<: &k {stake: 2}, decline: never}\nbounds: *w\n", encoding="utf-8"
     )
     found = read_yaml(tmp_path / "c.yaml")
-    assert found == {"widths": [3, 4], "rules": {"stake": 2, "decline": "never"}, "hidden": [3, 4]}
+    assert found == {"widths": [3, 4], "rules": {"stake": 2, "decline": "never"}, "bounds": [3, 4]}
 
 
 @pytest.mark.parametrize("value", [10**400, "1e999", [0] * 10**6, "x" * 10**6], ids=["large", "infinite", "list", "text"])
@@ -335,20 +379,20 @@ def test_a_wrong_value_is_quoted_in_part(value: Any) -> None:
 @pytest.mark.parametrize("algorithm", trainer_names())
 def test_values_that_exceed_any_memory_are_out_of_bounds(algorithm: str) -> None:
     config, many = get_trainer(algorithm).Config, 99_999_999_999_999
-    values: dict[str, Any] = dict.fromkeys(("tables", "rounds", "shard", "recurrent", "eval_deals"), many)
-    values |= {"hidden": [many], "critic_hidden": [many], "learning_rate": float(many)}
+    values: dict[str, Any] = dict.fromkeys(("tables", "rounds", "shard", "eval_deals"), many)
+    values |= {"arch": {"hidden": [many]}, "critic_hidden": [many], "optimizer": {"learning_rate": float(many)}}
     found = values.keys() & {field.name for field in fields(config)}
     assert len(found) >= 4
     for key in found:
-        with pytest.raises(ConfigError, match=f"The configuration key '{key}' is at most [0-9]+, and it is"):
+        with pytest.raises(ConfigError, match=rf"The configuration key '{key}(\.\w+)?' is at most [0-9]+, and it is"):
             build(config, {key: values[key]})
 
 
 @pytest.mark.parametrize(
     "values",
     [
-        {"hidden": [1 << 14] * 3}, {"arch": "residual", "hidden": [1 << 13] * 4}, {"recurrent": 1 << 14},
-        {"critic_hidden": [1 << 14] * 3},
+        {"arch": {"hidden": [1 << 14] * 3}}, {"arch": {"name": "residual", "width": 1 << 13, "blocks": 4}},
+        {"arch": {"recurrent": 1 << 14}}, {"critic_hidden": [1 << 14] * 3},
     ],
     ids=["hidden", "residual", "recurrent", "critic"],
 )  # fmt: skip

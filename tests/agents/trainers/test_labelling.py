@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.distributed.units import Executor, InProcess, Plan, Results, Unit
+from nainjaune_agents.distributed.processes import Processes
+from nainjaune_agents.distributed.units import Executor, InProcess, Results, WorkPlan, WorkUnit
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import expert
 from nainjaune_agents.trainers.config import build
@@ -84,7 +85,7 @@ class Returning(InProcess):
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         for unit in units:
             yield unit, {"labels": self.text}
 
@@ -143,8 +144,8 @@ def test_the_address_is_an_argument_of_train(tmp_path: Path, capsys: pytest.Capt
     assert not (tmp_path / "a").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [2, pytest.param(7, marks=pytest.mark.long)])
+@pytest.mark.long  # units are finished in any order above, and workers are killed in tests/agents/distributed/test_processes.py
+@pytest.mark.parametrize("workers", [2, 7])
 def test_labels_and_weights_are_equal_though_a_worker_is_killed(tmp_path: Path, workers: int) -> None:
     config = tiny(**SMALL, workers=workers)
     killed = []
@@ -162,6 +163,7 @@ def test_labels_and_weights_are_equal_though_a_worker_is_killed(tmp_path: Path, 
     assert contents(tmp_path / "workers") == contents(tmp_path / "alone")
 
 
-def test_one_process_has_no_executor(tmp_path: Path) -> None:
+def test_one_process_has_no_executor_and_several_have_one(tmp_path: Path) -> None:
     assert Trainer(tiny(), tmp_path).workers is None
     assert expert.executor_of(tiny()) is None
+    assert isinstance(expert.executor_of(tiny(workers=2)), Processes)

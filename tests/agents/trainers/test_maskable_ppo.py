@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -24,11 +23,11 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
-from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
-from nainjaune_agents.trainers.maskable_ppo import METRICS, Config, Trainer, ended_rounds, payoff_spread, train
-from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.trainers.maskable_ppo import Config, Trainer, ended_rounds, payoff_spread
+from nainjaune_agents.trainers.opponents import PAST_SELVES
 from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, NetPolicy, SelfPlayBuffer
 from nainjaune_agents.trainers.self_play import seat_advantages
 from nainjaune_env.agent import RecurrentStates
@@ -37,17 +36,15 @@ from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.opponents import ModelAgent
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
-from tests.agents.trainers.test_ppo import iteration_at, same, wait_for
 from tests.support.training import capture_metrics, run_in
 
 ROOT = Path(__file__).parents[3]
 TINY = {
-    "tables": 32, "steps": 16, "hidden": [16], "minibatch": 256, "epochs": 1, "iterations": 6, "eval_every": 0,
-    "snapshots": 2, "snapshot_every": 2,
+    "tables": 32, "steps": 16, "arch": {"hidden": [16]}, "minibatch": 256, "epochs": 1, "iterations": 6, "eval_every": 0,
 }  # fmt: skip
 GAMES: list[dict[str, Any]] = [
-    {"preset": "djeco", "players": 4, "opponents": ["lowest", "tally"]},
-    {"game": "batasaurus", "players": 3, "opponents": ["cheapest"], "steps": 48, "past_selves": 0.3},
+    {"preset": "djeco", "players": 4, "opponents": {"lowest": 0.25, "tally": 0.25, "past": 0.5}},
+    {"game": "batasaurus", "players": 3, "opponents": {"cheapest": 0.7, "past": 0.3}, "steps": 48},
 ]
 
 
@@ -99,7 +96,7 @@ def test_it_learns_from_legal_decisions_of_its_own_seat_and_its_own_payoff(value
     assert np.abs(payoff).max() > 1
 
 
-SELF_PLAY: dict[str, Any] = {"preset": "djeco", "players": 4, "self_play": True, "steps": 48, "opponents": []}
+SELF_PLAY: dict[str, Any] = {"preset": "djeco", "players": 4, "steps": 48, "opponents": "self"}
 
 
 class Kept(BaseCallback):
@@ -164,7 +161,7 @@ def test_in_self_play_the_payoff_is_the_mean_of_all_seats() -> None:
     metrics = trainer.iterate()
     buffer = trainer.model.rollout_buffer
     assert isinstance(buffer, SelfPlayBuffer)
-    assert trainer.past_selves == []
+    assert trainer.past_selves is None
     assert trainer.venv.venv.opponents == []  # type: ignore[attr-defined]
     seats = [ended_rounds(buffer.seat_rewards[:, :, seat], buffer.episode_starts)[0].mean() for seat in range(4)]
     assert metrics["rollout/payoff"] == pytest.approx(float(np.mean(seats)) * trainer.venv.unit)
@@ -213,11 +210,11 @@ def test_rollouts_too_short_for_a_round_are_refused() -> None:
 def test_training_changes_no_opponent(values: dict[str, Any], tmp_path: Path) -> None:
     """Neither a past self between two snapshots nor a run that is an opponent by name."""
     run_in(tmp_path / "old", tiny(**values, iterations=1))
-    named = [*values["opponents"], str(tmp_path / "old")]
-    trainer = trainer_of(tiny(**{**values, "opponents": named}, snapshot_every=3))
+    shares = {name: share / 2 for name, share in values["opponents"].items()} | {str(tmp_path / "old"): 0.5}
+    trainer = trainer_of(tiny(**{**values, "opponents": shares}))
     opponents = trainer.venv.venv.opponents  # type: ignore[attr-defined]
     nets = [agent.net for agent in opponents if isinstance(agent, NetAgent)]
-    assert len(nets) == 1 + 2
+    assert len(nets) == 1 + PAST_SELVES
     old = fingerprint(nets[0])
     trainer.iterate()
     before, mine = [fingerprint(net) for net in nets], fingerprint(trainer.net)
@@ -231,21 +228,9 @@ def test_training_changes_no_opponent(values: dict[str, Any], tmp_path: Path) ->
     assert not learned & {id(tensor) for net in nets for tensor in net.parameters()}
 
 
-def test_past_selves_are_the_newest_snapshots() -> None:
-    trainer = trainer_of(tiny(snapshots=2, snapshot_every=2))
-    history, past = [], []
-    for _ in range(6):
-        history.append(fingerprint(trainer.net))
-        trainer.iterate()
-        past.append([fingerprint(agent.net) for agent in trainer.past_selves])
-    assert len(set(history)) == 6
-    first, second, third = history[0], history[2], history[4]
-    assert past == [[first, first]] * 2 + [[first, second]] * 2 + [[third, second]] * 2
-
-
 def test_opponents_have_their_shares_of_the_seats() -> None:
-    values = {"preset": "djeco", "players": 4, "opponents": ["lowest", "tally"], "past_selves": 0.6, "snapshots": 3}
-    trainer = trainer_of(tiny(**values, tables=1024))
+    opponents = {"lowest": 0.2, "past": 0.5, "tally": 0.3}
+    trainer = trainer_of(tiny(preset="djeco", players=4, opponents=opponents, tables=1024))
     inner = trainer.venv.venv
     assert isinstance(inner, SeatVecEnv)
     inner.seed(1)
@@ -253,26 +238,21 @@ def test_opponents_have_their_shares_of_the_seats() -> None:
     seated = np.concatenate([inner._tables._seating.seats[i] for i in range(1024)])
     counts = np.bincount(seated + 1)
     assert counts[0] == 1024  # the learner, once at each table
-    assert counts[1:] / 3072 == pytest.approx([0.2] * 5, abs=0.04)
+    assert counts[1:] / 3072 == pytest.approx([0.2, 0.3] + [0.1] * PAST_SELVES, abs=0.04)
 
 
-@pytest.mark.parametrize(
-    ("values", "named", "past"),
-    [({"past_selves": 0.0}, 1, 0), ({"past_selves": 1.0, "opponents": []}, 0, 2), ({"past_selves": 1.0}, 1, 2)],
-    ids=str,
-)
-def test_only_rules_of_thumb_or_only_past_selves(values: dict[str, Any], named: int, past: int) -> None:
-    trainer = trainer_of(tiny(**values))
-    assert (len(trainer.venv.venv.opponents), len(trainer.past_selves)) == (named + past, past)  # type: ignore[attr-defined]
+@pytest.mark.parametrize(("opponents", "named", "past"), [("random", 1, 0), ("past", 0, PAST_SELVES)])
+def test_only_rules_of_thumb_or_only_past_selves(opponents: str, named: int, past: int) -> None:
+    trainer = trainer_of(tiny(opponents=opponents))
+    assert (len(trainer.venv.venv.opponents), len(trainer.modules)) == (named + past, 1 + past)  # type: ignore[attr-defined]
     trainer.iterate()
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"opponents": ["lowset"]}, {"eval_against": "lowset", "eval_every": 1}, {"opponents": []}, {"past_selves": 1.5},
-        {"past_selves": -0.1}, {"snapshots": 0}, {"snapshot_every": 0}, {"steps": 0}, {"minibatch": 1},
-        {"minibatch": 100}, {"hidden": [0]}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}}, {"opponents": "tally"},
+        {"opponents": "lowset"}, {"eval_against": "lowset", "eval_every": 1}, {"opponents": {}}, {"steps": 0}, {"minibatch": 1},
+        {"minibatch": 100}, {"arch": {"hidden": [0]}}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}},
     ],
     ids=str,
 )  # fmt: skip
@@ -284,51 +264,10 @@ def test_wrong_values_are_errors_before_anything_runs(wrong: dict[str, Any]) -> 
 # ---------------------------------------------------------------- the same run, resumed
 
 
-@pytest.mark.parametrize("values", [*GAMES, SELF_PLAY], ids=str)
-def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, values: dict[str, Any]) -> None:
-    """Bit for bit, past selves and optimizer included."""
-    values = {**values, "tables": 16, "iterations": 5}
-    config = tiny(**values)
-    whole = run_in(tmp_path / "whole", config)
-    stopped = run_in(tmp_path / "parts", config, stop_at=3)
-    assert stopped.iteration == 3
-    assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
-    np.random.seed(1)  # noqa: NPY002 - what Stable-Baselines3 draws from
-    torch.manual_seed(1)
-    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
-    assert {name.split(".")[0] for name in whole.tensors} == {"model", "optimizer", *([] if config.self_play else ["past"])}
-    other = run_in(tmp_path / "other", tiny(**values, seed=1))
-    assert not torch.equal(other.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
-
-
-def test_evaluations_change_nothing(tmp_path: Path) -> None:
-    plain = run_in(tmp_path / "plain", tiny(iterations=3))
-    measured = run_in(tmp_path / "measured", tiny(iterations=3, eval_every=1, eval_deals=5))
-    measured.config.update(eval_every=plain.config["eval_every"], eval_deals=plain.config["eval_deals"])
-    assert same(measured, plain)
-
-
-def test_a_checkpoint_of_another_net_is_refused() -> None:
-    checkpoint = trainer_of(tiny()).checkpoint()
-    for other in (tiny(hidden=[17]), tiny(snapshots=3)):
-        with pytest.raises(CheckpointError, match=r"another configuration: (hidden|snapshots) differ\."):
-            trainer_of(other).restore(checkpoint)
-        checkpoint.config = load_config(other)
-        with pytest.raises(CheckpointError, match="does not fit its configuration"):
-            trainer_of(other).restore(checkpoint)
-        checkpoint.config = load_config(tiny())
-    with pytest.raises(CheckpointError, match="players"):
-        trainer_of(tiny(players=3)).restore(checkpoint)
-
-
-def load_config(config: Config) -> dict[str, Any]:
-    return {key: getattr(config, key) for key in config.__dataclass_fields__}
-
-
 def test_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """By a file's name of the algorithm, resumed from its folder alone, rated by ``evaluate``."""
     folder = tmp_path / "run"
-    settings = [f"--set={key}={value}" for key, value in {**TINY, "iterations": 3, "opponents": "[lowest]"}.items()]
+    settings = [f"--set={key}={value}" for key, value in {**TINY, "iterations": 3, "opponents": "lowest"}.items()]
     config = ROOT / "configs" / "nain_jaune" / "maskable_ppo.yaml"
     assert main(["train", str(config), "--out", str(folder), *settings]) == 0
     assert f"Trained: {folder}." in capfd.readouterr().out
@@ -337,31 +276,11 @@ def test_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]
     assert sorted(name for name in os.listdir(folder) if "tfevents" not in name) == [
         FILE_NAME, "config.yaml", "metrics.csv", "run.json",
     ]  # fmt: skip
-    assert read_yaml(folder / "config.yaml")["opponents"] == ["lowest"]
+    assert read_yaml(folder / "config.yaml")["opponents"] == "lowest"
     assert {"stable-baselines3", "sb3-contrib", "torch"} < json.loads((folder / "run.json").read_text())["packages"].keys()
     assert main(["evaluate", "--agents", str(folder), "tally", "--deals", "20", "--out", str(tmp_path / "rated")]) == 0
     rated = (tmp_path / "rated" / "results.txt").read_text(encoding="utf-8")
     assert rated.count("±") == 2
-
-
-def test_ctrl_c_saves_and_the_run_resumes(tmp_path: Path) -> None:
-    folder, config = tmp_path / "run", tiny(iterations=5000, checkpoint_minutes=0)
-    settings = [f"--set={key}={value}" for key, value in {**load_config(config), "rules": "{}"}.items() if value is not None]
-    process = subprocess.Popen(
-        [sys.executable, "train.py", "--out", str(folder), *settings],
-        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    wait_for(lambda: iteration_at(folder) >= 2, process)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert b"Traceback" not in errors
-    left = iteration_at(folder)
-    assert 2 <= left < 5000
-    run = Run(folder)
-    checkpoint = run.create(config, resume=True)
-    assert not train(config, run, checkpoint, lambda iteration, _: setattr(run, "stop_requested", iteration == left + 1))
-    assert iteration_at(folder) == left + 1
 
 
 # ---------------------------------------------------------------- what is loaded plays as the model does
@@ -370,7 +289,7 @@ def test_ctrl_c_saves_and_the_run_resumes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("values", GAMES, ids=str)
 def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: dict[str, Any]) -> None:
     """Decision by decision, from the file alone."""
-    config = tiny(**values, iterations=3, learning_rate=0.01)
+    config = tiny(**values, iterations=3, optimizer={"learning_rate": 0.01})
     run_in(tmp_path, config)
     trainer = trainer_of(config)
     trainer.restore(load_checkpoint(tmp_path))
@@ -422,7 +341,7 @@ def test_the_policy_is_our_network() -> None:
 def test_the_policy_survives_the_file_of_stable_baselines(tmp_path: Path) -> None:
     """Supported for users; the trainer never reads such a file."""
     venv = SeatVecEnv(8, "djeco", 4)
-    settings = {"layout": venv.setup.layout, "arch": "mlp", "hidden": [16]}
+    settings = {"layout": venv.setup.layout, "arch": {"name": "mlp", "hidden": [16]}}
     model = MaskablePPO(NetPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=settings, device="cpu", seed=1)
     model.policy.save(str(tmp_path / "policy.zip"))
     again = NetPolicy.load(str(tmp_path / "policy.zip"))
@@ -473,13 +392,12 @@ def test_the_callback_measures_the_edge_of_any_model() -> None:
     assert np.isfinite(theirs.best_mean_reward)
 
 
-def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logged = capture_metrics(monkeypatch)
-    run_in(tmp_path, tiny(iterations=5, eval_every=2, eval_deals=5, learning_rate=0.0, last_learning_rate=0.0, entropy=0.2))
-    assert set(logged) == set(METRICS)
-    for name, values in logged.items():
-        assert [step for step, _ in values] == ([2, 4, 5] if name.startswith("eval/") else [1, 2, 3, 4, 5])
-        assert all(type(value) is float and np.isfinite(value) for _, value in values), name
+    run_in(
+        tmp_path,
+        tiny(iterations=5, eval_every=2, eval_deals=5, optimizer={"learning_rate": 0.0, "last_learning_rate": 0.0}, entropy=0.2),
+    )
     assert [value for _, value in logged["rollout/decisions"]] == [512.0 * k for k in range(1, 6)]
     assert [value for _, value in logged["update/kl"]] == pytest.approx([0] * 5, abs=1e-6)
     assert logged["schedule/entropy_weight"][-1][1] == pytest.approx(0.2 + (0.005 - 0.2) * 0.8)
@@ -487,7 +405,9 @@ def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch:
 
 
 def test_schedules_reach_stable_baselines() -> None:
-    trainer = trainer_of(tiny(iterations=2, learning_rate=1e-3, last_learning_rate=1e-4, entropy=0.2, last_entropy=0.0))
+    trainer = trainer_of(
+        tiny(iterations=2, optimizer={"learning_rate": 1e-3, "last_learning_rate": 1e-4}, entropy=0.2, last_entropy=0.0)
+    )
     rates, weights = [], []
     for _ in range(2):
         trainer.iterate()
@@ -507,25 +427,6 @@ def test_without_the_library_the_error_names_the_package() -> None:
     assert done.returncode != 0
     assert install_command("sb3") in done.stderr
     assert "Traceback" not in done.stderr
-
-
-# ---------------------------------------------------------------- it learns
-
-
-def test_it_learns(tmp_path: Path) -> None:
-    """A few seconds make it beat random play, and what it was before it learned."""
-    values = {
-        "tables": 256, "steps": 16, "hidden": [32], "iterations": 20, "minibatch": 512, "epochs": 3, "learning_rate": 5e-3,
-        "entropy": 0.02, "snapshot_every": 5,
-    }  # fmt: skip
-    config = tiny(**values, players=3)
-    begin = NetAgent("begin", trainer_of(config).net)
-    run_in(tmp_path, config)
-    end = load_net_agent(tmp_path / FILE_NAME, config.setup(), "end")
-    field = Duplicate(config.setup(), [end, heuristics(config.game)["random"], begin], seed=1)
-    for rival, margin in ((1, 3), (2, 1)):
-        edge = field.edge(0, rival, 400)
-        assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
 
 
 def test_drawn_pots_differ_from_iteration_to_iteration_and_not_in_a_resumed_one() -> None:
@@ -548,7 +449,7 @@ def test_drawn_pots_differ_from_iteration_to_iteration_and_not_in_a_resumed_one(
 def test_a_run_refused_in_its_first_iteration_leaves_nothing_and_later_its_checkpoint(
     tmp_path: Path, iteration: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config, real = tiny(self_play=True, tables=4, steps=8 if iteration == 0 else 64, minibatch=16), Trainer.rollout_metrics
+    config, real = tiny(opponents="self", tables=4, steps=8 if iteration == 0 else 64, minibatch=16), Trainer.rollout_metrics
 
     def refused(trainer: Trainer) -> dict[str, float]:
         if trainer.iteration == iteration > 0:

@@ -34,10 +34,11 @@ def share_of_right_answers(setup: Setup, agent: Agent) -> float:
 def trained(setup: Setup, iterations: int = 40, **other: Any) -> tuple[NetAgent, dict[str, float]]:
     """The net after so many iterations, as an agent, and the last one's metrics."""
     values = {
-        "tables": 256, "hidden": [32], "minibatch": 512, "iterations": iterations, "learning_rate": 5e-3,
-        "last_learning_rate": 1e-3, "entropy": 0.02, "last_entropy": 0.0, "objective": "own", "eval_every": 0,
+        "tables": 256, "arch": {"hidden": [32]}, "minibatch": 512, "iterations": iterations,
+        "optimizer": {"learning_rate": 5e-3, "last_learning_rate": 1e-3}, "entropy": 0.02, "last_entropy": 0.0,
+        "objective": "own", "eval_every": 0,
     }  # fmt: skip
-    trainer = Trainer(build(Config, {**values, **other}), setup)
+    trainer = Trainer(build(Config, {**setup.to_dict(), **values, **other}), setup)
     for _ in range(iterations):
         metrics = trainer.iterate()
     return NetAgent("trained", trainer.net), metrics
@@ -80,7 +81,7 @@ def test_only_the_first_look_tells_the_symbol() -> None:
 @pytest.mark.parametrize("recall", [0.0, 1.0])
 def test_with_memory_it_learns_to_name_what_it_was_shown(recall: float, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = make_setup("signal_lamps")
-    agent, metrics = trained(setup, recurrent=32, recall=recall)
+    agent, metrics = trained(setup, arch={"hidden": [32], "recurrent": 32}, recall=recall)
     # three lamps, each lit in one round of four: 0.56 nats without a memory
     assert (0 < metrics["update/recall_loss"] < 0.1) if recall else metrics["update/recall_loss"] == 0
     assert share_of_right_answers(setup, agent) > 0.95

@@ -51,7 +51,9 @@ def test_another_file_is_not_written_over(tmp_path: Path, text: str) -> None:
 
 
 def test_a_run_that_is_stopped_and_resumed_has_each_iteration_once(tmp_path: Path) -> None:
-    config = build(Config, {"tables": 16, "hidden": [8], "minibatch": 64, "iterations": 5, "eval_every": 2, "eval_deals": 5})
+    config = build(
+        Config, {"tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 5, "eval_every": 2, "eval_deals": 5}
+    )
 
     def part(*, resume: bool, stop_after: int) -> None:
         with Run(tmp_path / "a") as run:

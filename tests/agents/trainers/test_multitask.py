@@ -13,7 +13,7 @@ import torch
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
-from nainjaune_agents.nets.common_layout import CommonView, common_layout
+from nainjaune_agents.nets.common_layout import CommonView
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.payoff_scale import random_payoff_scale
@@ -25,8 +25,9 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from tests.agents.trainers.test_ppo import masks, run_in, same, tiny, trainer_of
+from tests.agents.trainers.test_ppo import masks, tiny, trainer_of
 from tests.support.contract import all_setups
+from tests.support.training import run_in
 
 TWO = [{"preset": "djeco", "players": 3}, {"preset": "skip", "players": 6, "rules": {"stake": 2}}]
 """Two setups that differ in all there is."""
@@ -72,14 +73,15 @@ def test_entries_that_are_none(entry: dict[str, Any], says: str) -> None:
 
 
 def test_what_a_mixture_needs() -> None:
-    with pytest.raises(ConfigError, match=r"A network for a mixture has at least one hidden layer, and 'hidden' is empty\."):
-        tiny(mixture=TWO, hidden=[])
-    with pytest.raises(ConfigError, match=r"A mixture of 2 setups needs as many 'tables', and there are 1\."):
+    with pytest.raises(ConfigError, match=r"A mixture of 2 setups needs as many 'tables' in each process, and there are 1\."):
         trainer_of(tiny(mixture=TWO, tables=1))
 
 
 def test_tables_are_shared_out_evenly() -> None:
-    assert [len(part) for part in share_out(named({"preset": "djeco"}), 11, common=True)] == [4, 4, 3]
+    config = tiny(mixture=[{"preset": "djeco"}], tables=11)
+    parts = share_out(config, slice(0, 11), (1, 0), common=True)
+    assert [part.part for part in parts] == [slice(0, 4), slice(4, 8), slice(8, 11)]
+    assert [len(part) for part in parts] == [4, 4, 3]
 
 
 def test_names_are_different() -> None:
@@ -90,7 +92,9 @@ def test_names_are_different() -> None:
 # ---------------------------------------------------------------- what it learns from
 
 
-@pytest.mark.parametrize("other", [{}, {"privileged": True, "objective": "own"}, {"recurrent": 4}], ids=str)
+@pytest.mark.parametrize(
+    "other", [{}, {"privileged": True, "objective": "own"}, {"arch": {"hidden": [16], "recurrent": 4}}], ids=str
+)
 def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
     """Its decisions played over at a batch of its own setup, with the seeds that are its share: not a byte differs."""
     trainer = trainer_of(tiny(mixture=TWO, tables=31, seed=5, **other))
@@ -102,15 +106,15 @@ def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
         critic = CommonView(setup, omniscient=True)
         batch.reset(seeds=seeds[number])
         net = batch.reward.astype(np.float32)
-        own = np.flatnonzero(rollout.task == number)
+        own = np.flatnonzero(rollout.setup_index == number)
         assert own.size
-        where = (rollout.sequence[own] - first) // setup.players
+        where = (rollout.trajectory_id[own] - first) // setup.players
         left = [list(own[where == table]) for table in range(batch.num_tables)]
         while not batch.done.all():
             actions = np.zeros(batch.num_tables, np.int64)
             for i in np.flatnonzero(~batch.done):
                 t = left[i].pop(0)
-                assert (rollout.sequence[t] - first) % setup.players == batch.seat[i]
+                assert (rollout.trajectory_id[t] - first) % setup.players == batch.seat[i]
                 assert np.array_equal(rollout.observation[t], view(batch.observation[i : i + 1])[0])
                 assert rollout.legal[t] == batch.legal[i]
                 if trainer.critic:
@@ -120,19 +124,20 @@ def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
             net += batch.reward
         assert not any(left)
         final = rollout.final[first : first + net.size]
-        assert final == pytest.approx(trainer.centred_payoff(net).ravel(), abs=1e-4)
+        assert final == pytest.approx(trainer.config.task.payoff(net).ravel(), abs=1e-4)
         first += net.size
     assert first == len(rollout.final)
 
 
 def test_values_are_in_the_unit_of_their_setup() -> None:
     trainer = trainer_of(tiny(mixture=TWO))
-    assert trainer.payoff_scales(trainer.net) == [random_payoff_scale(setup) for setup in mixed_setups("nain_jaune", TWO, {})]
-    assert trainer.payoff_scales(trainer.net)[1] > 2 * trainer.payoff_scales(trainer.net)[0]
+    units = [tables.unit(trainer.net) for tables in trainer.tables]
+    assert units == [random_payoff_scale(setup) for setup in mixed_setups("nain_jaune", TWO, {})]
+    assert units[1] > 2 * units[0]
     rollout = trainer.collect(0, np.random.default_rng(1))
     with torch.no_grad():
         logits, value, _ = trainer.net(torch.from_numpy(rollout.observation))
-    assert rollout.value == pytest.approx(value.numpy() * np.array(trainer.payoff_scales(trainer.net))[rollout.task], abs=1e-3)
+    assert rollout.value == pytest.approx(value.numpy() * np.array(units)[rollout.setup_index], abs=1e-3)
     each = masked_log_softmax(logits, torch.from_numpy(masks(trainer, rollout))).numpy()
     assert rollout.log_prob == pytest.approx(each[np.arange(len(each)), rollout.action], abs=1e-4)
     trainer.iterate()
@@ -166,43 +171,31 @@ def test_rollouts_are_joined_with_their_chains_counted_on() -> None:
         return Rollout(
             empty.astype(np.uint8), empty.astype(np.uint8), column.astype(np.int64), column.astype(np.int64), column, column,
             np.full(len(chain), part), np.full(len(chain), part),
-            np.array(chain), column, np.full(chains, part, np.float32), 2.0 * part, 0.5,
+            np.array(chain), column, np.full(chains, part, np.float32), 2.0 * part,
         )  # fmt: skip
 
     both = joined([rollout(0, 3, [2, 0, 2]), rollout(3, 2, [1, 0])])
-    assert both.sequence.tolist() == [2, 0, 2, 4, 3]
-    assert both.task.tolist() == [0, 0, 0, 3, 3]
+    assert both.trajectory_id.tolist() == [2, 0, 2, 4, 3]
+    assert both.setup_index.tolist() == [0, 0, 0, 3, 3]
     assert both.final.tolist() == [0, 0, 0, 3, 3]
     assert both.action.tolist() == [0, 1, 2, 30, 31]
-    assert (both.payoff_std, both.network_seconds) == (3.0, 1.0)
+    assert both.payoff_std == 3.0
 
 
 # ---------------------------------------------------------------- runs
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"mixture": [{"preset": "all", "players": "all"}]},
-        {"mixture": TWO, "recurrent": 4, "recall": 0.5, "privileged": True},
-        {"mixture": TWO, "opponents": "tally", "gae_lambda": 0.9},
-        {"game": "batasaurus", "mixture": [{}], "recurrent": 4},
-    ],
-    ids=str,
-)
-def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, other: dict[str, Any]) -> None:
-    config = tiny(**other, iterations=3)
-    whole = run_in(tmp_path / "whole", config)
-    stopped = run_in(tmp_path / "parts", config, stop_after=1)
-    assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
-    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
-    assert whole.common
-    assert whole.layout == common_layout(config.setup().game).fingerprint
-
-
 def test_its_net_learns_at_each_of_them(tmp_path: Path) -> None:
     """A few seconds make it beat random play at both by a wide margin."""
-    config = tiny(mixture=TWO, tables=400, hidden=[32], iterations=15, minibatch=1024, learning_rate=3e-3, entropy=0.02)
+    config = tiny(
+        mixture=TWO,
+        tables=400,
+        arch={"hidden": [32]},
+        iterations=15,
+        minibatch=1024,
+        optimizer={"learning_rate": 3e-3},
+        entropy=0.02,
+    )
     run_in(tmp_path, config)
     trainer = trainer_of(dataclasses.replace(config, eval_every=1, eval_deals=300))
     trainer.restore(dataclasses.replace(load_checkpoint(tmp_path), config=dataclasses.asdict(trainer.config)))
@@ -226,7 +219,7 @@ def test_a_run_may_begin_with_it(tmp_path: Path) -> None:
     """A mixture with the network as it is; a specialist with what it is at its own table; but no mixture with a specialist's."""
     general, special = tmp_path / "general", tmp_path / "special"
     before = run_in(general, tiny(mixture=TWO, iterations=1))
-    still = {"init": str(general), "iterations": 1, "learning_rate": 0, "last_learning_rate": 0}
+    still = {"init": str(general), "iterations": 1, "optimizer": {"learning_rate": 0, "last_learning_rate": 0}}
     after = run_in(tmp_path / "again", tiny(mixture=[{"preset": "djeco"}], **still))
     for name, tensor in before.tensors.items():
         assert name.startswith("optimizer.") or torch.equal(tensor, after.tensors[name])
@@ -243,6 +236,6 @@ def test_a_run_may_begin_with_it(tmp_path: Path) -> None:
 
 def test_one_without_a_layer_to_fold_into_is_refused(tmp_path: Path) -> None:
     left = run_in(tmp_path, tiny(mixture=TWO, iterations=1))
-    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(left, hidden=[]))
+    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(left, arch={"hidden": []}))
     with pytest.raises(CheckpointError, match=r"The tensors of .* are not those of its network"):
         load_agent(str(tmp_path), make_setup())

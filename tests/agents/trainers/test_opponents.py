@@ -15,18 +15,20 @@ from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.trainers.checkpointing import load_initial_weights
+from nainjaune_agents.trainers.opponents import LEARNER, PAST_SELVES, shares_of
 from nainjaune_agents.trainers.ppo import Config, Trainer
-from nainjaune_agents.trainers.rollout import LEARNER, Rollout
+from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_env.agent import DecisionBatch
-from nainjaune_env.core.errors import AgentError, CheckpointError
+from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
-from tests.agents.trainers.test_ppo import run_in, same, tiny, trainer_of
+from tests.agents.trainers.test_ppo import tiny, trainer_of
+from tests.support.training import run_in
 
 SETUPS: list[dict[str, Any]] = [
     {"preset": "djeco", "players": 4, "opponents": "lowest"},
     {"preset": "classic", "players": 3, "opponents": "tally", "privileged": True},
-    {"game": "batasaurus", "players": 2, "opponents": "cheapest", "recurrent": 8},
+    {"game": "batasaurus", "players": 2, "opponents": "cheapest", "arch": {"hidden": [16], "recurrent": 8}},
 ]
 
 
@@ -38,13 +40,13 @@ class Replay:
     def __init__(self, trainer: Trainer, rollout: Rollout) -> None:
         self.rollout = rollout
         self.n = trainer.setup.players
-        self.left = [list(np.flatnonzero(rollout.sequence // self.n == table)) for table in range(trainer.config.tables)]
+        self.left = [list(np.flatnonzero(rollout.trajectory_id // self.n == table)) for table in range(trainer.config.tables)]
 
     def act(self, decisions: DecisionBatch, rng: Any) -> NDArray[np.int64]:
         rows = [self.left[table].pop(0) for table in decisions.index]
         assert np.array_equal(self.rollout.observation[rows], decisions.observation)
         assert np.array_equal(self.rollout.legal[rows], decisions.legal)
-        assert np.array_equal(self.rollout.sequence[rows] % self.n, decisions.seat)
+        assert np.array_equal(self.rollout.trajectory_id[rows] % self.n, decisions.seat)
         return self.rollout.action[rows]
 
 
@@ -56,7 +58,7 @@ def test_the_learner_learns_from_its_own_decisions_in_one_seat(options: dict[str
     for iteration in range(n + 1):
         rollout = trainer.collect(iteration, np.random.default_rng(1))
         seats = (np.arange(30) + iteration) % n
-        assert np.array_equal(rollout.sequence % n, seats[rollout.sequence // n])
+        assert np.array_equal(rollout.trajectory_id % n, seats[rollout.trajectory_id // n])
         batch = Batch(trainer.setup, 30, autoreset=False)
         batch.reset(seeds=streams(7, 30, stream=iteration + 1))
         seating = np.ones((30, n), np.int64)
@@ -65,27 +67,52 @@ def test_the_learner_learns_from_its_own_decisions_in_one_seat(options: dict[str
         opponent = load_agent(options["opponents"], trainer.setup)
         payoff = play_out(batch, [replay, opponent], seating, [np.random.default_rng(0)] * 2)
         assert not any(replay.left)
-        own = trainer.centred_payoff(payoff.astype(np.float32))
+        own = trainer.config.task.payoff(payoff.astype(np.float32))
         np.testing.assert_allclose(rollout.final.reshape(30, n), own, rtol=1e-5)
 
 
+def test_shares_of_tables_in_which_the_learner_takes_turns() -> None:
+    shares = {"lowest": 0.25, "self": 0.5, "past": 0.25}
+    trainer = trainer_of(tiny(players=4, tables=40, opponents=shares))
+    assert trainer.past_selves is not None
+    for iteration in range(5):
+        assignment = trainer.tables[0].seat_opponents(iteration)
+        assert assignment is not None
+        assert [agent.name for agent in assignment.agents] == ["lowest", *(f"past_{k}" for k in range(PAST_SELVES))]
+        seats = assignment.seats
+        assert (seats[10:30] == LEARNER).all()
+        learns = np.argwhere(np.concatenate([seats[:10], seats[30:]]) == LEARNER)
+        table = np.r_[:10, 30:40]
+        assert learns[:, 1].tolist() == ((table + iteration) % 4).tolist()
+        others = seats.max(axis=1)
+        assert (others[:10] == 0).all()
+        assert np.bincount(others[30:] - 1).tolist() == [2] * PAST_SELVES  # they take turns
+        assert all(set(row) == {LEARNER, other} for row, other in zip(seats[table], others[table], strict=True))
+    rollout = trainer.collect(0, np.random.default_rng(1))
+    where, counts = np.unique(rollout.trajectory_id // 4, return_counts=True)
+    alone = np.isin(where, np.r_[:10, 30:40])
+    assert counts[alone].mean() < counts[~alone].mean() / 2
+
+
 def test_without_opponents_the_learner_has_all_seats() -> None:
-    trainer = trainer_of(tiny())
-    assert (trainer.seats(0, trainer.iteration).seats == LEARNER).all()
-    assert {*trainer.collect(0, np.random.default_rng(1)).sequence % 4} == {0, 1, 2, 3}
+    for opponents in (None, "self", {"self": 1.0}):
+        trainer = trainer_of(tiny(opponents=opponents))
+        assert trainer.tables[0].seat_opponents(0) is None
+        assert {*trainer.collect(0, np.random.default_rng(1)).trajectory_id % 4} == {0, 1, 2, 3}
+    assert shares_of("closer") == {"closer": 1.0}
 
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two iterations, of a network that remembers."""
     folder = tmp_path_factory.mktemp("runs") / "target"
-    run_in(folder, tiny(game="batasaurus", players=2, recurrent=8, iterations=2, seed=3))
+    run_in(folder, tiny(game="batasaurus", players=2, arch={"hidden": [16], "recurrent": 8}, iterations=2, seed=3))
     return folder
 
 
 def against(target: Path, **other: Any) -> Config:
     own = {"init": str(target), "opponents": f"{target}@sample", "seed": 4}
-    return tiny(**{"game": "batasaurus", "players": 2, "recurrent": 8, **own, **other})
+    return tiny(**{"game": "batasaurus", "players": 2, "arch": {"hidden": [16], "recurrent": 8}, **own, **other})
 
 
 def digest(net: torch.nn.Module) -> str:
@@ -96,7 +123,9 @@ def test_the_opponents_weights_stay_as_they_are(target: Path) -> None:
     file = (target / FILE_NAME).read_bytes()
     trainer = trainer_of(against(target))
     load_initial_weights(trainer.net, str(target), trainer.setup)
-    frozen = trainer.opponents[0][0].net  # type: ignore[attr-defined]
+    assignment = trainer.tables[0].seat_opponents(0)
+    assert assignment is not None
+    frozen = assignment.agents[0].net  # type: ignore[attr-defined]
     before = digest(frozen)
     assert digest(trainer.net) == before
     for _ in range(3):
@@ -106,7 +135,7 @@ def test_the_opponents_weights_stay_as_they_are(target: Path) -> None:
 
 
 def test_it_begins_with_the_other_runs_network(target: Path, tmp_path: Path) -> None:
-    left = run_in(tmp_path / "a", against(target), stop_after=0)
+    left = run_in(tmp_path / "a", against(target), stop_at=0)
     begun = load_checkpoint(target)
     assert left.iteration == 0
     for name, tensor in left.tensors.items():
@@ -116,24 +145,11 @@ def test_it_begins_with_the_other_runs_network(target: Path, tmp_path: Path) -> 
     assert run_in(tmp_path / "b", against(target)).tensors["model.payoff_scale"] == scale
 
 
-def test_a_resumed_run_is_the_same_run(target: Path, tmp_path: Path) -> None:
-    """Also with an opponent that draws, and one that remembers."""
-    whole = run_in(tmp_path / "whole", against(target))
-    run_in(tmp_path / "parts", against(target), stop_after=2)
-    run_in(tmp_path / "parts", against(target), resume=True, stop_after=3)
-    assert same(run_in(tmp_path / "parts", against(target), resume=True), whole)
-
-
 def test_networks_of_another_shape_are_refused(target: Path, tmp_path: Path) -> None:
-    says = r"has arch=mlp hidden=\[16\] recurrent=8, and this run has arch=mlp hidden=\[12\] recurrent=8\."
+    says = r"has arch={name: mlp, hidden: \[16\], recurrent: 8}, and this run has arch={name: mlp, hidden: \[12\]"
     with pytest.raises(CheckpointError, match=says):
-        run_in(tmp_path / "a", against(target, hidden=[12]))
+        run_in(tmp_path / "a", against(target, arch={"hidden": [12]}))
     with pytest.raises(CheckpointError, match=r"plays 'batasaurus', and this table is for 'nain_jaune'"):
         run_in(tmp_path / "b", tiny(init=str(target)))
     with pytest.raises(CheckpointError, match="There is no checkpoint at"):
         run_in(tmp_path / "c", tiny(init=str(tmp_path / "none")))
-
-
-def test_an_opponent_that_is_not_there_is_refused_at_once() -> None:
-    with pytest.raises(AgentError, match="Did you mean 'lowest'"):
-        tiny(opponents="lowset")

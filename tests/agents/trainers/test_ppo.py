@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +11,33 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.cli.main import main
-from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, train
+from nainjaune_agents.trainers.ppo import Config, Trainer, new_trainer, train
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import Run
-from nainjaune_agents.trainers.sequences import Sequences, minibatches
+from nainjaune_agents.trainers.sequences import Sequences
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from tests.support.contract import helper
 from tests.support.positions import stirred
+from tests.support.training import run_in, same
 
 ROOT = Path(__file__).parents[3]
-TINY = {"tables": 64, "hidden": [16], "critic_hidden": [16], "eval_every": 0, "threads": 1, "minibatch": 256, "iterations": 6}
+TINY = {
+    "tables": 64,
+    "arch": {"hidden": [16]},
+    "critic_hidden": [16],
+    "eval_every": 0,
+    "threads": 1,
+    "minibatch": 256,
+    "iterations": 6,
+}
 
 
 def tiny(**other: Any) -> Config:
@@ -46,39 +45,12 @@ def tiny(**other: Any) -> Config:
 
 
 def trainer_of(config: Config) -> Trainer:
-    return Trainer(config, config.setup())
+    return new_trainer(config)
 
 
 def masks(trainer: Trainer, rollout: Rollout) -> np.ndarray:
     """The legal actions of each decision as rows, ``(T, A) bool``."""
     return (rollout.legal[:, None] >> np.arange(len(trainer.setup.game.actions)) & 1).astype(bool)
-
-
-def quiet(iteration: int, metrics: dict[str, float]) -> None:
-    pass
-
-
-def run_in(folder: Path, config: Config, *, resume: bool = False, stop_after: int | None = None) -> Checkpoint:
-    """Train in ``folder``, asked to stop after some iterations; gives the checkpoint it leaves."""
-    run = Run(folder)
-    checkpoint = run.create(config, resume=resume)
-
-    def progress(iteration: int, metrics: dict[str, float]) -> None:
-        if iteration == stop_after:
-            run.stop_requested = True
-
-    finished = train(config, run, checkpoint, progress)
-    left = load_checkpoint(folder)
-    assert finished == (left.iteration == config.iterations)
-    return left
-
-
-def same(one: Checkpoint, two: Checkpoint) -> bool:
-    """Bit for bit the same but for the time it took."""
-    assert dataclasses.replace(one, tensors={}, progress={}) == dataclasses.replace(two, tensors={}, progress={})
-    assert one.progress["decisions"] == two.progress["decisions"]
-    assert one.tensors.keys() == two.tensors.keys()
-    return all(tensor.numpy().tobytes() == two.tensors[name].numpy().tobytes() for name, tensor in one.tensors.items())
 
 
 # ---------------------------------------------------------------- precision
@@ -88,10 +60,10 @@ def same(one: Checkpoint, two: Checkpoint) -> bool:
 def test_auto_is_what_the_processor_computes_fast_and_the_run_keeps_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dtype: torch.dtype, expected: bool
 ) -> None:
-    monkeypatch.setattr("nainjaune_agents.trainers.ppo_config.fast_dtype", lambda: dtype)
+    monkeypatch.setattr("nainjaune_agents.trainers.ppo.fast_dtype", lambda: dtype)
     config = tiny(bf16="auto", iterations=2)
     assert config.bf16 is expected
-    assert run_in(tmp_path, config, stop_after=1).config["bf16"] is expected
+    assert run_in(tmp_path, config, stop_at=1).config["bf16"] is expected
     assert run_in(tmp_path, tiny(bf16="auto", iterations=2), resume=True).iteration == 2
 
 
@@ -104,9 +76,9 @@ def test_a_precision_that_nobody_knows_is_refused() -> None:
 
 
 REMEMBERING = [
-    {"recurrent": 8, "game": "batasaurus", "players": 2},
-    {"recurrent": 8, "game": "batasaurus", "players": 3, "objective": "own"},
-    {"recurrent": 8, "preset": "djeco", "players": 4, "privileged": True},
+    {"arch": {"hidden": [16], "recurrent": 8}, "game": "batasaurus", "players": 2},
+    {"arch": {"hidden": [16], "recurrent": 8}, "game": "batasaurus", "players": 3, "objective": "own"},
+    {"arch": {"hidden": [16], "recurrent": 8}, "preset": "djeco", "players": 4, "privileged": True},
 ]
 
 
@@ -116,7 +88,6 @@ REMEMBERING = [
         {"privileged": True, "preset": "djeco", "players": 4},
         {"objective": "own", "privileged": True, "preset": "classic", "players": 3},
         {"objective": "own", "preset": "skip", "players": 6},
-        {"belief": 1.0, "preset": "skip", "players": 5},
         *REMEMBERING,
     ],
     ids=str,
@@ -135,10 +106,9 @@ def played(request: pytest.FixtureRequest) -> tuple[Trainer, Rollout]:
 
 def recomputed(trainer: Trainer, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities of the actions and values in the order of the rollout, from minibatches as training makes them."""
-    config, count = trainer.config, len(rollout.action)
-    sequences = Sequences(rollout.sequence) if config.recurrent else None
+    count = len(rollout.action)
     log_probs, values = np.full(count, np.nan, np.float32), np.full(count, np.nan, np.float32)
-    for rows, batch_sizes in minibatches(count, sequences, config.minibatch, np.random.default_rng(0)):
+    for rows, batch_sizes in trainer.minibatch_rows(rollout.trajectory_id, np.random.default_rng(0)):
         with torch.no_grad():
             logits, value, _ = trainer.net(torch.from_numpy(rollout.observation)[rows], sequences=batch_sizes)
             if trainer.critic:
@@ -153,10 +123,10 @@ def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tu
     """Each table played over ply by ply: where a seat is to be asked is its part of the rollout, in order."""
     trainer, rollout = played
     n, config = trainer.setup.players, trainer.config
-    share = trainer.centred_payoff
+    share = trainer.config.task.payoff
     batch = Batch(trainer.setup, config.tables, skip_forced=False, autoreset=False)
     batch.reset(seeds=streams(config.seed, config.tables, stream=1))
-    left = [list(np.flatnonzero(rollout.sequence // n == table)) for table in range(config.tables)]
+    left = [list(np.flatnonzero(rollout.trajectory_id // n == table)) for table in range(config.tables)]
     chips = batch.reward.astype(np.float32)
     while not batch.done.all():
         actions = np.zeros(config.tables, np.int64)
@@ -166,7 +136,7 @@ def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tu
             if trainer.setup.game.kernel.needs_decision(batch.tables[i], trainer.setup.kernel_rules, batch.legal[i]):
                 t = left[i].pop(0)
                 seat = int(batch.seat[i])
-                assert rollout.sequence[t] == i * n + seat
+                assert rollout.trajectory_id[t] == i * n + seat
                 assert np.array_equal(rollout.observation[t], batch.observation[i])
                 assert rollout.legal[t] == batch.legal[i]
                 assert rollout.return_so_far[t] == pytest.approx(float(share(chips[i : i + 1])[0, seat]), abs=1e-4)
@@ -199,9 +169,9 @@ def test_each_seat_remembers_its_own_round_and_nothing_else(played: tuple[Traine
     """Stepped by hand along the decisions of a seat, from a state of 0; every other state would give other numbers."""
     trainer, rollout = played
     blind = 0
-    for number in np.unique(rollout.sequence)[:40]:
+    for number in np.unique(rollout.trajectory_id)[:40]:
         state = np.zeros((1, 8), np.float32)
-        for t in np.flatnonzero(rollout.sequence == number):
+        for t in np.flatnonzero(rollout.trajectory_id == number):
             at = slice(t, t + 1)
             forgotten = trainer.net.evaluate(rollout.observation[at], np.zeros((1, 8), np.float32))[0]
             logits, value = trainer.net.evaluate(rollout.observation[at], state)
@@ -219,7 +189,7 @@ def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer
     trainer, rollout = played
     size = trainer.setup.layout.size
     assert rollout.observation.shape[1] == size
-    if trainer.critic is None and trainer.belief is None:
+    if trainer.critic is None:
         assert rollout.omniscient.shape[1] == 0
         return
     assert np.array_equal(rollout.omniscient[:, :size], rollout.observation)
@@ -260,7 +230,7 @@ def test_deals_differ_between_iterations_and_seeds() -> None:
     ],
 )
 def test_minibatches_are_even(count: int, size: int, sizes: list[int]) -> None:
-    parts = list(minibatches(count, None, size, np.random.default_rng(0)))
+    parts = trainer_of(tiny(minibatch=size)).minibatch_rows(np.arange(count), np.random.default_rng(0))
     assert [len(rows) for rows, _ in parts] == sizes
     assert all(batch_sizes is None for _, batch_sizes in parts)
     rows = torch.cat([rows for rows, _ in parts])
@@ -271,7 +241,7 @@ def test_minibatches_are_even(count: int, size: int, sizes: list[int]) -> None:
 @pytest.mark.parametrize("other", [{}, *REMEMBERING], ids=str)
 def test_no_step_no_change(other: dict[str, Any]) -> None:
     """At a learning rate of 0 the ratio is 1 everywhere, so every term of the loss is known."""
-    trainer = trainer_of(tiny(**other, learning_rate=0, last_learning_rate=0, tables=200))
+    trainer = trainer_of(tiny(**other, optimizer={"learning_rate": 0, "last_learning_rate": 0}, tables=200))
     if trainer.config.recurrent:
         stirred(trainer.net)
     before = [tensor.clone() for tensor in trainer.net.parameters()]
@@ -285,34 +255,28 @@ def test_no_step_no_change(other: dict[str, Any]) -> None:
     assert metrics["update/grad_norm"] > 0
 
 
-def test_the_values_unit_is_fixed_by_the_first_iteration() -> None:
-    trainer = trainer_of(tiny())
-    assert float(trainer.net.payoff_scale) == 1
-    trainer.iterate()
-    unit = float(trainer.net.payoff_scale)
-    assert unit > 1
-    trainer.iterate()
-    assert float(trainer.net.payoff_scale) == unit
-
-
 def test_schedules_run_from_first_to_last() -> None:
-    trainer = trainer_of(tiny(iterations=2, learning_rate=1e-3, last_learning_rate=1e-4, entropy=0.2, last_entropy=0.0))
+    trainer = trainer_of(
+        tiny(iterations=2, optimizer={"learning_rate": 1e-3, "last_learning_rate": 1e-4}, entropy=0.2, last_entropy=0.0)
+    )
     one, two = trainer.iterate(), trainer.iterate()
     assert [m["schedule/learning_rate"] for m in (one, two)] == pytest.approx([1e-3, 5.5e-4])
     assert [m["schedule/entropy_weight"] for m in (one, two)] == pytest.approx([0.2, 0.1])
 
 
 def test_no_further_epoch_beyond_the_target_kl() -> None:
-    whole = trainer_of(tiny(epochs=4, learning_rate=0.01)).iterate()
+    whole = trainer_of(tiny(epochs=4, optimizer={"learning_rate": 0.01})).iterate()
     assert whole["update/epochs"] == 4
-    ended = trainer_of(tiny(epochs=4, learning_rate=0.01, target_kl=1e-6)).iterate()
+    ended = trainer_of(tiny(epochs=4, optimizer={"learning_rate": 0.01}, target_kl=1e-6)).iterate()
     assert ended["update/epochs"] == 1
     assert ended["update/kl"] < whole["update/kl"]
-    one = trainer_of(tiny(epochs=1, learning_rate=0.01)).iterate()
+    one = trainer_of(tiny(epochs=1, optimizer={"learning_rate": 0.01})).iterate()
     assert {key: ended[key] for key in one if key.startswith("update/")} == {
         key: one[key] for key in one if key.startswith("update/")
     }
-    assert trainer_of(tiny(epochs=4, learning_rate=0.01, target_kl=100)).iterate()["update/kl"] == whole["update/kl"]
+    assert (
+        trainer_of(tiny(epochs=4, optimizer={"learning_rate": 0.01}, target_kl=100)).iterate()["update/kl"] == whole["update/kl"]
+    )
 
 
 # ---------------------------------------------------------------- rounds played ahead
@@ -323,13 +287,13 @@ def test_ahead_of_the_second_update_rounds_are_played_by_the_weights_before_the_
     unchanged = trainer_of(tiny(privileged=True))
     for trainer in (ahead, plain):
         trainer.iterate()
-    behind = ahead.next_rollout()[0]
+    behind = ahead.next_rollout(ahead.iteration)[0]
     assert torch.equal(ahead.net.policy.weight, plain.net.policy.weight)  # the first update is the same
     assert torch.equal(ahead.network("behaviour.").policy.weight, plain.net.policy.weight)  # and plays the third rounds
-    expected = unchanged.begin_rollout(1)[0]
+    expected = unchanged.next_rollout(1)[0]
     for column in ("observation", "omniscient", "action", "log_prob", "value", "final"):
         assert getattr(behind, column).tobytes() == getattr(expected, column).tobytes()
-    assert behind.log_prob.tobytes() != plain.begin_rollout(1)[0].log_prob.tobytes()
+    assert behind.log_prob.tobytes() != plain.next_rollout(1)[0].log_prob.tobytes()
 
 
 def test_played_ahead_the_initial_weights_play_from_the_first_round_on(tmp_path: Path) -> None:
@@ -339,52 +303,7 @@ def test_played_ahead_the_initial_weights_play_from_the_first_round_on(tmp_path:
     assert torch.equal(ahead.tensors["model.policy.weight"], plain.tensors["model.policy.weight"])
 
 
-@pytest.mark.parametrize(
-    ("other", "named"),
-    [({"start": "carried"}, "start='carried'"), ({"league": 0.5}, "league=0.5"), ({"shards": 2, "workers": 2}, "workers=2")],
-)
-def test_what_is_not_played_ahead_is_refused(other: dict[str, Any], named: str) -> None:
-    with pytest.raises(ConfigError, match=f"^With {named} no rounds are played ahead: set 'overlap' to false"):
-        tiny(overlap=True, **other)
-
-
 # ---------------------------------------------------------------- the same run, resumed
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {},
-        {"privileged": True, "objective": "own", "epochs": 1, "gae_lambda": 0.9},
-        {"bf16": True},
-        {"recurrent": 8},
-        {"recurrent": 8, "recall": 1.0, "game": "batasaurus", "players": 3},
-        {"recurrent": 8, "recall": 0.5, "bf16": True},
-        {"belief": 1.0},
-        {"belief": 1.0, "privileged": True, "recurrent": 8},
-        {"magnet": 0.5, "magnet_decay": 0.5, "ema": 0.5, "bf16": True},
-        {"muon": 3.0, "privileged": True},
-        {"overlap": True, "muon": 3.0, "bf16": True},
-        {"overlap": True, "privileged": True, "ema": 0.5, "start": {"pots": [0, 20]}},
-        {"overlap": True, "recurrent": 8},
-    ],
-    ids=str,
-)
-def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, other: dict[str, Any]) -> None:
-    config = tiny(**other)
-    whole = run_in(tmp_path / "whole", config)
-    stopped = run_in(tmp_path / "parts", config, stop_after=3)
-    assert stopped.iteration == 3
-    assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
-    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
-
-
-def test_stopped_before_its_first_iteration_and_after_its_last(tmp_path: Path) -> None:
-    config = tiny(iterations=2)
-    whole = run_in(tmp_path / "whole", config)
-    assert run_in(tmp_path / "parts", config, stop_after=0).iteration == 0
-    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
-    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
 
 
 def test_a_finished_run_is_extended_under_the_schedules_of_its_new_length(tmp_path: Path) -> None:
@@ -400,27 +319,11 @@ def test_a_finished_run_is_extended_under_the_schedules_of_its_new_length(tmp_pa
     assert not (tmp_path / "iteration-000004.safetensors").exists()
 
 
-def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:
-    plain = run_in(tmp_path / "plain", tiny(iterations=3))
-    measured = run_in(tmp_path / "measured", tiny(iterations=3, eval_every=1, eval_deals=5))
-    assert same(dataclasses.replace(measured, config=plain.config), plain)
-
-
-@pytest.mark.parametrize("recurrent", [0, 8])
-def test_torchs_own_generator_has_no_part_in_it(tmp_path: Path, recurrent: int) -> None:
-    torch.manual_seed(1)
-    one = run_in(tmp_path / "a", tiny(iterations=2, recurrent=recurrent))
-    torch.manual_seed(2)
-    assert same(run_in(tmp_path / "b", tiny(iterations=2, recurrent=recurrent)), one)
-    other = run_in(tmp_path / "c", tiny(iterations=2, recurrent=recurrent, seed=1))
-    assert not torch.equal(other.tensors["model.policy.weight"], one.tensors["model.policy.weight"])
-
-
 def test_a_checkpoint_of_another_net_is_refused() -> None:
     checkpoint = trainer_of(tiny(privileged=True)).checkpoint()
-    others = ({"hidden": [17]}, {"critic_hidden": [17]}, {"recurrent": 8})
+    others = ({"arch": {"hidden": [17]}}, {"critic_hidden": [17]}, {"arch": {"hidden": [16], "recurrent": 8}})
     for other in (tiny(privileged=True, **values) for values in others):
-        with pytest.raises(CheckpointError, match=r"another configuration: ((critic_)?hidden|recurrent) differ\."):
+        with pytest.raises(CheckpointError, match=r"another configuration: (arch|critic_hidden) differ\."):
             trainer_of(other).restore(checkpoint)
         lying = dataclasses.replace(checkpoint, config=dataclasses.asdict(other))
         with pytest.raises(CheckpointError, match="does not fit its configuration"):
@@ -432,11 +335,11 @@ def test_a_checkpoint_of_another_net_is_refused() -> None:
 @pytest.mark.parametrize("other", [*REMEMBERING, {"players": 3}], ids=str)
 def test_a_checkpoint_plays_as_the_trainers_net_does(tmp_path: Path, other: dict[str, Any]) -> None:
     """From its file, with all that it remembers, and where it draws too."""
-    config = tiny(**other, iterations=2, learning_rate=0.02)
+    config = tiny(**other, iterations=2, optimizer={"learning_rate": 0.02})
     run_in(tmp_path, config)
     setup, trainer = config.setup(), trainer_of(config)
     trainer.restore(load_checkpoint(tmp_path))
-    assert load_checkpoint(tmp_path).recurrent == config.recurrent
+    assert load_checkpoint(tmp_path).arch["recurrent"] == config.recurrent
     for stochastic in (False, True):
         told: list[list[list[int]]] = []
         for agent in (
@@ -459,12 +362,12 @@ def test_a_checkpoint_plays_as_the_trainers_net_does(tmp_path: Path, other: dict
 
 def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> None:
     """Worked out chain by chain: whatever a seat sees later, its own bytes of its first decision are what is asked for."""
-    trainer = trainer_of(tiny(game="batasaurus", players=3, recurrent=8, recall=1.0, tables=10))
+    trainer = trainer_of(tiny(game="batasaurus", players=3, arch={"hidden": [16], "recurrent": 8}, recall=1.0, tables=10))
     stirred(trainer.net)
     rollout = trainer.collect(0, np.random.default_rng(1))
     private = trainer.setup.layout.private
     assert (trainer.setup.layout.high[private] == 1).all()
-    sequences = Sequences(rollout.sequence)
+    sequences = Sequences(rollout.trajectory_id)
     rows, batch_sizes = sequences.packed(np.arange(sequences.count))
     observation, sizes = torch.from_numpy(rollout.observation[rows]), torch.from_numpy(batch_sizes)
     with torch.no_grad():
@@ -474,7 +377,7 @@ def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> No
         told = torch.sigmoid(trainer.net.recall(states)).double().numpy()
     losses = []
     for k, t in enumerate(rows):
-        first = np.flatnonzero(rollout.sequence == rollout.sequence[t])[0]
+        first = np.flatnonzero(rollout.trajectory_id == rollout.trajectory_id[t])[0]
         seen = rollout.observation[first, private]
         assert seen[:144].sum() == 12  # its whole layout
         losses.append(-(seen * np.log(told[k]) + (1 - seen) * np.log(1 - told[k])).mean())
@@ -483,187 +386,31 @@ def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> No
 
 def test_recalling_is_learned() -> None:
     """A seat that has two cards tells all along which of them lies where."""
-    values = {"game": "batasaurus", "rules": {"dinosaurs": 2}, "recurrent": 32, "recall": 1.0, "tables": 128}
-    trainer = trainer_of(tiny(**values, iterations=80, learning_rate=0.01))
+    values = {
+        "game": "batasaurus",
+        "rules": {"dinosaurs": 2},
+        "arch": {"hidden": [16], "recurrent": 32},
+        "recall": 1.0,
+        "tables": 128,
+    }
+    trainer = trainer_of(tiny(**values, iterations=80, optimizer={"learning_rate": 0.01}))
     losses = [trainer.iterate()["update/recall_loss"] for _ in range(80)]
     blind = 4 * np.log(2) / len(trainer.setup.layout.private)  # four bytes of which two are 1, and it cannot know which
     assert losses[-1] < blind / 2 < blind < losses[0]
 
 
-# ---------------------------------------------------------------- guessing what others hold
-
-
-def test_the_loss_of_guessing_is_that_of_telling_what_others_see() -> None:
-    """Worked out byte by byte; and the policy learns from it, through the features."""
-    trainer = trainer_of(tiny(preset="classic", players=3, belief=1.0, tables=10))
-    assert trainer.belief is not None
-    rollout = trainer.collect(0, np.random.default_rng(1))
-    size, high = trainer.setup.layout.size, trainer.setup.layout.omniscient(3).high.astype(float)
-    assert rollout.omniscient.shape[1] > size
-    features, _ = trainer.net.trunk(torch.from_numpy(rollout.observation))
-    found = trainer.belief.loss(features, torch.from_numpy(rollout.omniscient))
-    told = torch.sigmoid(trainer.belief.guess(features)).detach().double().numpy()
-    share = rollout.omniscient[:, size:] / high[size:]
-    assert float(found.detach()) == pytest.approx(-(share * np.log(told) + (1 - share) * np.log(1 - told)).mean(), rel=1e-3)
-    found.backward()
-    layer = trainer.net.body[0]
-    assert isinstance(layer, torch.nn.Linear)
-    assert layer.weight.grad is not None
-    assert float(layer.weight.grad.abs().sum()) > 0
-
-
-def test_guessing_is_learned_and_is_not_in_what_plays(tmp_path: Path) -> None:
-    """Where all cards are dealt and there are two seats, what a seat does not hold the other one does."""
-    config = tiny(preset="djeco", players=2, rules={"ranks": 5, "suits": 2, "hand": 5}, belief=1.0, tables=128, iterations=60,
-                  learning_rate=0.01)  # fmt: skip
-    trainer = trainer_of(config)
-    losses = [trainer.iterate()["update/belief_loss"] for _ in range(60)]
-    assert losses[-1] < 0.4 * losses[0]
-    checkpoint = trainer.checkpoint()
-    assert any(name.startswith("belief.") for name in checkpoint.tensors)
-    save_checkpoint(tmp_path / FILE_NAME, checkpoint)
-    assert {name.split(".")[0] for name in load_net_agent(tmp_path, trainer.setup, "x").net.state_dict()} == {
-        "payoff_scale", "body", "policy", "value"
-    }  # fmt: skip
-
-
-# ---------------------------------------------------------------- from outside
-
-
-def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
-    """A training process of its own."""
-    settings = [f"--set={key}={value}" for key, value in TINY.items()]
-    return subprocess.Popen(
-        [sys.executable, "train.py", str(folder.parent / "c.yaml"), "--out", str(folder), *settings, *words],
-        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
-
-
-def wait_for(what: Callable[[], object], process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 120
-    while not what():
-        assert process.poll() is None, process.stderr and process.stderr.read().decode()
-        assert time.monotonic() < until
-        time.sleep(0.005)
-
-
-def iteration_at(folder: Path) -> int:
-    with contextlib.suppress(CheckpointError):
-        return load_checkpoint(folder).iteration
-    return -1
-
-
-LONG = 2000
-
-
-def test_killed_and_resumed_it_is_the_same_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "c.yaml").write_text("checkpoint_minutes: 0\n", encoding="utf-8")
-    killed, iterations = tmp_path / "killed", 40
-    process = start(killed, f"--set=iterations={iterations}")
-    wait_for(lambda: iteration_at(killed) >= 3, process)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
-    assert 3 <= iteration_at(killed) < iterations
-    assert main(["train", "--out", str(killed), "--resume"]) == 0
-    whole = run_in(tmp_path / "whole", tiny(iterations=iterations, checkpoint_minutes=0))
-    assert same(load_checkpoint(killed), whole)
-    assert f"Trained: {killed}." in capfd.readouterr().out
-
-
-@pytest.mark.parametrize("when", ["at once", "folder", "checkpoint"])
-def test_ctrl_c_leaves_nothing_broken(tmp_path: Path, when: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """Whenever it comes, the run can be begun, or gone on with."""
-    (tmp_path / "c.yaml").write_text("# nothing differs\n", encoding="utf-8")
-    folder = tmp_path / "run"
-    process = start(folder, f"--set=iterations={LONG}")
-    if when == "at once":
-        time.sleep(0.3)
-    elif when == "folder":
-        wait_for(folder.exists, process)
-    else:
-        wait_for(lambda: iteration_at(folder) >= 0, process)
-        time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode in (130, -signal.SIGINT)
-    if when == "checkpoint":
-        assert process.returncode == 130
-        assert b"Traceback" not in errors
-        assert 0 < iteration_at(folder) < LONG
-    begun = (folder / "config.yaml").exists()
-    # the file of the lock may stay, as after a kill: the lock is the system's, and the next start removes the file
-    assert begun or not folder.exists() or set(os.listdir(folder)) <= {".run.lock"}
-    assert not list(tmp_path.rglob("*.tmp"))
-    # on from there, asked to stop right away
-    config = tiny(iterations=LONG)
-    run = Run(folder)
-    checkpoint = run.create(config, resume=begun)
-    run.stop_requested = True
-    assert not train(config, run, checkpoint, quiet)
-    assert iteration_at(folder) >= 0
-
-
 # ---------------------------------------------------------------- what it tells
-
-
-class Writer:
-    """Keeps what TensorBoard would be told."""
-
-    def __init__(self, folder: str, purge_step: int) -> None:
-        self.folder, self.purge_step = folder, purge_step
-        self.told: dict[str, list[tuple[int, float]]] = {}
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(self, *exception: object) -> None: ...
-
-    def flush(self) -> None: ...
-
-    def add_scalar(self, name: str, value: float, step: int) -> None:
-        self.told.setdefault(name, []).append((step, value))
-
-
-@pytest.fixture
-def writers(monkeypatch: pytest.MonkeyPatch) -> list[Writer]:
-    made: list[Writer] = []
-
-    def make(folder: str, purge_step: int) -> Writer:
-        made.append(Writer(folder, purge_step))
-        return made[-1]
-
-    monkeypatch.setattr("nainjaune_agents.trainers.run.SummaryWriter", make)
-    return made
-
-
-def test_every_metric_is_logged_and_every_logged_one_is_explained(tmp_path: Path, writers: list[Writer]) -> None:
-    config = tiny(iterations=5, eval_every=2, eval_deals=5)
-    run_in(tmp_path / "a", config, stop_after=3)
-    run_in(tmp_path / "a", config, resume=True)
-    first, second = writers
-    assert set(first.told) == set(METRICS)
-    assert [first.purge_step, second.purge_step] == [1, 4]
-    for name in METRICS:
-        steps = [step for writer in writers for step, _ in writer.told[name]]
-        assert steps == ([2, 4, 5] if name.startswith("eval/") else [1, 2, 3, 4, 5])
-        assert all(np.isfinite(value) for writer in writers for _, value in writer.told[name])
-    for name in ("run/seconds", "rollout/decisions"):
-        values = [value for writer in writers for _, value in writer.told[name]]
-        assert values == sorted(values)
-        assert values[0] > 0
-    assert 0 < second.told["speed/network_share"][0][1] < 1
 
 
 def test_metrics_say_what_they_say(tmp_path: Path) -> None:
     told: list[dict[str, float]] = []
-    config = tiny(iterations=1, tables=100, learning_rate=0, last_learning_rate=0)
+    config = tiny(iterations=1, tables=100, optimizer={"learning_rate": 0, "last_learning_rate": 0})
     run = Run(tmp_path)
     train(config, run, run.create(config, resume=False), lambda _, metrics: told.append(metrics))
     assert told[0] == {}
     metrics = told[1]
     trainer = trainer_of(config)
-    rollout = trainer.begin_rollout(0)[0]
+    rollout = trainer.next_rollout(0)[0]
     assert metrics["rollout/decisions"] == len(rollout.action)
     assert metrics["rollout/decisions_per_round"] == len(rollout.action) / 100
     assert metrics["rollout/payoff_spread"] == rollout.payoff_std
@@ -672,24 +419,6 @@ def test_metrics_say_what_they_say(tmp_path: Path) -> None:
         log_probs = masked_log_softmax(trainer.net(torch.from_numpy(rollout.observation))[0], mask)
     entropy = float(-(log_probs.exp() * log_probs).sum(-1).mean())
     assert metrics["rollout/entropy"] == pytest.approx(entropy, rel=0.05)
-    target = rollout.final[rollout.sequence] - rollout.return_so_far
+    target = rollout.final[rollout.trajectory_id] - rollout.return_so_far
     explained = 1 - np.var(target - rollout.value) / np.var(target)
     assert metrics["update/explained_variance"] == pytest.approx(explained, abs=1e-3)
-
-
-# ---------------------------------------------------------------- it learns
-
-
-@pytest.mark.parametrize("privileged", [True, False])
-def test_it_learns(tmp_path: Path, privileged: bool) -> None:
-    """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
-    values = {"tables": 400, "hidden": [32], "iterations": 15, "minibatch": 1024, "learning_rate": 3e-3, "entropy": 0.02}
-    config = tiny(**values, players=3, privileged=privileged)
-    setup = config.setup()
-    begin = NetAgent("begin", trainer_of(config).net)
-    run_in(tmp_path, config)
-    end = load_net_agent(tmp_path / FILE_NAME, setup, "end")
-    field = Duplicate(setup, [end, heuristics(config.game)["random"], begin], seed=1)
-    for rival, margin in ((1, 5), (2, 2)):
-        edge = field.edge(0, rival, 400)
-        assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nainjaune_agents.trainers.rollout import gae
+from nainjaune_agents.trainers.ppo import gae
 
 some = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 chips = st.integers(-200, 200).map(float)

@@ -1,4 +1,4 @@
-"""Advantages in self-play: those of ``rollout.gae`` for whole rounds, and what happens where a rollout ends within one."""
+"""Advantages in self-play: those of ``ppo.gae`` for whole rounds, and what happens where a rollout ends within one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.trainers.rollout import gae
+from nainjaune_agents.trainers.ppo import gae
 from nainjaune_agents.trainers.self_play import seat_advantages
 from nainjaune_env import make_setup
 from nainjaune_env.engine.batch import Batch
@@ -29,7 +29,7 @@ def first_legal(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
 @pytest.mark.parametrize("lam", [1.0, 0.9])
 @pytest.mark.parametrize(("preset", "players"), [("djeco", 4), ("classic", 5), ("batasaurus", 3)])
 def test_for_whole_rounds_they_are_those_of_our_ppo(preset: str, players: int, lam: float) -> None:
-    """The other way: every round played to its end in a batch, as ``rollout.play`` does, and ``gae`` over its sequences."""
+    """The other way: every round played to its end in a batch, as ``ppo.Trainer.play`` does, and ``gae`` over its sequences."""
     tables, steps = 16, 150
     env = SeatVecEnv(tables, preset, players, opponents="self")
     env.seed(7)

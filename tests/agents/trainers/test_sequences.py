@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nainjaune_agents.trainers.sequences import Sequences, minibatches
+from nainjaune_agents.trainers.sequences import Sequences, packed_minibatches
 
 SOME = np.array([7, 2, 7, 9, 2, 7, 2, 7])
 """Three sequences: number 2 at rows 1, 4, 6; number 7 at 0, 2, 5, 7; number 9 at 3."""
@@ -56,7 +56,7 @@ def test_packed_as_torch_packs_lists(sequence: np.ndarray, seed: int) -> None:
 @given(numbers, st.integers(1, 80), st.integers(0, 3))
 def test_every_decision_is_in_one_minibatch_with_all_of_its_sequence(sequence: np.ndarray, size: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    parts = [rows.tolist() for rows, _ in minibatches(len(sequence), Sequences(sequence), size, rng)]
+    parts = [rows.tolist() for rows, _ in packed_minibatches(sequence, size, rng)]
     assert sorted(row for part in parts for row in part) == list(range(len(sequence)))
     for part in parts:
         assert part

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.task import MATCH_ROUNDS, Task
-from nainjaune_agents.trainers import get_trainer, ppo
+from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.ppo import Trainer, ppo_loss
-from nainjaune_agents.trainers.run import Run, run_iterations
-from nainjaune_agents.trainers.starts import START_GROUPS, RoundStarts, batch_start
+from nainjaune_agents.trainers.ppo import Trainer, gae
+from nainjaune_agents.trainers.rollout import START_BUCKETS, RoundStarts, batch_start
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.table import Stage
@@ -24,7 +22,7 @@ from nainjaune_env.registry import make_setup
 from tests.support.training import run_in
 
 CLASSIC = make_setup("nain_jaune", "classic", 3)
-TINY: dict[str, Any] = {"preset": "classic", "players": 3, "hidden": [16], "eval_every": 0, "minibatch": 256}
+TINY: dict[str, Any] = {"preset": "classic", "players": 3, "arch": {"hidden": [16]}, "eval_every": 0, "minibatch": 256}
 SELF_PLAY = {"tables": 24, "iterations": 6}
 SHARDS = {"generations": 1, "shards": 2, "shard": 60, "rounds": 24, "deals": 2}
 KEYS = {"ppo": SELF_PLAY, "deep_monte_carlo": SELF_PLAY, "expert": SHARDS}
@@ -57,33 +55,34 @@ def test_drawn_pots_are_those_of_the_task_with_the_cards_of_a_fresh_round() -> N
     assert (ours.tables["pot"] - plain.tables["pot"] == task.start_values(CLASSIC, seeds)["pots"]).all()
 
 
-def test_groups_are_equally_large_and_by_the_sum_of_start_values() -> None:
-    """But for fresh rounds, whose sums are equal, so that they are in one group; without drawn pots all rounds are."""
+def test_buckets_are_equally_large_and_by_the_sum_of_start_values() -> None:
+    """But for fresh rounds, whose sums are equal, so that they are in one bucket; without drawn pots all rounds are."""
     starts = RoundStarts(Task(start=POTS), batch := Batch(CLASSIC, 400, autoreset=False))
     starts.deal(seeds := streams(4, 400))
-    group, total = starts.groups(), Task(start=POTS).start_values(CLASSIC, seeds)["pots"].sum(axis=1)
-    assert (group[total == 0] == 0).all()
-    assert (np.diff(group[total.argsort()]) >= 0).all()
-    assert all(45 <= count <= 55 for count in np.bincount(group, minlength=START_GROUPS)[2:])
+    bucket, total = starts.buckets(), Task(start=POTS).start_values(CLASSIC, seeds)["pots"].sum(axis=1)
+    assert (bucket[total == 0] == 0).all()
+    assert (np.diff(bucket[total.argsort()]) >= 0).all()
+    assert all(45 <= count <= 55 for count in np.bincount(bucket, minlength=START_BUCKETS)[2:])
     fresh = RoundStarts(Task(), batch)
     fresh.deal(seeds)
-    assert not fresh.groups().any()
+    assert not fresh.buckets().any()
 
 
 def test_drawn_starts_are_learned_in_units_of_their_spread(tmp_path: Path) -> None:
-    """Each group of starts has advantages of one spread, and errors of values count in its own unit."""
+    """Each bucket of starts has advantages of one spread, and errors of values count in its own unit."""
     trainer = Trainer(config_of("ppo", tables=400, start={"pots": [0, 80]}, bf16=False), CLASSIC)
     rollout = trainer.collect(0, np.random.default_rng(1))
-    group = rollout.group
-    assert set(group) <= set(range(START_GROUPS))
-    assert (group == trainer.starts[0].groups()[rollout.sequence // 3]).all()
-    spread = [float(rollout.advantages(1.0)[group == number].std()) for number in (group.min(), group.max())]
+    bucket = rollout.bucket
+    assert set(bucket) <= set(range(START_BUCKETS))
+    assert (bucket == trainer.starts[0].buckets()[rollout.trajectory_id // 3]).all()
+    advantage = gae(rollout.trajectory_id, rollout.return_so_far, rollout.value, rollout.final, 1.0)
+    spread = [float(advantage[bucket == number].std()) for number in (bucket.min(), bucket.max())]
     assert spread[1] > 2 * spread[0]
     seen: list[Any] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ppo, "ppo_loss", lambda *given: seen.append(given[2]) or ppo_loss(*given))
-        trainer.update(rollout, np.random.default_rng(2))
-    weight = torch.cat([decisions.value_weight for decisions in seen])
+    loss = trainer.loss
+    trainer.loss = lambda batch, *given: seen.append(batch) or loss(batch, *given)  # type: ignore[func-returns-value,method-assign]
+    trainer.update(rollout, np.random.default_rng(2))
+    weight = torch.cat([batch.value_weight for batch in seen])
     assert float(weight.max() / weight.min()) == pytest.approx((spread[1] / spread[0]) ** 2, rel=0.5)
 
 
@@ -119,31 +118,6 @@ def test_matches_without_an_end_are_ended() -> None:
         seen.append(int(batch.tables["rounds"][0]))
         finished(batch)
     assert seen == [*range(1, MATCH_ROUNDS + 1), 1, 2]
-
-
-@pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo", "expert"])
-@pytest.mark.parametrize("start", ["carried", POTS], ids=str)
-def test_a_run_stopped_in_the_middle_is_the_same_run(tmp_path: Path, algorithm: str, start: Any) -> None:
-    config = config_of(algorithm, start=start)
-    run_in(tmp_path / "whole", config)
-    folder = Run(tmp_path / "parts")
-    with folder:
-        checkpoint = folder.create(config, resume=False)
-
-        def stop(completed: int, metrics: dict[str, float]) -> None:
-            folder.stop_requested = bool(metrics)
-
-        get_trainer(algorithm).train(config, folder, checkpoint, stop)
-    again = Run(tmp_path / "parts")
-    with again:
-        checkpoint = again.create(config, resume=True)
-        assert checkpoint is not None
-        assert get_trainer(algorithm).train(config, again, checkpoint, lambda *_: None)
-    whole, parts = (load_checkpoint(tmp_path / name) for name in ("whole", "parts"))
-    assert whole.task == Task(config.objective, start)
-    assert whole.tensors.keys() == parts.tensors.keys()
-    for name, tensor in whole.tensors.items():
-        assert torch.equal(tensor, parts.tensors[name]), name
 
 
 def test_the_start_of_rounds_reaches_what_is_learned(tmp_path: Path) -> None:
@@ -195,7 +169,7 @@ def test_init_refuses_a_network_of_another_objective(tmp_path: Path) -> None:
 
 def test_maskable_ppo_takes_its_own_payoff_and_drawn_pots_only() -> None:
     maskable = pytest.importorskip("nainjaune_agents.trainers.maskable_ppo")
-    keys = {**TINY, "tables": 16, "steps": 4, "minibatch": 32, "past_selves": 0.0}
+    keys = {**TINY, "tables": 16, "steps": 4, "minibatch": 32, "opponents": "random"}
     assert build(maskable.Config, keys).task == Task()
     for wrong in ({"objective": "centred"}, {"start": "carried"}):
         with pytest.raises(ConfigError, match="MaskablePPO"):
@@ -205,30 +179,3 @@ def test_maskable_ppo_takes_its_own_payoff_and_drawn_pots_only() -> None:
     trainer.prepare()
     observation = trainer.venv.reset()
     assert (trainer.layout.view(observation, "pots") > 30).any(axis=1).mean() > 0.7  # others were captured before
-
-
-def test_the_old_key_centre_is_read_as_the_objective(tmp_path: Path) -> None:
-    for algorithm in ("ppo", "deep_monte_carlo"):
-        assert config_of(algorithm).objective == config_of(algorithm, centre=True).objective == "centred"
-        assert config_of(algorithm, centre=False).objective == "own"
-        for wrong in ({"centre": 1}, {"centre": True, "objective": "centred"}):
-            with pytest.raises(ConfigError, match="became 'objective'"):
-                config_of(algorithm, **wrong)
-    with pytest.raises(ConfigError, match="centre"):
-        config_of("expert", centre=True)
-    # a run from before is resumed under what it was begun with
-    config = config_of("ppo")
-    run_in(tmp_path / "a", config)
-    file = tmp_path / "a" / "config.yaml"
-    text = file.read_text()
-    file.write_text(text.replace("objective: centred\nstart: fresh\n", "centre: true\n"))
-    assert file.read_text() != text
-    with Run(tmp_path / "a") as folder:
-        checkpoint = folder.create(config, resume=True)
-    assert checkpoint is not None
-    checkpoint.config = {key: value for key, value in checkpoint.config.items() if key not in ("objective", "start")}
-    checkpoint.config["centre"] = True
-    assert run_iterations(get_trainer("ppo").Trainer(config, CLASSIC), folder, checkpoint, lambda *_: None)
-    checkpoint.config["centre"] = False
-    with pytest.raises(CheckpointError, match="objective"):
-        run_iterations(get_trainer("ppo").Trainer(config, CLASSIC), folder, checkpoint, lambda *_: None)

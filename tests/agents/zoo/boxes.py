@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import save_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
 from nainjaune_agents.zoo import HouseRules, ModelCard, Rating, save_card
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.spec import Setup
 from tests.agents.nets.test_checkpoint import make
+from tests.support.networks import mlp
 
 RATING = Rating(field="lowest", preset="classic", players=3, knobs={"max_rounds": 2}, mean=0.5, ci95=0.1, deals=50, seed=9)
 HOUSE_RULES = [HouseRules("djeco", [2, 3, 4], {}), HouseRules("classic", [3, 4], {"stake": [1, 5], "decline": ["entry"]})]
@@ -42,6 +40,6 @@ def put(box: Path, name: str, setup: Setup, stem: str, *, anywhere: bool = False
 def make_common(setup: Setup) -> Any:
     """The checkpoint of a small net for all tables of a game."""
     layout = common_layout(setup.game)
-    net = MLP(layout, len(setup.game.actions), [6], torch.Generator().manual_seed(3))
+    net = mlp(setup, [6], layout=layout)
     tensors = {f"model.{key}": tensor for key, tensor in net.state_dict().items()}
     return make(setup, common=True, layout=layout.fingerprint, tensors=tensors)

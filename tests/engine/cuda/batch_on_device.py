@@ -31,8 +31,8 @@ def lowest_actions(batch: CudaBatch) -> np.ndarray:
 
 
 def assert_same(one: Batch, other: Batch) -> None:
-    for name, held in one.save().items():
-        assert held.tobytes() == other.save()[name].tobytes(), name
+    for name, payload in one.save().items():
+        assert payload.tobytes() == other.save()[name].tobytes(), name
 
 
 def test_an_illegal_action_is_refused_in_the_words_of_the_cpu_and_nothing_has_changed() -> None:

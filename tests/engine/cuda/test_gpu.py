@@ -53,8 +53,8 @@ def torch() -> Any:
 @pytest.mark.parametrize(("name", "setup", "options"), list(cases()), ids=[case[0] for case in cases()])
 def test_everything_a_batch_gives_is_that_of_the_cpu(name: str, setup: Any, options: dict[str, Any]) -> None:
     device, host = (make_batch(setup, 3, seed=3, device=where, **options) for where in ("cuda", "cpu"))
-    for (what, found), (_, expected) in zip(play(device, 40), play(host, 40), strict=True):
-        assert found == expected, what
+    for (what, result), (_, expected) in zip(play(device, 40), play(host, 40), strict=True):
+        assert result == expected, what
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ def test_65536_tables_play_as_on_the_cpu(preset: str, players: int, options: dic
         device.step(device.sample(there))
         host.step(host.sample(here))
         if step % 100 == 99:
-            for name, held in device.save().items():
-                assert held.tobytes() == host.save()[name].tobytes(), (name, step)
+            for name, array in device.save().items():
+                assert array.tobytes() == host.save()[name].tobytes(), (name, step)
     assert np.array_equal(device.fetch(there), here)
-    assert host.deals.max() > 1 or not host.mode.autoreset
+    assert host.deals.max() > 1 or not host.options.autoreset
 
 
 def test_torch_sees_the_same_memory_and_its_actions_are_taken_as_they_lie(torch: Any) -> None:
@@ -141,5 +141,5 @@ def test_steps_are_captured_in_a_cuda_graph_and_replayed(torch: Any) -> None:
             graph.replay()
     for _ in range(31):
         host.step(host.sample(here))
-    for name, held in batch.save().items():
-        assert held.tobytes() == host.save()[name].tobytes(), name
+    for name, array in batch.save().items():
+        assert array.tobytes() == host.save()[name].tobytes(), name

@@ -11,6 +11,7 @@ import pytest
 
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 from tests.engine.cuda.capabilities import each_capability
 from tests.support.games import seats_at_most
@@ -40,7 +41,7 @@ def constant_bytes(ptx: str) -> int:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_without_a_gpu")
-@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("game", [pytest.param(name, marks=[pytest.mark.long] * (name != DEFAULT_GAME)) for name in game_names()])
 @each_capability
 def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(
     game: str, capability: tuple[int, int], monkeypatch: pytest.MonkeyPatch
@@ -95,7 +96,7 @@ def test_kernels_of_each_setup_are_kept_in_a_folder_of_their_own() -> None:
     """numba tells what it keeps apart by file and line, which they share, and would not notice other rules."""
     from nainjaune_env.engine.cuda.batch import kernels_of
 
-    mode = Batch(get_game("nain_jaune").setup(), 1).mode
+    mode = Batch(get_game("nain_jaune").setup(), 1).options
     seats = {name: sorted({seats_at_most(name, 3), seats_at_most(name, 4)}) for name in game_names()}
     setups = [get_game(name).setup(players=players) for name in game_names() for players in seats[name]]
     paths = [Path(kernels_of(setup, mode).step.stats.cache_path) for setup in setups]

@@ -37,13 +37,14 @@ def simulated(*command: str) -> subprocess.CompletedProcess[str]:
 def test_the_same_games_to_the_byte() -> None:
     run = simulated("-m", "tests.engine.cuda.playing", str(STEPS))
     assert (run.returncode, run.stderr) == (0, "")
-    found, expected = json.loads(run.stdout), digests(STEPS)
-    assert found.keys() == expected.keys()
+    result, expected = json.loads(run.stdout), digests(STEPS)
+    assert result.keys() == expected.keys()
     for case, pieces in expected.items():
         assert len(set(pieces)) > STEPS
-        assert found[case] == pieces, case
+        assert result[case] == pieces, case
 
 
+@pytest.mark.scripts
 def test_the_pages_example_without_torch_runs() -> None:
     (example,) = [block for block in examples() if "torch" not in block]
     run = simulated("-c", example)

@@ -31,16 +31,16 @@ def reshuffle(setup: Setup, table: Any, seat: int, rng: random.Random) -> Any:
     for other in range(setup.players):
         if other == seat and (setup.rules.memory == "perfect" or table.phase == Phase.MEMORISING):
             continue
-        held = [value for value in range(1, setup.rules.dinosaurs + 1) if int(table.held[other]) >> (value - 1) & 1]
+        in_hand = [value for value in range(1, setup.rules.dinosaurs + 1) if int(table.held[other]) >> (value - 1) & 1]
         if table.hidden[other]:
-            mixed.hidden[other] = rng.choice(held)
+            mixed.hidden[other] = rng.choice(in_hand)
         if setup.rules.memory == "perfect":  # a slot is a value: only what lies face down can differ
             face_down = 1 << (int(mixed.hidden[other]) - 1) if table.hidden[other] else 0
             mixed.slots[other] = int(table.held[other]) & ~face_down
             continue
-        gone = [value for value in range(1, setup.rules.dinosaurs + 1) if value not in held]
+        gone = [value for value in range(1, setup.rules.dinosaurs + 1) if value not in in_hand]
         committed = [int(mixed.hidden[other])] if table.hidden[other] else []
-        lying = [value for value in held if value not in committed]
+        lying = [value for value in in_hand if value not in committed]
         slots = rng.sample(range(setup.rules.dinosaurs), setup.rules.dinosaurs)
         if other == seat:  # which of its own slots are empty it does see
             full = [slot for slot in slots if int(table.slots[seat]) >> slot & 1]
@@ -56,8 +56,8 @@ def counterpart(setup: Setup, one: Any, two: Any, action: int) -> int | None:
     if action == MEMORISE:
         return action
     value = one.layout[one.seat][action]
-    found = [slot for slot in range(len(two.layout[two.seat])) if two.layout[two.seat][slot] == value]
-    return found[0] if int(two.slots[two.seat]) >> found[0] & 1 else None
+    result = [slot for slot in range(len(two.layout[two.seat])) if two.layout[two.seat][slot] == value]
+    return result[0] if int(two.slots[two.seat]) >> result[0] & 1 else None
 
 
 def rotate(setup: Setup, table: Any, by: int) -> Any:
@@ -75,15 +75,15 @@ def rotate(setup: Setup, table: Any, by: int) -> Any:
 
 def leaks(setup: Setup, redacted: Any, seat: int) -> list[str]:
     """Fields that still hold where cards lie, what lies face down, or the random state."""
-    found = []
+    result = []
     for other in range(len(redacted.slots)):
         if other != seat and redacted.slots[other]:
-            found.append(f"slots[{other}]")
+            result.append(f"slots[{other}]")
         if other != seat or not sees_own(setup, redacted, seat):
             if redacted.layout[other].any():
-                found.append(f"layout[{other}]")
+                result.append(f"layout[{other}]")
             if redacted.hidden[other] not in (0, UNKNOWN):
-                found.append(f"hidden[{other}]")
+                result.append(f"hidden[{other}]")
     if redacted.rng:
-        found.append("rng")
-    return found
+        result.append("rng")
+    return result

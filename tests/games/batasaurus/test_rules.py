@@ -1,6 +1,7 @@
 """Rare events, constructed: few dinosaurs, cards worked out by hand, each test named after its article.
 
 A script such as "0:5 1:5 0:2 1:3" says who plays which value. Where nothing must be remembered, cards are sorted.
+Every script is played on the kernel and on the twin, which are compared after each ply.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from nainjaune_env.games.batasaurus import SPEC, kernel
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.replay import setup_table
 from nainjaune_env.games.batasaurus.state import UNKNOWN, Phase
+from tests.twin.batasaurus import Knobs, TwinGame
+from tests.twin.compare_batasaurus import field_names, kernel_rows, twin_row
+from tests.twin.mismatch import first_difference
 
 
 def perfect(players: int, dinosaurs: int = 12, **knobs: Any) -> Setup:
@@ -31,12 +35,14 @@ def glimpse(players: int, dinosaurs: int = 12, **knobs: Any) -> Setup:
 
 
 class Game:
-    """A table on which a script is played with the kernel, every move of it legal."""
+    """A table on which a script is played by kernel and twin, every move of it legal."""
 
     def __init__(self, setup: Setup, script: str = "", *, leader: int = 0, layouts: list[list[int]] | None = None) -> None:
-        self.rules, self.n = setup.kernel_rules, setup.players
+        self.rules, self.n, self.leader = setup.kernel_rules, setup.players, leader
         values = list(range(1, setup.rules.dinosaurs + 1))  # type: ignore[attr-defined]
-        self.table = setup_table(setup, [values] * self.n if layouts is None else layouts, leader=leader)
+        dealt = [values] * self.n if layouts is None else layouts
+        self.table = setup_table(setup, dealt, leader=leader)
+        self.twin = TwinGame(Knobs(**setup.rules.to_dict()), dealt, leader)
         if layouts is None:
             while self.table.phase == Phase.MEMORISING:
                 self.act(MEMORISE)
@@ -53,6 +59,11 @@ class Game:
         assert not self.over
         assert action in self.legal()
         kernel.step(self.table, self.rules, action)
+        self.twin.play(action)
+        word = 0 if self.over else int(kernel.legal(self.table, self.rules))
+        expected = np.array([twin_row(self.twin, self.twin.legal(), self.leader)])
+        rows = kernel_rows(np.array([self.table]), [word], np.array([self.piles]), self.n)
+        assert first_difference(field_names(self.n), expected, rows) == (-1, "")
 
     def legal(self) -> list[int]:
         word = int(kernel.legal(self.table, self.rules))
@@ -70,7 +81,7 @@ class Game:
 
     @property
     def unshown(self) -> list[list[int]]:
-        return [[value for value in range(1, 13) if int(held) >> value - 1 & 1] for held in self.table.held[: self.n]]
+        return [[value for value in range(1, 13) if int(kept) >> value - 1 & 1] for kept in self.table.held[: self.n]]
 
     @property
     def state(self) -> tuple[int, int]:

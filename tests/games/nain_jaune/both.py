@@ -80,7 +80,7 @@ def play(
     stacks: Sequence[int] | None = None,
     pots: Sequence[int] | None = None,
 ) -> Played:
-    """Play a script such as `"0:5h 2:6c 2:-"`: who plays what. Seats before the one named pass.
+    """Plays a script such as `"0:5h 2:6c 2:-"`: who plays what. Seats before the one named pass.
 
     The round begins with the seat after `dealer` (None: seat 0). Kernel and twin are compared after every ply,
     then a batch plays the same moves and must come to the same table, paying what the table says.

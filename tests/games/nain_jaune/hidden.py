@@ -69,9 +69,9 @@ def rotate(setup: Setup, table: Any, by: int) -> Any:
 
 def leaks(setup: Setup, redacted: Any, seat: int) -> list[str]:
     """Fields that still hold another hand, the deck's order or the random state."""
-    found = [f"hand[{other}]" for other in range(len(redacted.hand)) if other != seat and redacted.hand[other]]
+    result = [f"hand[{other}]" for other in range(len(redacted.hand)) if other != seat and redacted.hand[other]]
     if redacted.deck.any():
-        found.append("deck")
+        result.append("deck")
     if redacted.rng:
-        found.append("rng")
-    return found
+        result.append("rng")
+    return result

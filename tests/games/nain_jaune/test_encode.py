@@ -35,8 +35,8 @@ def expected(r: TwinRound, seat: int, dealt: list[str], dealer: int, rounds: int
     """What `seat` observes, slot by slot."""
     n = r.players
     around = [(seat + k) % n for k in range(n)]
-    held = {card for hand in r.hands for card in hand}
-    played = [card for card in dealt if card not in held]
+    kept = {card for hand in r.hands for card in hand}
+    played = [card for card in dealt if card not in kept]
     begun = [r.turns_had[s] - (s == r.seat) for s in around]
     left = 0 if r.knobs.max_rounds is None else max(r.knobs.max_rounds - rounds, 0)
     return {

@@ -63,7 +63,7 @@ def test_n1_7_kernel_equals_twin_with_short_decks(players: int, ranks: int, suit
     assert seen["blocked"] or hand == 1  # the first card ends the round
 
 
-def test_every_card_and_move_is_one_action() -> None:
+def test_n1_1_every_card_and_n1_2_pot_card_is_one_action() -> None:
     assert sorted(ACTION[card] for card in DECK) == sorted(
         [rank for rank in range(13) for _ in range(3 if rank in (6, 9, 10, 11, 12) else 4)] + list(range(13, 18))
     )

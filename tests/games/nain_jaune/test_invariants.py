@@ -22,8 +22,8 @@ def in_play() -> Any:
     batch, draws = Batch(SETUP, 64, seed=1, autoreset=False), streams(2, 64)
     for _ in range(9):
         batch.step(batch.sample(draws))
-    held = (batch.tables["captor"] != NOBODY).any(axis=1) & (batch.tables["void"] > 0).any(axis=1) & ~batch.done
-    return batch.tables[held][:1].copy()
+    payload = (batch.tables["captor"] != NOBODY).any(axis=1) & (batch.tables["void"] > 0).any(axis=1) & ~batch.done
+    return batch.tables[payload][:1].copy()
 
 
 def change(name: str, at: Any, value: Any) -> Any:
@@ -46,8 +46,8 @@ def card_for_another(row: Any) -> None:
 
 
 def void_of_a_held_rank(row: Any) -> None:
-    held = int(row["hand"][0, 0]) & -int(row["hand"][0, 0])
-    row["void"][0, 0] |= 1 << (held.bit_length() - 1) % 13
+    payload = int(row["hand"][0, 0]) & -int(row["hand"][0, 0])
+    row["void"][0, 0] |= 1 << (payload.bit_length() - 1) % 13
 
 
 def swapped(one: int, two: int) -> Any:
@@ -139,7 +139,7 @@ def test_a_table_that_the_rules_do_not_allow_is_refused(spoil: Any, sentence: st
         batch.set_tables(1, row)
     assert str(refused.value).startswith("This table cannot occur: expected ")
     assert sentence in str(refused.value)
-    assert all(held.tobytes() == batch.save()[name].tobytes() for name, held in before.items())
+    assert all(payload.tobytes() == batch.save()[name].tobytes() for name, payload in before.items())
 
 
 def test_short_decks_come_first_in_the_deck() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.games.nain_jaune import SPEC
+from tests.twin.nain_jaune import POT_CARDS
 
 from .both import Played, deal, plain, play
 
@@ -67,6 +68,34 @@ def test_n2_4_both_the_pot_card_and_a_plain_one_of_the_required_rank() -> None:
     assert (other.stacks[0], other.pots[4], other.required) == (-15, 40, 8)
 
 
+@pytest.mark.parametrize(("decline", "may_stop", "may_pass"), [("never", 0, 0), ("entry", 0, 1), ("always", 1, 1)])
+def test_n2_4_who_must_go_on_and_n2_5_who_must_take_over(decline: str, may_stop: bool, may_pass: bool) -> None:
+    hands = deal(8, {0: "6c 7s Ac Ad As Ah", 1: "8h 9h Kc 2c 2d 2s"}, talon="8s 8d 8c")
+    setup = plain(8, decline=decline)
+    assert play(setup, hands, "0:6c").legal == {"7s"} | ({"-"} if may_stop else set())
+    assert play(setup, hands, "0:6c 0:7s").legal == {"-"}  # it has no 8
+    assert play(setup, hands, "0:6c 0:7s 0:-").legal == {"8h"} | ({"-"} if may_pass else set())
+    # once in, a seat goes on as the leader does
+    assert play(setup, hands, "0:6c 0:7s 0:- 1:8h").legal == {"9h"} | ({"-"} if may_stop else set())
+
+
+def test_n2_6_the_circle_is_counted_from_the_seat_that_played_last() -> None:
+    hands = deal(8, {0: "6s", 1: "7h"}, talon="8s 8h 8d 8c")
+    end = play(plain(8), hands, "0:6s 0:- 1:7h 1:- 7:-")
+    assert (end.seat, end.required) == (0, 8)  # seat 0 passes as well before seat 1 leads
+    end = play(plain(8), hands, "0:6s 0:- 1:7h 1:- 7:- 0:-")
+    assert (end.seat, end.required) == (1, 0)
+
+
+def test_n2_6_skip_lets_the_others_take_over_in_turn() -> None:
+    hands = deal(8, {0: "6s", 1: "9c", 2: "8h"}, talon="7s 7h 7d 7c")
+    setup = plain(8, blocked="skip", decline="entry")
+    end = play(setup, hands, "0:6s 0:- 7:- 0:- 1:-")
+    assert (end.seat, end.required, end.legal) == (2, 8, {"8h", "-"})
+    end = play(setup, hands, "0:6s 0:- 7:- 0:- 1:- 2:8h 2:- 7:- 0:-")
+    assert (end.seat, end.required, end.legal) == (1, 9, {"9c", "-"})
+
+
 def test_n2_6_restart_after_everyone_declined_under_entry() -> None:
     # every other seat holds a 6 or not, and declines; seat 0 has none, so its stop is forced
     hands = deal(8, {0: "5c Ks 9c 2c 3c Ac", 1: "6c", 2: "6s"})
@@ -114,6 +143,13 @@ def test_n2_6_skip_runs_to_the_king_and_gives_the_lead() -> None:
 def test_n2_6_skip_on_a_required_king_gives_the_lead() -> None:
     end = play(plain(8, blocked="skip"), deal(8, {0: "Qh As"}, talon="Ks Kh Kd Kc"), "0:Qh 0:- 7:-")
     assert (end.seat, end.required) == (0, 0)
+
+
+@pytest.mark.parametrize("pot", range(5))
+def test_n2_7_each_pot_has_its_card_which_takes_all_of_it(pot: int) -> None:
+    end = play(plain(8), deal(8, {0: POT_CARDS[pot]}), f"0:{POT_CARDS[pot]}", pots=[3] * 5)
+    assert end.pots == [0 if other == pot else 3 + chips for other, chips in enumerate(ANTED)]
+    assert end.stacks[0] == -15 + 3 + ANTED[pot]
 
 
 def test_n2_7_a_silent_play_takes_nothing_and_costs() -> None:

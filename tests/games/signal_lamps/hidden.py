@@ -43,5 +43,5 @@ def rotate(setup: Setup, table: Any, by: int) -> Any:
 def leaks(setup: Setup, redacted: Any, seat: int) -> list[str]:
     """Symbols that `seat` does not see now, and the random state."""
     sees = sees_symbol(redacted, setup.kernel_rules, seat)
-    found = [f"symbol[{other}]" for other in range(SEATS) if redacted.symbol[other] and not (other == seat and sees)]
-    return [*found, *(["rng"] if redacted.rng else [])]
+    result = [f"symbol[{other}]" for other in range(SEATS) if redacted.symbol[other] and not (other == seat and sees)]
+    return [*result, *(["rng"] if redacted.rng else [])]

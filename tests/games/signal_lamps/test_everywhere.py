@@ -50,6 +50,6 @@ def test_duplicate_evaluation() -> None:
 
 def test_what_the_page_shows_of_it_runs() -> None:
     text = (ROOT / "docs" / "new_game.md").read_text(encoding="utf-8")
-    section = text.split("## What it can do now\n", 1)[1].split("\n## ", 1)[0]
+    section = text.split("## The spec\n", 1)[1].split("\n## ", 1)[0]
     (code,) = re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
     run_example(code, "docs/new_game.md")

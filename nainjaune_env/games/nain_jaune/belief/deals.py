@@ -266,9 +266,9 @@ def take_packed(table: Table, seats: Any, cards: Any, given: Any) -> None:
     while given:
         number = given & DIGIT_BITS
         if number:
-            drawn = draw(table, cards, count(cards), number)
-            table.hand[lowest(seats)] |= drawn
-            cards &= ~drawn
+            dealt = draw(table, cards, count(cards), number)
+            table.hand[lowest(seats)] |= dealt
+            cards &= ~dealt
         seats &= seats - 1
         given >>= DIGIT
 

@@ -117,14 +117,14 @@ def most_left(table: Table, order: Any, place: Any, unseen: Any) -> Any:
 @jit
 def draw(table: Table, cards: Any, number: Any, size: Any) -> Any:
     """Returns a uniformly random set of ``size`` of the ``number`` cards."""
-    drawn = np.int64(0)
+    chosen = np.int64(0)
     fewer = min(size, number - size)  # to take or to leave
     for i in range(fewer):
-        left = cards & ~drawn
+        left = cards & ~chosen
         for _ in range(below(table, number - i)):
             left &= left - 1
-        drawn |= left & -left
-    return drawn if fewer == size else cards & ~drawn
+        chosen |= left & -left
+    return chosen if fewer == size else cards & ~chosen
 
 
 @inlined
@@ -135,9 +135,9 @@ def ways_to_show(played: Any, hand: Any) -> Any:
     while both:
         column = cards_of_ranks(both & -both)
         both &= both - 1
-        shown, kept = count(played & column), count(hand & column)
-        # C(shown + kept, kept): the sum, as both are at least 1 and together at most 4, except for 2 and 2
-        ways *= 6 if shown == 2 and kept == 2 else shown + kept
+        shown, held_back = count(played & column), count(hand & column)
+        # C(shown + held_back, held_back): the sum, as both are at least 1 and together at most 4, except for 2 and 2
+        ways *= 6 if shown == 2 and held_back == 2 else shown + held_back
     return ways
 
 

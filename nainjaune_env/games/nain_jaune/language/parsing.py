@@ -65,8 +65,8 @@ class Typed(NamedTuple):
 def plain(text: str) -> str:
     """Returns ``text`` in small letters without accents, with single spaces and without punctuation at the ends."""
     letters = unicodedata.normalize("NFKD", text.casefold()).replace("œ", "oe").replace("’", "'")
-    kept = "".join(letter for letter in letters if not unicodedata.combining(letter) and letter != "\ufe0f")
-    return " ".join(kept.strip(' \t.!«»“”"').split())
+    plain_letters = "".join(letter for letter in letters if not unicodedata.combining(letter) and letter != "\ufe0f")
+    return " ".join(plain_letters.strip(' \t.!«»“”"').split())
 
 
 def understand(text: str) -> Typed | None:

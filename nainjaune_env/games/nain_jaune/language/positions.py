@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, card_number, card_set
-from nainjaune_env.core.errors import DealError, choose_one
+from nainjaune_env.core.errors import DealError, unknown_name_message
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
@@ -54,7 +54,7 @@ def read(setup: Setup, fields: Mapping[str, str]) -> Any:
     """
     for name in fields:
         if name not in FIELDS:
-            raise DealError(choose_one("field of a position", name, FIELDS))
+            raise DealError(unknown_name_message("field of a position", name, FIELDS))
     rules = rules_of(setup)
     me = _number("seat", fields.get("seat", "0"), setup.players - 1)
     moves = _read_moves(fields.get("moves", ""), setup.players)
@@ -186,11 +186,11 @@ def _number(name: str, text: str, high: int, low: int = 0) -> int:
 
 
 def _numbers(name: str, text: str, count: int, low: int, high: int) -> list[int]:
-    words = [word for word in _BETWEEN.split(text.strip()) if word]
-    if len(words) != count or not all(re.fullmatch(r"-?[0-9]{1,10}", word) and low <= int(word) <= high for word in words):
+    parts = [part for part in _BETWEEN.split(text.strip()) if part]
+    if len(parts) != count or not all(re.fullmatch(r"-?[0-9]{1,10}", part) and low <= int(part) <= high for part in parts):
         numbers = "a whole number" if count == 1 else f"{count} whole numbers"
         raise DealError(f"{name!r} is {numbers} from {low} to {high}, not {text!r}.")
-    return [int(word) for word in words]
+    return [int(part) for part in parts]
 
 
 def write(setup: Setup, table: Any, hand: Sequence[str], moves: Sequence[Sequence[Any]]) -> dict[str, str]:

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import torch
 
+from nainjaune_agents.nets.arch import make_net
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.engine.batch import Batch
+from tests.support.networks import mlp
 from tests.support.positions import small, stirred
 
 
 def net(seed: int = 0, hidden: tuple[int, ...] = (16, 8), recurrent: int = 0) -> MLP:
-    setup = small()
-    generator = torch.Generator().manual_seed(seed)
-    return MLP(setup.layout, len(setup.game.actions), hidden, generator, recurrent=recurrent)
+    return mlp(small(), hidden, recurrent=recurrent, seed=seed)
 
 
 @pytest.mark.parametrize("hidden", [(), (5,), (16, 8, 4)])
@@ -30,7 +30,7 @@ def test_shapes(hidden: tuple[int, ...]) -> None:
 def test_bytes_are_scaled_slot_by_slot() -> None:
     """A single layer of ones and zeros shows what goes in: (byte - zero) / scale."""
     layout = Layout((Feature("a", (2,), "", high=255, scale=4.0, zero=128), Feature("b", (1,), "", high=9, scale=0.5)))
-    one = MLP(layout, 3, [], torch.Generator().manual_seed(0))
+    one = make_net({"name": "mlp", "hidden": []}, layout, 3, torch.Generator().manual_seed(0))
     with torch.no_grad():
         one.policy.weight.copy_(torch.eye(3))
     logits, _ = one.evaluate(np.array([[128, 255, 7], [0, 130, 0]], np.uint8))
@@ -45,24 +45,6 @@ def test_evaluate_is_forward_without_gradients() -> None:
     assert state is None
     assert np.array_equal(logits.detach().numpy(), a.evaluate(observation)[0])
     assert np.array_equal(value.detach().numpy(), a.evaluate(observation)[1])
-
-
-@pytest.mark.parametrize("recurrent", [0, 6])
-def test_the_start_comes_from_the_generator_alone(recurrent: int) -> None:
-    torch.manual_seed(1)
-    one = net(5, recurrent=recurrent)
-    torch.manual_seed(2)
-    two = net(5, recurrent=recurrent)
-    assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
-    assert not torch.equal(one.policy.weight, net(6).policy.weight)
-
-
-@pytest.mark.parametrize("recurrent", [0, 32])
-def test_it_starts_with_an_almost_uniform_policy_and_values_near_0(recurrent: int) -> None:
-    batch = Batch(small(), 64)
-    logits, value = net(hidden=(64, 64), recurrent=recurrent).evaluate(batch.observation, np.zeros((64, recurrent), np.float32))
-    assert np.ptp(logits, axis=1).max() < 0.3
-    assert np.abs(value).max() < 1.5
 
 
 def test_the_layouts_numbers_are_no_weights() -> None:

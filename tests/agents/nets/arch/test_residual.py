@@ -1,22 +1,22 @@
-"""The residual network against its definition, and what it is not made with."""
+"""The residual network against its definition."""
 
 from __future__ import annotations
 
-import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
 from nainjaune_agents.nets.arch import make_net
 from nainjaune_agents.nets.arch.residual import Residual
-from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.engine.batch import Batch
 from tests.support.positions import small, stirred
 
 
 def net(blocks: int = 3, width: int = 16) -> Residual:
-    setup = small()
-    return Residual(setup.layout, len(setup.game.actions), [width] * blocks, torch.Generator().manual_seed(1))
+    arch = {"name": "residual", "width": width, "blocks": blocks}
+    found = make_net(arch, small().layout, 5, torch.Generator().manual_seed(1))
+    assert isinstance(found, Residual)
+    return found
 
 
 def test_the_definition() -> None:
@@ -47,17 +47,3 @@ def test_at_first_its_blocks_change_little() -> None:
             begun = one.body[0](one.scaled(observation))
             changed = one.body[:-1](one.scaled(observation))
         assert 0.01 < float((changed - begun).norm() / begun.norm()) < 0.3
-
-
-@pytest.mark.parametrize(
-    ("hidden", "recurrent", "says"),
-    [
-        ([], 0, r"'hidden' is one width a block, all of them equal, not \[\]"),
-        ([16, 8], 0, r"all of them equal, not \[16, 8\]"),
-        ([0], 0, "Layers have a width of at least 1"),
-        ([16], 4, "has no memory: 'recurrent' is 0 for it, not 4"),
-    ],
-)
-def test_what_it_is_not_made_with(hidden: list[int], recurrent: int, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        make_net("residual", small().layout, 5, hidden, torch.Generator(), recurrent=recurrent)

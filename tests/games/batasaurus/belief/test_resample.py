@@ -36,7 +36,7 @@ def filled_in(table: Any) -> tuple[int, ...]:
 
 def fitting(setup: Setup, memory: str, known: Any, seat: int) -> set[tuple[int, ...]]:
     """All that the fields wiped could have held: every layout, every committed value and every set of full slots is tried."""
-    found = set()
+    result = set()
     layouts = list(itertools.permutations((1, 2, 3)))
     if memory == "perfect":
         layouts = [(1, 2, 3)]
@@ -49,10 +49,10 @@ def fitting(setup: Setup, memory: str, known: Any, seat: int) -> set[tuple[int, 
             for who, row in enumerate((one, two)):
                 lying = [v for v in (1, 2, 3) if known.held[who] >> (v - 1) & 1 and v != committed[who]]
                 rows["slots"][0, who] = sum(1 << slot for slot in range(3) if row[slot] in lying)
-            held = all(not value or known.held[who] >> (value - 1) & 1 for who, value in enumerate(committed))
-            if held and redacted(setup, rows[0], seat).tobytes() == known.tobytes():
-                found.add(filled_in(rows[0]))
-    return found
+            kept = all(not value or known.held[who] >> (value - 1) & 1 for who, value in enumerate(committed))
+            if kept and redacted(setup, rows[0], seat).tobytes() == known.tobytes():
+                result.add(filled_in(rows[0]))
+    return result
 
 
 @pytest.mark.parametrize(("memory", "at_most"), [("glimpse", 36), ("perfect", 2)])

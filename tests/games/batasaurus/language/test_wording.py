@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.speech import LANGUAGES as SPOKEN
-from nainjaune_env.games.batasaurus.language import LANGUAGES, language_of
+from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.research.statistics import SOURCES
 from nainjaune_env.games.batasaurus.rules import Exhausted, Memory
 from tests.support.wordings import differences
@@ -34,8 +33,3 @@ def test_there_are_twelve_dinosaurs_with_names_of_their_own(language: str) -> No
 
 def test_a_dinosaur_with_its_value() -> None:
     assert (LANGUAGES["fr"].words.named(9), LANGUAGES["en"].words.named(9)) == ("Styracosaure (9)", "Styracosaurus (9)")
-
-
-def test_an_unknown_language_is_refused() -> None:
-    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: en, fr\."):
-        language_of("it")

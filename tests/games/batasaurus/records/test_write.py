@@ -18,10 +18,9 @@ from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.replay import setup_table
 from nainjaune_env.games.batasaurus.records.write import transcribe
 from nainjaune_env.records.record import Record, format_record, parse_record, read_records, setup_of, verify_record
-from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests import golden
-from tests.support.recorded import play, seeds, setups
+from tests.support.recorded import logged, play, seeds, setups
 from tests.twin.batasaurus import Knobs, TwinGame
 
 
@@ -85,21 +84,13 @@ def test_layouts_are_those_dealt_and_every_card_played_is_a_move(setup: Setup, s
 # ---------------------------------------------------------------- transcribe
 
 
-def logged(setup: Setup, seed: int) -> tuple[Any, list[int]]:
-    """The opening of a game, and the action of every ply, of which the batch made forced ones by itself."""
-    batch = Batch(setup, 1, seed=seed, episode="match", autoreset=False, log=True)
-    choices = np.random.default_rng(seed)
-    while not batch.done[0]:
-        batch.step([int(choices.choice(np.flatnonzero(batch.mask[0])))])
-    opening, _, actions = log_of(batch).episode(0)
-    return opening, actions.tolist()
-
-
 @pytest.mark.parametrize("memory", ["glimpse", "perfect"])
 def test_a_log_holds_forced_plies_too(memory: str) -> None:
     setup = make_setup("batasaurus", players=3, memory=memory)
     table, actions = logged(setup, 5)
+    before = table.tobytes()
     body = transcribe(setup, table, actions)
+    assert table.tobytes() == before  # it is not touched
     played = [slot for _, slot in body["moves"]]
     assert actions == [MEMORISE] * (3 if memory == "glimpse" else 0) + played
     plies, decisions = (Batch(setup, 1, skip_forced=skip_forced, autoreset=False) for skip_forced in (False, True))
@@ -124,14 +115,6 @@ def test_b4_2_memorising_is_in_the_log_and_not_among_the_moves() -> None:
     assert all(0 <= slot < 12 for _, slot in body["moves"])
     with pytest.raises(RecordError, match=r"Move 1: the log's action number 1 is \d+; legal were \[12\]"):
         transcribe(setup, table, actions[3:])
-
-
-def test_the_table_given_is_not_touched() -> None:
-    setup = make_setup("batasaurus", players=3)
-    table, actions = logged(setup, 5)
-    before = table.tobytes()
-    transcribe(setup, table, actions)
-    assert table.tobytes() == before
 
 
 @pytest.mark.parametrize(
@@ -159,13 +142,13 @@ def test_an_emptied_slot_in_a_log_is_refused() -> None:
         transcribe(setup, table, [0, 2, 2])  # seat 0 took the trick with the card of its slot 2
 
 
-@pytest.mark.parametrize(("steps", "found"), [(1, "trick 1, 0 cards played"), (4, "trick 1, 1 cards played")])
-def test_a_table_in_the_middle_of_a_game_is_refused(steps: int, found: str) -> None:
+@pytest.mark.parametrize(("steps", "result"), [(1, "trick 1, 0 cards played"), (4, "trick 1, 1 cards played")])
+def test_a_table_in_the_middle_of_a_game_is_refused(steps: int, result: str) -> None:
     setup = make_setup("batasaurus", players=3)
     batch = Batch(setup, 1, seed=1)
     for _ in range(steps):
         batch.step([int(np.flatnonzero(batch.mask[0])[0])])
-    with pytest.raises(RecordError, match=rf"begins with a match's first deal; this table is in {found}, seat \d to act"):
+    with pytest.raises(RecordError, match=rf"begins with a match's first deal; this table is in {result}, seat \d to act"):
         transcribe(setup, batch.tables[0], [])
 
 

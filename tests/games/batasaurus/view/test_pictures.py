@@ -30,11 +30,11 @@ from tests.support.svg_boxes import Box, boxes, texts
 def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
     """Every table of a game, with how it came to be."""
     batch, draws = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False), streams(seed, 1)
-    opening, actions, found = batch.tables[0].copy(), [], []
+    opening, actions, result = batch.tables[0].copy(), [], []
     while True:
-        found.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
+        result.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
         if batch.done[0]:
-            return found
+            return result
         action = batch.sample(draws)
         actions.append(int(action[0]))
         batch.step(action)
@@ -55,8 +55,8 @@ def test_every_number_of_seats_has_room(players: int, memory: str) -> None:
     setup, language = glimpse(players, memory=memory), ("en", "fr")[players % 2]
     names = ["runs/a_very_long_name_of_a_run@sample"] * players
     dinosaurs = {*LANGUAGES[language].words.dinosaurs, *map(str, range(1, SLOTS + 1))}
-    found = moments(setup, players)
-    for table, history in (*found[::6], found[-1]):
+    result = moments(setup, players)
+    for table, history in (*result[::6], result[-1]):
         for seat in (None, 0):
             found_boxes = boxes(pictures.svg(setup, table, seat, language=language, names=names, **history))
             for box in found_boxes:

@@ -54,8 +54,8 @@ def test_what_is_proven_is_what_no_deal_that_fits_has() -> None:
         seen = int(table.hand[me]) | sum(int(cards) for cards in table.played[:3])
         out = {card % 13 for card in cards_in(SMALL.kernel_rules.deck & ~seen)}  # type: ignore[attr-defined]
         for seat in range(3):
-            held = {card % 13 for deal in deals for card in deal.get(seat, ())}
-            expected = [RANKS[rank] for rank in sorted(out - held)] if seat != me else []
+            kept = {card % 13 for deal in deals for card in deal.get(seat, ())}
+            expected = [RANKS[rank] for rank in sorted(out - kept)] if seat != me else []
             assert knowledge.lacks().get(seat, []) == expected
             more += any(not int(table.void[seat]) >> RANKS.index(rank) & 1 for rank in expected)
     assert more > 3

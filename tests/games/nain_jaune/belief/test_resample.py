@@ -34,12 +34,12 @@ class Deals:
     """Every opening by kinds with one dealer, played along with what is played at one table."""
 
     def __init__(self, setup: Setup, dealer: int) -> None:
-        found = [(drawn, ways) for drawn, ways in chance.openings(setup) if drawn[0] == dealer]
+        result = [(drawn, ways) for drawn, ways in chance.openings(setup) if drawn[0] == dealer]
         self.setup = setup
-        self.ways = np.array([ways for _, ways in found])
-        self.batch = Batch(setup, len(found), skip_forced=False, autoreset=False)
-        self.batch.set_tables(np.arange(len(found)), np.array([chance.opening(setup, drawn) for drawn, _ in found]))
-        self.left = np.arange(len(found))
+        self.ways = np.array([ways for _, ways in result])
+        self.batch = Batch(setup, len(result), skip_forced=False, autoreset=False)
+        self.batch.set_tables(np.arange(len(result)), np.array([chance.opening(setup, drawn) for drawn, _ in result]))
+        self.left = np.arange(len(result))
         """Where all that was played could be played."""
 
     def step(self, action: int) -> None:
@@ -127,8 +127,8 @@ def test_n6_every_deal_that_fits_is_drawn_as_often_as_any_other(name: str) -> No
                 continue
             for memory in (0, 1 << 16):
                 rows = drawn(setup, known, seat, seed, memory=memory)
-                found = Counter(map(tuple, by_kinds(setup, rows).tolist()))
-                assert not surprising(found, expected), (seed, ply, memory)
+                result = Counter(map(tuple, by_kinds(setup, rows).tolist()))
+                assert not surprising(result, expected), (seed, ply, memory)
             looked += 1
     assert looked > 1
 
@@ -143,9 +143,9 @@ def test_n6_a_card_played_makes_another_of_its_rank_less_likely() -> None:
     known = redacted(setup, rows[0], 0)
     for memory in (0, 1 << 16):
         rows = drawn(setup, known, 0, 1, memory=memory)
-        held = Counter(bool(int(row.hand[1]) & card_set([8, 21, 34, 47])) for row in rows)
+        kept = Counter(bool(int(row.hand[1]) & card_set([8, 21, 34, 47])) for row in rows)
         # of the hands 9x 9y that seat 1 may have been dealt there is one, of 9x Ty there are four
-        assert not surprising(held, {True: 1, False: 4})
+        assert not surprising(kept, {True: 1, False: 4})
 
 
 def test_n6_a_void_holds_and_a_possible_refusal_does_not() -> None:
@@ -157,14 +157,14 @@ def test_n6_a_void_holds_and_a_possible_refusal_does_not() -> None:
         for action in (17, PASS):  # seat 1 leads the nain jaune, and stops
             kernel.step(rows[0], setup.kernel_rules, action)
         eights = card_set([7, 20, 33, 46])
-        held = [bool(int(row.hand[1]) & eights) for row in drawn(setup, redacted(setup, rows[0], 0), 0, 2, 200)]
-        assert any(held) == may_hold
+        kept = [bool(int(row.hand[1]) & eights) for row in drawn(setup, redacted(setup, rows[0], 0), 0, 2, 200)]
+        assert any(kept) == may_hold
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", SPEC.presets)
 def test_n1_4_the_deck_is_one_that_these_hands_were_dealt_from(preset: str) -> None:
-    for players in SPEC.presets[preset].players:
+    for players in {SPEC.presets[preset].players[0], SPEC.presets[preset].players[-1]}:
         setup = SPEC.setup(preset, players)
         rules: Any = setup.kernel_rules
         batch, draws = Batch(setup, 20, seed=3), streams(3, 20)

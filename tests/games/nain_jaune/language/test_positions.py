@@ -34,12 +34,12 @@ def kinds(row: Any) -> dict[str, Any]:
 
     Nor does what a seat had before the round, or that it could not pay in full: no decision depends on it.
     """
-    held = {name: row[name].tolist() for name in row.dtype.names if name not in ("hand", "played", "before", "defaults")}
+    kept = {name: row[name].tolist() for name in row.dtype.names if name not in ("hand", "played", "before", "defaults")}
     pots = card_set(map(card_number, POT_CARDS))
     for name in ("hand", "played"):
-        held[name] = [[int(bits) & pots, [sum(int(bits & ~pots) >> rank + 13 * s & 1 for s in range(4)) for rank in range(13)]]
+        kept[name] = [[int(bits) & pots, [sum(int(bits & ~pots) >> rank + 13 * s & 1 for s in range(4)) for rank in range(13)]]
                       for bits in row[name].tolist()]  # fmt: skip
-    return held
+    return kept
 
 
 @pytest.mark.slow

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.speech import LANGUAGES as SPOKEN
-from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
+from nainjaune_env.games.nain_jaune.language import LANGUAGES
 from nainjaune_env.games.nain_jaune.research.statistics import SOURCES
 from tests.support.wordings import differences, texts_of
 
@@ -23,8 +22,3 @@ def test_lists_have_an_entry_for_each_rank_pot_and_source(language: str) -> None
     assert len(texts.words.rank_signs) == len(texts.words.rank_names) == 13
     assert len(texts.words.takes) == 5
     assert len(texts.advice.sources) == len(SOURCES)
-
-
-def test_an_unknown_language_is_refused() -> None:
-    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: en, fr\."):
-        language_of("it")

@@ -76,7 +76,7 @@ def test_every_move_has_its_action() -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_replays_show_the_cards_of_the_record_and_play_only_their_own_round(seed: int) -> None:
     setup = get_game("nain_jaune").setup("classic", 3, max_rounds=3)
-    table, rng = MatchTable(setup, [None] * 3, seed=seed, chance=lambda number, index: RowStreams(index)), random.Random(seed)
+    table, rng = MatchTable(setup, [None] * 3, seed=seed, rng=lambda number, index: RowStreams(index)), random.Random(seed)
     seen: list[tuple[Any, dict[str, Any]]] = []
     while not table.match_over:
         if table.round_over:

@@ -21,10 +21,9 @@ from nainjaune_env.games.nain_jaune.actions import action_of
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.records.write import transcribe
 from nainjaune_env.records.record import Record, read_records, verify_record
-from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests import golden
-from tests.support.recorded import play, seeds, setups
+from tests.support.recorded import logged, play, seeds, setups
 from tests.twin.nain_jaune import Knobs, TwinMatch
 
 
@@ -89,20 +88,12 @@ def test_n1_3_the_suits_shown_are_not_the_kernels_choice() -> None:
 # ---------------------------------------------------------------- transcribe
 
 
-def logged(setup: Setup, seed: int) -> tuple[Any, list[int]]:
-    """The opening of a match, and the action of every ply, of which the batch made forced ones by itself."""
-    batch = Batch(setup, 1, seed=seed, episode="match", autoreset=False, log=True)
-    choices = np.random.default_rng(seed)
-    while not batch.done[0]:
-        batch.step([int(choices.choice(np.flatnonzero(batch.mask[0])))])
-    opening, _, actions = log_of(batch).episode(0)
-    return opening, actions.tolist()
-
-
 def test_a_log_holds_forced_plies_too() -> None:
     setup = make_setup("nain_jaune", "djeco", 3)
     table, actions = logged(setup, 5)
+    before = table.tobytes()
     body = transcribe(setup, table, actions)
+    assert table.tobytes() == before  # it is not touched
     assert [action_of(move) for written in body["rounds"] for _, move in written["moves"]] == actions
     batch, forced = Batch(setup, 1, episode="match", skip_forced=False, autoreset=False), 0
     batch.set_tables(0, table)
@@ -120,14 +111,6 @@ def test_without_a_generator_each_round_shows_the_cards_that_the_table_dealt_giv
     assert transcribe(setup, table, actions) == body
     assert transcribe(setup, table, actions, np.random.default_rng(int(table.rng)))["rounds"][0] == body["rounds"][0]
     assert transcribe(setup, table, actions, np.random.default_rng(1)) != body
-
-
-def test_the_table_given_is_not_touched() -> None:
-    setup = make_setup("nain_jaune", "djeco", 3)
-    table, actions = logged(setup, 5)
-    before = table.copy()
-    transcribe(setup, table, actions)
-    assert table == before
 
 
 @pytest.mark.parametrize(

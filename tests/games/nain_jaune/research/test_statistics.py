@@ -105,15 +105,15 @@ def by_hand(record: Record) -> list[dict[str, Any]]:
 def assert_counted_as_by_hand(setup: Setup, seed: int, count: int, **options: Any) -> list[dict[str, Any]]:
     rounds = play_rounds(setup, seed, count, **options)
     counted = rounds.counted()
-    found = []
+    result = []
     for table, record in enumerate(rounds.records):
         for seat, expected in enumerate(by_hand(record)):
             for name, value in expected.items():
                 assert rounds.field(name, counted)[table, seat].tolist() == value, (table, seat, name)
             assert sum(expected["chips"]) == rounds.payoff[table, seat]
-            found.append(expected)
-    assert len(found) == count * setup.players
-    return found
+            result.append(expected)
+    assert len(result) == count * setup.players
+    return result
 
 
 @pytest.mark.slow
@@ -128,10 +128,10 @@ def test_everything_that_is_counted_comes_about() -> None:
     setup = make_setup(
         "nain_jaune", "skip", 2, announce="explicit", unannounced=1, decline="entry", hand=2, starting_stack=None, max_rounds=1
     )
-    found = assert_counted_as_by_hand(setup, 11, 300, start={"pots": [3, 0, 7, 0, 20]})
-    for name in found[0]:
-        assert np.any([tally[name] for tally in found], axis=0).all() or name in ("led",), name
-    assert np.sum([tally["led"] for tally in found], axis=0).min() > 0
+    result = assert_counted_as_by_hand(setup, 11, 300, start={"pots": [3, 0, 7, 0, 20]})
+    for name in result[0]:
+        assert np.any([tally[name] for tally in result], axis=0).all() or name in ("led",), name
+    assert np.sum([tally["led"] for tally in result], axis=0).min() > 0
 
 
 def test_a_dealt_pot_card_is_captured_stranded_or_silent() -> None:

@@ -29,18 +29,23 @@ from tests.support.svg_boxes import Box, boxes, texts
 from tests.support.wordings import french
 
 ROUND = {"dealer": 2, "stacks": [49] * 3, "pots": [0] * 5}
-SEATS = [(preset, players) for preset, sheet in PRESETS.items() for players in sheet.players]
+SEATS = [
+    pytest.param(preset, players, marks=[] if preset == "skip" else [pytest.mark.long])
+    for preset, sheet in PRESETS.items()
+    for players in sheet.players
+]
+"""``skip`` has every number of seats, on which the room depends."""
 
 
 def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
     """The deal, some positions, and the end of a round, with how they came to be."""
     batch, draws = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False), streams(seed, 1)
-    opening, actions, found = batch.tables[0].copy(), [], []
+    opening, actions, result = batch.tables[0].copy(), [], []
     for ply in itertools.count():
         if ply % 13 == 0 or batch.done[0]:
-            found.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
+            result.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
         if batch.done[0]:
-            return found
+            return result
         action = batch.sample(draws)
         actions.append(int(action[0]))
         batch.step(action)
@@ -59,11 +64,11 @@ def test_every_number_of_seats_has_room(preset: str, players: int) -> None:
     for table, history in moments(setup, players):
         for seat in (None, players - 1):
             picture = pictures.svg(setup, table, seat, language=language, names=names, **history)
-            found = boxes(picture)
-            assert [box for box in found if not inside(box)] == []
-            written = [box for box in found if box.kind == "text"]
+            result = boxes(picture)
+            assert [box for box in result if not inside(box)] == []
+            written = [box for box in result if box.kind == "text"]
             assert [(a, b) for a, b in itertools.combinations(written, 2) if a.meets(b)] == []
-            plates = [box for box in found if box.kind == "rect" and is_plate(box)]
+            plates = [box for box in result if box.kind == "rect" and is_plate(box)]
             assert len(plates) == players + 1
             assert [(a, b) for a, b in itertools.combinations(plates, 2) if a.meets(b)] == []
 

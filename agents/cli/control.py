@@ -1,0 +1,60 @@
+"""Rate a slow agent on few deals: edges with the luck of hidden cards averaged out by control variates.
+
+  nainjaune control --agents zoo:strong@search=50 zoo:strong --deals 300
+
+The first agent is the hero, in a field of each other agent on the same deals, as in nainjaune evaluate. Where hero and field act
+otherwise, what follows is also played on other deals that the hero cannot tell from the true one, and their mean is subtracted:
+the edge keeps its mean and loses some of its variance. Both edges are printed with their 95 % intervals over deals, and how many
+times as many deals plain duplicate play would need. The field must always act alike in the same position (a heuristic or a
+network, no @sample), and no agent may remember. docs/evaluation.md has the method.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from nainjaune_env.core.printable import printable
+
+from .duplicate import add_agents_argument, add_deals_argument, add_table_arguments, load_players
+from .progress import progress_bar
+
+NAME = "control"
+HELP = "rate a slow agent on few deals, by control variates"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    add_agents_argument(parser, "the hero, and one or more agents of whom all are a field")
+    add_table_arguments(parser, objective=False)
+    add_deals_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    from ..arena.control_variate import check, controlled_edge
+    from ..arena.tournament import check_names
+    from ..report.format_ci import decimal, mean_of_deals
+    from ..report.text import heading
+    from ..stats.differences import interval_notes
+
+    setup, task, agents = load_players(args)
+    check_names(agents)
+    hero, *rivals = agents
+    for rival in rivals:
+        check(setup, hero, rival, task)
+    edges = []
+    with progress_bar(total=len(rivals) * args.deals, unit="deal") as bar:
+        for rival in rivals:
+            edges.append(
+                controlled_edge(setup, hero, rival, deals=args.deals, seed=args.seed, task=task, progress=bar.update)
+            )  # fmt: skip
+    print(heading(setup, args.deals, "deals", task, args.seed))
+    print(f"Edge of {printable(hero.name)}, {setup.game.unit} a round, 95 % intervals over deals:")
+    for edge in edges:
+        print(f"  in a field of {printable(edge.field_name)}")
+        print(f"    duplicate              {mean_of_deals(edge.plain)}")
+        print(f"    with control variates  {mean_of_deals(edge.controlled)}")
+        print(f"    duplicate play alone needs {decimal(edge.deals_saved, '.1f')} times as many deals for this interval")
+    for note in interval_notes(moments for edge in edges for moments in (edge.plain, edge.controlled)):
+        print(note)
+    return 0

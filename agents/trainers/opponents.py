@@ -1,0 +1,110 @@
+"""Whom the learner meets: the configuration key ``opponents``, the same for every trainer.
+
+``{self: 0.5, closer: 0.25, past: 0.25}`` are shares of the tables. At the tables of ``self`` all seats learn. At others one seat
+learns, another one each iteration, and the opponent has all other seats: an agent by name, or a past self of this run. Past
+selves are copies of the network that draw from their policies, the newest :data:`PAST_SELVES` of one every
+:data:`SNAPSHOT_EVERY` iterations; a checkpoint keeps them, so that a resumed run gives the same bits.
+
+Source of opponents from past snapshots: Bansal et al., "Emergent complexity via multi-agent competition", 2018.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.errors import ConfigError, quoted
+from nainjaune_env.core.spec import Setup
+
+from ..loading import load_agent
+from ..nets.net_agent import NetAgent
+from ..nets.policy_value import PolicyValueNet
+
+SELF, PAST = "self", "past"
+PAST_SELVES = 5
+SNAPSHOT_EVERY = 10
+LEARNER = -1
+"""In an array of seats: the network that learns, none of the agents."""
+
+Opponents = str | Mapping[str, float] | None
+"""The value of the key: shares by name, the name of the only opponent, or None, which is self-play."""
+
+
+def shares_of(opponents: Opponents) -> dict[str, float]:
+    """Returns the share of tables of each opponent; raises :class:`ConfigError` where they are no shares that sum to 1."""
+    if opponents is None:
+        return {SELF: 1.0}
+    if isinstance(opponents, str):
+        return {opponents: 1.0}
+    shares = dict(opponents)
+    sound = all(
+        isinstance(name, str) and isinstance(share, int | float) and not isinstance(share, bool) and 0 < share <= 1
+        for name, share in shares.items()
+    )
+    if not sound or not math.isclose(sum(shares.values()), 1.0, abs_tol=1e-6):
+        raise ConfigError(
+            "'opponents' are shares above 0 that sum to 1, as in {self: 0.5, closer: 0.25, past: 0.25}, or the name of an agent, "
+            f"not {quoted(opponents)}."
+        )
+    return {name: float(share) for name, share in shares.items()}
+
+
+def named(shares: Mapping[str, float]) -> list[str]:
+    """Returns the opponents that are agents by name."""
+    return [name for name in shares if name not in (SELF, PAST)]
+
+
+class PastSelves:
+    """Copies of a network as it was at earlier iterations."""
+
+    def __init__(self, net: PolicyValueNet) -> None:
+        self.nets = [copy.deepcopy(net).requires_grad_(False).eval() for _ in range(PAST_SELVES)]
+        self.agents = [NetAgent(f"past_{number}", past_net, stochastic=True) for number, past_net in enumerate(self.nets)]
+
+    def modules(self) -> dict[str, torch.nn.Module]:
+        """Returns the copies by the prefix of their tensors in checkpoints."""
+        return {f"past.{number}.": net for number, net in enumerate(self.nets)}
+
+    def take(self, net: PolicyValueNet, iteration: int) -> None:
+        """Copies ``net`` into the oldest past self where ``iteration`` is due for one; the first ones fill all that are left."""
+        if iteration % SNAPSHOT_EVERY:
+            return
+        number = iteration // SNAPSHOT_EVERY
+        for past in self.nets[number:] or [self.nets[number % len(self.nets)]]:
+            past.load_state_dict(net.state_dict())
+
+
+class Seating:
+    """Who sits where at the tables of one setup."""
+
+    def __init__(self, shares: Mapping[str, float], setup: Setup, past: PastSelves | None = None) -> None:
+        """``past``: there where ``shares`` has them."""
+        self._shares = shares
+        self._names = named(shares)
+        self._players = setup.players
+        self.agents: Sequence[Agent] = [*(load_agent(name, setup) for name in self._names), *(past.agents if past else ())]
+        """Agents by name, then past selves; none in self-play."""
+
+    def seats(self, tables: int, iteration: int) -> NDArray[np.int64]:
+        """Returns the agent in each seat ``(tables, players)``, :data:`LEARNER` for those that learn.
+
+        Tables are divided in the order of the shares. Where one seat learns it is ``(table + iteration) % players``, and past
+        selves take turns at their tables.
+        """
+        table = np.arange(tables)
+        ends = np.rint(np.cumsum([*self._shares.values()]) * tables).astype(np.int64)
+        opponent = np.full(tables, LEARNER)
+        for name, begin, end in zip(self._shares, [0, *ends[:-1]], ends, strict=True):
+            if name == PAST:
+                opponent[begin:end] = len(self._names) + (table[begin:end] + iteration) % PAST_SELVES
+            elif name != SELF:
+                opponent[begin:end] = self._names.index(name)
+        seats = np.repeat(opponent[:, None], self._players, axis=1)
+        seats[table, (table + iteration) % self._players] = LEARNER
+        return seats

@@ -1,0 +1,178 @@
+"""One table of a game behind a C interface: the functions of a WebAssembly module; ``engine.modules`` instantiates it for a game.
+
+Every function takes ``session``, the address of a block of memory that is laid out as ``modules.session_dtype`` says and aligned
+to 8 bytes; whoever calls sets its ``numbers``, the packed rules and options, and reads results from it. Nothing inside checks
+bounds, so numbers that come from outside (actions, seats, plies, counts) are checked here; a function that refuses one returns
+:data:`REFUSED` and changes nothing.
+"""
+
+# ruff: noqa: F821  (the names bound at instantiation)
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.compiler.intrinsics import view_at
+from nainjaune_env.compiler.jit import inlined
+from nainjaune_env.core.bits import is_legal
+from nainjaune_env.core.prng import advance as next_state
+from nainjaune_env.core.prng import mix
+from nainjaune_env.core.table import Stage
+from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, OPENING, LogArrays
+
+loops: Any
+"""``engine.loops`` of the game; bound by ``jit.instantiate``."""
+game: Any
+"""The kernel of the game."""
+unpack: Any
+"""Returns the rules and the options of the packed numbers."""
+table_dtype: Any
+"""The dtype of a table."""
+at: Any
+"""Where each field of a session begins, a named tuple of bytes."""
+size: Any
+"""The lengths of fields (``modules.Sizes``)."""
+
+REFUSED = -1
+"""The result of a function for an argument that is not allowed, or at the wrong time."""
+DONE = 0
+"""The result of a function that did what was asked."""
+
+
+@inlined
+def _rules(session: Any) -> Any:
+    return unpack(view_at(session, at.numbers, (size.numbers,), np.int64))
+
+
+@inlined
+def _enter_or_step(session: Any, action: Any) -> None:
+    """Makes the ply ``action``, or with -1 begins the episode as the table stands."""
+    rules, options = _rules(session)
+    tables = view_at(session, at.tables, (1,), table_dtype)
+    log = LogArrays(
+        view_at(session, at.log_tables, (1, 2), table_dtype),
+        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
+        view_at(session, at.log_marks, (2, 3), np.int64),
+    )
+    arrays = (
+        view_at(session, at.legal, (1,), np.int64),
+        view_at(session, at.observation, (1, size.observation), np.uint8),
+        view_at(session, at.mask, (1, size.actions), np.bool_),
+        view_at(session, at.reward, (1, size.seats), np.int32),
+        view_at(session, at.credited, (1, size.seats), np.int32),
+        view_at(session, at.deals, (1,), np.int64),
+        view_at(session, at.done, (1,), np.bool_),
+        view_at(session, at.scratch, (size.seats,), np.int32),
+    )
+    if action < 0:
+        loops.enter(tables, rules, options, log, 0, *arrays)
+    else:
+        values = view_at(session, at.start_values, (1, 0), np.int32)
+        loops.step(tables, rules, options, log, 0, action, values, *arrays)
+
+
+def begin(session: Any, state: Any, start_values: Any) -> Any:
+    """Begins a match or, by the options, a round: its generator has ``state``; ``start_values``: how many there are, or 0."""
+    if start_values != 0 and start_values != size.start_values:
+        return REFUSED
+    rules, options = _rules(session)
+    tables = view_at(session, at.tables, (1,), table_dtype)
+    log = LogArrays(
+        view_at(session, at.log_tables, (1, 2), table_dtype),
+        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
+        view_at(session, at.log_marks, (2, 3), np.int64),
+    )
+    tables[0].rng = np.uint64(state)
+    values = view_at(session, at.start_values, (np.int64(start_values),), np.int32)
+    loops.start_episode(tables[0], rules, options, values, True, log, 0)
+    view_at(session, at.deals, (1,), np.int64)[0] = 0
+    _enter_or_step(session, np.int64(-1))
+    return DONE
+
+
+def step(session: Any, action: Any) -> Any:
+    """Takes ``action`` for the seat to act, and plays on to the next decision."""
+    legal = view_at(session, at.legal, (1,), np.int64)[0]
+    full = view_at(session, at.log_marks, (2, 3), np.int64)[1, COUNT]
+    if action < 0 or action >= size.actions or not is_legal(legal, action) or full:
+        return REFUSED
+    _enter_or_step(session, np.int64(action))
+    return DONE
+
+
+def rewind(session: Any, plies: Any) -> Any:
+    """Plays the episode again up to ``plies`` of its log, and on to the decision there; later plies are forgotten.
+
+    The next ``reward`` counts from the beginning of the round.
+    """
+    tables = view_at(session, at.tables, (1,), table_dtype)
+    log = LogArrays(
+        view_at(session, at.log_tables, (1, 2), table_dtype),
+        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
+        view_at(session, at.log_marks, (2, 3), np.int64),
+    )
+    if plies < 0 or plies > log.marks[0, COUNT] or log.marks[1, COUNT]:
+        return REFUSED
+    tables[0] = log.tables[0, OPENING]
+    log.tables[0, DEALT] = log.tables[0, OPENING]
+    log.marks[0, FIRST] = 0
+    log.marks[0, COUNT] = 0
+    view_at(session, at.deals, (1,), np.int64)[0] = 0
+    rules, _ = _rules(session)
+    for place in range(plies):
+        while tables[0].stage != Stage.PLAYING:
+            loops.deal(tables[0], rules, log, 0)
+        loops.make_ply(tables[0], rules, np.int64(log.plies[0, place, ACTION]), log, 0)
+    _enter_or_step(session, np.int64(-1))
+    return DONE
+
+
+def observe(session: Any, seat: Any) -> Any:
+    """Writes what ``seat`` observes to ``observation``; returns its bytes."""
+    rules, _ = _rules(session)
+    if seat < 0 or seat >= rules.players:
+        return REFUSED
+    table = view_at(session, at.tables, (1,), table_dtype)[0]
+    return game.encode(table, rules, np.int64(seat), view_at(session, at.observation, (size.observation,), np.uint8))
+
+
+def redact(session: Any, seat: Any) -> Any:
+    """Copies the table to ``worlds[0]`` without what ``seat`` may not know."""
+    rules, _ = _rules(session)
+    if seat < 0 or seat >= rules.players:
+        return REFUSED
+    worlds = view_at(session, at.worlds, (size.worlds,), table_dtype)
+    worlds[0] = view_at(session, at.tables, (1,), table_dtype)[0]
+    game.redact(worlds[0], rules, np.int64(seat))
+    return DONE
+
+
+def resample(session: Any, state: Any, count: Any) -> Any:
+    """Writes ``count`` determinizations for the seat to act to ``worlds``, drawn from a generator with ``state``."""
+    rules, _ = _rules(session)
+    table = view_at(session, at.tables, (1,), table_dtype)[0]
+    if count < 1 or count > size.worlds or table.stage != Stage.PLAYING:
+        return REFUSED
+    worlds = view_at(session, at.worlds, (size.worlds,), table_dtype)
+    seat, rng = np.int64(table.seat), np.uint64(state)
+    worlds[0] = table
+    game.redact(worlds[0], rules, seat)
+    for w in range(1, count):
+        worlds[w] = worlds[0]
+    for w in range(count):
+        rng = next_state(rng)
+        worlds[w].rng = mix(rng)
+    game.resample_many(worlds[:count], rules, seat, view_at(session, at.memory, (size.memory,), np.float64))
+    return DONE
+
+
+FUNCTIONS = {
+    "begin": ("int32(voidptr, int64, int32)", begin),
+    "step": ("int32(voidptr, int32)", step),
+    "rewind": ("int32(voidptr, int32)", rewind),
+    "observe": ("int32(voidptr, int32)", observe),
+    "redact": ("int32(voidptr, int32)", redact),
+    "resample": ("int32(voidptr, int64, int32)", resample),
+}
+"""The exported functions by name, with numba's signatures."""

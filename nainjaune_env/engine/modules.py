@@ -1,0 +1,170 @@
+"""Games as WebAssembly modules: the functions of ``engine.interface``, and a description of what lies where in memory.
+
+``python -m nainjaune_env.engine.modules GAME FOLDER`` writes both, in a process of its own (``compiler.targets.GENERIC``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import namedtuple
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nainjaune_env.core.atomic_files import replacing, write_text
+from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.spec import GameSpec
+from nainjaune_env.engine.compiled import instance_of, loops_of, numbers_of
+from nainjaune_env.engine.options import EpisodeOptions
+
+PLIES = 1 << 14
+"""Plies of an episode that a session has space for."""
+WORLDS = 64
+"""Determinizations that are drawn at a time."""
+MEMORY = 1 << 16
+"""Scratch memory for these, in 8-byte numbers; a position that would need more is drawn card by card, which is slower."""
+FEATURES = ("+simd128",)
+"""What a WebAssembly machine must have beyond the first version of the standard."""
+
+
+class Sizes(NamedTuple):
+    """The lengths of the fields of a session, the largest over all seats."""
+
+    numbers: int
+    actions: int
+    observation: int
+    seats: int
+    start_values: int
+    plies: int
+    worlds: int
+    memory: int
+
+
+def sizes_of(game: GameSpec) -> Sizes:
+    """Returns the sizes that all presets and seats of ``game`` fit in."""
+    seats = sorted({players for preset in game.presets.values() for players in preset.players})
+    setup = game.setup()
+    return Sizes(
+        numbers=len(numbers_of(setup)),
+        actions=len(game.actions),
+        observation=max(game.layout(players).size for players in seats),
+        seats=seats[-1],
+        start_values=sum(game.start_values.values()),
+        plies=PLIES,
+        worlds=WORLDS,
+        memory=MEMORY,
+    )
+
+
+def session_dtype(game: GameSpec) -> np.dtype[Any]:
+    """Returns the layout of a session of ``game`` in memory."""
+    size = sizes_of(game)
+    fields: list[Any] = [
+        ("numbers", np.int64, (size.numbers,)),  # packed rules and options (``compiled.numbers_of``)
+        ("tables", game.table, (1,)),
+        ("log_tables", game.table, (1, 2)),
+        ("log_marks", np.int64, (2, 3)),
+        ("legal", np.int64, (1,)),
+        ("deals", np.int64, (1,)),
+        ("memory", np.float64, (size.memory,)),
+        ("worlds", game.table, (size.worlds,)),
+        ("start_values", np.int32, (max(size.start_values, 1),)),
+        ("reward", np.int32, (1, size.seats)),
+        ("credited", np.int32, (1, size.seats)),
+        ("scratch", np.int32, (size.seats,)),
+        ("log_plies", np.int8, (1, size.plies, 2)),
+        ("observation", np.uint8, (1, size.observation)),
+        ("mask", np.bool_, (1, size.actions)),
+        ("done", np.bool_, (1,)),
+    ]
+    return np.dtype(fields, align=True)
+
+
+def interface_of(game: GameSpec) -> Any:
+    """Returns ``engine.interface`` for ``game``."""
+    offsets = {name: place["offset"] for name, place in _places(session_dtype(game)).items()}
+    at = namedtuple("Offsets", offsets)(**offsets)
+    setup = game.setup()
+    bound = {"loops": loops_of(setup), "table_dtype": game.table, "at": at, "size": sizes_of(game)}
+    return instance_of(setup, "nainjaune_env.engine.interface", "module", **bound)
+
+
+def describe(game: GameSpec) -> dict[str, Any]:
+    """Returns what a caller of the module must know, as JSON has it.
+
+    ``session`` and ``table`` say where each field begins, and its dtype and shape; ``presets`` have the packed rules by number of
+    seats. In a session's ``numbers`` the ``options`` follow them.
+    """
+    options = EpisodeOptions(whole_match=1, carry=0, skip_forced=1, autoreset=0, observe=1)
+    presets = {
+        name: {str(n): numbers_of(game.setup(name, n), options)[: -len(options)].tolist() for n in preset.players}
+        for name, preset in game.presets.items()
+    }
+    seats = sorted({int(n) for of_preset in presets.values() for n in of_preset})
+    return {
+        "game": game.name,
+        "title": game.title,
+        "version": version("nainjaune-env"),
+        "unit": game.unit,
+        "actions": list(game.actions),
+        "default_preset": game.default_preset,
+        "default_players": game.default_players,
+        "presets": presets,
+        "options": options._asdict(),
+        "observation": {str(n): {"size": game.layout(n).size, "fingerprint": game.layout(n).fingerprint} for n in seats},
+        "start_values": dict(game.start_values),
+        "plies": PLIES,
+        "worlds": WORLDS,
+        "session": {"size": session_dtype(game).itemsize, "fields": _places(session_dtype(game))},
+        "table": {"size": game.table.itemsize, "fields": _places(game.table)},
+    }
+
+
+def _places(dtype: np.dtype[Any]) -> dict[str, dict[str, Any]]:
+    """Returns the offset, dtype and shape of each field."""
+    fields: Any = dtype.fields
+    return {
+        name: {
+            "offset": int(fields[name][1]),
+            "dtype": "table" if fields[name][0].base.names else fields[name][0].base.name,
+            "shape": list(fields[name][0].shape),
+        }
+        for name in dtype.names or ()
+    }
+
+
+def build(game: GameSpec, folder: Path) -> None:
+    """Writes ``NAME.wasm`` and its description, ``NAME.json``, of ``game`` into ``folder``.
+
+    Raises :class:`~nainjaune_env.core.errors.MissingLibraryError` without the extra ``wasm``.
+    """
+    from nainjaune_env.compiler.targets import GENERIC, check_linker
+
+    check_linker()
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", __name__, game.name, str(folder)]
+    result = subprocess.run(command, env=os.environ | GENERIC, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise NainJauneError(f"The module of {game.title} could not be built: {result.stderr.strip()}")
+
+
+def _build_here(game: GameSpec, folder: Path) -> None:
+    from nainjaune_env.compiler.targets import WASM, emit, link_wasm, lower, with_section
+
+    functions = interface_of(game).FUNCTIONS
+    module = link_wasm(emit(lower(functions), WASM, features=",".join(FEATURES)), functions)
+    module = with_section(module, "nainjaune", f"{game.name} {version('nainjaune-env')}".encode())
+    with replacing(folder / f"{game.name}.wasm") as temporary:
+        temporary.write_bytes(module)
+    write_text(folder / f"{game.name}.json", json.dumps(describe(game), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    from nainjaune_env.registry import get_game
+
+    _build_here(get_game(sys.argv[1]), Path(sys.argv[2]))

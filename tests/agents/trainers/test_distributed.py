@@ -1,0 +1,107 @@
+"""Two processes of torchrun: the same bits for the same number of them, resumed after one was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
+from nainjaune_agents.trainers import get_trainer
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.distributed import train_under_torchrun
+from nainjaune_env.core.errors import ConfigError
+from tests.support.training import iteration_at, run_in, same
+
+ROOT = Path(__file__).parents[3]
+TINY = {
+    "preset": "djeco", "players": 3, "tables": 18, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 12,
+    "checkpoint_minutes": 0, "keep_every": 6, "opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "ema": 0.5,
+}  # fmt: skip
+
+
+def torchrun(folder: Path, *words: str) -> subprocess.Popen[str]:
+    settings = [f"--set={key}={str(value).replace(' ', '')}" for key, value in TINY.items() if not isinstance(value, dict)]
+    settings += ["--set=opponents={self: 0.5, past: 0.25, lowest: 0.25}", "--set=arch.hidden=[8]"]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "train.py"]
+    return subprocess.Popen(
+        [*command, "--out", str(folder), *settings, *words],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def children(process: int) -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()]
+
+
+def finished(folder: Path, *words: str) -> Checkpoint:
+    """Trains in ``folder`` until the end; returns the checkpoint it leaves."""
+    out, errors = (process := torchrun(folder, *words)).communicate(timeout=600)
+    assert process.returncode == 0, errors
+    assert out.count("Trained: ") == 1  # the first process tells
+    return load_checkpoint(folder)
+
+
+@pytest.mark.slow
+def test_two_processes_have_the_same_bits_when_they_go_on(tmp_path: Path) -> None:
+    """From the middle of a run."""
+    whole = finished(tmp_path / "run")
+    assert whole.iteration == TINY["iterations"]
+    (tmp_path / "run" / "iteration-000006.safetensors").replace(tmp_path / "run" / FILE_NAME)
+    assert same(finished(tmp_path / "run", "--resume"), whole)
+    alone = run_in(tmp_path / "alone", build(get_trainer("ppo").Config, TINY))
+    assert alone.progress["decisions"] == pytest.approx(whole.progress["decisions"], rel=0.1)  # the same tables
+    assert not torch.equal(alone.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
+
+
+@pytest.mark.long  # how a run goes on is tested above
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes of torchrun in /proc")
+def test_all_end_when_one_is_killed_and_go_on(tmp_path: Path) -> None:
+    longer = "--set=iterations=100"
+    process = torchrun(tmp_path / "killed", longer)
+    until = time.monotonic() + 300
+    while iteration_at(tmp_path / "killed") < 3:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    os.kill(children(process.pid)[-1], signal.SIGKILL)
+    process.communicate(timeout=300)
+    assert process.returncode != 0  # all have ended
+    assert 3 <= iteration_at(tmp_path / "killed") < 100
+    assert same(finished(tmp_path / "killed", longer, "--resume"), finished(tmp_path / "whole", longer))
+
+
+def test_processes_divide_the_tables_and_one_is_alone() -> None:
+    config = build(get_trainer("ppo").Config, TINY)
+    trainer = get_trainer("ppo").Trainer(config, config.setup())
+    assert (trainer.part(11), trainer.mean(2.5)) == (slice(0, 11), 2.5)
+    parts = []
+    for trainer.rank in range(3):
+        trainer.size = 3
+        parts.append(np.arange(11)[trainer.part(11)])
+    assert np.concatenate(parts).tolist() == [*range(11)]
+    assert {len(part) for part in parts} == {3, 4}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "other", "says"),
+    [
+        ("deep_monte_carlo", {}, "PPO trains in several processes, and 'deep_monte_carlo' in one"),
+        ("ppo", {"overlap": True}, "A run with overlap=True trains in one process"),
+        ("ppo", {"start": "carried"}, "A run with start='carried' trains in one process"),
+        ("ppo", {"arch": {"hidden": [8], "recurrent": 4}}, "A run with recurrent=4 trains in one process"),
+    ],
+)
+def test_what_one_process_trains_alone_is_refused(tmp_path: Path, algorithm: str, other: dict[str, Any], says: str) -> None:
+    config = build(get_trainer(algorithm).Config, {"algorithm": algorithm, "preset": "djeco", "players": 3, **other})
+    with pytest.raises(ConfigError, match=says):
+        train_under_torchrun(config, tmp_path / "a", resume=False, progress=lambda *_: None)
+    assert not (tmp_path / "a").exists()

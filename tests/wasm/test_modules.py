@@ -1,0 +1,156 @@
+"""WebAssembly modules against the compiled loops of this machine: tables, logs and observations, byte for byte."""
+
+import ctypes
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nainjaune_env import Batch, get_game, make_setup
+from nainjaune_env.core.errors import DealError, MissingLibraryError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine import modules
+from nainjaune_env.engine.compiled import loops_of, numbers_of
+from nainjaune_env.engine.determinize import determinize
+from nainjaune_env.engine.modules import WORLDS, describe, session_dtype
+from nainjaune_env.engine.options import EpisodeOptions
+from tests.wasm.conftest import GAMES
+
+wasmtime = pytest.importorskip("wasmtime")
+
+REFUSED = -1
+
+
+class Module:
+    """A module in wasmtime, with one session."""
+
+    def __init__(self, folder: Path, game: str) -> None:
+        engine = wasmtime.Engine()
+        module = wasmtime.Module(engine, (folder / f"{game}.wasm").read_bytes())
+        assert not module.imports
+        self.store = wasmtime.Store(engine)
+        self.exports = wasmtime.Instance(self.store, module, []).exports(self.store)
+        layout = session_dtype(get_game(game))
+        memory, self.at = self.exports["memory"], (self.exports["__heap_base"].value(self.store) + 63) & ~63
+        memory.grow(self.store, -(-(self.at + layout.itemsize - memory.data_len(self.store)) // 65536))
+        first = ctypes.addressof(memory.data_ptr(self.store).contents) + self.at
+        self.session = np.frombuffer((ctypes.c_uint8 * layout.itemsize).from_address(first), layout)[0]
+
+    def __call__(self, name: str, *args: int) -> int:
+        result: int = self.exports[name](self.store, self.at, *args)
+        return result
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def module(request: pytest.FixtureRequest, folder_of: Callable[[str], Path]) -> Module:
+    folder = folder_of(request.param)
+    assert json.loads((folder / f"{request.param}.json").read_text()) == describe(get_game(request.param))
+    made = Module(folder, request.param)
+    made.game = request.param  # type: ignore[attr-defined]
+    return made
+
+
+def setups(game: str) -> Iterator[tuple[Setup, int]]:
+    for name, preset in get_game(game).presets.items():
+        for players in preset.players:
+            yield make_setup(game, name, players), 1
+            yield make_setup(game, name, players), 0
+
+
+def signed(state: int) -> int:
+    return state - 2**64 if state >= 2**63 else state
+
+
+def begin(module: Module, setup: Setup, whole_match: int, seed: int) -> Batch:
+    """Begins the same episode in the module and at a table of a batch, which is returned."""
+    batch = Batch(setup, 1, episode="match" if whole_match else "round", autoreset=False, log=True)
+    batch.reset(seeds=np.array([seed], np.uint64))
+    options = EpisodeOptions(whole_match, carry=0, skip_forced=1, autoreset=0, observe=1)
+    module.session["numbers"][:] = numbers_of(setup, options)
+    assert module("begin", signed(seed), 0) == 0
+    return batch
+
+
+def redacted(setup: Setup, batch: Batch, seat: int) -> NDArray[Any]:
+    tables = batch.tables.copy()
+    loops_of(setup).redact_tables(tables, numbers_of(setup), np.array([seat]))
+    return tables
+
+
+def assert_equal(module: Module, batch: Batch) -> None:
+    session, size = module.session, batch.observation.shape[1]
+    assert session["tables"][0].tobytes() == batch.tables[0].tobytes()
+    assert session["legal"][0] == batch.legal[0]
+    assert session["observation"][0, :size].tobytes() == batch.observation[0].tobytes()
+    assert session["reward"][0, : batch.num_players].tolist() == batch.reward[0].tolist()
+    assert session["done"][0] == batch.done[0]
+
+
+def test_games_are_equal_ply_by_ply(module: Any) -> None:
+    """All presets and seats, rounds and matches; an illegal action is refused and changes nothing."""
+    rng = np.random.default_rng(1)
+    for setup, whole_match in setups(module.game):
+        batch = begin(module, setup, whole_match, int(rng.integers(2**64, dtype=np.uint64)))
+        while not batch.done[0]:
+            assert_equal(module, batch)
+            for action in (-1, 63, 1 << 20, *np.flatnonzero(~batch.mask[0])[:2].tolist()):
+                assert module("step", action) == REFUSED
+            action = int(rng.choice(np.flatnonzero(batch.mask[0])))
+            batch.step([action])
+            assert module("step", action) == 0
+        assert_equal(module, batch)
+        assert module("step", 0) == REFUSED
+        opening, seats, actions = batch.log.episode(0)
+        plies = module.session["log_plies"][0, : module.session["log_marks"][0, 0]]
+        assert plies.tolist() == np.stack([seats, actions], axis=1).tolist()
+        assert module.session["log_tables"][0, 0].tobytes() == opening.tobytes()
+
+
+def test_a_match_is_taken_back_to_any_ply(module: Any) -> None:
+    rng = np.random.default_rng(2)
+    taken_back = 0
+    for setup, _ in setups(module.game):
+        batch = begin(module, setup, 1, int(rng.integers(2**63)))
+        while not batch.done[0] and taken_back < 40:
+            action = int(rng.choice(np.flatnonzero(batch.mask[0])))
+            batch.step([action])
+            assert module("step", action) == 0
+            stays = int(rng.integers(batch.log.count[0] + 1))
+            if rng.random() < 0.2:
+                try:
+                    batch.undo([0], to=[stays])
+                except DealError:  # a batch does not take back a deal; a module does, as nobody plays it for chips
+                    continue
+                taken_back += 1
+                assert module("rewind", stays) == 0
+                assert module.session["tables"][0].tobytes() == batch.tables[0].tobytes()
+                assert module.session["legal"][0] == batch.legal[0]
+        count = int(module.session["log_marks"][0, 0])
+        assert module("rewind", count + 1) == module("rewind", -1) == REFUSED
+    assert taken_back > 3
+
+
+def test_seats_see_and_draw_what_they_may(module: Any) -> None:
+    for setup, _ in setups(module.game):
+        batch = begin(module, setup, 0, 5)
+        worlds, seat = module.session["worlds"], int(batch.seat[0])
+        for other in range(setup.players):
+            assert module("redact", other) == 0
+            assert worlds[0].tobytes() == redacted(setup, batch, other)[0].tobytes()
+            size = module("observe", other)
+            assert module.session["observation"][0, :size].tobytes() == batch.observe(other, [0])[0].tobytes()
+        assert module("redact", setup.players) == module("redact", -1) == module("observe", setup.players) == REFUSED
+        assert module("resample", 9, WORLDS) == 0
+        expected = determinize(setup, redacted(setup, batch, seat), np.zeros(WORLDS, np.int64), np.array([9], np.uint64))
+        assert worlds.tobytes() == expected.tobytes()
+        assert module("resample", 9, WORLDS + 1) == module("resample", 9, 0) == REFUSED
+
+
+def test_without_the_linker_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingLibraryError, match=r"needs the package 'ziglang'.*wasm"):
+        modules.build(get_game("signal_lamps"), tmp_path)

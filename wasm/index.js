@@ -1,0 +1,163 @@
+// The card games of nainjaune-env in JavaScript: a module that `nainjaune wasm` writes, and its description. Types: index.d.ts.
+
+const PAGE = 65536;
+const ALIGNMENT = 64;
+const VIEWS = {
+  int8: Int8Array,
+  uint8: Uint8Array,
+  bool: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+  float64: Float64Array,
+};
+
+export class Game {
+  constructor(exports, description) {
+    this.exports = exports;
+    this.description = description;
+    this.free = align(exports.__heap_base.value);
+  }
+
+  static async load(module, description) {
+    const given = await module;
+    const compiled =
+      typeof Response !== "undefined" && given instanceof Response
+        ? await WebAssembly.compileStreaming(given)
+        : await WebAssembly.compile(given);
+    const { exports } = await WebAssembly.instantiate(compiled, {});
+    const [section] = WebAssembly.Module.customSections(compiled, "nainjaune");
+    const version = section ? new TextDecoder().decode(section) : "an unknown version";
+    const expected = `${description.game} ${description.version}`;
+    if (version !== expected) {
+      throw new Error(`The module is ${version}, and its description is of ${expected}: build both together.`);
+    }
+    return new Game(exports, description);
+  }
+
+  session({ preset = this.description.default_preset, players, options = {} } = {}) {
+    const { presets, default_players } = this.description;
+    const seats = presets[preset];
+    if (!seats) {
+      throw new RangeError(`Expected a preset of ${this.description.title} (${Object.keys(presets).join(", ")}), not "${preset}".`);
+    }
+    const count = players ?? (seats[default_players] ? default_players : Number(Object.keys(seats)[0]));
+    if (!seats[count]) {
+      throw new RangeError(`The preset "${preset}" is for ${Object.keys(seats).join(", ")} players, not ${count}.`);
+    }
+    const chosen = { ...this.description.options, ...options };
+    return new Session(this, count, [...seats[count], ...Object.values(chosen)]);
+  }
+
+  /** Returns the address of `size` new bytes. */
+  allocate(size) {
+    const at = this.free;
+    this.free = align(at + size);
+    const missing = this.free - this.exports.memory.buffer.byteLength;
+    if (missing > 0) this.exports.memory.grow(Math.ceil(missing / PAGE));
+    return at;
+  }
+
+  /** Returns the numbers of a field as a view of memory, which a later allocation invalidates. */
+  view(at, field) {
+    const length = field.shape.reduce((product, size) => product * size, 1);
+    return new VIEWS[field.dtype](this.exports.memory.buffer, at + field.offset, length);
+  }
+
+  /** Returns a copy of the table at an address as an object. */
+  table(at) {
+    const entries = Object.entries(this.description.table.fields).map(([name, field]) => {
+      const values = [...this.view(at, field)];
+      return [name, field.shape.length ? values : values[0]];
+    });
+    return Object.fromEntries(entries);
+  }
+}
+
+export class Session {
+  #game;
+  #at;
+  #fields;
+
+  constructor(game, players, numbers) {
+    this.#game = game;
+    this.#fields = game.description.session.fields;
+    this.#at = game.allocate(game.description.session.size);
+    this.players = players;
+    this.#view("numbers").set(numbers.map(BigInt));
+  }
+
+  begin(state, startValues = []) {
+    this.#view("start_values").set(startValues);
+    this.#call("begin", "start values", startValues.length, BigInt.asIntN(64, state), startValues.length);
+  }
+
+  step(action) {
+    this.#call("step", "a legal action", action, action);
+  }
+
+  undo(plies) {
+    this.#call("rewind", "a number of plies that have been made", plies, plies);
+  }
+
+  get seat() {
+    return Number(this.table.seat);
+  }
+
+  get legal() {
+    const bits = this.#view("legal")[0];
+    return this.#game.description.actions.map((_, action) => action).filter((action) => (bits >> BigInt(action)) & 1n);
+  }
+
+  get done() {
+    return this.#view("done")[0] !== 0;
+  }
+
+  get reward() {
+    return [...this.#view("reward").subarray(0, this.players)];
+  }
+
+  get plies() {
+    const log = this.#view("log_plies");
+    return Array.from({ length: Number(this.#view("log_marks")[0]) }, (_, k) => [log[2 * k], log[2 * k + 1]]);
+  }
+
+  get table() {
+    return this.#game.table(this.#at + this.#fields.tables.offset);
+  }
+
+  view(seat) {
+    this.#call("redact", `a seat from 0 to ${this.players - 1}`, seat, seat);
+    return this.#game.table(this.#at + this.#fields.worlds.offset);
+  }
+
+  observation(seat) {
+    const size = this.#call("observe", `a seat from 0 to ${this.players - 1}`, seat, seat);
+    return this.#view("observation").slice(0, size);
+  }
+
+  resample(state, count) {
+    const most = this.#game.description.worlds;
+    this.#call("resample", `1 to ${most} tables of a round in play`, count, BigInt.asIntN(64, state), count);
+    const first = this.#at + this.#fields.worlds.offset;
+    return Array.from({ length: count }, (_, k) => this.#game.table(first + k * this.#game.description.table.size));
+  }
+
+  #view(name) {
+    return this.#game.view(this.#at, this.#fields[name]);
+  }
+
+  #call(name, expected, given, ...args) {
+    const whole = args.every((value) => typeof value === "bigint" || Number.isInteger(value));
+    const result = whole ? this.#game.exports[name](this.#at, ...args) : -1;
+    if (result < 0) throw new RangeError(`Expected ${expected}, not ${given}.`);
+    return result;
+  }
+}
+
+function align(address) {
+  return Math.ceil(address / ALIGNMENT) * ALIGNMENT;
+}
