@@ -39,7 +39,7 @@ from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
 from .opponents import LEARNER, PAST, SELF, PastSelves
 from .optimizers import GroupedOptimizer, adam_group
-from .overlap import Overlap
+from .overlap import Overlap, check_overlap
 from .ppo_checks import check_config
 from .ppo_compiled import compiled_twin
 from .ppo_metrics import METRICS as METRICS
@@ -343,7 +343,7 @@ def new_trainer(config: Config) -> Trainer:
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress, trainer: Trainer | None = None) -> bool:
     """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; ``trainer``: in place of :func:`new_trainer`'s."""
-    trainer = trainer or new_trainer(config)
+    trainer = check_overlap(trainer or new_trainer(config))
     if checkpoint is None and config.init is not None:
         # a best response has its own objective, and learns its value function from scratch
         trainer.load_initial_weights(config.init, objective=config.objective if SELF in config.shares else None)
