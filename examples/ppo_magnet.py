@@ -26,7 +26,7 @@ from nainjaune_agents.trainers import ppo
 from nainjaune_agents.trainers.config import apply_settings, build
 from nainjaune_agents.trainers.gpu_rollout import unpacked
 from nainjaune_agents.trainers.rollout import NetOutput
-from nainjaune_agents.trainers.run import Run, run_iterations
+from nainjaune_agents.trainers.run import Run
 from nainjaune_env.core.spec import Setup
 
 
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> None:
     config = build(Config, apply_settings({"preset": "djeco", "players": 4, "objective": "own"}, args.set))
     with Run(args.out) as run:
         checkpoint = run.create(config, resume=args.resume)
-        run_iterations(Trainer(config, config.setup()), run, checkpoint, lambda *_: None)
+        ppo.train(config, run, checkpoint, lambda *_: None, Trainer(config, config.setup()))
     print(f"Trained: {args.out}. Rate it with: nainjaune evaluate --agents random {args.out} --out results")
 
 

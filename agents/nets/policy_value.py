@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 
 from .. import options
@@ -53,6 +54,11 @@ class PolicyValueNet(ObservationNet):
         self.arguments = arguments
         self.recurrent: int = getattr(arguments, "recurrent", 0)
         self.width = self.build(layout, generator)
+        if not isinstance(getattr(self, "body", None), nn.Module):
+            name = type(self).__name__
+            raise ConfigError(
+                f"{name}.build sets self.body to the module that holds the layers before the heads, and there is none."
+            )
         # a nearly uniform policy and values near 0 at the start
         self.policy = linear(self.width, actions, 0.01, generator)
         self.value = linear(self.width, 1, 0.1, generator)

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import torch
 
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 
 from ..nets.modules import ValueNet
@@ -22,6 +23,7 @@ from .base import BaseTrainer
 from .rollout import Rollout, RolloutPolicy
 
 R = TypeVar("R")
+T = TypeVar("T", bound=BaseTrainer[Any])
 
 
 class Overlap(BaseTrainer[Any]):
@@ -55,6 +57,16 @@ class Overlap(BaseTrainer[Any]):
         for copied, module in zip(self.behaviour, (self.net, self.critic), strict=True):
             if copied and module:
                 copied.load_state_dict(module.state_dict())
+
+
+def check_overlap(trainer: T) -> T:
+    """Returns ``trainer``; raises :class:`ConfigError` if its configuration has ``overlap`` and it is not an :class:`Overlap`."""
+    if trainer.config.overlap and not isinstance(trainer, Overlap):
+        raise ConfigError(
+            f"With overlap=True rounds are played ahead: derive {type(trainer).__name__!r} from ppo.OverlapTrainer, or set "
+            "'overlap' to false."
+        )
+    return trainer
 
 
 class Prefetcher(Generic[R]):

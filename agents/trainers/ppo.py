@@ -4,9 +4,8 @@ One network plays every seat. An iteration deals a round at each table, plays al
 every decision made; forced plies are no decisions. Since rounds are whole, nothing is truncated or bootstrapped, and an iteration
 depends on the seed, its number and the network alone: a resumed run is the same bit for bit.
 
-To change the loss, edit :func:`ppo_loss`, or override :attr:`Trainer.loss_function`, or :meth:`Trainer.loss` to add a term:
-autograd does the rest. While ``ppo_loss`` computes what its compiled twin does (``ppo_compiled`` compares them at the start), the
-twin takes its place on a CPU; without it an iteration takes a fifth more processor time (1.09 to 1.24 in six pairs; djeco).
+To change the loss, edit :func:`ppo_loss`, or override ``loss_function``, or :meth:`Trainer.loss` to add a term: autograd does the
+rest. While its compiled version computes the same (``ppo_compiled`` compares them), a CPU uses that: 1.09 to 1.24 times faster.
 
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al.,
 "High-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
@@ -40,7 +39,7 @@ from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
 from .opponents import LEARNER, PAST, SELF, PastSelves
 from .optimizers import GroupedOptimizer, adam_group
-from .overlap import Overlap
+from .overlap import Overlap, check_overlap
 from .ppo_checks import check_config
 from .ppo_compiled import compiled_twin
 from .ppo_metrics import METRICS as METRICS
@@ -344,7 +343,7 @@ def new_trainer(config: Config) -> Trainer:
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress, trainer: Trainer | None = None) -> bool:
     """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; ``trainer``: in place of :func:`new_trainer`'s."""
-    trainer = trainer or new_trainer(config)
+    trainer = check_overlap(trainer or new_trainer(config))
     if checkpoint is None and config.init is not None:
         # a best response has its own objective, and learns its value function from scratch
         trainer.load_initial_weights(config.init, objective=config.objective if SELF in config.shares else None)

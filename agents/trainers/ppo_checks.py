@@ -28,6 +28,8 @@ def check_config(config: Any) -> None:
         raise ConfigError("Past selves play at tables of one setup: with a 'mixture' there is no 'past' among 'opponents'.")
     if config.device != "cpu" and [*config.shares] != [SELF]:
         raise ConfigError("Opponents play on the CPU: with device='cuda' there is no 'opponents'.")
-    apart = {"device": config.device != "cpu", "start": config.task.start == CARRIED, "opponents": PAST in config.shares}
+    if PAST in config.shares and config.overlap:
+        raise ConfigError("With 'past' among 'opponents' no rounds are played ahead: set 'overlap' to false.")
+    apart = {"device": config.device != "cpu", "start": config.task.start == CARRIED}
     for key in (key for key, used in apart.items() if used and config.overlap):
         raise ConfigError(f"With {key}={getattr(config, key)!r} no rounds are played ahead: set 'overlap' to false.")

@@ -6,7 +6,7 @@ from .base import COMMON_METRICS
 
 METRICS = {
     **COMMON_METRICS,
-    "rollout/decisions_per_round": "decisions in a round, all seats together",
+    "rollout/decisions_per_round": "decisions in a round that are learned from, all learning seats together",
     "rollout/entropy": "mean entropy of the policy at decisions, in nats",
     "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards); "
     "with a mixture the mean over setups",
@@ -18,7 +18,7 @@ METRICS = {
     "update/epochs": "passes made over the decisions; fewer than the key `epochs` where `target_kl` ended them",
     "update/clip_fraction": "share of decisions whose ratio left the clip range",
     "update/grad_norm": "mean gradient norm before scaling down",
-    "schedule/learning_rate": "Adam's step size",
+    "schedule/learning_rate": "the optimizer's step size (Muon's matrices: times `matrix_ratio`)",
     "schedule/entropy_weight": "weight of the entropy",
     "eval/edge": COMMON_METRICS["eval/edge"] + "; with a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
 }

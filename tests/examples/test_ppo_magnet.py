@@ -17,7 +17,15 @@ from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_env.registry import make_setup
 from tests.support.training import same
 
-TINY = {"preset": "djeco", "players": 4, "objective": "own", "tables": 16, "hidden": [8], "minibatch": 64, "eval_every": 0}
+TINY = {
+    "preset": "djeco",
+    "players": 4,
+    "objective": "own",
+    "tables": 16,
+    "arch": {"hidden": [8]},
+    "minibatch": 64,
+    "eval_every": 0,
+}
 
 
 def test_the_term_is_the_divergence_and_pulls_towards_the_magnet() -> None:
@@ -25,7 +33,8 @@ def test_the_term_is_the_divergence_and_pulls_towards_the_magnet() -> None:
     moved = {}
     for weight in (0.0, 100.0):
         config = build(
-            example.Config, {**TINY, "magnet": weight, "magnet_decay": 1 - 1e-9, "learning_rate": 0.01, "iterations": 8}
+            example.Config,
+            {**TINY, "magnet": weight, "magnet_decay": 1 - 1e-9, "optimizer": {"learning_rate": 0.01}, "iterations": 8},
         )
         trainer = example.Trainer(config, config.setup())
         first = trainer.iterate()["update/magnet_kl"]

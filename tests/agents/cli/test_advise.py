@@ -129,6 +129,9 @@ def test_errors_are_sentences(words: str, said: str, capfd: Capture, file: Path)
 def test_the_page_shows_what_is_shown(capfd: Capture) -> None:
     """Of what heuristics play, which depends on no network and no machine."""
     page = (ROOT / "docs" / "advise.md").read_text(encoding="utf-8")
-    ((words, text),) = re.findall(r"```text\n\$ nainjaune advise ([^\n]*--model tally[^\n]*)\n(.*?)```", page, re.DOTALL)
-    assert main(["advise", *shlex.split(words)]) == 0
-    assert capfd.readouterr().out == text
+    screens = re.findall(r"```text\n\$ nainjaune advise ([^\n]*--model tally[^\n]*)\n(.*?)```", page, re.DOTALL)
+    assert len(screens) == 2
+    for words, text in screens:
+        assert main(["advise", *shlex.split(words)]) == 0
+        out, shown = capfd.readouterr().out, text.removeprefix("  …\n")
+        assert out == text or (shown != text and f"\n{shown}" in out)
