@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import re
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -46,7 +47,7 @@ CONFIGS = figures.ROOT / "configs" / "nain_jaune"
 RUNS = [
     f"PPO, ours={CONFIGS / 'ppo_float32.yaml'}",
     f"MaskablePPO={CONFIGS / 'maskable_ppo.yaml'}",
-    f"MaskablePPO, no past selves={CONFIGS / 'maskable_ppo.yaml'},past_selves=0.0",
+    f"MaskablePPO, no past selves={CONFIGS / 'maskable_ppo.yaml'},opponents={{tally: 0.5, lowest: 0.5}}",
 ]
 """The runs. The third plays heuristics only, which takes less time, and the yardstick is one of them."""
 PLOT = figures.ROOT / "docs" / "images" / "training_speed.svg"
@@ -275,7 +276,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
 def run_of(text: str) -> tuple[str, Path, list[str]]:
     """Parses ``name=config.yaml,key=value,key=value``."""
     name, _, rest = text.partition("=")
-    path, *settings = rest.split(",")
+    path, *settings = re.split(r",(?![^{]*\})", rest)  # not within braces
     if not name or not Path(path).is_file():
         raise argparse.ArgumentTypeError(f"a run is name=config.yaml,key=value,… with a file that exists, not {text!r}")
     return name, Path(path), settings

@@ -49,7 +49,7 @@ def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: Sequen
     tables_of_four = SeatVecEnv(tables, "djeco", 4, opponents="self")
     tables_of_four.seed(seed)
     venv = RewardUnit(tables_of_four, payoff_spread(tables_of_four.setup, seed))
-    network: dict[str, Any] = {"layout": tables_of_four.setup.layout, "arch": {"name": "mlp", "hidden": hidden}}
+    network: dict[str, Any] = {"layout": tables_of_four.setup.layout, "arch": {"name": "mlp", "hidden": [*hidden]}}
     return MaskablePPO(
         NetPolicy, venv, n_steps=steps, batch_size=1024, n_epochs=2, gamma=1.0, gae_lambda=1.0,
         learning_rate=falling(2e-3, 1e-4), policy_kwargs=network, seed=seed, device="cpu",

@@ -28,7 +28,7 @@ def rows_of(printed: str) -> list[list[str]]:
 def test_each_part_is_timed_and_the_share_is_theirs() -> None:
     done = command("roofline", PPO, "--set", "epochs=2", "--clock", "cpu", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert "ppo.yaml: bfloat16, Muon, layers of [16], 2 epochs, minibatches of 4096, 32 tables" in done.stdout
+    assert "ppo.yaml: bfloat16, muon, layers of [16], 2 epochs, minibatches of 4096, 32 tables" in done.stdout
     rows = rows_of(done.stdout)[1:]
     assert [row[0] for row in rows] == [
         "forward", "forward and back", "both: the roofline", "both by torch's autograd",
@@ -42,7 +42,7 @@ def test_each_part_is_timed_and_the_share_is_theirs() -> None:
 def test_with_two_threads_both_loops_are_timed_and_profiled() -> None:
     done = command("roofline", PPO, "--threads", "2", "--profile", "--set", "optimizer={name: adam}", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert "bfloat16, Adam, " in done.stdout
+    assert "bfloat16, adam, " in done.stdout
     names = [row[0] for row in rows_of(done.stdout)]
     assert {"the loop", "the loop, overlap", "the loop, overlap over roofline"} < {*names}
     profiled = rows_of(done.stdout)[names.index("ms an iteration") :]
