@@ -2,8 +2,8 @@
 
 ``{self: 0.5, closer: 0.25, past: 0.25}`` are shares of the tables. At the tables of ``self`` all seats learn. At others one seat
 learns, another one each iteration, and the opponent has all other seats: an agent by name, or a past self of this run. Past
-selves are copies of the network that draw from their policies, the newest :data:`PAST_SELVES` of one every
-:data:`SNAPSHOT_EVERY` iterations; a checkpoint keeps them, so that a resumed run gives the same bits.
+selves are copies of the network that draw from their policies, the newest ``PAST_SELVES`` of one every
+``SNAPSHOT_EVERY`` iterations; a checkpoint keeps them, so that a resumed run gives the same bits.
 
 Source of opponents from past snapshots: Bansal et al., "Emergent complexity via multi-agent competition", 2018.
 """

@@ -1,7 +1,7 @@
 """Optimizers as data, ``{name, **arguments}``: Adam, and Muon for the weights of hidden layers, each as torch's in less time.
 
-An optimizer divides parameters into groups, each with a kind: what steps them. A new kind is a class in :data:`KINDS`, a new
-optimizer a dataclass in :data:`OPTIMIZERS`.
+An optimizer divides parameters into groups, each with a kind: what steps them. A new kind is a class in ``KINDS``, a new
+optimizer a dataclass in ``OPTIMIZERS``.
 
 Muon steps by the momentum of a weight matrix's gradient with all singular values set to about 1, so that directions that few
 decisions depend on are learned as fast as the others. Its step is scaled to the size that Adam's has.
