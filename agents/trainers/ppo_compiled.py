@@ -104,8 +104,8 @@ def _evaluated(loss: Loss, logits: Tensor, value: Tensor, batch: Any, weights: t
     """Returns the loss, its statistics, and its gradients by ``logits`` and ``value``."""
     logits, value = (tensor.clone().requires_grad_() for tensor in (logits, value))
     total, stats = loss(logits, value, batch, *weights)
-    by_logits, by_value = torch.autograd.grad(total, (logits, value), allow_unused=True, materialize_grads=True)
-    return {**stats, "loss": total.detach(), "by_logits": by_logits, "by_value": by_value[:, None]}
+    grad_logits, grad_value = torch.autograd.grad(total, (logits, value), allow_unused=True, materialize_grads=True)
+    return {**stats, "loss": total.detach(), "grad_logits": grad_logits, "grad_value": grad_value[:, None]}
 
 
 def _equal(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:

@@ -3,7 +3,7 @@
 Every function takes ``session``, the address of a block of memory that is laid out as ``modules.session_dtype`` says and aligned
 to 8 bytes; whoever calls sets its ``numbers``, the packed rules and options, and reads results from it. Nothing inside checks
 bounds, so numbers that come from outside (actions, seats, plies, counts) are checked here; a function that refuses one returns
-:data:`REFUSED` and changes nothing.
+:data:`REFUSED` and changes nothing. Each function makes its views of the session itself, as numba returns no arrays from others.
 """
 
 # ruff: noqa: F821  (the names bound at instantiation)
@@ -118,11 +118,13 @@ def rewind(session: Any, plies: Any) -> Any:
     log.tables[0, DEALT] = log.tables[0, OPENING]
     log.marks[0, FIRST] = 0
     log.marks[0, COUNT] = 0
-    view_at(session, at.deals, (1,), np.int64)[0] = 0
+    deals = view_at(session, at.deals, (1,), np.int64)
+    deals[0] = 0
     rules, _ = _rules(session)
     for place in range(plies):
         while tables[0].stage != Stage.PLAYING:
             loops.deal(tables[0], rules, log, 0)
+            deals[0] += 1
         loops.make_ply(tables[0], rules, np.int64(log.plies[0, place, ACTION]), log, 0)
     _enter_or_step(session, np.int64(-1))
     return DONE

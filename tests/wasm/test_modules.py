@@ -67,7 +67,7 @@ def signed(state: int) -> int:
 
 def begin(module: Module, setup: Setup, whole_match: int, seed: int) -> Batch:
     """Begins the same episode in the module and at a table of a batch, which is returned."""
-    batch = Batch(setup, 1, episode="match" if whole_match else "round", autoreset=False, log=True)
+    batch = Batch(setup, 1, episode="match" if whole_match else "round", autoreset=False, log=True, deal=False)
     batch.reset(seeds=np.array([seed], np.uint64))
     options = EpisodeOptions(whole_match, carry=0, skip_forced=1, autoreset=0, observe=1)
     module.session["numbers"][:] = numbers_of(setup, options)
@@ -129,6 +129,7 @@ def test_a_match_is_taken_back_to_any_ply(module: Any) -> None:
                 assert module("rewind", stays) == 0
                 assert module.session["tables"][0].tobytes() == batch.tables[0].tobytes()
                 assert module.session["legal"][0] == batch.legal[0]
+                assert module.session["deals"][0] == batch.deals[0]
         count = int(module.session["log_marks"][0, 0])
         assert module("rewind", count + 1) == module("rewind", -1) == REFUSED
     assert taken_back > 3
@@ -151,6 +152,7 @@ def test_seats_see_and_draw_what_they_may(module: Any) -> None:
 
 
 def test_without_the_linker_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    game = get_game("signal_lamps")  # loaded before the library is hidden
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingLibraryError, match=r"needs the package 'ziglang'.*wasm"):
-        modules.build(get_game("signal_lamps"), tmp_path)
+        modules.build(game, tmp_path)
