@@ -14,7 +14,8 @@ seeds, with the 95 % interval over seeds (Student's t). The folder has the runs 
 sweep.csv (every evaluation of every run) and edge.png (edge against seconds of training).
 
 --search N trains N configurations, or trials, that Optuna proposes for the highest mean edge (extra optuna). --space is a YAML
-file of what varies: by key a list of values, or Optuna's numbers, as in learning_rate: {low: 1e-4, high: 1e-2, log: true}.
+file of what varies: by key a list of values, or Optuna's numbers, as in
+optimizer.learning_rate: {low: 1e-4, high: 1e-2, log: true}.
 --batch B proposes B trials at a time, whose runs are trained side by side; more than B times --seeds workers have nothing to do.
 The trials depend on --search-seed, --seeds and --batch, not on --workers. The folder has Optuna's storage search.db, which its
 own tools read, and trials.png (edge by each key) in place of edge.png. The best of many trials is favoured by the choice: the
