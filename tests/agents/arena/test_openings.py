@@ -33,10 +33,6 @@ def opened(task: Task, first: int, count: int, agents: Sequence[int] = (0, 0, 0)
     return found
 
 
-def test_fresh_rounds_need_no_tables() -> None:
-    assert opening_tables(CLASSIC, Task(), 5, 0, 4, PAIR, np.zeros((4, 3), np.int64)) is None
-
-
 @pytest.mark.parametrize("task", [CARRIED, POTS], ids=str)
 def test_a_deal_does_not_depend_on_those_played_with_it(task: Task) -> None:
     whole = opened(task, 0, 26)
