@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from importlib.metadata import version
@@ -32,18 +33,7 @@ def test_help_teaches(command: object, capfd: Capture, monkeypatch: pytest.Monke
     out = capfd.readouterr().out
     assert stopped.value.code == 0
     assert f"usage: nainjaune {command.NAME}" in out  # type: ignore[attr-defined]
-    assert command.__doc__ is not None
-    assert " ".join(command.__doc__.split("\n\n")[0].split()) in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
-
-
-def test_help_names_the_commands(capfd: Capture) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    out = capfd.readouterr().out
-    for command in COMMANDS:
-        assert command.NAME in out
-        assert command.HELP in out
 
 
 def test_version(capfd: Capture) -> None:
@@ -149,16 +139,22 @@ def test_ctrl_c_is_no_traceback(capfd: Capture, monkeypatch: pytest.MonkeyPatch)
 # ---------------------------------------------------------------- the scripts
 
 
-def test_train_py_and_evaluate_py_are_the_same_commands() -> None:
-    def script(name: str, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, ROOT / name, *words], check=False, capture_output=True, text=True)
-
-    done = script("train.py", "c.yaml", "--out", "a", *TINY)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("nainjaune train: There is no configuration at 'c.yaml'")
-    done = script("evaluate.py", "--agents", "lowset", "a")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("nainjaune evaluate: Unknown agent 'lowset'. Did you mean 'lowest'?")
+@pytest.mark.parametrize(
+    ("script", "words", "says"),
+    [
+        ("train", ["c.yaml", "--out", "a"], "nainjaune train: There is no configuration at 'c.yaml'"),
+        ("evaluate", ["--agents", "lowset", "a"], "nainjaune evaluate: Unknown agent 'lowset'. Did you mean 'lowest'?"),
+    ],
+)
+def test_train_py_and_evaluate_py_are_the_same_commands(
+    script: str, words: list[str], says: str, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [f"{script}.py", *words])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path(str(ROOT / f"{script}.py"), run_name="__main__")
+    out, err = capfd.readouterr()
+    assert (stopped.value.code, out) == (2, "")
+    assert err.startswith(says)
 
 
 def test_help_is_quick() -> None:

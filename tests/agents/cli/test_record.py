@@ -81,9 +81,3 @@ def test_show_says_what_there_is_not(good: str, words: str, message: str, capfd:
 @pytest.mark.parametrize("words", ["", "show", "verify", "show f --match 0", "show f --lang de"])
 def test_a_command_line_that_makes_no_sense_is_a_usage_error(words: str, capfd: Capture) -> None:
     refused(capfd, f"record {words}", r"\. See nainjaune record.* --help\.")
-
-
-@pytest.mark.parametrize("words", [["--help"], ["verify", "--help"], ["show", "--help"]])
-def test_help_teaches(words: list[str], capfd: Capture) -> None:
-    status, out, _ = nainjaune(capfd, "record", *words)
-    assert (status, "verif" in out) == (0, True)

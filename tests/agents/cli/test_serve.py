@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.cli import serve
 from nainjaune_env.core.atomic_files import locked
 from tests.agents.cli.command import Capture, refused, status_of
 
@@ -69,8 +68,3 @@ def test_the_link_stays_until_a_new_one_is_asked_for(tmp_path: Path, monkeypatch
         assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(tmp_path / "t.sqlite"), *more]) == 0
         links += re.findall(r"#([\w-]{32})", capfd.readouterr().out)
     assert links[0] == links[1] != links[2] == links[3]
-
-
-def test_addresses_in_links() -> None:
-    assert [serve._shown(host) for host in ("127.0.0.1", "::1", "cards")] == ["127.0.0.1", "[::1]", "cards"]
-    assert serve._shown("0.0.0.0") != "0.0.0.0"

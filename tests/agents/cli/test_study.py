@@ -94,19 +94,6 @@ def test_parts_merge_to_the_whole(capfd: Capture) -> None:
     refused(capfd, "merge parts", "'parts/decisions.parquet' exists, and is not overwritten")
 
 
-def test_workers_leave_the_same_files_and_go_on_from_finished_parts(capfd: Capture) -> None:
-    words = f"--agents lowest random {SMALL} --rounds 10 --seed 3 --chunk 4 --out"
-    assert nainjaune(capfd, f"study {words} whole")[0] == nainjaune(capfd, f"study {words} a --shard 2/2")[0] == 0
-    before = {path.name: path.stat().st_mtime_ns for path in Path("a/shards").iterdir()}
-    status, out, _ = nainjaune(capfd, f"study {words} a --workers 1")
-    assert status == 0
-    assert re.match(r"10 rounds in \d+\.\d s", out)
-    assert len(before) == 2
-    assert contents("a") == contents("whole")
-    assert not Path("a/shards").exists()
-    refused(capfd, f"study {words} a --workers 1", "'a' exists, and is not overwritten")
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -116,11 +103,8 @@ def test_workers_leave_the_same_files_and_go_on_from_finished_parts(capfd: Captu
             "Expected a number of rounds or matches and a folder, as in --rounds 10000 --out studies/first",
         ),
         ("--agents lowest --rounds 5", "Expected a number of rounds or matches and a folder"),
-        ("--agents lowest --rounds 0 --out s", "--rounds: expected a whole number from 1 to"),
         ("--agents lowest --rounds 5 --out .", "exists, and is not overwritten"),
-        ("--agents lowest --rounds 5 --out . --workers 2", "exists, and is not overwritten"),
         ("--agents lowest --rounds 5 --out s --workers 2 --cluster auto", "--cluster is another place to play"),
-        ("--agents lowest --rounds 5 --out s --chunk 0", "--chunk: expected a whole number from 1 to 100000, not '0'."),
         (
             "--agents lowest --rounds 5 --out s --seed -1",
             "--seed: expected a whole number from 0 to",

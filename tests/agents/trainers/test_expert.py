@@ -21,22 +21,19 @@ from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search.values import ActionValues
 from nainjaune_agents.trainers.base import EVAL_SEED
-from nainjaune_agents.trainers.config import build, read_yaml
-from nainjaune_agents.trainers.expert import LABELS, Config, Trainer, train
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.expert import LABELS, Config, Trainer
 from nainjaune_agents.trainers.labels import Labels, concatenate_labels
-from nainjaune_agents.trainers.run import Run
 from nainjaune_agents.trainers.targets import entropy, pooled, targets
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.cards import cards_in
-from nainjaune_env.core.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
+from nainjaune_env.core.errors import CheckpointError, ConfigError, LabelsError
 from nainjaune_env.engine.batch import Batch
-from tests.agents.trainers.test_ppo import same
 from tests.support.contract import helper
 from tests.support.positions import stirred
 from tests.support.training import capture_metrics, run_in
 
-ROOT = Path(__file__).parents[3]
 TINY = {
     "preset": "djeco", "players": 3, "rule": "lowest", "generations": 2, "shards": 2, "shard": 40, "rounds": 8, "deals": 4,
     "arch": {"hidden": [16]}, "minibatch": 32, "epochs": 2, "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
@@ -51,12 +48,6 @@ def tiny(**other: Any) -> Config:
 
 def trainer_of(folder: Path, **other: Any) -> Trainer:
     return Trainer(tiny(**other), folder)
-
-
-def same_run(one: Path, two: Path) -> bool:
-    """Bit for bit the same checkpoint and labels but for the time it took."""
-    shards = [{path.name: path.read_bytes() for path in sorted((folder / LABELS).iterdir())} for folder in (one, two)]
-    return shards[0] == shards[1] and same(load_checkpoint(one), load_checkpoint(two))
 
 
 def some_labels(tmp_path: Path, **other: Any) -> tuple[Trainer, Labels]:
@@ -276,16 +267,6 @@ def test_the_network_learns_soft_targets(tmp_path: Path) -> None:
     assert after["rollout/entropy"] == pytest.approx(after["labels/entropy"], abs=0.05)
 
 
-def test_it_gets_stronger(tmp_path: Path) -> None:
-    """A generation labelled by random rollouts, from an untrained network on, beats the random player it began as."""
-    config = tiny(rule="random", generations=1, shards=2, shard=1000, rounds=200, deals=16, arch={"hidden": [64]}, epochs=10)
-    left = run_in(tmp_path, config)
-    agents = [load_agent(str(tmp_path), config.setup()), load_agent("random", config.setup())]
-    edge = Duplicate(config.setup(), agents, seed=5).edge(0, 1, 400)
-    assert edge.mean - 2 * edge.ci95 > 0.5
-    assert left.algorithm == "expert"
-
-
 def test_each_generation_learns_the_labels_of_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learned: list[list[int]] = []
     learn = Trainer.learn
@@ -399,36 +380,3 @@ def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     trainer = Trainer(config, tmp_path / LABELS)
     newest = concatenate_labels([trainer.load(1, number) for number in range(2)])
     assert logged["labels/error"][-1][1] == pytest.approx(float(np.nanmean(newest.error)))
-
-
-def test_progress_is_in_decisions_labelled(tmp_path: Path) -> None:
-    reported: list[int] = []
-    config, run = tiny(), Run(tmp_path)
-    train(config, run, run.create(config, resume=False), lambda done, metrics: reported.append(done))
-    assert reported == [0, 40, 80, 120, 160]
-    assert config.iterations == reported[-1]
-
-
-@pytest.mark.parametrize(
-    ("wrong", "why"),
-    [
-        ({"generations": 0}, "'generations' is at least 1"), ({"deals": 1}, "'deals' is at least 2"),
-        ({"explore": 1.5}, "'explore' is at most 1"), ({"temperature": 0.0}, "above 0, and it is 0.0"),
-        ({"truncate": 1, "rollouts": "rule"}, "it takes rollouts='net'"), ({"gate": 1}, "takes at least 2 deals"),
-        ({"rollouts": "nett"}, "Did you mean 'net'"), ({"rule": "talyl"}, "Did you mean 'tally'"),
-        ({"rule": "tally@search=5"}, "is a search"), ({"eval_deals": 1}, "takes at least 2 deals"),
-        ({"arch": {"hidden": [0]}}, "'arch.hidden' is at least 1"), ({"window": 0}, "'window' is at least 1"),
-        ({"seed": -1}, "'seed'"),
-        ({"game": "batasaurus", "preset": None, "rule": "highest"}, "which remembers"),
-        ({"eval_against": "lowset", "eval_deals": 2}, "Did you mean 'lowest'"),
-        ({"preset": "clasic"}, "classic"), ({"epoch": 3}, "epochs"),
-    ],
-)  # fmt: skip
-def test_wrong_values_are_errors_before_anything_runs(wrong: dict[str, Any], why: str) -> None:
-    with pytest.raises(NainJauneError, match=why):
-        tiny(**wrong)
-
-
-def test_the_shipped_configuration() -> None:
-    config = build(Config, read_yaml(ROOT / "configs" / "nain_jaune" / "expert.yaml"))
-    assert (config.rule, config.setup().players) == ("tally", 4)

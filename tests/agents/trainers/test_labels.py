@@ -145,15 +145,6 @@ def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
             load(tmp_path / "x.npz")
 
 
-def test_means_of_halves_must_agree_with_legal_actions_too(tmp_path: Path) -> None:
-    labels = some_labels()
-    halves = labels.halves.copy()
-    halves[0, 1, int(np.flatnonzero(labels.mask[0])[0])] = np.nan
-    save_labels(tmp_path / "x.npz", dataclasses.replace(labels, halves=halves), SETUP, SHARD)
-    with pytest.raises(LabelsError, match="must have a finite mean for every legal action"):
-        load(tmp_path / "x.npz")
-
-
 def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
     """In the names of compressions, flags and sizes too: what a zip file does not check is dates and the like."""
     path, labels, rng = tmp_path / "x.npz", some_labels(), random.Random(1)

@@ -10,16 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.common_layout import CommonView
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.payoff_scale import random_payoff_scale
 from nainjaune_agents.trainers.multitask import mixed_setups, normalized_within, setup_names, share_out, spread_within
 from nainjaune_agents.trainers.ppo import METRICS
-from nainjaune_agents.trainers.rollout import Rollout, joined
 from nainjaune_env.core.errors import CheckpointError, ConfigError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -64,17 +62,16 @@ def test_one_or_a_list_and_knobs_over_knobs() -> None:
         ({"preset": [["skip"]]}, r"In an entry of 'mixture', 'preset' is one, a list of them, or 'all', not \[\['skip'\]\]\."),
         ({"preset": "skp"}, r"Unknown preset 'skp'\. Did you mean 'skip'\?"),
         ({"preset": "djeco", "players": [4, 5]}, r"The preset 'djeco' is for 2 to 4 players, not 5\."),
+        (
+            {"preset": "skip", "players": "all"},
+            r"mixture of 6 setups needs as many 'tables' in each process, and there are 5\.",
+        ),
         ({"preset": "djeco", "rules": {"stak": 2}}, r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
     ],
 )
 def test_entries_that_are_none(entry: dict[str, Any], says: str) -> None:
     with pytest.raises((ConfigError, RulesError), match=says):
-        tiny(mixture=[entry])
-
-
-def test_what_a_mixture_needs() -> None:
-    with pytest.raises(ConfigError, match=r"A mixture of 2 setups needs as many 'tables' in each process, and there are 1\."):
-        trainer_of(tiny(mixture=TWO, tables=1))
+        trainer_of(tiny(mixture=[entry], tables=5))
 
 
 def test_tables_are_shared_out_evenly() -> None:
@@ -164,24 +161,6 @@ def test_spreads_within_parts() -> None:
     assert (spread_within(part, np.full(5, 3, np.float32)) > 0).all()
 
 
-def test_rollouts_are_joined_with_their_chains_counted_on() -> None:
-    def rollout(part: int, chains: int, chain: list[int]) -> Rollout:
-        empty = np.zeros((len(chain), 0))
-        column = np.arange(len(chain), dtype=np.float32) + 10 * part
-        return Rollout(
-            empty.astype(np.uint8), empty.astype(np.uint8), column.astype(np.int64), column.astype(np.int64), column, column,
-            np.full(len(chain), part), np.full(len(chain), part),
-            np.array(chain), column, np.full(chains, part, np.float32), 2.0 * part,
-        )  # fmt: skip
-
-    both = joined([rollout(0, 3, [2, 0, 2]), rollout(3, 2, [1, 0])])
-    assert both.trajectory_id.tolist() == [2, 0, 2, 4, 3]
-    assert both.setup_index.tolist() == [0, 0, 0, 3, 3]
-    assert both.final.tolist() == [0, 0, 0, 3, 3]
-    assert both.action.tolist() == [0, 1, 2, 30, 31]
-    assert both.payoff_std == 3.0
-
-
 # ---------------------------------------------------------------- runs
 
 
@@ -207,14 +186,6 @@ def test_its_net_learns_at_each_of_them(tmp_path: Path) -> None:
     assert metrics.keys() - {"eval/edge/djeco-3", "eval/edge/skip-6"} <= METRICS.keys()
 
 
-def test_it_sits_down_at_tables_it_was_not_trained_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_in(tmp_path, tiny(mixture=TWO, iterations=1))
-    for preset, players in (("tableau", 8), ("djeco", 2)):
-        words = ["--preset", preset, "--players", str(players), "--deals", "3"]
-        assert main(["evaluate", "--agents", str(tmp_path), "lowest", *words]) == 0
-    assert "lowest" in capsys.readouterr().out
-
-
 def test_a_run_may_begin_with_it(tmp_path: Path) -> None:
     """A mixture with the network as it is; a specialist with what it is at its own table; but no mixture with a specialist's."""
     general, special = tmp_path / "general", tmp_path / "special"
@@ -232,10 +203,3 @@ def test_a_run_may_begin_with_it(tmp_path: Path) -> None:
     assert np.array_equal(one.net.evaluate(observation)[0], two.net.evaluate(observation)[0])
     with pytest.raises(CheckpointError, match="is a network for one table, and this run is for a mixture"):
         run_in(tmp_path / "wrong", tiny(mixture=TWO, **{**still, "init": str(special)}, preset="classic", players=5))
-
-
-def test_one_without_a_layer_to_fold_into_is_refused(tmp_path: Path) -> None:
-    left = run_in(tmp_path, tiny(mixture=TWO, iterations=1))
-    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(left, arch={"hidden": []}))
-    with pytest.raises(CheckpointError, match=r"The tensors of .* are not those of its network"):
-        load_agent(str(tmp_path), make_setup())
