@@ -84,12 +84,6 @@ def test_in_a_field_of_itself_nobody_has_an_edge(setup: Any) -> None:
         assert all(m.mean == 0.0 for m in edge.by_seat)
 
 
-def test_chance_in_a_field_of_itself_has_an_edge_within_its_interval() -> None:
-    edge = Duplicate(small(), [Chance("a"), Chance("b")], seed=3).edge(0, 1, 400)
-    assert edge.ci95 > 0
-    assert abs(edge.mean) < 1.6 * edge.ci95
-
-
 def test_an_edge_does_not_depend_on_who_else_is_listed() -> None:
     """Not even that of agents that draw; in deals, and in matches."""
     setup = small()

@@ -16,7 +16,7 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.records.record import write_records
 from nainjaune_env.registry import make_setup
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune
 from tests.support.source import ROOT
 
 HAND = "A 2 3 3 5 7♦ 8 9 10 10 V♣ D"
@@ -101,25 +101,6 @@ def test_the_other_game_by_its_records(capfd: Capture, tmp_path: Path) -> None:
     status, _, err = nainjaune(capfd, "advise --preset batasaurus --set memory=perfect --hand 1 2 3 --model mirror")
     assert status == 2
     assert err == "nainjaune advise: A position of Batasaurus cannot be written: give a record, a match, a round and a move."
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("", "Expected a position, as in --hand A 3 5 7♦ …, or a move of a match"),
-        ("--hand A 2 3", "each is dealt 12 cards; seat 0 holds 3 and has played 0."),
-        (f"--hand {HAND} --move 3", "--move needs a file of records: add --record FILE."),
-        (f"--hand {HAND} --model nobody", "Unknown agent 'nobody'"),
-        (f"--hand {HAND} --model tally --agents lowest lowest", "Expected 1 or 3 other agents at a table with 4 seats, not 2."),
-        ("--record {file}", "Expected a move"),
-        ("--record {file} --move 1 --hand A", "--hand cannot be combined with --record"),
-        ("--record {file} --move 1 --preset djeco", "--preset cannot be combined with --record"),
-        ("--record {file} --move 2 --round 9", "There is no decision in round 9; rounds with decisions: 1, 2."),
-        ("--record {file} --move 1 --match 5", "matches.jsonl holds 2 matches, so there is no match 5."),
-    ],
-)
-def test_errors_are_sentences(words: str, said: str, capfd: Capture, file: Path) -> None:
-    refused(capfd, f"advise {words}".replace("{file}", str(file)), re.escape(said))
 
 
 def test_the_page_shows_what_is_shown(capfd: Capture) -> None:

@@ -6,8 +6,6 @@ import csv
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.agents.cli.command import Capture, nainjaune, refused
 
 QUICK = "--model tally --choosing 40 --measuring 100"
@@ -55,19 +53,3 @@ def test_in_french(capfd: Capture, file: Path) -> None:
     assert status == 0
     assert "jetons perdus" in out
     assert out.count("nainjaune advise --lang fr") == 1
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("{file} --seat 7", "has no such decision: there are 2 matches, seats 0 to 3, and the players "),
-        ("{file} --player me", "has no such decision"),
-        ("{file} --match 3", "holds 2 matches, so there is no match 3."),
-        ("{file} --workers 2 --cluster auto", "--cluster is another place to play"),
-        ("{file} --model tally lowest", "Expected 1 or 4 agents at a table with 4 seats, not 2."),
-        ("empty.jsonl", "has no such decision: it is empty."),
-    ],
-)
-def test_errors_are_sentences(words: str, said: str, capfd: Capture, file: Path) -> None:
-    Path("empty.jsonl").touch()
-    refused(capfd, f"analyse {words}".replace("{file}", str(file)), said)

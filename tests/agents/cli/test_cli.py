@@ -101,32 +101,6 @@ def test_keys_lists_the_configuration(capfd: Capture) -> None:
     assert keys == [key for key, _, _ in described(get_trainer("ppo").Config)]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("", r"Training takes --out, the folder for the run"),
-        ("c.yaml", r"Training takes --out, the folder for the run"),
-        ("none.yaml --out a", r"There is no configuration at 'none\.yaml'\."),
-        ("c.yaml --out a --set iteratons=2", r"Unknown configuration key 'iteratons'\. Did you mean 'iterations'\?"),
-        ("c.yaml --out a --set iterations=many", r"'iterations' takes int, not 'many'"),
-        ("c.yaml --out a --set algorithm=pop", r"Unknown algorithm 'pop'\. Did you mean 'ppo'\?"),
-        ("c.yaml --out a --set preset=clasic", r"Unknown preset 'clasic'"),
-        ("c.yaml --out a --set rules.stak=2", r"Unknown knob 'stak'"),
-        ("c.yaml --out a --set eval_against=lowset", r"Unknown agent 'lowset'"),
-        ("c.yaml --out a --resume", r"There is no run to resume at 'a'"),
-        ("--out a --resume", r"There is no configuration at 'a/config\.yaml'"),
-        ("c.yaml --out a --set rules.stake=[1,2]", r"The knob 'stake' is a whole number"),
-        ("c.yaml --out c.yaml", r"'c\.yaml' already exists"),
-        ("c.yaml --out c.yaml/a", r"Not a directory|File exists"),
-        ("c.yaml --out a --set init=nope", r"There is no checkpoint at 'nope'\."),
-    ],
-)
-def test_trainings_errors_are_a_sentence_and_leave_nothing(words: str, says: str, capfd: Capture) -> None:
-    """So that the same command, put right, can be given again."""
-    Path("c.yaml").write_text("players: 3\n", encoding="utf-8")
-    refused(capfd, f"train {words}", says)
-
-
 def test_ctrl_c_is_no_traceback(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*args: object, **options: object) -> None:
         raise KeyboardInterrupt

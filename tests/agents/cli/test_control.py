@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune
 
 
 @pytest.mark.parametrize("start", ["", " --start pots=9"])
@@ -21,17 +21,3 @@ def test_the_first_agent_in_fields_of_the_others(start: str, capfd: Capture) -> 
         assert re.search(
             rf"in a field of {rival}\n    duplicate +{number}\n    with control variates  {number}\n.* needs \d+\.\d times", out
         )
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("", "arguments are required: --agents"),
-        ("--agents lowest random", "need a field that always acts alike"),
-        ("--agents lowest", "two or more agents"),
-        ("--agents lowest tally --start carried", "rounds that are not carried, and not for own payoff, carried start"),
-        ("--agents lowest tally --out results", "Unrecognized arguments: --out results"),
-    ],
-)
-def test_what_is_refused(words: str, says: str, capfd: Capture) -> None:
-    refused(capfd, f"control {words}", says)

@@ -111,36 +111,3 @@ def test_whole_matches(capfd: Capture) -> None:
     assert [(edge["hero"], edge["field"]) for edge in held["edges"]] == [("tally", "lowest")]
     assert (held["matches"], held["most_rounds"], held["agents"], "commit" in held) == (4, 2, ["tally", "lowest"], True)
     refused(capfd, words, r"'a/matches\.json' exists, and is not overwritten")
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("", r"The following arguments are required: --agents"),
-        ("--agents lowest", r"takes two or more agents"),
-        ("--agents lowest lowest", r"agents of different names, not \['lowest', 'lowest'\]"),
-        ("--agents lowest lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
-        ("--agents lowest runs/none", r"There is no run or checkpoint at 'runs/none'"),
-        ("--agents lowest random --preset clasic", r"Unknown preset 'clasic'\. Did you mean 'classic'\?"),
-        ("--agents lowest random --game nain", r"Unknown game 'nain'\."),
-        ("--agents lowest random --players 9", r"for 2 to 4 players, not 9"),
-        ("--agents lowest random --set stak=2", r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
-        ("--agents lowest random --deals 1", r"Argument --deals: expected a whole number from 2 to 1000000000, not '1'\."),
-        ("--agents lowest random --preset classic --set max_rounds=null --records m.jsonl", r"has no end"),
-        ("--agents lowest random --rounds 3", r"--rounds is the length of matches: it goes with --episode match\."),
-        ("--agents lowest random --episode match --records m", r"--episode match goes without --records\."),
-        ("--agents lowest random --episode match --device cuda", r"--episode match goes without --device cuda\."),
-        ("--agents lowest random --deals 2 --out file", r"File exists|Not a directory"),
-        ("--agents lowest random --deals 2 --out file/deep", r"File exists|Not a directory"),
-        ("--agents lowest random --deals 2 --records file/m.jsonl", r"File exists|Not a directory"),
-        # former options
-        ("--versus lowest random --until-decided", r"--versus is a command: nainjaune versus A B\."),
-        ("--agents lowest random --control-variates", r"--control-variates are a command: nainjaune control --agents A B\."),
-        ("--watch --agents lowest random", r"--watch is a command: nainjaune watch --agents A B\."),
-        ("--list", r"--list is a command: nainjaune agents\."),
-        ("--agents lowest random --pots 1 2 3 4 5", r"--pots is a start: --start pots=20 puts 20 chips into each pot\."),
-    ],
-)
-def test_errors_are_a_sentence(words: str, says: str, capfd: Capture) -> None:
-    Path("file").write_text("", encoding="utf-8")
-    refused(capfd, f"evaluate {words}", says)

@@ -173,33 +173,6 @@ def test_solve_prints_every_size(capfd: Capture) -> None:
         assert [row["first"] for row in csv.DictReader(file)] == [row["first"] for row in held]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (GAME + " --limit 1000", r"more than the 1,000 nodes that are allowed\. A shorter game fits: --set dinosaurs=3\."),
-        ("--preset batasaurus", r"There are more than 1,000 openings, too many .* A shorter game fits: --set dinosaurs=4\."),
-        ("--preset classic", r"There are more than 1,000 openings, too many to list; give those to begin with\."),
-        (GAME + " --set dinosaurs=2 --limit 3", r"more than the 3 nodes that are allowed\."),
-        (GAME + " --agents lowset", r"Unknown agent 'lowset'\..*Valid: random, .*exact[,.]"),
-        (GAME + " --agents random random", r"Each agent is named once, not as in \['random', 'random'\]"),
-        ("--preset batasaurus --players 3 --agents exact", r"'exact' plays with 2 players and memory = perfect, not with 3"),
-        ("--agents exact", r"Unknown agent 'exact'"),
-        (GAME + " --first 2", r"Expected --first to be a seat from 0 to 1, not 2\."),
-        *(
-            (f"{GAME} --solve {other}", r"--solve prints .*, and cannot be combined with --agents, --iterations, --objective")
-            for other in ("--agents exact", "--iterations 9", "--objective own", "--start pots=3", "--first 1", "--draws 5")
-        ),
-        ("--solve", r"no solution is known here\. Known: none\."),
-        ("--preset batasaurus --solve --out x", r"no solution is known here\. Known: 2 players, memory = perfect\."),
-        (GAME + " --set dinosaurs=3 --out file", r"File exists|Not a directory"),
-    ],
-)
-def test_errors_are_a_sentence(words: str, says: str, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "MAX_OPENINGS", 1000)  # or it would take a while
-    Path("file").write_text("", encoding="utf-8")
-    refused(capfd, f"exact {words}", says, printed=True)
-
-
 def test_the_limit_is_the_trees() -> None:
     assert module.LIMIT == tree.LIMIT
 

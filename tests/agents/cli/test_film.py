@@ -72,30 +72,6 @@ def test_pictures_by_ply(records: str, tmp_path: Path) -> None:
     assert "is out of cards" in drawn[None]
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("--out x.jpg --agents random", r"--out must end in \.gif, \.png, \.svg, not 'x\.jpg'"),
-        ("--out x.gif", "file of records or the agents"),
-        ("--out x.gif --agents nobody", "Unknown agent 'nobody'"),
-        ("--out x.gif --agents random random random random random", "4 seats, too few for 5 agents"),
-        ("--out x.gif --agents random --seat 4", "--seat must be from 0 to 3, not 4"),
-        ("--out x.gif --agents random --round 2", "no round 2"),
-        ("--out x.gif --agents random --ply 3", r"--ply is for \.png or \.svg, and cannot be used for \.gif"),
-        ("RECORDS --out x.svg --scale 2", r"--scale is for \.gif or \.png, and cannot be used for \.svg"),
-        ("RECORDS --out x.svg --ply 3 --seconds 3", r"--seconds is for \.gif, and cannot be used for \.svg"),
-        ("RECORDS --out x.png --hold 2", r"--hold is for \.gif, and cannot be used for \.png"),
-        ("--out x.png --agents random --ply 1000", r"--ply must be from 0 to \d+ in this round, not 1000"),
-        ("RECORDS --out x.gif --match 3", "holds 2 matches, so there is no match 3"),
-        ("RECORDS --out x.gif --preset classic", "--preset is for a new round"),
-        ("RECORDS --out x.gif --seed 0", "--seed is for a new round"),
-        ("--out x.gif --agents random --match 2", "--match is for a file of records"),
-    ],
-)
-def test_refusals(words: str, why: str, records: str, capfd: Capture) -> None:
-    refused(capfd, f"film {words}".replace("RECORDS", records), why)
-
-
 def test_control_characters_in_names_leave_the_picture_well_formed(tmp_path: Path) -> None:
     records = play(make_setup("nain_jaune", "djeco", 2, max_rounds=2), 1, 1)
     records[0]["agents"] = ["a\x1b[1m", "b\x00"]

@@ -83,23 +83,6 @@ def test_stopped_it_goes_on(capfd: Capture, endings: list[signal.Signals]) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("--shard 0/3 --out a", r"Argument --shard: expected a part and the number of parts, as in 3/100, not '0/3'"),
-        ("--shard 4/3 --out a", r"as in 3/100, not '4/3'"),
-        ("--shard 1/3", r"--shard leaves its part in a folder: it needs --out\."),
-        ("--shard 1/3 --out a --records m", r"--shard cannot be combined with --records\."),
-        ("--workers 2 --cluster auto", r"--workers are processes of this machine, and --cluster is another place to play"),
-        ("--workers 2 --device cuda", r"--workers cannot be combined with --device cuda\."),
-        ("--workers 2 --episode match", r"--workers cannot be combined with --episode match\."),
-        ("--cluster here", r"A cluster's address is host:port or auto, not 'here'\."),
-    ],
-)
-def test_errors_are_a_sentence(words: str, says: str, capfd: Capture) -> None:
-    refused(capfd, f"evaluate --agents random lowest --deals 4 {words}", says)
-
-
-@pytest.mark.parametrize(
     ("content", "says"),
     [
         (None, r"There is no description of a run at 'a/shards/run\.json'\."),

@@ -106,20 +106,6 @@ def test_rules_without_an_end_are_played_by_rounds(capfd: Capture, monkeypatch: 
     refused(capfd, f"play {words} --match", "A match under these rules has no end")
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("--agents lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
-        ("--agents lowest random", r"At a table of 4, --agents takes 1 or 3 names, not 2\."),
-        ("--agents runs/none", r"There is no run or checkpoint at 'runs/none'"),
-        ("--seat 4", r"The person's seat is from 0 to 3, not 4\."),
-        ("--records file", r"file, line 1: Expected a record as JSON: .* Nothing is added to such a file\."),
-        ("--records file/mine.jsonl", r"File exists|Not a directory"),
-    ],
-)
-def test_errors_are_a_sentence(words: str, says: str, capfd: Capture) -> None:
-    Path("file").write_text("shopping list\n", encoding="utf-8")
-    refused(capfd, f"play --pace=0 {words}", says)
 
 
 def test_a_match_that_was_left_is_resumed(state_home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

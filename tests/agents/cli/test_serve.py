@@ -53,14 +53,6 @@ def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     refused(capfd, f"serve --no-browser --data {tmp_path / 't.sqlite'}", r"needs the package 'tornado', .*\[serve\]")
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [("nosuch", "Unknown agent 'nosuch'"), ("runs/none", "There is no run or checkpoint at 'runs/none'")],
-)
-def test_an_unknown_agent_is_refused_at_the_start(name: str, says: str, capfd: Capture) -> None:
-    refused(capfd, f"serve --no-browser --data t.sqlite --agents random {name}", says)
-
-
 def test_the_link_stays_until_a_new_one_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     links = []
     monkeypatch.setattr(asyncio, "Event", Stopped)

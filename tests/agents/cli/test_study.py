@@ -94,39 +94,6 @@ def test_parts_merge_to_the_whole(capfd: Capture) -> None:
     refused(capfd, "merge parts", "'parts/decisions.parquet' exists, and is not overwritten")
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("--rounds 5 --out s", "Expected agents that play, as in --agents tally lowest"),
-        (
-            "--agents lowest --out s",
-            "Expected a number of rounds or matches and a folder, as in --rounds 10000 --out studies/first",
-        ),
-        ("--agents lowest --rounds 5", "Expected a number of rounds or matches and a folder"),
-        ("--agents lowest --rounds 5 --out .", "exists, and is not overwritten"),
-        ("--agents lowest --rounds 5 --out s --workers 2 --cluster auto", "--cluster is another place to play"),
-        (
-            "--agents lowest --rounds 5 --out s --seed -1",
-            "--seed: expected a whole number from 0 to",
-        ),
-        (
-            "--agents lowest --rounds 5 --out s --threads 0",
-            "--threads: expected a whole number from 1 to 1024, not '0'.",
-        ),
-        (
-            "--agents lowest --rounds 5 --out s --search 1",
-            "--search: expected a whole number from 2 to 100000, not '1'.",
-        ),
-        ("--agents lowest --rounds 5 --out s --search-share 0.5", "--search-by and --search-share need --search K"),
-        ("--agents lowest --rounds 5 --out s --search-by tally", "--search-by and --search-share need --search K"),
-        ("--agents lowest tally --rounds 5 --out s --seating fixed", "one agent, or 3 in the order of the seats, not 2"),
-        ("--agents nobody --rounds 5 --out s", "'nobody'"),
-    ],
-)
-def test_what_cannot_be_is_said_in_a_sentence(words: str, says: str, capfd: Capture) -> None:
-    refused(capfd, f"study {words} {SMALL}", re.escape(says))
-
-
 @pytest.mark.parametrize("library", ["pyarrow", "pyarrow.parquet"])
 def test_the_extra_is_named_where_a_library_is_missing(library: str, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "nainjaune_agents.study.files", raising=False)

@@ -144,17 +144,6 @@ def test_bfloat16_is_for_processors_that_have_it(monkeypatch: pytest.MonkeyPatch
     assert fast_dtype() is torch.float32
 
 
-def test_refreshed_it_is_the_network_as_it_is_now() -> None:
-    net, observation = net_for(SETUPS[0]), seen(SETUPS[0], 8)
-    fast = inference(net, torch.float32)
-    stirred(net, seed=9)
-    fast.refresh()
-    logits, value = fast(observation)
-    expected = net(observation)
-    assert torch.allclose(logits, expected[0], rtol=1e-4, atol=1e-4)
-    assert torch.allclose(value[:, 0], expected[1], rtol=1e-4, atol=1e-4)
-
-
 # ---------------------------------------------------------------- training
 
 

@@ -145,5 +145,14 @@ def test_the_anytime_interval_holds_at_all_looks_at_once() -> None:
     assert plain > 3 * MOST
 
 
+@pytest.mark.parametrize("count", [300, 5000, 30_000])
+def test_the_anytime_interval_by_its_formula(count: int) -> None:
+    """Proposition 2.2 and equation 9 of Waudby-Smith and others, with rho tuned to 5,000 values."""
+    log = -2 * math.log(0.05)
+    rho = math.sqrt((log + math.log(log) + 1) / 5000)
+    boundary = math.sqrt(2 * (count * rho**2 + 1) / (count**2 * rho**2) * math.log(math.sqrt(count * rho**2 + 1) / 0.05))
+    assert anytime_half_width(Moments(count, 0.0, 9.0 * (count - 1))) == pytest.approx(3 * boundary)
+
+
 def test_no_interval_of_one_figure() -> None:
     assert math.isnan(anytime_half_width(moments([2.0])))

@@ -109,17 +109,6 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LabelsError, match="is not a whole npz file"):
             load(path)
     damaged = bytearray(whole)
-    damaged[len(whole) // 2] ^= 0xFF
-    path.write_bytes(damaged)
-    with pytest.raises(LabelsError, match="is not a whole npz file"):
-        load(path)
-    for place in (6, 10):  # the version and the method of compression that zip needs
-        damaged = bytearray(whole)
-        damaged[whole.rindex(b"PK\x01\x02") + place] = 109
-        path.write_bytes(damaged)
-        with pytest.raises(LabelsError, match="is not a whole npz file"):
-            load(path)
-    damaged = bytearray(whole)
     damaged[27] = 4  # the length of a name: zipfile's error quotes that number of bytes
     path.write_bytes(damaged)
     with pytest.raises(LabelsError, match=r"is not a whole npz file .{0,400}$"):

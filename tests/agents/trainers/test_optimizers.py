@@ -70,18 +70,6 @@ def test_muon_steps_the_hidden_layers_matrices_and_adam_all_else() -> None:
     assert {*mixed.named()} == {"optimizer.", "muon."}
 
 
-def test_without_muon_adam_steps_all() -> None:
-    one, two = net(1), net(1)
-    mixed, adam = grouped(one, {"name": "adam"}, one), torch.optim.Adam(two.parameters(), eps=1e-5, fused=True)
-    mixed.set_learning_rate(1e-3)
-    for each in (one, two):
-        with_gradients([*each.parameters()], 1)
-    mixed.step()
-    adam.step()
-    assert all(torch.equal(*pair) for pair in zip(one.parameters(), two.parameters(), strict=True))
-    assert {*mixed.named()} == {"optimizer."}
-
-
 @pytest.mark.parametrize(
     "shapes",
     [((128, 121), (128, 128)), ((64, 96), (96, 64), (70, 96), (33, 5))],

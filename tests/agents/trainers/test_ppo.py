@@ -154,26 +154,6 @@ def test_log_probabilities_are_the_nets_and_values_the_critics(played: tuple[Tra
     assert rollout.value == pytest.approx(3.0 * values, abs=1e-3)
 
 
-@pytest.mark.parametrize("played", REMEMBERING, indirect=True, ids=str)
-def test_each_seat_remembers_its_own_round_and_nothing_else(played: tuple[Trainer, Rollout]) -> None:
-    """Stepped by hand along the decisions of a seat, from a state of 0; every other state would give other numbers."""
-    trainer, rollout = played
-    blind = 0
-    for number in np.unique(rollout.trajectory_id)[:40]:
-        state = np.zeros((1, 8), np.float32)
-        for t in np.flatnonzero(rollout.trajectory_id == number):
-            at = slice(t, t + 1)
-            forgotten = trainer.net.evaluate(rollout.observation[at], np.zeros((1, 8), np.float32))[0]
-            logits, value = trainer.net.evaluate(rollout.observation[at], state)
-            mask = torch.from_numpy(masks(trainer, rollout)[at])
-            one, other = (masked_log_softmax(torch.from_numpy(x), mask)[0, rollout.action[t]] for x in (logits, forgotten))
-            assert rollout.log_prob[t] == pytest.approx(float(one), abs=2e-4)
-            if not trainer.critic:
-                assert rollout.value[t] == pytest.approx(3.0 * value[0], abs=1e-3)
-            blind += abs(float(one) - float(other)) > 1e-2
-    assert blind > 40
-
-
 def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer, Rollout]) -> None:
     """Its bytes begin with the seat's own observation; what follows depends on what is hidden from the seat."""
     trainer, rollout = played
