@@ -6,15 +6,14 @@ import csv
 import json
 from pathlib import Path
 
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 
 QUICK = "--model tally --choosing 40 --measuring 100"
 
 
 def test_a_file(capfd: Capture, file: Path, tmp_path: Path) -> None:
     out_file = tmp_path / "review.csv"
-    status, out, err = nainjaune(capfd, f"analyse {file} {QUICK} --out {out_file}")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"analyse {file} {QUICK} --out {out_file}")
     assert out.splitlines()[0].split() == ["decisions", "mistakes", "chips", "lost", "a", "round"]
     assert "The costliest mistakes" in out
     assert f"nainjaune advise --record {file} --match " in out
@@ -49,7 +48,6 @@ def test_units_give_the_same_output(capfd: Capture, file: Path, tmp_path: Path) 
 
 
 def test_in_french(capfd: Capture, file: Path) -> None:
-    status, out, _ = nainjaune(capfd, f"analyse {file} {QUICK} --lang fr --match 1 --worst 1")
-    assert status == 0
+    out = output_of(capfd, f"analyse {file} {QUICK} --lang fr --match 1 --worst 1")
     assert "jetons perdus" in out
     assert out.count("nainjaune advise --lang fr") == 1

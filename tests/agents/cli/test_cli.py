@@ -16,7 +16,7 @@ from nainjaune_agents.cli.main import COMMANDS, main
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.options import described
 from nainjaune_agents.trainers import get_trainer
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 
 ROOT = Path(__file__).parents[3]
 TINY = ["--set=tables=32", "--set=arch.hidden=[8]", "--set=critic_hidden=[8]", "--set=eval_every=0", "--set=threads=1"]
@@ -87,14 +87,12 @@ def test_train_end_to_end(capfd: Capture) -> None:
     refused(capfd, "train --out runs/a --resume --set=tables=3", r"this differs \(tables: 32 then, 3 now\)")
 
     words = "--agents random runs/a ppo:runs/a@sample --preset=classic --players=3 --set=stake=2 --deals=5"
-    status, out, _ = nainjaune(capfd, f"evaluate {words}")
-    assert status == 0
+    out = output_of(capfd, f"evaluate {words}")
     assert "a@sample" in out
 
 
 def test_keys_lists_the_configuration(capfd: Capture) -> None:
-    status, out, _ = nainjaune(capfd, "train --keys")
-    assert status == 0
+    out = output_of(capfd, "train --keys")
     head, *rows = out.splitlines()
     assert head.startswith("Keys of algorithm 'ppo'")
     keys = [row.split()[0] for row in rows]

@@ -15,7 +15,7 @@ from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.zoo import player_registry
 from nainjaune_env.records.record import read_records
 from nainjaune_env.registry import make_setup
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 from tests.agents.nets.test_checkpoint import make
 from tests.support.positions import small
 
@@ -24,8 +24,7 @@ from tests.support.positions import small
 def test_end_to_end(capfd: Capture) -> None:
     save_checkpoint(Path("runs") / "a" / FILE_NAME, make(small()))
     words = "evaluate --agents random lowest runs/a --preset classic --players 3 --deals 40 --seed 5 --set max_rounds=2"
-    status, out, err = nainjaune(capfd, f"{words} --out results/x")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"{words} --out results/x")
     assert "classic, 3 players, 40 deals, seed 5" in out
     assert [line.split()[0] for line in out.splitlines() if " ± " in line] == ["random", "lowest", "a"] * 2  # edges, and ratings
     assert out.rstrip().endswith("Report: results/x/results.html")
@@ -51,8 +50,7 @@ def test_runs_are_rated_under_their_own_rules(capfd: Capture) -> None:
     trained = small()
     save_checkpoint(Path("runs") / "a" / FILE_NAME, make(trained))
     words = "evaluate --deals 5 --agents lowest"
-    status, out, err = nainjaune(capfd, f"{words} runs/a --out own")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"{words} runs/a --out own")
     assert f"preset {trained.preset}, {trained.players} players" in out
     held = json.loads(Path("own/results.json").read_text(encoding="utf-8"))
     assert (held["rules"], held["players"]) == (trained.rules.to_dict(), trained.players)
@@ -68,8 +66,7 @@ def test_runs_are_rated_under_their_own_rules(capfd: Capture) -> None:
 def test_records_verify(capfd: Capture) -> None:
     words = "evaluate --agents lowest random --preset=classic --players=3 --set=max_rounds=2 --deals=2 --seed=4 --matches=5"
     words += " --records=deep/m.jsonl"
-    status, out, _ = nainjaune(capfd, words)
-    assert status == 0
+    out = output_of(capfd, words)
     assert out.startswith("Records of 5 matches: deep/m.jsonl\n")
     records = list(read_records("deep/m.jsonl"))
     assert [record["agents"] for record in records[:2]] == [["lowest", "random", "lowest"], ["random", "lowest", "random"]]
@@ -82,8 +79,7 @@ ONE_WAY = "evaluate --agents tally lowest random --preset djeco --players 3 --de
 
 
 def test_one_way_reports_the_edges_of_the_first_agent(capfd: Capture) -> None:
-    status, table, _ = nainjaune(capfd, f"{ONE_WAY} --out whole")
-    assert status == 0
+    table = output_of(capfd, f"{ONE_WAY} --out whole")
     assert [line.split()[0] for line in table.splitlines() if "±" in line or "differ" in line][:1] == ["tally"]
     assert "\nlowest" not in table  # it is no hero
     assert "rating" not in table
@@ -103,8 +99,7 @@ def test_one_way_reports_the_edges_of_the_first_agent(capfd: Capture) -> None:
 
 def test_whole_matches(capfd: Capture) -> None:
     words = "evaluate --agents tally lowest --preset djeco --players 3 --deals 4 --episode match --rounds 2 --one-way --out a"
-    status, out, _ = nainjaune(capfd, words)
-    assert status == 0
+    out = output_of(capfd, words)
     assert re.match(r"Nain Jaune, preset djeco, 3 players, 4 matches, seed 0\n", out)
     assert "rounds a match" in out
     held = json.loads(Path("a/matches.json").read_text(encoding="utf-8"))

@@ -24,7 +24,7 @@ from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import Chance
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 from tests.agents.nets.test_checkpoint import make
 
 GAME = "--preset batasaurus --players 2 --set memory=perfect"
@@ -44,8 +44,7 @@ def of_agent(setup: Setup, name: str) -> BestResponseGains:
 def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: Capture) -> None:
     names = ["random", "highest", "exact"]
     words = f"{GAME} --set dinosaurs={dinosaurs} --agents {' '.join(names)} --out deep/x"
-    status, out, err = nainjaune(capfd, f"exact {words}")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"exact {words}")
     setup, written = perfect(dinosaurs), build_tree(perfect(dinosaurs))
     assert f"Tree: {written.size:,} nodes, {written.num_infosets:,} information sets, 2 openings." in out
     assert f"memory = perfect, dinosaurs = {dinosaurs}." in out
@@ -99,8 +98,7 @@ def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypa
     refused(capfd, f"exact {DECK} --agents chance", "draws its action at random and has no probabilities", printed=True)
     found = {}
     for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
-        status, _, err = nainjaune(capfd, f"exact {DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
-        assert (status, err) == (0, "")
+        output_of(capfd, f"exact {DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
         held = json.loads(Path(f"x{draws}_{seed}", "exact.json").read_text(encoding="utf-8"))
         assert held["draws"] == draws
         found[draws, seed] = held["agents"][0]["exploitability"]
@@ -115,8 +113,7 @@ DECK = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=2"
 
 
 def test_cfr_falls(capfd: Capture) -> None:
-    status, out, err = nainjaune(capfd, f"exact {GAME} --set dinosaurs=4 --iterations 95 --out x")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"exact {GAME} --set dinosaurs=4 --iterations 95 --out x")
     cfr = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["cfr"]
     assert cfr["iterations"] == [10, 20, 30, 40, 50, 60, 70, 80, 90, 95]
     gains = cfr["exploitability"]
@@ -128,8 +125,7 @@ def test_cfr_falls(capfd: Capture) -> None:
 
 def test_three_seats(capfd: Capture) -> None:
     words = "--preset batasaurus --players 3 --set memory=perfect --set dinosaurs=3 --agents cheapest --out x"
-    status, out, _ = nainjaune(capfd, f"exact {words}")
-    assert status == 0
+    out = output_of(capfd, f"exact {words}")
     assert "gain in seat 2" in out
     assert "backward induction" not in out
     assert "other's" not in out
@@ -141,8 +137,7 @@ def test_three_seats(capfd: Capture) -> None:
 
 def test_runs_are_measured_under_their_own_rules(capfd: Capture) -> None:
     save_checkpoint(Path("runs") / "a" / FILE_NAME, make(perfect(3)))
-    status, out, err = nainjaune(capfd, "exact --agents runs/a runs/a@sample random --out x")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, "exact --agents runs/a runs/a@sample random --out x")
     assert "memory = perfect, dinosaurs = 3." in out
     held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
     assert [row["agent"] for row in held["agents"]] == ["runs/a", "runs/a@sample", "random"]
@@ -155,8 +150,7 @@ def test_runs_are_measured_under_their_own_rules(capfd: Capture) -> None:
 
 
 def test_solve_prints_every_size(capfd: Capture) -> None:
-    status, out, err = nainjaune(capfd, f"exact {GAME} --solve --out x")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"exact {GAME} --solve --out x")
     held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["sizes"]
     assert [row["dinosaurs"] for row in held] == list(range(2, 13))
     printed = {line.split()[0]: line.split()[1:] for line in out.splitlines() if re.match(r" +\d", line)}

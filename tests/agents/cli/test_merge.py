@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.distributed.identity import identity
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 from tests.agents.distributed.runs import plan_of
 from tests.support.processes import running
 
@@ -39,8 +39,7 @@ def test_parts_of_a_tournament_merge_to_the_whole(capfd: Capture) -> None:
     other = f"{words} parts --shard 1/2".replace("--seed 5", "--seed 6")
     refused(capfd, other, r"parts/shards belongs to another run: its seed is 5, not 6\.")
     assert nainjaune(capfd, f"{words} parts --shard 1/2")[0] == 0
-    status, out, err = nainjaune(capfd, "merge parts")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, "merge parts")
     assert out.endswith("Report: parts/results.html\n")
     assert results("parts") == results("whole")
     assert not Path("parts/shards").exists()

@@ -106,8 +106,6 @@ def test_rules_without_an_end_are_played_by_rounds(capfd: Capture, monkeypatch: 
     refused(capfd, f"play {words} --match", "A match under these rules has no end")
 
 
-
-
 def test_a_match_that_was_left_is_resumed(state_home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     words = "--preset classic --players 3 --agents random --rounds 2 --seed 4 --name Zoé --records mine.jsonl --no-confirm"
     kept = state_home / "nainjaune-env" / "play.json"

@@ -13,7 +13,7 @@ import pytest
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.study.files import about
 from nainjaune_env.core.extras import install_command
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 
 NAMES = ("decisions.parquet", "rounds.parquet", "options.parquet")
 SMALL = "--preset classic --players 3 --set max_rounds=2"
@@ -62,8 +62,7 @@ def test_files_without_rows(capfd: Capture) -> None:
 
 
 def test_columns_are_listed(capfd: Capture) -> None:
-    status, out, _ = nainjaune(capfd, f"study --columns {SMALL}")
-    assert status == 0
+    out = output_of(capfd, f"study --columns {SMALL}")
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert lines["pot_7d"].split("  ")[-1] == "Chips in the pot."
     assert "  hidden  Who holds the pot's card" in lines["holder_7d"]

@@ -11,7 +11,7 @@ import pytest
 
 from nainjaune_agents.arena.versus import LOOK_EVERY
 from nainjaune_agents.report.format_ci import mean_ci
-from tests.agents.cli.command import Capture, nainjaune, refused, status_of
+from tests.agents.cli.command import Capture, output_of, refused, status_of
 
 
 def test_until_decided(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,6 @@ def test_until_decided(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_last_word(words: str, said: str, capfd: Capture) -> None:
-    status, out, _ = nainjaune(capfd, f"versus {words} --preset classic --players 3")
-    assert status == 0
+    out = output_of(capfd, f"versus {words} --preset classic --players 3")
     assert re.search(rf"\n{said}\S+ ± \d+\.\d+ \(\d+ deals\)\.\n", out)
     assert ("valid whenever the test stops" in out) == ("--until-decided" in words)
