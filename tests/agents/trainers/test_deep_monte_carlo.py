@@ -10,9 +10,11 @@ import pytest
 import torch
 
 from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build
@@ -141,6 +143,34 @@ def test_the_agent_draws_by_the_action_values_and_plays_the_best(other: dict[str
     assert policy.max(axis=1).mean() > 1.2 * (1 / batch.mask.sum(axis=1)).mean()
     best = np.where(batch.mask, q, -np.inf).argmax(axis=1)
     assert np.array_equal(NetAgent("net", trainer.net).act(decisions, np.random.default_rng(0)), best)
+
+
+def test_it_learns_the_action_values() -> None:
+    """At a temperature where all play at random, what each action comes to is what a search by random rollouts finds.
+
+    And the value is the mean over the actions, drawn alike.
+    """
+    short = {"ranks": 4, "suits": 2, "hand": 3}
+    config = tiny(
+        preset="skip", players=2, rules=short, objective="own", temperature=1000.0, last_temperature=1000.0, iterations=120,
+        tables=1024, minibatch=512, arch={"hidden": [64]}, optimizer={"learning_rate": 5e-3, "last_learning_rate": 1e-4},
+    )  # fmt: skip
+    trainer = trainer_of(config)
+    for _ in range(config.iterations):
+        metrics = trainer.iterate()
+    batch = Batch(trainer.setup, 60, seed=11, autoreset=False)
+    decisions = DecisionBatch(batch, np.flatnonzero(~batch.done))
+    searched = SearchAgent("search", rollouts_by(RandomAgent(), trainer.setup), 400, halving=False)
+    truth = (
+        searched.evaluate_actions(decisions, np.random.default_rng(0)).mean - batch.reward[decisions.index, decisions.seat, None]
+    )
+    q, value = (float(trainer.net.payoff_scale) * each for each in predicted(trainer, decisions.observation))
+    assert truth[decisions.mask].std() > 3
+    assert np.sqrt(((q - truth)[decisions.mask] ** 2).mean()) < 0.3 * truth[decisions.mask].std()
+    means = np.where(decisions.mask, truth, 0).sum(axis=1) / decisions.mask.sum(axis=1)
+    assert np.corrcoef(value, means)[0, 1] > 0.85
+    assert abs((value - means).mean()) < 0.15 * means.std()
+    assert metrics["update/explained_variance"] > 0.5
 
 
 # ---------------------------------------------------------------- runs
