@@ -113,7 +113,10 @@ def labels_of(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(("algorithm", "other"), [*((name, {}) for name in trainer_names()), *RESUMED], ids=str)
 def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, algorithm: str, other: dict[str, Any]) -> None:
-    """Stopped before its first iteration, in the middle and after its last; torch's and NumPy's own generators have no part."""
+    """Stopped before its first iteration, in the middle and, by the defaults, after its last.
+
+    torch's and NumPy's own generators have no part.
+    """
     config = tiny(algorithm, **other)
     whole = run_in(tmp_path / "whole", config)
     parts, middle = tmp_path / "parts", config.iterations // 2
@@ -123,7 +126,7 @@ def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, algorithm: str, 
     stopped = run_in(parts, config, resume=True, stop_at=middle)
     assert 0 < stopped.iteration < whole.iteration
     assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
-    for _ in range(2):
+    for _ in range(1 if other else 2):
         assert same(run_in(parts, config, resume=True), whole)
     assert labels_of(parts) == labels_of(tmp_path / "whole")
 
