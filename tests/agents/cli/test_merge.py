@@ -48,6 +48,19 @@ def test_parts_of_a_tournament_merge_to_the_whole(capfd: Capture) -> None:
     assert Path("parts/results.json").read_bytes() == before
 
 
+def test_parts_of_a_comparison_merge_to_the_whole(capfd: Capture) -> None:
+    words = "versus random lowest --preset djeco --players 3 --deals 600 --seed 5 --objective centred --out"
+    status, whole, _ = nainjaune(capfd, f"{words} whole")
+    assert status == 0
+    for number in (3, 1, 2):
+        assert nainjaune(capfd, f"{words} parts --shard {number}/3")[0] == 0
+    status, out, err = nainjaune(capfd, "merge parts")
+    assert (status, err) == (0, "")
+    assert out == whole.replace("whole/", "parts/")
+    assert out.startswith("Task: centred payoff")
+    assert Path("parts/versus.json").read_bytes() == Path("whole/versus.json").read_bytes()
+
+
 def test_one_worker_leaves_the_same_files_as_none(capfd: Capture) -> None:
     words = f"evaluate --agents random lowest {TABLE} --out"
     assert nainjaune(capfd, f"{words} a")[0] == nainjaune(capfd, f"{words} b --workers 1")[0] == 0

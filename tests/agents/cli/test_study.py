@@ -91,6 +91,8 @@ def test_parts_merge_to_the_whole(capfd: Capture) -> None:
     assert contents("parts") == contents("whole")
     assert not Path("parts/shards").exists()
     refused(capfd, "merge parts", "'parts/decisions.parquet' exists, and is not overwritten")
+    assert nainjaune(capfd, f"study {words} again --shard 2/2")[0] == nainjaune(capfd, f"study {words} again --workers 1")[0] == 0
+    assert contents("again") == contents("whole")
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "pyarrow.parquet"])
