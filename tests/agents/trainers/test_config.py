@@ -17,7 +17,6 @@ from nainjaune_agents.trainers.config import (
     apply_settings,
     build,
     changed_keys,
-    describe,
     differing,
     read_yaml,
     resolve_setup,
@@ -249,16 +248,6 @@ def test_anneal() -> None:
 
 
 # ---------------------------------------------------------------- every trainer
-
-
-@pytest.mark.parametrize("name", trainer_names())
-def test_every_trainer_has_a_configuration_and_trains(name: str) -> None:
-    trainer = get_trainer(name)
-    assert trainer.Config().algorithm == name
-    assert callable(trainer.train)
-    text = describe(trainer.Config)
-    for f in fields(trainer.Config):
-        assert re.search(rf"^  {f.name} .*{re.escape(f.metadata['meaning'])}$", text, re.MULTILINE)
 
 
 def test_an_unknown_algorithm_is_an_error_that_suggests_the_nearest() -> None:
