@@ -200,8 +200,8 @@ def test_a_checkpoint_of_another_configuration_is_refused(tmp_path: Path, algori
         trainer_of(other, tmp_path).restore(checkpoint)
     with pytest.raises(CheckpointError, match="does not fit its configuration"):
         trainer_of(other, tmp_path).restore(dataclasses.replace(checkpoint, config=dataclasses.asdict(other)))
-    with pytest.raises(CheckpointError, match="players"):
-        trainer_of(tiny(algorithm, players=4), tmp_path).restore(checkpoint)
+    with pytest.raises(CheckpointError, match=r"another observation layout \('abc'"):
+        trainer_of(tiny(algorithm), tmp_path).restore(dataclasses.replace(checkpoint, layout="abc"))
 
 
 @each
@@ -410,7 +410,7 @@ def test_past_selves_are_the_newest_snapshots(tmp_path: Path, algorithm: str) ->
     for number in range(PAST_SELVES + 2):
         trainer.iteration = number * SNAPSHOT_EVERY
         seen.append(trainer.net.policy.weight.detach().clone())
-        for _ in range(2):  # one is taken in the first of them
+        for _ in range(2 if number == 1 else 1):  # one is taken in the first of them
             trainer.iterate()
         kept = [net.policy.weight for net in trainer.past_selves.nets]
         for slot, weight in enumerate(kept):

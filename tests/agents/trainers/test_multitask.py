@@ -62,7 +62,7 @@ def test_one_or_a_list_and_knobs_over_knobs() -> None:
         ({"preset": "djeco", "players": [4, 5]}, r"The preset 'djeco' is for 2 to 4 players, not 5\."),
         (
             {"preset": "skip", "players": "all"},
-            r"mixture of 6 setups needs as many 'tables' in each process, and there are 5\.",
+            r"mixture of 7 setups needs as many 'tables' in each process, and there are 5\.",
         ),
         ({"preset": "djeco", "rules": {"stak": 2}}, r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
     ],
