@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nainjaune_agents.options import check_options, option
+from nainjaune_agents.options import option
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.base import anneal
 from nainjaune_agents.trainers.config import (
@@ -146,27 +146,6 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     for path in (tmp_path / "none.yaml", tmp_path):
         with pytest.raises(ConfigError, match="There is no configuration at"):
             read_yaml(path)
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        ({"share": -0.1}, r"'share' is at least 0, and it is -0\.1\."),
-        ({"share": 1.5}, r"'share' is at most 1, and it is 1\.5\."),
-        ({"widths": [3, 0]}, r"'widths' is at least 1, and it is \[3, 0\]\."),
-    ],
-)  # fmt: skip
-def test_values_outside_their_bounds_are_refused(values: dict[str, Any], says: str) -> None:
-    @dataclass(frozen=True)
-    class Bounded:
-        share: float = option(0.5, "a share", low=0, high=1)
-        widths: list[int] = option([4], "whole numbers", low=1)
-        free: float | None = option(None, "any number or none")
-
-    for fine in ({}, {"share": 0.0, "widths": []}, {"share": 1.0, "widths": [1], "free": -9.0}):
-        check_options(build(Bounded, fine))
-    with pytest.raises(ConfigError, match=says):
-        check_options(build(Bounded, values))
 
 
 def test_changed_keys_are_those_that_decide_what_a_run_computes() -> None:

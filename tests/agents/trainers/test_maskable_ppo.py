@@ -18,8 +18,6 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.base import EVAL_SEED
@@ -29,7 +27,7 @@ from nainjaune_agents.trainers.opponents import PAST_SELVES
 from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, NetPolicy, SelfPlayBuffer
 from nainjaune_agents.trainers.self_play import seat_advantages
 from nainjaune_env.agent import RecurrentStates
-from nainjaune_env.core.errors import CheckpointError, ConfigError, MissingLibraryError
+from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.opponents import ModelAgent
@@ -235,34 +233,6 @@ def test_opponents_have_their_shares_of_the_seats() -> None:
 
 
 # ---------------------------------------------------------------- what is loaded plays as the model does
-
-
-@pytest.mark.parametrize("values", GAMES, ids=str)
-def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: dict[str, Any]) -> None:
-    """Decision by decision, from the file alone."""
-    config = tiny(**values, iterations=3, optimizer={"learning_rate": 0.01})
-    run_in(tmp_path, config)
-    trainer = trainer_of(config)
-    trainer.restore(load_checkpoint(tmp_path))
-    setup = config.setup()
-    for name in (str(tmp_path), f"maskable_ppo:{tmp_path}"):
-        agent = load_agent(name, setup)
-        batch = Batch(setup, 40, seed=3, autoreset=False)
-        states, rng, count, distinct = RecurrentStates(batch, [agent]), np.random.default_rng(1), 0, 0
-        while not batch.done.all():
-            index = np.flatnonzero(~batch.done)
-            decisions = states.decision_batch(0, index)
-            played = agent.act(decisions, rng)
-            expected, _ = trainer.model.predict(batch.observation[index], action_masks=batch.mask[index], deterministic=True)
-            assert np.array_equal(played, expected)
-            assert np.array_equal(played, ModelAgent(trainer.model, "model").act(decisions, rng))
-            count += index.size
-            distinct += len(np.unique(played))
-            batch.step(played, index)
-        assert count > 200
-        assert distinct > 20
-    with pytest.raises(CheckpointError, match="was trained by 'maskable_ppo', not by 'ppo'"):
-        load_agent(f"ppo:{tmp_path}", setup)
 
 
 def test_the_policy_is_our_network() -> None:
