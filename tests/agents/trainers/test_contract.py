@@ -52,10 +52,10 @@ LEARNERS: list[tuple[str, dict[str, Any], tuple[float, float]]] = [
     (
         "maskable_ppo",
         {
-            "tables": 256, "steps": 16, "iterations": 20, "minibatch": 512, "epochs": 3, "optimizer": {"learning_rate": 5e-3},
+            "tables": 256, "steps": 16, "iterations": 10, "minibatch": 512, "epochs": 3, "optimizer": {"learning_rate": 5e-3},
             "entropy": 0.02,
         },
-        (3, 1),
+        (5, 2),
     ),
     (
         "expert",
