@@ -49,10 +49,7 @@ def test_version(capfd: Capture) -> None:
         ("fly", r"nainjaune: Argument COMMAND: invalid choice: 'fly' .*\. See nainjaune --help\."),
         ("evaluate --deals many", r"nainjaune evaluate: Argument --deals: .*, not 'many'\. See nainjaune evaluate --help\."),
         ("train a b", r"nainjaune train: Unrecognized arguments: b\. See nainjaune train --help\."),
-        (
-            "record show",
-            r"nainjaune record show: The following arguments are required: FILE\. See nainjaune record show .*\.",
-        ),
+        ("record show", r"nainjaune record show: The following arguments are required: FILE\. See nainjaune record show .*\."),
         ("record show NOFILE", r"nainjaune record show: No such file or directory: 'NOFILE'\."),
         ("record verify NOFILE", r"nainjaune record verify: No such file or directory: 'NOFILE'\."),
         ("train no\x1b[31m.yaml --out a", r"nainjaune train: There is no configuration at 'no\\x1b\[31m\.yaml'\."),

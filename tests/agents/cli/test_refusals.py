@@ -34,9 +34,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--workers 2 --cluster auto", "--cluster is another place to play"),
         ("--model tally lowest", "Expected 1 or 4 agents at a table with 4 seats, not 2."),
     ],
-    "analyse": [
-        ("empty.jsonl", "has no such decision: it is empty."),
-    ],
+    "analyse": [("empty.jsonl", "has no such decision: it is empty.")],
     "control": [
         ("", "arguments are required: --agents"),
         ("--agents lowest random", "need a field that always acts alike"),
@@ -103,9 +101,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--first 1", "--solve prints"),
         ("--draws 5", "--solve prints"),
     ],
-    "exploit": [
-        ("lowset --out found", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
-    ],
+    "exploit": [("lowset --out found", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?")],
     "exploit lowest": [
         ("--train tabels=3 --out found", r"Unknown configuration key 'tabels'\. Did you mean 'tables'\?"),
         ("--train iterations=3 --out found", "--train iterations=… sets what the arguments of exploit say"),
@@ -156,10 +152,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("f --match 0", r"\. See nainjaune record.* --help\."),
         ("f --lang de", r"\. See nainjaune record.* --help\."),
     ],
-    "record": [
-        ("", r"\. See nainjaune record.* --help\."),
-        ("verify", r"\. See nainjaune record.* --help\."),
-    ],
+    "record": [("", r"\. See nainjaune record.* --help\."), ("verify", r"\. See nainjaune record.* --help\.")],
     "serve --no-browser --data t.sqlite --agents random": [
         ("nosuch", "Unknown agent 'nosuch'"),
         ("runs/none", "There is no run or checkpoint at 'runs/none'"),

@@ -151,8 +151,7 @@ def test_json_is_escaped_and_stays_the_same_value(capfd: pytest.CaptureFixture[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("redirected", "status"),
-    [(">/dev/full", 2), ("2>/dev/full", 0), (">&- 2>&-", 2), ("| head -0; exit ${PIPESTATUS[0]}", 141)],
+    ("redirected", "status"), [(">/dev/full", 2), ("2>/dev/full", 0), (">&- 2>&-", 2), ("| head -0; exit ${PIPESTATUS[0]}", 141)]
 )
 def test_of_a_process(redirected: str, status: int) -> None:
     """Python flushes once more at exit, and would say so or change the status."""

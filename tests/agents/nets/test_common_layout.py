@@ -160,9 +160,7 @@ def _with(game: GameSpec, sheet: Any) -> GameSpec:
 
 
 @pytest.mark.parametrize(
-    "other",
-    [{"shape": (2,)}, {"shape": (3, 1)}, {"high": 2}, {"zero": 1}, {"scale": 2.0}, {"private": True}],
-    ids=str,
+    "other", [{"shape": (2,)}, {"shape": (3, 1)}, {"high": 2}, {"zero": 1}, {"scale": 2.0}, {"private": True}], ids=str
 )
 def test_a_slot_that_means_another_thing_is_no_part(other: dict[str, Any]) -> None:
     slot = Feature("a", (3,), "")

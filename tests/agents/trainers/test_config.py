@@ -13,14 +13,7 @@ import yaml
 from nainjaune_agents.options import option
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.base import anneal
-from nainjaune_agents.trainers.config import (
-    apply_settings,
-    build,
-    changed_keys,
-    differing,
-    read_yaml,
-    resolve_setup,
-)
+from nainjaune_agents.trainers.config import apply_settings, build, changed_keys, differing, read_yaml, resolve_setup
 from nainjaune_env.core.errors import ConfigError, RulesError
 
 

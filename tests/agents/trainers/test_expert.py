@@ -18,6 +18,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search.values import ActionValues
+from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.expert import LABELS, Config, Trainer
@@ -78,14 +79,19 @@ def test_no_label_depends_on_hidden_cards(tmp_path: Path, game: dict[str, Any], 
 
 @both_games
 def test_every_choice_of_the_rounds_can_be_labelled(tmp_path: Path, game: dict[str, Any]) -> None:
+    """A random part of them is."""
     trainer = trainer_of(tmp_path, **game)
-    tables, _ = trainer.play(trainer.new_batch(), trainer.player(), np.random.default_rng(0))
+    rng = generator(trainer.config.seed, Stream.TRAINING, 0, 1)
+    tables, earned = trainer.play(trainer.new_batch(), trainer.player(), rng)
+    chosen = np.sort(rng.permutation(len(tables))[: trainer.config.shard])
     rest = Batch(trainer.setup, len(tables), autoreset=False)
     rest.set_tables(np.arange(len(tables)), tables)
     assert (rest.legal & (rest.legal - 1) != 0).all()
     assert rest.tables.tobytes() == tables.tobytes()
     labels = trainer.label(0, trainer.experts())
     assert len(labels) == trainer.config.shard
+    assert np.array_equal(labels.earned, earned[chosen])
+    assert np.array_equal(labels.legal, rest.legal[chosen])
     assert (np.unique(labels.seat) == np.arange(3)).all()
     assert (labels.mask.sum(axis=1) > 1).all()
     assert (labels.generation == 0).all()

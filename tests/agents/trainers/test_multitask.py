@@ -60,10 +60,7 @@ def test_one_or_a_list_and_knobs_over_knobs() -> None:
         ({"preset": [["skip"]]}, r"In an entry of 'mixture', 'preset' is one, a list of them, or 'all', not \[\['skip'\]\]\."),
         ({"preset": "skp"}, r"Unknown preset 'skp'\. Did you mean 'skip'\?"),
         ({"preset": "djeco", "players": [4, 5]}, r"The preset 'djeco' is for 2 to 4 players, not 5\."),
-        (
-            {"preset": "skip", "players": "all"},
-            r"mixture of 7 setups needs as many 'tables' in each process, and there are 5\.",
-        ),
+        ({"preset": "skip", "players": "all"}, r"mixture of 7 setups needs as many 'tables' in each process, and there are 5\."),
         ({"preset": "djeco", "rules": {"stak": 2}}, r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
     ],
 )

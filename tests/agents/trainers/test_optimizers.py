@@ -71,9 +71,7 @@ def test_muon_steps_the_hidden_layers_matrices_and_adam_all_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "shapes",
-    [((128, 121), (128, 128)), ((64, 96), (96, 64), (70, 96), (33, 5))],
-    ids=["one batch", "tall and wide, two batches"],
+    "shapes", [((128, 121), (128, 128)), ((64, 96), (96, 64), (70, 96), (33, 5))], ids=["one batch", "tall and wide, two batches"]
 )
 def test_a_batched_step_of_muon_is_the_optimizers(shapes: tuple[tuple[int, int], ...]) -> None:
     """The same bits, step after step in the same memory, and a state that the other goes on from."""

@@ -172,11 +172,7 @@ def test_another_loss_takes_the_place_of_the_twin(config: ppo.Config) -> None:
 
 @some
 @given(
-    st.integers(0, 2**32),
-    st.integers(1, 40),
-    st.integers(1, 30),
-    st.sampled_from([0.0, 0.1, 1.0]),
-    st.sampled_from([0.0, 0.2]),
+    st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 30), st.sampled_from([0.0, 0.1, 1.0]), st.sampled_from([0.0, 0.2])
 )
 def test_it_is_what_torch_makes_of_the_formula(seed: int, rows: int, actions: int, far: float, clip: float) -> None:
     weights, given_rows = (clip, 0.7, 0.3), batch(seed, rows, actions, far)
