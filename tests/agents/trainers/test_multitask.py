@@ -92,7 +92,7 @@ def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
     trainer = trainer_of(tiny(mixture=TWO, tables=31, seed=5, **other))
     rollout = trainer.collect(0, np.random.default_rng(1))
     seeds = np.split(streams(5, 31, stream=1), [16])
-    first = 0
+    first, spreads = 0, []
     for number, setup in enumerate(mixed_setups("nain_jaune", TWO, {})):
         batch, view = Batch(setup, len(seeds[number]), autoreset=False), CommonView(setup)
         critic = CommonView(setup, omniscient=True)
@@ -115,10 +115,12 @@ def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
             batch.step(actions)
             net += batch.reward
         assert not any(left)
+        spreads.append(net.std())
         final = rollout.final[first : first + net.size]
         assert final == pytest.approx(trainer.config.task.payoff(net).ravel(), abs=1e-4)
         first += net.size
     assert first == len(rollout.final)
+    assert rollout.payoff_std == pytest.approx(np.mean(spreads), rel=1e-4)
 
 
 def test_values_are_in_the_unit_of_their_setup() -> None:
