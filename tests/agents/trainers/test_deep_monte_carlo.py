@@ -137,6 +137,9 @@ def test_the_agent_draws_by_the_action_values_and_plays_the_best(other: dict[str
         batch.step(batch.sample(draws))
     decisions = DecisionBatch(batch, np.arange(50))
     q = predicted(trainer, batch.observation)[0]
+    shared = q - 0.25 * trainer.net.evaluate(batch.observation)[0]
+    assert np.ptp(shared, axis=1).max() < 1e-4 * np.abs(q).max()  # all actions of a decision share it
+    assert np.ptp(shared) > 0.1
     weights = np.where(batch.mask, np.exp(q / 0.25), 0)
     policy = NetAgent("net", trainer.net, stochastic=True).probabilities(decisions)
     assert policy == pytest.approx(weights / weights.sum(axis=1, keepdims=True), abs=1e-5)
