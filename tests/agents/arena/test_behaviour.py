@@ -11,32 +11,14 @@ import pytest
 from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.behaviour import MeasureEstimate
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_env.agent import DecisionBatch
-from nainjaune_env.analysis.stat_hook import SHARE, columns
+from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.analysis.stats import tally
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from tests.agents.arena.scripted import Chance
+from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.contract import all_setups
 from tests.support.games import without
 from tests.support.positions import small
-
-
-class First:
-    """The lowest-numbered legal action, in any game."""
-
-    def __init__(self, name: str = "first") -> None:
-        self.name = name
-
-    def act(self, decisions: DecisionBatch, rng: Any) -> Any:
-        return np.array([(int(word) & -int(word)).bit_length() - 1 for word in decisions.legal], np.int64)
-
-
-class Last(First):
-    """The highest-numbered one."""
-
-    def act(self, decisions: DecisionBatch, rng: Any) -> Any:
-        return np.array([int(word).bit_length() - 1 for word in decisions.legal], np.int64)
 
 
 def figures(edge: Any) -> dict[tuple[str, str], MeasureEstimate]:
@@ -46,7 +28,7 @@ def figures(edge: Any) -> dict[tuple[str, str], MeasureEstimate]:
 def seat_by_seat(setup: Setup, seed: int, deals: int) -> tuple[Any, Any]:
     """Tallies (D, n, C) of the hero in each seat, and of the field there: one round after another, the slow and obvious way."""
     n = setup.players
-    states = Duplicate(setup, [First(), Last()], seed=seed).deal_seeds(0, deals)
+    states = Duplicate(setup, [First(), Last("last")], seed=seed).deal_seeds(0, deals)
     both: tuple[list[Any], list[Any]] = ([], [])
     for state in states:
         for seat in range(n):
@@ -145,10 +127,3 @@ def test_rounds_without_a_decision() -> None:
     found = figures(edge)
     assert found["out", ""].hero.mean == pytest.approx(1 / 3)
     assert found["leads", ""].hero.mean == pytest.approx(1 / 3)
-
-
-def test_shares_lie_between_nothing_and_all() -> None:
-    for figure in figures(Duplicate(small(), [First(), Last("l")], seed=3, measure=True).edge(0, 1, 30)).values():
-        if figure.measure.unit == SHARE and figure.hero.known:
-            assert 0 <= figure.hero.mean <= 1
-            assert 0 <= figure.field.mean <= 1

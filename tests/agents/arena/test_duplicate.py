@@ -84,26 +84,6 @@ def test_in_a_field_of_itself_nobody_has_an_edge(setup: Any) -> None:
         assert all(m.mean == 0.0 for m in edge.by_seat)
 
 
-def test_chance_in_a_field_of_itself_has_an_edge_within_its_interval() -> None:
-    edge = Duplicate(small(), [Chance("a"), Chance("b")], seed=3).edge(0, 1, 400)
-    assert edge.ci95 > 0
-    assert abs(edge.mean) < 1.6 * edge.ci95
-
-
-def test_every_pair_gets_the_same_deals() -> None:
-    """As seen from the seats: whoever plays whom, the hands of the first to act are the same set."""
-    setup, agents = small(4), [First("a"), First("b"), First("c")]
-    tournament = Duplicate(setup, agents, seed=4)
-    seen = []
-    for hero, rival in ((0, 1), (1, 2), (2, 0)):
-        for agent in agents:
-            agent.hands.clear()
-        tournament.edge(hero, rival, 20)
-        seen.append(set().union(*(agent.hands for agent in agents)))
-    assert seen[0] == seen[1] == seen[2]
-    assert len(seen[0]) > 80
-
-
 def test_an_edge_does_not_depend_on_who_else_is_listed() -> None:
     """Not even that of agents that draw; in deals, and in matches."""
     setup = small()
@@ -125,29 +105,6 @@ def test_deals_depend_on_seed_and_number_alone() -> None:
     assert len(set(tournament.deal_seeds(0, 1000).tolist())) == 1000
     other = Duplicate(small(), [First(), Last("l")], seed=6)
     assert not set(other.deal_seeds(0, 1000).tolist()) & set(tournament.deal_seeds(0, 1000).tolist())
-
-
-def test_each_deal_is_the_same_in_every_rotation() -> None:
-    setup = small(4)
-    batches: list[Any] = []
-
-    class Spy(First):
-        def act(self, decisions: Any, rng: Any) -> Any:
-            if not batches:
-                batches.append(decisions._batch.tables.copy())
-            return super().act(decisions, rng)
-
-    Duplicate(setup, [Spy(), First("b")], seed=7).edge(0, 1, 6)
-    tables = batches[0].reshape(6, 5)
-    for deal in tables:
-        assert all(row.tobytes() == deal[0].tobytes() for row in deal)
-    assert len({deal[0].tobytes() for deal in tables}) == 6
-
-
-def test_distances_average_to_the_edge() -> None:
-    edge = Duplicate(small(5), [First(), Last("l")], seed=8).edge(0, 1, 150)
-    assert all(m.count == 150 for m in edge.by_seat)
-    assert np.mean([m.mean for m in edge.by_seat]) == pytest.approx(edge.mean)
 
 
 def test_how_deals_are_chunked_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

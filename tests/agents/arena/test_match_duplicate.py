@@ -26,23 +26,6 @@ RULES = heuristics("nain_jaune")
 PAIR = [RULES["lowest"], RULES["tally"]]
 
 
-class Noting:
-    """Plays as another agent, and notes the hand dealt and the dealer at every table, round and seat that it is shown."""
-
-    def __init__(self, agent: Agent) -> None:
-        self.name = agent.name
-        self.agent = agent
-        self.seen: dict[tuple[int, int, int], tuple[int, int]] = {}
-
-    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        for table, index in zip(decisions.tables, decisions.index, strict=True):
-            seat = int(table["seat"])
-            dealt = int(table["hand"][seat] | table["played"][seat])
-            before = self.seen.setdefault((int(index), int(table["rounds"]), seat), (dealt, int(table["dealer"])))
-            assert before == (dealt, int(table["dealer"]))
-        return self.agent.act(decisions, rng)
-
-
 def by_hand(setup: Setup, agents: Sequence[Agent], seed: int, match: int, rounds: int) -> tuple[list[list[int]], int]:
     """The payoffs of a match by round, with ``agents`` by seat, played at one table; and its length."""
     batch = Batch(setup, 1, start="carried", autoreset=False)
@@ -84,20 +67,6 @@ def test_gains_are_those_of_matches_played_one_at_a_time(setup: Setup) -> None:
     assert all(each.count == matches for each in edge.by_round)
     if setup is DJECO:
         assert len(set(lengths)) > 1  # matches of one block end in different rounds
-
-
-def test_cards_dealers_and_rounds_are_those_of_the_block() -> None:
-    """At every table of a block, in every round; those of different rounds and blocks differ."""
-    noting = [Noting(agent) for agent in PAIR]
-    MatchDuplicate(CLASSIC, noting, seed=9).edge(0, 1, 3)
-    seen: dict[tuple[int, int, int], set[tuple[int, int]]] = {}
-    for agent in noting:
-        for (table, number, seat), dealt in agent.seen.items():
-            seen.setdefault((table // 4, number, seat), set()).add(dealt)
-    assert len(seen) > 24
-    assert all(len(dealt) == 1 for dealt in seen.values())
-    assert len(set().union(*seen.values())) > 0.9 * len(seen)
-    assert {number for _, number, _ in seen} == {1, 2, 3, 4}
 
 
 def test_agents_that_play_alike_gain_nothing_and_pots_are_carried() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
@@ -70,12 +69,6 @@ def test_matches_come_as_they_are_played_and_in_chunks(monkeypatch: pytest.Monke
     whole = list(record_matches(small(), agents, 8, seed=5))
     assert [r["agents"] for r in whole[1:]] == [r["agents"] for r in rest]
     assert [r["winners"] for r in whole[1:]] == [r["winners"] for r in rest]
-
-
-def test_more_agents_than_seats_take_turns() -> None:
-    records = list(record_matches(small(3), [First(name) for name in "abcde"], 5, seed=6))
-    seats = list(itertools.chain(*(record["agents"] for record in records)))
-    assert {name: seats.count(name) for name in "abcde"} == dict.fromkeys("abcde", 3)
 
 
 def test_matches_are_dealt_apart_from_duplicate_play_and_training() -> None:

@@ -33,10 +33,6 @@ def opened(task: Task, first: int, count: int, agents: Sequence[int] = (0, 0, 0)
     return found
 
 
-def test_fresh_rounds_need_no_tables() -> None:
-    assert opening_tables(CLASSIC, Task(), 5, 0, 4, PAIR, np.zeros((4, 3), np.int64)) is None
-
-
 @pytest.mark.parametrize("task", [CARRIED, POTS], ids=str)
 def test_a_deal_does_not_depend_on_those_played_with_it(task: Task) -> None:
     whole = opened(task, 0, 26)
@@ -88,13 +84,6 @@ def test_a_comparison_has_the_edges_of_a_tournament(task: Task) -> None:
     both = versus(CLASSIC, deterministic, deals=60, seed=5, task=task)
     for edge, gain in zip(edges, both.gains, strict=True):
         assert gain.mean == pytest.approx(edge.mean)
-
-
-def test_results_state_their_task() -> None:
-    result = tournament(CLASSIC, PAIR, deals=4, seed=5, task=POTS, measure=True)
-    held = result.to_dict()
-    assert (held["objective"], held["start"]) == ("own", {"pots": [0, 40]})
-    assert tournament(CLASSIC, PAIR, deals=4, seed=5).to_dict()["start"] == "fresh"
 
 
 def test_agents_are_rated_at_carried_rounds() -> None:

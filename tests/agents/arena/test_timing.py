@@ -10,7 +10,6 @@ import pytest
 from nainjaune_agents.arena import timing
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.arena.timing import TimedAgent
-from nainjaune_env.agent import RecurrentStates
 from nainjaune_env.engine.batch import Batch
 from tests.agents.arena.scripted import Chance, First
 from tests.support.positions import small
@@ -47,12 +46,3 @@ def test_it_plays_as_the_agent_does(kind: type[First]) -> None:
 
     assert play(kind("x")) == play(TimedAgent(kind("x")))
     assert TimedAgent(kind("x")).name == "x"
-
-
-def test_it_remembers_what_the_agent_remembers() -> None:
-    batch = Batch(small(), 2, autoreset=False)
-    timed = TimedAgent(Remembers())
-    decisions = RecurrentStates(batch, [timed]).decision_batch(0, np.arange(2))
-    timed.act(decisions, np.random.default_rng(0))
-    assert decisions.state.tolist() == [1, 1]
-    assert RecurrentStates(batch, [TimedAgent(First())]).decision_batch(0, np.arange(2))._state is None

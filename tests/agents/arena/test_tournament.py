@@ -36,21 +36,10 @@ def test_all_ordered_pairs_heroes_in_order(result: Result) -> None:
     assert all(edge.moments.count == 200 for edge in result.edges)
 
 
-def test_an_edge_is_found_by_its_names(result: Result) -> None:
-    assert result.edge("longest", "random") is result.edges[4]
-
-
 def test_edges_are_those_of_duplicate_play(result: Result) -> None:
     known = heuristics(result.plan.setup.game.name)
     agents = [known[name] for name in result.plan.agents]
     assert Duplicate(result.plan.setup, agents, seed=1).edge(1, 2, 200).moments == result.edge("lowest", "longest").moments
-
-
-def test_a_rule_of_thumb_beats_chance_and_chance_does_not_beat_it(result: Result) -> None:
-    """By far more than their intervals: the signs mean what they say."""
-    for name in ("lowest", "longest"):
-        assert result.edge(name, "random").mean > 3 * result.edge(name, "random").ci95
-        assert result.edge("random", name).mean < -3 * result.edge("random", name).ci95
 
 
 def test_results_are_as_others_will_read_them(result: Result) -> None:

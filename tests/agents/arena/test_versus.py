@@ -11,11 +11,10 @@ import nainjaune_agents.arena.versus as versus_module
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.versus import VersusResult, both_ways, versus
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.stats.sequential import SequentialTest
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError
-from tests.agents.arena.scripted import Chance, First, Last
+from tests.agents.arena.scripted import First, Last
 from tests.support.contract import all_setups
 from tests.support.positions import small
 
@@ -59,14 +58,6 @@ def test_the_interval_of_looks_changes_no_number(monkeypatch: pytest.MonkeyPatch
     assert seen == [7, 14, 21, 28, 30]
     assert parts.advantage.mean == pytest.approx(whole.advantage.mean)
     assert parts.advantage.variance == pytest.approx(whole.advantage.variance)
-
-
-def test_the_same_seed_says_the_same_also_with_chance() -> None:
-    def advantage(seed: int) -> Moments:
-        return versus(small(), [Chance("a"), Chance("b")], deals=20, seed=seed).advantage
-
-    assert advantage(1) == advantage(1)
-    assert advantage(1) != advantage(2)
 
 
 def test_it_stops_as_soon_as_it_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,13 @@ def nainjaune(capfd: Capture, words: str, *more: str) -> tuple[int, str, str]:
     return status, out, re.sub(r"[^\n]*\r", "", err).strip()
 
 
+def output_of(capfd: Capture, words: str, *more: str) -> str:
+    """What a command prints that succeeds and has nothing to say to stderr."""
+    status, out, err = nainjaune(capfd, words, *more)
+    assert (status, err) == (0, "")
+    return out
+
+
 def refused(capfd: Capture, words: str, says: str, *, printed: bool = False) -> None:
     """The command fails with a sentence that matches ``says``, in a line, and leaves the folder as it was.
 

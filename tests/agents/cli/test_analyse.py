@@ -6,17 +6,14 @@ import csv
 import json
 from pathlib import Path
 
-import pytest
-
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 
 QUICK = "--model tally --choosing 40 --measuring 100"
 
 
 def test_a_file(capfd: Capture, file: Path, tmp_path: Path) -> None:
     out_file = tmp_path / "review.csv"
-    status, out, err = nainjaune(capfd, f"analyse {file} {QUICK} --out {out_file}")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"analyse {file} {QUICK} --out {out_file}")
     assert out.splitlines()[0].split() == ["decisions", "mistakes", "chips", "lost", "a", "round"]
     assert "The costliest mistakes" in out
     assert f"nainjaune advise --record {file} --match " in out
@@ -51,26 +48,6 @@ def test_units_give_the_same_output(capfd: Capture, file: Path, tmp_path: Path) 
 
 
 def test_in_french(capfd: Capture, file: Path) -> None:
-    status, out, _ = nainjaune(capfd, f"analyse {file} {QUICK} --lang fr --match 1 --worst 1")
-    assert status == 0
+    out = output_of(capfd, f"analyse {file} {QUICK} --lang fr --match 1 --worst 1")
     assert "jetons perdus" in out
     assert out.count("nainjaune advise --lang fr") == 1
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("{file} --seat 7", "has no such decision: there are 2 matches, seats 0 to 3, and the players "),
-        ("{file} --player me", "has no such decision"),
-        ("{file} --match 3", "holds 2 matches, so there is no match 3."),
-        ("{file} --workers 2 --cluster auto", "--cluster is another place to play"),
-        ("{file} --choosing 1", "Argument --choosing: expected a whole number from 2 to 10000000, not '1'."),
-        ("{file} --model tally lowest", "Expected 1 or 4 agents at a table with 4 seats, not 2."),
-        ("{file} --seed -1", "Argument --seed: expected a whole number from 0 to 18446744073709551615, not '-1'."),
-        ("nowhere.jsonl", "No such file or directory"),
-        ("empty.jsonl", "has no such decision: it is empty."),
-    ],
-)
-def test_errors_are_sentences(words: str, said: str, capfd: Capture, file: Path) -> None:
-    Path("empty.jsonl").touch()
-    refused(capfd, f"analyse {words}".replace("{file}", str(file)), said)

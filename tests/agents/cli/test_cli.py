@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from importlib.metadata import version
@@ -15,7 +16,7 @@ from nainjaune_agents.cli.main import COMMANDS, main
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.options import described
 from nainjaune_agents.trainers import get_trainer
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 
 ROOT = Path(__file__).parents[3]
 TINY = ["--set=tables=32", "--set=arch.hidden=[8]", "--set=critic_hidden=[8]", "--set=eval_every=0", "--set=threads=1"]
@@ -32,18 +33,7 @@ def test_help_teaches(command: object, capfd: Capture, monkeypatch: pytest.Monke
     out = capfd.readouterr().out
     assert stopped.value.code == 0
     assert f"usage: nainjaune {command.NAME}" in out  # type: ignore[attr-defined]
-    assert command.__doc__ is not None
-    assert " ".join(command.__doc__.split("\n\n")[0].split()) in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
-
-
-def test_help_names_the_commands(capfd: Capture) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    out = capfd.readouterr().out
-    for command in COMMANDS:
-        assert command.NAME in out
-        assert command.HELP in out
 
 
 def test_version(capfd: Capture) -> None:
@@ -59,10 +49,7 @@ def test_version(capfd: Capture) -> None:
         ("fly", r"nainjaune: Argument COMMAND: invalid choice: 'fly' .*\. See nainjaune --help\."),
         ("evaluate --deals many", r"nainjaune evaluate: Argument --deals: .*, not 'many'\. See nainjaune evaluate --help\."),
         ("train a b", r"nainjaune train: Unrecognized arguments: b\. See nainjaune train --help\."),
-        (
-            "record show",
-            r"nainjaune record show: The following arguments are required: FILE\. See nainjaune record show .*\.",
-        ),
+        ("record show", r"nainjaune record show: The following arguments are required: FILE\. See nainjaune record show .*\."),
         ("record show NOFILE", r"nainjaune record show: No such file or directory: 'NOFILE'\."),
         ("record verify NOFILE", r"nainjaune record verify: No such file or directory: 'NOFILE'\."),
         ("train no\x1b[31m.yaml --out a", r"nainjaune train: There is no configuration at 'no\\x1b\[31m\.yaml'\."),
@@ -97,44 +84,16 @@ def test_train_end_to_end(capfd: Capture) -> None:
     refused(capfd, "train --out runs/a --resume --set=tables=3", r"this differs \(tables: 32 then, 3 now\)")
 
     words = "--agents random runs/a ppo:runs/a@sample --preset=classic --players=3 --set=stake=2 --deals=5"
-    status, out, _ = nainjaune(capfd, f"evaluate {words}")
-    assert status == 0
+    out = output_of(capfd, f"evaluate {words}")
     assert "a@sample" in out
 
 
 def test_keys_lists_the_configuration(capfd: Capture) -> None:
-    status, out, _ = nainjaune(capfd, "train --keys")
-    assert status == 0
+    out = output_of(capfd, "train --keys")
     head, *rows = out.splitlines()
     assert head.startswith("Keys of algorithm 'ppo'")
     keys = [row.split()[0] for row in rows]
     assert keys == [key for key, _, _ in described(get_trainer("ppo").Config)]
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("", r"Training takes --out, the folder for the run"),
-        ("c.yaml", r"Training takes --out, the folder for the run"),
-        ("none.yaml --out a", r"There is no configuration at 'none\.yaml'\."),
-        ("c.yaml --out a --set iteratons=2", r"Unknown configuration key 'iteratons'\. Did you mean 'iterations'\?"),
-        ("c.yaml --out a --set iterations=many", r"'iterations' takes int, not 'many'"),
-        ("c.yaml --out a --set algorithm=pop", r"Unknown algorithm 'pop'\. Did you mean 'ppo'\?"),
-        ("c.yaml --out a --set preset=clasic", r"Unknown preset 'clasic'"),
-        ("c.yaml --out a --set rules.stak=2", r"Unknown knob 'stak'"),
-        ("c.yaml --out a --set eval_against=lowset", r"Unknown agent 'lowset'"),
-        ("c.yaml --out a --resume", r"There is no run to resume at 'a'"),
-        ("--out a --resume", r"There is no configuration at 'a/config\.yaml'"),
-        ("c.yaml --out a --set rules.stake=[1,2]", r"The knob 'stake' is a whole number"),
-        ("c.yaml --out c.yaml", r"'c\.yaml' already exists"),
-        ("c.yaml --out c.yaml/a", r"Not a directory|File exists"),
-        ("c.yaml --out a --set init=nope", r"There is no checkpoint at 'nope'\."),
-    ],
-)
-def test_trainings_errors_are_a_sentence_and_leave_nothing(words: str, says: str, capfd: Capture) -> None:
-    """So that the same command, put right, can be given again."""
-    Path("c.yaml").write_text("players: 3\n", encoding="utf-8")
-    refused(capfd, f"train {words}", says)
 
 
 def test_ctrl_c_is_no_traceback(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,16 +108,22 @@ def test_ctrl_c_is_no_traceback(capfd: Capture, monkeypatch: pytest.MonkeyPatch)
 # ---------------------------------------------------------------- the scripts
 
 
-def test_train_py_and_evaluate_py_are_the_same_commands() -> None:
-    def script(name: str, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, ROOT / name, *words], check=False, capture_output=True, text=True)
-
-    done = script("train.py", "c.yaml", "--out", "a", *TINY)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("nainjaune train: There is no configuration at 'c.yaml'")
-    done = script("evaluate.py", "--agents", "lowset", "a")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("nainjaune evaluate: Unknown agent 'lowset'. Did you mean 'lowest'?")
+@pytest.mark.parametrize(
+    ("script", "words", "says"),
+    [
+        ("train", ["c.yaml", "--out", "a"], "nainjaune train: There is no configuration at 'c.yaml'"),
+        ("evaluate", ["--agents", "lowset", "a"], "nainjaune evaluate: Unknown agent 'lowset'. Did you mean 'lowest'?"),
+    ],
+)
+def test_train_py_and_evaluate_py_are_the_same_commands(
+    script: str, words: list[str], says: str, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [f"{script}.py", *words])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path(str(ROOT / f"{script}.py"), run_name="__main__")
+    out, err = capfd.readouterr()
+    assert (stopped.value.code, out) == (2, "")
+    assert err.startswith(says)
 
 
 def test_help_is_quick() -> None:

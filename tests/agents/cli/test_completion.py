@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.cli import main as module
 from nainjaune_agents.cli.completion import COMPLETERS, _actions
 from nainjaune_agents.cli.main import command_line
 
@@ -53,16 +52,3 @@ def test_completers_answer_without_a_shell(tmp_path: Path, monkeypatch: pytest.M
     absolute = list(COMPLETERS["AGENT"](prefix=f"{tmp_path}/runs/a@b", parsed_args=args))
     assert {f"{tmp_path}/runs/a/", f"{tmp_path}/runs/a@best"} <= set(absolute)
     assert "nain_jaune" in found["game"]
-
-
-def test_the_shell_is_answered_only_when_it_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[ArgumentParser] = []
-    monkeypatch.setattr("nainjaune_agents.cli.completion.complete", asked.append)
-    monkeypatch.delenv("_ARGCOMPLETE", raising=False)
-    with pytest.raises(SystemExit):
-        module.main(["--version"])
-    assert not asked
-    monkeypatch.setenv("_ARGCOMPLETE", "1")
-    with pytest.raises(SystemExit):
-        module.main(["--version"])
-    assert len(asked) == 1

@@ -6,14 +6,13 @@ import re
 
 import pytest
 
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, output_of
 
 
 @pytest.mark.parametrize("start", ["", " --start pots=9"])
 def test_the_first_agent_in_fields_of_the_others(start: str, capfd: Capture) -> None:
     words = f"control --agents lowest tally run_pot --preset classic --players 3 --deals 12 --seed 3{start}"
-    status, out, _ = nainjaune(capfd, words)
-    assert status == 0
+    out = output_of(capfd, words)
     task = "own payoff, start with pots 9, " if start else ""
     assert out.startswith(f"Nain Jaune, preset classic, 3 players, 12 deals, {task}seed 3\nEdge of lowest, chips a round")
     number = r"[+−]\d+\.\d{3} ± \d+\.\d{3}"
@@ -21,17 +20,3 @@ def test_the_first_agent_in_fields_of_the_others(start: str, capfd: Capture) -> 
         assert re.search(
             rf"in a field of {rival}\n    duplicate +{number}\n    with control variates  {number}\n.* needs \d+\.\d times", out
         )
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("", "arguments are required: --agents"),
-        ("--agents lowest random", "need a field that always acts alike"),
-        ("--agents lowest", "two or more agents"),
-        ("--agents lowest tally --start carried", "rounds that are not carried, and not for own payoff, carried start"),
-        ("--agents lowest tally --out results", "Unrecognized arguments: --out results"),
-    ],
-)
-def test_what_is_refused(words: str, says: str, capfd: Capture) -> None:
-    refused(capfd, f"control {words}", says)

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.cli import exact as module
 from nainjaune_agents.exact import exact_agents, tree
 from nainjaune_agents.exact.batasaurus import solve
@@ -25,7 +24,7 @@ from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import Chance
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 from tests.agents.nets.test_checkpoint import make
 
 GAME = "--preset batasaurus --players 2 --set memory=perfect"
@@ -45,8 +44,7 @@ def of_agent(setup: Setup, name: str) -> BestResponseGains:
 def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: Capture) -> None:
     names = ["random", "highest", "exact"]
     words = f"{GAME} --set dinosaurs={dinosaurs} --agents {' '.join(names)} --out deep/x"
-    status, out, err = nainjaune(capfd, f"exact {words}")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"exact {words}")
     setup, written = perfect(dinosaurs), build_tree(perfect(dinosaurs))
     assert f"Tree: {written.size:,} nodes, {written.num_infosets:,} information sets, 2 openings." in out
     assert f"memory = perfect, dinosaurs = {dinosaurs}." in out
@@ -72,11 +70,12 @@ def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: Capture) -> None:
 
 
 def test_the_files(capfd: Capture) -> None:
-    words = f"{GAME} --set dinosaurs=3 --agents random cheapest --iterations 20 --out x"
+    words = f"{GAME} --set dinosaurs=3 --first 0 --agents random cheapest --iterations 20 --out x"
     status, out, _ = nainjaune(capfd, f"exact {words}")
     assert (status, out.rstrip().endswith("Numbers: x/exact.json")) == (0, True)
     assert sorted(os.listdir("x")) == ["exact.csv", "exact.json"]
     held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
+    assert (held["first"], 2 * held["tree"]["nodes"]) == (0, build_tree(perfect(3)).size)
     with Path("x/exact.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["agent"] for row in rows] == ["random", "cheapest", "(CFR+ 20)"]
@@ -90,34 +89,8 @@ def test_the_files(capfd: Capture) -> None:
     assert Path("x/exact.json").read_bytes() == before
 
 
-def test_nothing_depends_on_the_seed(capfd: Capture) -> None:
-    words = f"{GAME} --set dinosaurs=4 --agents random cheapest exact --iterations 10 --seed"
-    (one, two) = (nainjaune(capfd, f"exact {words} {seed}")[1] for seed in (1, 2))
-    assert one == two
-
-
 def micro() -> Setup:
     return make_setup("nain_jaune", "djeco", 2, ranks=4, suits=2, hand=2)
-
-
-DECK = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=2"
-
-
-def test_one_seat_begins_for_all(capfd: Capture) -> None:
-    held = []
-    for words in ("", "--first 0 ", "--first 1 "):
-        status, _, err = nainjaune(capfd, f"exact {DECK} {words}--agents random lowest --out x{len(held)}")
-        assert (status, err) == (0, "")
-        held.append(json.loads(Path(f"x{len(held)}/exact.json").read_text(encoding="utf-8")))
-    whole, *parts = held
-    assert [whole["first"], *(part["first"] for part in parts)] == [None, 0, 1]
-    for part in parts:
-        assert 2 * part["tree"]["nodes"] == whole["tree"]["nodes"]
-        for one, other in zip(whole["agents"], part["agents"], strict=True):
-            assert other["exploitability"] == pytest.approx(one["exploitability"], abs=1e-12)
-            assert other["value_to_first"] == pytest.approx(one["value_to_first"], abs=1e-12)
-    assert parts[0]["agents"][1]["gains"] == pytest.approx(parts[1]["agents"][1]["gains"][::-1], abs=1e-12)
-    assert parts[0]["agents"][1]["gains"][0] != pytest.approx(parts[0]["agents"][1]["gains"][1], abs=1e-3)
 
 
 def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,8 +98,7 @@ def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypa
     refused(capfd, f"exact {DECK} --agents chance", "draws its action at random and has no probabilities", printed=True)
     found = {}
     for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
-        status, _, err = nainjaune(capfd, f"exact {DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
-        assert (status, err) == (0, "")
+        output_of(capfd, f"exact {DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
         held = json.loads(Path(f"x{draws}_{seed}", "exact.json").read_text(encoding="utf-8"))
         assert held["draws"] == draws
         found[draws, seed] = held["agents"][0]["exploitability"]
@@ -137,9 +109,11 @@ def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypa
         assert found[300, seed] == pytest.approx(truth, abs=0.1)
 
 
+DECK = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=2"
+
+
 def test_cfr_falls(capfd: Capture) -> None:
-    status, out, err = nainjaune(capfd, f"exact {GAME} --set dinosaurs=4 --iterations 95 --out x")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"exact {GAME} --set dinosaurs=4 --iterations 95 --out x")
     cfr = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["cfr"]
     assert cfr["iterations"] == [10, 20, 30, 40, 50, 60, 70, 80, 90, 95]
     gains = cfr["exploitability"]
@@ -151,8 +125,7 @@ def test_cfr_falls(capfd: Capture) -> None:
 
 def test_three_seats(capfd: Capture) -> None:
     words = "--preset batasaurus --players 3 --set memory=perfect --set dinosaurs=3 --agents cheapest --out x"
-    status, out, _ = nainjaune(capfd, f"exact {words}")
-    assert status == 0
+    out = output_of(capfd, f"exact {words}")
     assert "gain in seat 2" in out
     assert "backward induction" not in out
     assert "other's" not in out
@@ -162,23 +135,9 @@ def test_three_seats(capfd: Capture) -> None:
     assert held["agents"][0]["exploitability"] is None  # a word for two seats
 
 
-def test_agents_that_remember(capfd: Capture) -> None:
-    """The cards are seen once: who remembers them plays as if they lay open, and is as exploitable as that."""
-    found = []
-    for memory in ("glimpse", "perfect"):
-        words = f"--preset batasaurus --players 2 --set memory={memory} --set dinosaurs=3 --agents cheapest --out {memory}"
-        status, out, _ = nainjaune(capfd, f"exact {words}")
-        assert status == 0
-        assert ("72 openings" in out) == (memory == "glimpse")
-        found.append(json.loads(Path(memory, "exact.json").read_text(encoding="utf-8"))["agents"][0]["exploitability"])
-    assert found[0] == pytest.approx(found[1], abs=1e-12)
-    assert found[0] > 0.1
-
-
 def test_runs_are_measured_under_their_own_rules(capfd: Capture) -> None:
     save_checkpoint(Path("runs") / "a" / FILE_NAME, make(perfect(3)))
-    status, out, err = nainjaune(capfd, "exact --agents runs/a runs/a@sample random --out x")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, "exact --agents runs/a runs/a@sample random --out x")
     assert "memory = perfect, dinosaurs = 3." in out
     held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
     assert [row["agent"] for row in held["agents"]] == ["runs/a", "runs/a@sample", "random"]
@@ -191,8 +150,7 @@ def test_runs_are_measured_under_their_own_rules(capfd: Capture) -> None:
 
 
 def test_solve_prints_every_size(capfd: Capture) -> None:
-    status, out, err = nainjaune(capfd, f"exact {GAME} --solve --out x")
-    assert (status, err) == (0, "")
+    out = output_of(capfd, f"exact {GAME} --solve --out x")
     held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["sizes"]
     assert [row["dinosaurs"] for row in held] == list(range(2, 13))
     printed = {line.split()[0]: line.split()[1:] for line in out.splitlines() if re.match(r" +\d", line)}
@@ -209,44 +167,6 @@ def test_solve_prints_every_size(capfd: Capture) -> None:
         assert [row["first"] for row in csv.DictReader(file)] == [row["first"] for row in held]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (GAME + " --limit 1000", r"more than the 1,000 nodes that are allowed\. A shorter game fits: --set dinosaurs=3\."),
-        ("--preset batasaurus", r"There are more than 1,000 openings, too many .* A shorter game fits: --set dinosaurs=4\."),
-        ("--preset classic", r"There are more than 1,000 openings, too many to list; give those to begin with\."),
-        (GAME + " --set dinosaurs=2 --limit 3", r"more than the 3 nodes that are allowed\."),
-        (GAME + " --agents lowset", r"Unknown agent 'lowset'\..*Valid: random, .*exact[,.]"),
-        (GAME + " --agents random random", r"Each agent is named once, not as in \['random', 'random'\]"),
-        ("--preset batasaurus --players 3 --agents exact", r"'exact' plays with 2 players and memory = perfect, not with 3"),
-        ("--agents exact", r"Unknown agent 'exact'"),
-        (
-            "--preset batasaurus --set dinosaurs=3 --agents cheapest@remember=0.5 --out x",
-            r"The agent 'cheapest@remember=0\.5' draws its action at random and has no probabilities",
-        ),
-        (GAME + " --set dinosaurs=13", r"The knob 'dinosaurs' is a whole number from 2 to 12"),
-        (GAME + " --set dinosaur=3", r"Unknown knob 'dinosaur'\. Did you mean 'dinosaurs'\?"),
-        ("--game nain", r"Unknown game 'nain'\."),
-        (GAME + " --iterations -1", r"Argument --iterations: expected a whole number from 0 to 1000000000, not '-1'\."),
-        (GAME + " --first 2", r"Expected --first to be a seat from 0 to 1, not 2\."),
-        (GAME + " --first -1 --draws 3", r"Argument --first: expected a whole number from 0 to 1000000000, not '-1'\."),
-        (GAME + " --draws -1", r"Argument --draws: expected a whole number from 0 to 1000000, not '-1'\."),
-        (GAME + " --limit 0", r"Argument --limit: expected a whole number from 1 to 1000000000, not '0'\."),
-        *(
-            (f"{GAME} --solve {other}", r"--solve prints .*, and cannot be combined with --agents, --iterations, --objective")
-            for other in ("--agents exact", "--iterations 9", "--objective own", "--start pots=3", "--first 1", "--draws 5")
-        ),
-        ("--solve", r"no solution is known here\. Known: none\."),
-        ("--preset batasaurus --solve --out x", r"no solution is known here\. Known: 2 players, memory = perfect\."),
-        (GAME + " --set dinosaurs=3 --out file", r"File exists|Not a directory"),
-    ],
-)
-def test_errors_are_a_sentence(words: str, says: str, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "MAX_OPENINGS", 1000)  # or it would take a while
-    Path("file").write_text("", encoding="utf-8")
-    refused(capfd, f"exact {words}", says, printed=True)
-
-
 def test_the_limit_is_the_trees() -> None:
     assert module.LIMIT == tree.LIMIT
 
@@ -256,13 +176,6 @@ def test_the_limit_is_the_trees() -> None:
 
 def test_the_solution_is_loaded_by_name() -> None:
     assert load_agent("exact", perfect(5)) is exact_agents("batasaurus")["exact"]
-
-
-def test_the_solution_is_rated_like_any_agent() -> None:
-    setup = perfect(6)
-    result = tournament(setup, [load_agent(name, setup) for name in ("random", "exact")], deals=500, seed=1)
-    edge = result.edge("exact", "random")
-    assert edge.mean > edge.ci95
 
 
 def test_a_name_goes_before_a_folder_of_its_name() -> None:

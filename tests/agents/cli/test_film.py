@@ -7,19 +7,14 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PIL import Image
 
-from nainjaune_agents.arena.matches import record_round
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.loading import load_agent
 from nainjaune_env import get_game
 from nainjaune_env.core.extras import install_command
-from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.records.record import verify_record, write_records
-from nainjaune_env.records.recorder import Recorder
+from nainjaune_env.records.record import write_records
 from nainjaune_env.registry import make_setup
 from nainjaune_env.render.raster import font_files
 from tests.agents.cli.command import Capture, refused
@@ -75,56 +70,6 @@ def test_pictures_by_ply(records: str, tmp_path: Path) -> None:
     assert "has the lead" in drawn["0"]
     assert len(set(drawn.values())) == 3
     assert "is out of cards" in drawn[None]
-
-
-@pytest.mark.parametrize("game", games_with("pictures"))
-def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(game: str) -> None:
-    setup = get_game(game).setup()
-    agents = [load_agent("random", setup)]
-    record = record_round(setup, agents, seed=11)
-    verify_record(record)
-    assert record == record_round(setup, agents, seed=11)
-    assert record["agents"] == ["random"] * setup.players
-    assert record["seed"] == 11
-    batch = Batch(setup, 1, seed=11, autoreset=False, log=True)
-    recorder = Recorder(batch, record["agents"], rng=np.random.default_rng(0))
-    draws = streams(0, 1)
-    while not batch.done[0]:
-        batch.step(batch.sample(draws))
-        found = recorder.stepped()
-    dealt = [key for key in ("layouts", "leader") if key in record] or ["rounds"]
-    for key in dealt:
-        same = (record[key], found[0][1][key])
-        assert same[0] == same[1] if key != "rounds" else same[0][0]["hands"] == same[1][0]["hands"]
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("--out x.jpg --agents random", r"--out must end in \.gif, \.png, \.svg, not 'x\.jpg'"),
-        ("--out x.gif", "file of records or the agents"),
-        ("--out x.gif --agents nobody", "Unknown agent 'nobody'"),
-        ("--out x.gif --agents random random random random random", "4 seats, too few for 5 agents"),
-        ("--out x.gif --agents random --seat 4", "--seat must be from 0 to 3, not 4"),
-        ("--out x.gif --agents random --round 2", "no round 2"),
-        ("--out x.gif --agents random --seed -1", "Argument --seed: expected a whole number from 0"),
-        ("--out x.gif --agents random --seconds 0", "--seconds: expected a number from 0.01 to 655.35, not '0'"),
-        ("--out x.gif --agents random --ply 3", r"--ply is for \.png or \.svg, and cannot be used for \.gif"),
-        ("RECORDS --out x.svg --scale 2", r"--scale is for \.gif or \.png, and cannot be used for \.svg"),
-        ("RECORDS --out x.svg --ply 3 --seconds 3", r"--seconds is for \.gif, and cannot be used for \.svg"),
-        ("RECORDS --out x.png --hold 2", r"--hold is for \.gif, and cannot be used for \.png"),
-        ("--out x.png --agents random --ply 1000", r"--ply must be from 0 to \d+ in this round, not 1000"),
-        ("--out x.png --agents random --scale 0", "Argument --scale: expected a number from 0.02 to 8, not '0'"),
-        ("--out x.png --agents random --scale nan", "--scale: expected a number from 0.02 to 8, not 'nan'"),
-        ("RECORDS --out x.gif --match 3", "holds 2 matches, so there is no match 3"),
-        ("RECORDS --out x.gif --preset classic", "--preset is for a new round"),
-        ("RECORDS --out x.gif --seed 0", "--seed is for a new round"),
-        ("--out x.gif --agents random --match 2", "--match is for a file of records"),
-        ("nowhere.jsonl --out x.gif", "nowhere.jsonl"),
-    ],
-)
-def test_refusals(words: str, why: str, records: str, capfd: Capture) -> None:
-    refused(capfd, f"film {words}".replace("RECORDS", records), why)
 
 
 def test_control_characters_in_names_leave_the_picture_well_formed(tmp_path: Path) -> None:

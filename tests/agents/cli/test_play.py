@@ -106,31 +106,6 @@ def test_rules_without_an_end_are_played_by_rounds(capfd: Capture, monkeypatch: 
     refused(capfd, f"play {words} --match", "A match under these rules has no end")
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("--agents lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
-        ("--agents lowest random", r"At a table of 4, --agents takes 1 or 3 names, not 2\."),
-        ("--agents runs/none", r"There is no run or checkpoint at 'runs/none'"),
-        ("--preset clasic", r"Unknown preset 'clasic'\. Did you mean 'classic'\?"),
-        ("--game nain", r"Unknown game 'nain'\."),
-        ("--players 9", r"for 2 to 4 players, not 9"),
-        ("--set stak=2", r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
-        ("--seat 4", r"The person's seat is from 0 to 3, not 4\."),
-        ("--seat -1", r"Argument --seat: expected a whole number from 0 to 1000000000, not '-1'\."),
-        ("--rounds 0", r"Argument --rounds: expected a whole number from 1 to 1000000000, not '0'\."),
-        ("--seed -1", r"Argument --seed: expected a whole number from 0 to 18446744073709551615, not '-1'\."),
-        ("--pace -1", r"Argument --pace: expected a number from 0 to 3600, not '-1'\."),
-        ("--look nan", r"Argument --look: expected a number from 0 to 3600, not 'nan'\."),
-        ("--records file", r"file, line 1: Expected a record as JSON: .* Nothing is added to such a file\."),
-        ("--records file/mine.jsonl", r"File exists|Not a directory"),
-    ],
-)
-def test_errors_are_a_sentence(words: str, says: str, capfd: Capture) -> None:
-    Path("file").write_text("shopping list\n", encoding="utf-8")
-    refused(capfd, f"play --pace=0 {words}", says)
-
-
 def test_a_match_that_was_left_is_resumed(state_home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     words = "--preset classic --players 3 --agents random --rounds 2 --seed 4 --name Zoé --records mine.jsonl --no-confirm"
     kept = state_home / "nainjaune-env" / "play.json"
@@ -190,10 +165,6 @@ def test_control_characters_in_names_are_shown_escaped(capfd: Capture, monkeypat
     out, _ = capfd.readouterr()
     assert "runs/a\\x1b[31m" in out
     assert "\x1b" not in out
-
-
-def test_rounds_and_match_exclude_each_other(capfd: Capture) -> None:
-    refused(capfd, "play --rounds 2 --match", "not allowed with")
 
 
 def test_the_table_alone_brings_in_no_torch() -> None:

@@ -65,25 +65,3 @@ def test_control_characters_in_names_are_shown_escaped(matches: list[dict[str, o
     _, shown, _ = nainjaune(capfd, "record", "show", str(tmp_path / "odd.jsonl"))
     assert all(name in shown for name in ("a\\x1b[31m", "b\\x9b2J", "c\\u202e"))
     assert shown.replace("\n", "").isprintable()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--match 4", r"holds 3 matches, so there is no match 4\."),
-        ("--round 3", r"The record has rounds 1 to 2, and no round 3\."),
-    ],
-)
-def test_show_says_what_there_is_not(good: str, words: str, message: str, capfd: Capture) -> None:
-    refused(capfd, f"record show {good} {words}", message)
-
-
-@pytest.mark.parametrize("words", ["", "show", "verify", "show f --match 0", "show f --lang de"])
-def test_a_command_line_that_makes_no_sense_is_a_usage_error(words: str, capfd: Capture) -> None:
-    refused(capfd, f"record {words}", r"\. See nainjaune record.* --help\.")
-
-
-@pytest.mark.parametrize("words", [["--help"], ["verify", "--help"], ["show", "--help"]])
-def test_help_teaches(words: list[str], capfd: Capture) -> None:
-    status, out, _ = nainjaune(capfd, "record", *words)
-    assert (status, "verif" in out) == (0, True)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.cli import serve
 from nainjaune_env.core.atomic_files import locked
 from tests.agents.cli.command import Capture, refused, status_of
 
@@ -54,14 +53,6 @@ def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     refused(capfd, f"serve --no-browser --data {tmp_path / 't.sqlite'}", r"needs the package 'tornado', .*\[serve\]")
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [("nosuch", "Unknown agent 'nosuch'"), ("runs/none", "There is no run or checkpoint at 'runs/none'")],
-)
-def test_an_unknown_agent_is_refused_at_the_start(name: str, says: str, capfd: Capture) -> None:
-    refused(capfd, f"serve --no-browser --data t.sqlite --agents random {name}", says)
-
-
 def test_the_link_stays_until_a_new_one_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     links = []
     monkeypatch.setattr(asyncio, "Event", Stopped)
@@ -69,8 +60,3 @@ def test_the_link_stays_until_a_new_one_is_asked_for(tmp_path: Path, monkeypatch
         assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(tmp_path / "t.sqlite"), *more]) == 0
         links += re.findall(r"#([\w-]{32})", capfd.readouterr().out)
     assert links[0] == links[1] != links[2] == links[3]
-
-
-def test_addresses_in_links() -> None:
-    assert [serve._shown(host) for host in ("127.0.0.1", "::1", "cards")] == ["127.0.0.1", "[::1]", "cards"]
-    assert serve._shown("0.0.0.0") != "0.0.0.0"

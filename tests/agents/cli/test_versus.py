@@ -11,7 +11,7 @@ import pytest
 
 from nainjaune_agents.arena.versus import LOOK_EVERY
 from nainjaune_agents.report.format_ci import mean_ci
-from tests.agents.cli.command import Capture, nainjaune, refused, status_of
+from tests.agents.cli.command import Capture, output_of, refused, status_of
 
 
 def test_until_decided(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,28 +43,6 @@ def test_until_decided(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_last_word(words: str, said: str, capfd: Capture) -> None:
-    status, out, _ = nainjaune(capfd, f"versus {words} --preset classic --players 3")
-    assert status == 0
+    out = output_of(capfd, f"versus {words} --preset classic --players 3")
     assert re.search(rf"\n{said}\S+ ± \d+\.\d+ \(\d+ deals\)\.\n", out)
     assert ("valid whenever the test stops" in out) == ("--until-decided" in words)
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("tally", r"arguments are required: AGENT"),
-        ("tally tally", r"two agents of different names, not \['tally', 'tally'\]"),
-        ("tally taly", r"Unknown agent 'taly'\. Did you mean 'tally'\?"),
-        ("tally random --until-decided --bounds 1 0", r"two finite numbers, the lower one first, not 1\.0 and 0\.0"),
-        ("tally random --until-decided --alpha 0.5", r"error rates are above 0 and below 0\.5, not 0\.5 and 0\.05"),
-        ("tally random --bounds 0 0.1", r"--bounds belongs to a sequential test: it needs --until-decided"),
-        ("tally random --beta 0.1", r"--beta belongs to a sequential test"),
-        ("tally random --deals 1", r"Argument --deals: expected a whole number from 2 to 1000000000, not '1'\."),
-        ("tally random --out file", r"File exists|Not a directory"),
-        ("tally random --until-decided --shard 1/2 --out a", r"looks at deals in their order, .*: leave out --shard\."),
-        ("tally random --workers 2 --device cuda", r"--workers cannot be combined with --device cuda\."),
-    ],
-)
-def test_errors_are_a_sentence(words: str, says: str, capfd: Capture) -> None:
-    Path("file").write_text("", encoding="utf-8")
-    refused(capfd, f"versus {words}", says)

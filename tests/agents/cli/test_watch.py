@@ -9,7 +9,7 @@ import pytest
 
 from nainjaune_agents.serve.settings import TableSettings
 from nainjaune_agents.serve.tables import Tables
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, output_of, refused
 
 
 def test_a_table_is_made_and_its_link_printed(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
@@ -26,8 +26,7 @@ def test_a_table_is_made_and_its_link_printed(monkeypatch: pytest.MonkeyPatch, c
 
     monkeypatch.setattr(Tables, "add", noted)
     monkeypatch.setattr(asyncio, "Event", Stopped)
-    status, out, _ = nainjaune(capfd, "watch --agents longest lowest random --set max_rounds=2 --seed 5 --no-browser")
-    assert status == 0
+    out = output_of(capfd, "watch --agents longest lowest random --set max_rounds=2 --seed 5 --no-browser")
     assert re.search(r"The agents play here: http://127\.0\.0\.1:\d+/#[\w-]{32}\n", out)
     (settings,) = made
     assert settings.agents == ("longest", "lowest", "random", "lowest")

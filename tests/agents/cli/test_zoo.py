@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 from tests.agents.trainers.test_ppo import run_in, tiny
 from tests.agents.zoo.boxes import put
 from tests.support.positions import small
@@ -16,15 +16,13 @@ def test_the_list_and_a_card(tmp_path: Path, capfd: Capture) -> None:
     put(tmp_path, "strong", small(), "classic-3")
     put(tmp_path, "strong", small(), "nain_jaune", anywhere=True)
     put(tmp_path, "other", small(), "nain_jaune", anywhere=True)
-    status, out, _ = nainjaune(capfd, f"zoo --folder {tmp_path}")
-    assert status == 0
+    out = output_of(capfd, f"zoo --folder {tmp_path}")
     assert out.splitlines() == [
         "zoo:other   Nain Jaune at any table                          +0.500 ± 0.100 over lowest",
         "zoo:strong  Nain Jaune (classic, max_rounds 2) with 3 seats  +0.500 ± 0.100 over lowest",
         "zoo:strong  Nain Jaune at any table                          +0.500 ± 0.100 over lowest",
     ]
-    status, out, _ = nainjaune(capfd, f"zoo zoo:other --folder {tmp_path}")
-    assert status == 0
+    out = output_of(capfd, f"zoo zoo:other --folder {tmp_path}")
     for part in ("A small one.", "1.5 minutes", "  python train.py --out runs/x", "classic, max_rounds 2, 3 seats", "seed 9"):
         assert part in out
 

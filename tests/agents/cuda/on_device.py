@@ -20,7 +20,6 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.precompile import PARTS, Target
-from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
 from nainjaune_agents.trainers import expert
 from nainjaune_env.core.errors import AgentError
@@ -130,10 +129,6 @@ def test_a_rule_of_thumb_of_another_game_is_refused() -> None:
 def test_no_rollouts_by_who_remembers() -> None:
     with pytest.raises(AgentError, match="which remembers"):
         gpu_rollouts(heuristics("batasaurus")["cheapest"], GLIMPSE)
-
-
-def test_of_equal_logits_the_lowest_action_is_played() -> None:
-    assert greedy_row(np.array([5.0, 1.0, 1.0], np.float32), np.int64(0b110)) == 1
 
 
 @pytest.mark.parametrize("rollouts", ["rule", "net"])

@@ -50,12 +50,6 @@ def test_names() -> None:
         get_arch("residul")
 
 
-@each
-def test_a_network_tells_what_it_was_made_of(arch: str) -> None:
-    assert net_of(arch, small()).arch == SMALL[arch]
-    assert get_arch(arch).Arguments.__doc__
-
-
 @pytest.mark.parametrize(
     ("arch", "says"),
     [
@@ -144,15 +138,6 @@ def test_one_new_file_is_a_new_network_whatever_its_arguments(tmp_path: Path, ca
         assert says in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("gated")
-def test_a_new_network_for_all_tables_plays_at_each_without_a_line_for_it() -> None:
-    setup = make_setup("nain_jaune", "skip", 5)
-    whole = make_net({"name": "gated"}, common_layout(setup.game), len(setup.game.actions), torch.Generator().manual_seed(1))
-    own, observation = specialised(stirred(whole), setup), Batch(setup, 50).observation
-    for one, two in zip(whole.evaluate(CommonView(setup)(observation)), own.evaluate(observation), strict=True):
-        assert two == pytest.approx(one, rel=1e-3, abs=1e-3)
-
-
 @each
 def test_the_protocol(arch: str) -> None:
     setup = small()
@@ -209,26 +194,6 @@ def test_at_one_table_a_network_for_all_is_the_same(arch: str) -> None:
         assert two == pytest.approx(one, rel=1e-3, abs=1e-3)
     again = net_of(arch, setup)
     again.load_state_dict(own.state_dict())
-
-
-@each
-def test_its_checkpoint_plays_as_it_does(arch: str, tmp_path: Path) -> None:
-    setup = small()
-    net = stirred(net_of(arch, setup))
-    tensors = {f"model.{name}": tensor for name, tensor in net.state_dict().items()}
-    save_checkpoint(tmp_path / FILE_NAME, make(setup, arch=net.arch, tensors=tensors))
-    assert load_checkpoint(tmp_path).arch == SMALL[arch]
-    agent = load_agent(str(tmp_path), setup)
-    assert isinstance(agent, NetAgent)
-    assert type(agent.net) is get_arch(arch)
-    observation = Batch(setup, 20).observation
-    assert np.array_equal(agent.net.evaluate(observation)[0], net.evaluate(observation)[0])
-
-
-def test_a_head_whose_tensors_do_not_fit_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    save_checkpoint(tmp_path / FILE_NAME, make(small(), arch={"name": "mlp", "hidden": [7]}))
-    with pytest.raises(CheckpointError, match=r"those of its network: (.|\n)*size mismatch(.|\n)*[^.]\.$"):
-        load_agent(str(tmp_path), small())
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ def saved(tmp_path: Path) -> Path:
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_the_last_checkpoint(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
+    def full(tensors: object, path: Path, metadata: object) -> None:
+        path.write_bytes(b"half of it")
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
     whole = saved.read_bytes()
@@ -114,10 +115,6 @@ def test_a_weight_too_large_for_half_precision_is_refused(tmp_path: Path) -> Non
         load_checkpoint(tmp_path / "half")
 
 
-def test_a_folder_stands_for_its_checkpoint(saved: Path) -> None:
-    assert load_checkpoint(saved.parent).iteration == load_checkpoint(saved).iteration == 12
-
-
 def test_parts_of_tensors_and_turned_ones_are_saved_as_they_look(tmp_path: Path) -> None:
     wide = torch.arange(12.0).reshape(3, 4)
     save_checkpoint(tmp_path / "c", make(small(), tensors={"a": wide.T, "b": wide[:, 1]}))
@@ -148,12 +145,6 @@ def test_cut_short_anywhere_it_is_refused(saved: Path, tmp_path: Path) -> None:
         cut.write_bytes(whole[:length])
         with pytest.raises(CheckpointError, match=r"cut' is no whole safetensors file"):
             load_checkpoint(cut)
-
-
-def test_a_byte_too_many_is_refused(saved: Path) -> None:
-    saved.write_bytes(saved.read_bytes() + b"\0")
-    with pytest.raises(CheckpointError, match="no whole safetensors file"):
-        load_checkpoint(saved)
 
 
 @pytest.mark.parametrize(
@@ -261,11 +252,6 @@ def test_house_rules_may_differ_only_where_a_round_is_the_same() -> None:
         check_rules(make(small()), small(payment="cards", stake=3), "it")
 
 
-def test_seats_count() -> None:
-    with pytest.raises(CheckpointError, match="3 players"):
-        check_fits(make(small(3)), small(4), "it")
-
-
 @pytest.mark.parametrize(
     "arch",
     [
@@ -310,20 +296,6 @@ def test_where_writing_fails_the_old_checkpoint_stays(saved: Path) -> None:
     shared = torch.zeros(4)
     with pytest.raises(RuntimeError, match="share memory"):
         save_checkpoint(saved, make(small(), tensors={"a": shared, "b": shared}))
-    assert saved.read_bytes() == before
-    assert os.listdir(saved.parent) == [FILE_NAME]
-
-
-def test_a_disk_that_is_full_leaves_the_old_checkpoint(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = saved.read_bytes()
-
-    def half(tensors: Any, path: Path, metadata: Any) -> None:
-        path.write_bytes(before[: len(before) // 2])
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("nainjaune_agents.nets.checkpoint.save_file", half)
-    with pytest.raises(OSError, match="No space left"):
-        save_checkpoint(saved, make(small(), iteration=13))
     assert saved.read_bytes() == before
     assert os.listdir(saved.parent) == [FILE_NAME]
 
@@ -378,24 +350,9 @@ def test_a_flipped_bit_anywhere_is_refused(saved: Path) -> None:
     assert loaded < 20
 
 
-def test_zeroed_pages_are_refused(saved: Path) -> None:
-    whole = saved.read_bytes()
-    at = 8 + struct.unpack("<Q", whole[:8])[0]
-    saved.write_bytes(whole[:at] + bytes(512) + whole[at + 512 :])
-    with pytest.raises(CheckpointError, match="was changed since it was written: its SHA-256 is not the one in its head"):
-        load_checkpoint(saved)
-
-
 def test_a_changed_description_is_refused(saved: Path) -> None:
     with_head(saved, lambda head: head.update(about=head["about"].replace('"iteration": 12', '"iteration": 13')))
     with pytest.raises(CheckpointError, match="its SHA-256 is not the one in its head"):
-        load_checkpoint(saved)
-
-
-@pytest.mark.parametrize("change", [lambda head: head.pop("sha256"), lambda head: head.update(sha257=head.pop("sha256"))])
-def test_a_file_without_a_digest_is_refused(saved: Path, change: Callable[[dict[str, str]], object]) -> None:
-    with_head(saved, change)
-    with pytest.raises(CheckpointError, match="has no SHA-256 in its head, so nothing shows that it is whole: it was written by"):
         load_checkpoint(saved)
 
 

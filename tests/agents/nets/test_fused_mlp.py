@@ -135,14 +135,6 @@ def test_any_number_of_rows_and_none_that_was_there_before(dtype: torch.dtype) -
         assert fast.logits(observation[:rows]).tobytes() == part.tobytes()
 
 
-def test_it_is_the_network_as_it_was() -> None:
-    net, observation = net_for(SETUPS[0]), seen(SETUPS[0], 8).numpy()
-    fast = inference(net)
-    before = fast.logits(observation)
-    stirred(net, seed=9)
-    assert fast.logits(observation).tobytes() == before.tobytes()
-
-
 def test_bfloat16_is_for_processors_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for able, expected in (({"amx_bf16": True}, torch.bfloat16), ({"avx512_f": True, "amx_bf16": False}, torch.float32)):
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: able, raising=False)
@@ -150,17 +142,6 @@ def test_bfloat16_is_for_processors_that_have_it(monkeypatch: pytest.MonkeyPatch
         assert inference(net_for(SETUPS[0])).dtype is expected
     monkeypatch.delattr(torch.cpu, "get_capabilities")
     assert fast_dtype() is torch.float32
-
-
-def test_refreshed_it_is_the_network_as_it_is_now() -> None:
-    net, observation = net_for(SETUPS[0]), seen(SETUPS[0], 8)
-    fast = inference(net, torch.float32)
-    stirred(net, seed=9)
-    fast.refresh()
-    logits, value = fast(observation)
-    expected = net(observation)
-    assert torch.allclose(logits, expected[0], rtol=1e-4, atol=1e-4)
-    assert torch.allclose(value[:, 0], expected[1], rtol=1e-4, atol=1e-4)
 
 
 # ---------------------------------------------------------------- training
@@ -199,21 +180,6 @@ def test_gradients_are_those_of_autograd(setup: Setup, hidden: tuple[int, ...], 
             assert parameter.grad is not None
             assert parameter.grad.dtype == torch.float32
             assert (parameter.grad - gradient).norm() <= near * gradient.norm(), name
-
-
-def test_training_is_of_the_network_as_it_is_now() -> None:
-    net, observation = net_for(SETUPS[0], (32,)), seen(SETUPS[0], 20)
-    layers = training(net, torch.float32)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-    before = sum(head.sum() for head in layers(observation)[:2])
-    assert isinstance(before, Tensor)
-    before.backward()
-    value = float(before.detach())
-    optimizer.step()
-    with torch.no_grad():
-        assert float(sum(head.sum() for head in layers(observation)[:2])) < value
-    stirred(net, seed=9)
-    assert torch.allclose(layers(observation)[1][:, 0], net(observation)[1], rtol=1e-4, atol=1e-5)
 
 
 def test_a_critic_has_one_head() -> None:

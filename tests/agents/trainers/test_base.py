@@ -15,7 +15,6 @@ import torch
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.arch import ARCHS
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
-from nainjaune_agents.nets.common_layout import common_layout
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.options import option
 from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, anneal, explained_variance
@@ -75,21 +74,6 @@ def test_iterations_decisions_and_seconds_are_counted_over_a_resumption() -> Non
     metrics = second.iterate()
     assert (second.iteration, second.completed, second.annealed(8.0, 4.0)) == (2, 2, 6.0)
     assert (metrics["rollout/decisions"], metrics["run/seconds"]) == (60.0, 4.0)
-
-
-def test_a_checkpoint_says_what_the_network_is_for() -> None:
-    trainer = Trainer(Config())
-    trainer.iterate()
-    checkpoint, setup = trainer.checkpoint(), trainer.setup
-    assert (checkpoint.algorithm, checkpoint.arch["hidden"], checkpoint.iteration) == ("toy", [8], 1)
-    assert (checkpoint.game, checkpoint.preset, checkpoint.players) == ("nain_jaune", "djeco", 3)
-    assert checkpoint.rules == setup.rules.to_dict()
-    assert checkpoint.config == dataclasses.asdict(Config())
-    assert (checkpoint.layout, checkpoint.common) == (setup.layout.fingerprint, False)
-    assert checkpoint.actions == len(setup.game.actions)
-    trainer.layout, trainer.common = common_layout(setup.game), True
-    everywhere = trainer.checkpoint()
-    assert (everywhere.layout, everywhere.common) == (common_layout(setup.game).fingerprint, True)
 
 
 def test_the_average_of_the_weights_plays_and_is_the_agent(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.distributed import train_under_torchrun
@@ -28,35 +29,51 @@ TINY = {
 }  # fmt: skip
 
 
-def torchrun(folder: Path, *words: str) -> subprocess.Popen[str]:
+AGAIN = """
+import os, sys
+from pathlib import Path
+from nainjaune_agents.cli.main import main
+
+folder, port, *words = sys.argv[1:]
+assert main(["train", "--out", folder, *words]) == 0
+if os.environ["RANK"] == "0":
+    run = Path(folder)
+    (run / "checkpoint.safetensors").rename(run / "whole.safetensors")
+    (run / "iteration-000006.safetensors").rename(run / "checkpoint.safetensors")
+os.environ |= {"TORCHELASTIC_USE_AGENT_STORE": "False", "MASTER_PORT": port}  # as torchrun starts processes again
+assert main(["train", "--out", folder, *words, "--resume"]) == 0
+"""
+"""Trains in a folder, and once more from the middle on."""
+
+
+def torchrun(program: Path | str, *words: str) -> subprocess.Popen[str]:
     settings = [f"--set={key}={str(value).replace(' ', '')}" for key, value in TINY.items() if not isinstance(value, dict)]
     settings += ["--set=opponents={self: 0.5, past: 0.25, lowest: 0.25}", "--set=arch.hidden=[8]"]
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "train.py"]
-    return subprocess.Popen(
-        [*command, "--out", str(folder), *settings, *words],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(program)]
+    return subprocess.Popen([*command, *words, *settings], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def children(process: int) -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()]
 
 
-def finished(folder: Path, *words: str) -> Checkpoint:
-    """Trains in ``folder`` until the end; returns the checkpoint it leaves."""
-    out, errors = (process := torchrun(folder, *words)).communicate(timeout=600)
+def told(process: subprocess.Popen[str]) -> str:
+    """What the processes print until they end."""
+    out, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
-    assert out.count("Trained: ") == 1  # the first process tells
-    return load_checkpoint(folder)
+    return out
 
 
 @pytest.mark.slow
 def test_two_processes_have_the_same_bits_when_they_go_on(tmp_path: Path) -> None:
     """From the middle of a run."""
-    whole = finished(tmp_path / "run")
+    (tmp_path / "again.py").write_text(AGAIN, encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    assert told(torchrun(tmp_path / "again.py", str(tmp_path / "run"), port)).count("Trained: ") == 2  # the first process tells
+    whole = load_checkpoint(tmp_path / "run" / "whole.safetensors")
     assert whole.iteration == TINY["iterations"]
-    (tmp_path / "run" / "iteration-000006.safetensors").replace(tmp_path / "run" / FILE_NAME)
-    assert same(finished(tmp_path / "run", "--resume"), whole)
+    assert same(load_checkpoint(tmp_path / "run"), whole)
     alone = run_in(tmp_path / "alone", build(get_trainer("ppo").Config, TINY))
     assert alone.progress["decisions"] == pytest.approx(whole.progress["decisions"], rel=0.1)  # the same tables
     assert not torch.equal(alone.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
@@ -66,7 +83,7 @@ def test_two_processes_have_the_same_bits_when_they_go_on(tmp_path: Path) -> Non
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes of torchrun in /proc")
 def test_all_end_when_one_is_killed_and_go_on(tmp_path: Path) -> None:
     longer = "--set=iterations=100"
-    process = torchrun(tmp_path / "killed", longer)
+    process = torchrun("train.py", "--out", str(tmp_path / "killed"), longer)
     until = time.monotonic() + 300
     while iteration_at(tmp_path / "killed") < 3:
         assert process.poll() is None, process.communicate()
@@ -76,7 +93,9 @@ def test_all_end_when_one_is_killed_and_go_on(tmp_path: Path) -> None:
     process.communicate(timeout=300)
     assert process.returncode != 0  # all have ended
     assert 3 <= iteration_at(tmp_path / "killed") < 100
-    assert same(finished(tmp_path / "killed", longer, "--resume"), finished(tmp_path / "whole", longer))
+    for name, words in (("killed", ["--resume"]), ("whole", [])):
+        told(torchrun("train.py", "--out", str(tmp_path / name), longer, *words))
+    assert same(load_checkpoint(tmp_path / "killed"), load_checkpoint(tmp_path / "whole"))
 
 
 def test_processes_divide_the_tables_and_one_is_alone() -> None:

@@ -17,9 +17,9 @@ from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import experiment_logs
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.experiment_logs import IDS_NAME, MlflowLog
-from nainjaune_agents.trainers.ppo import METRICS, Config, train
-from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.trainers.ppo import METRICS, Config
 from nainjaune_env.core.errors import ConfigError, MissingLibraryError
+from tests.support.training import run_in
 
 BLOCK = 32_768
 TINY = {"tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 3, "eval_every": 2, "eval_deals": 5}
@@ -37,16 +37,8 @@ def _no_settings_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(name, str(tmp_path / "wandb-home"))
 
 
-def part(folder: Path, logs: list[str], *, resume: bool, stop_after: int) -> None:
-    """Trains a tiny run with ``logs`` up to an iteration."""
-    config = build(Config, {**TINY, "logs": logs})
-    with Run(folder) as run:
-        checkpoint = run.create(config, resume=resume)
-
-        def progress(completed: int, metrics: dict[str, float]) -> None:
-            run.stop_requested = completed == stop_after
-
-        train(config, run, checkpoint, progress)
+def config(logs: list[str], **other: Any) -> Config:
+    return build(Config, {**TINY, "logs": logs, **other})
 
 
 def records(path: Path) -> Iterator[bytes]:
@@ -86,8 +78,8 @@ def wandb_steps(folder: Path) -> dict[str, dict[int, dict[str, float]]]:
 @pytest.mark.slow
 def test_wandb_has_every_metric_of_a_run_that_is_stopped_and_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "a"
-    part(folder, ["wandb"], resume=False, stop_after=2)
-    part(folder, ["wandb"], resume=True, stop_after=-1)
+    run_in(folder, config(["wandb"]), stop_at=2)
+    run_in(folder, config(["wandb"]), resume=True)
     ids = json.loads((folder / IDS_NAME).read_text(encoding="utf-8"))
     ((name, steps),) = wandb_steps(folder).items()  # both parts are one run
     assert name == ids["wandb"]
@@ -103,8 +95,8 @@ def test_mlflow_has_every_metric_of_a_run_that_is_stopped_and_resumed(tmp_path: 
     from mlflow.tracking import MlflowClient
 
     folder = tmp_path / "a"
-    part(folder, ["mlflow"], resume=False, stop_after=2)
-    part(folder, ["mlflow"], resume=True, stop_after=-1)
+    run_in(folder, config(["mlflow"]), stop_at=2)
+    run_in(folder, config(["mlflow"]), resume=True)
     client = MlflowClient(tracking_uri=f"sqlite:///{folder / 'mlflow.db'}")
     experiment = client.get_experiment_by_name("nainjaune-env")
     (found,) = client.search_runs([experiment.experiment_id])
@@ -141,7 +133,7 @@ def test_mlflow_takes_its_place_from_the_environment(tmp_path: Path, monkeypatch
 def test_logs_that_there_are_not(logs: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiment_logs, "find_spec", lambda name: name)
     with pytest.raises(ConfigError) as found:
-        build(Config, {**TINY, "logs": logs})
+        config(logs)
     assert str(found.value) == sentence
 
 
@@ -149,7 +141,7 @@ def test_logs_that_there_are_not(logs: list[str], sentence: str, monkeypatch: py
 def test_a_missing_extra_is_a_sentence_before_training(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiment_logs, "find_spec", lambda name: None)
     with pytest.raises(MissingLibraryError) as found:
-        build(Config, {**TINY, "logs": [name]})
+        config([name])
     assert str(found.value).startswith(
         f"A run that logs to {name!r} needs the package {name!r}, which is not installed: pip install"
     )
@@ -176,21 +168,12 @@ def test_a_service_that_refuses_is_a_sentence_and_the_start_can_be_corrected(
     monkeypatch.setitem(experiment_logs.EXPERIMENT_LOGS, "wandb", refuse)
     monkeypatch.setattr(experiment_logs, "find_spec", lambda name: name)
     with pytest.raises(ConfigError, match="The log 'wandb' cannot be opened: No API key configured"):
-        part(tmp_path / "a", ["wandb"], resume=False, stop_after=-1)
+        run_in(tmp_path / "a", config(["wandb"]))
     assert not (tmp_path / "a").exists()
-    part(tmp_path / "a", [], resume=False, stop_after=-1)
-    monkeypatch.setitem(TINY, "iterations", 4)
+    run_in(tmp_path / "a", config([]))
     with pytest.raises(ConfigError, match="cannot be opened"):
-        part(tmp_path / "a", ["wandb"], resume=True, stop_after=-1)
+        run_in(tmp_path / "a", config(["wandb"], iterations=4), resume=True)
     assert (tmp_path / "a" / "checkpoint.safetensors").exists()
-
-
-@with_mlflow
-@pytest.mark.slow
-def test_a_run_may_be_resumed_with_other_logs(tmp_path: Path) -> None:
-    part(tmp_path / "a", [], resume=False, stop_after=2)
-    part(tmp_path / "a", ["mlflow"], resume=True, stop_after=-1)
-    assert {*json.loads((tmp_path / "a" / IDS_NAME).read_text(encoding="utf-8"))} == {"mlflow"}
 
 
 def test_a_log_is_opened_with_little_patience_unless_the_environment_has_more(
@@ -228,6 +211,6 @@ def test_a_service_that_fails_in_training_leaves_a_checkpoint_and_a_sentence(
     monkeypatch.setitem(experiment_logs.EXPERIMENT_LOGS, "mlflow", Failing)  # type: ignore[arg-type]
     monkeypatch.setattr(experiment_logs, "find_spec", lambda name: name)
     with pytest.raises(ConfigError, match=r"The log 'mlflow' has failed: the service is gone\. The run can be resumed"):
-        part(tmp_path / "a", ["mlflow"], resume=False, stop_after=2)
+        run_in(tmp_path / "a", config(["mlflow"]), stop_at=2)
     assert load_checkpoint(tmp_path / "a").iteration == 2
     assert Failing.calls == ["flush"]  # it is not asked again

@@ -14,13 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nainjaune_agents.sampling import sample
-from nainjaune_agents.trainers.gpu_rollout import next_uniform
 from nainjaune_agents.trainers.gpu_rollout import sample as sample_by_torch
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import CONFIG_NAME
 from nainjaune_env.core.errors import ConfigError, DeviceError
-from nainjaune_env.core.prng import RowStreams, streams
 from tests.agents.trainers.test_ppo import tiny, trainer_of
 from tests.support.positions import stirred
 from tests.support.training import run_in
@@ -37,15 +35,6 @@ some = settings(max_examples=100, deadline=None, derandomize=True, database=None
 
 
 # ---------------------------------------------------------------- chance
-
-
-def test_uniform_numbers_are_those_of_the_compiled_generators() -> None:
-    states = streams(5, 1000)
-    words = torch.from_numpy(states.copy().view(np.int64))
-    for _ in range(3):
-        expected = RowStreams(states, np.arange(1000)).random(1000)
-        assert next_uniform(words).numpy().tobytes() == expected.tobytes()
-    assert words.numpy().tobytes() == states.tobytes()
 
 
 @some

@@ -9,7 +9,6 @@ import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,7 +22,7 @@ from nainjaune_agents.trainers.expert import LABELS, Config, Trainer, train
 from nainjaune_agents.trainers.labelling import ALONE, LabelPlan
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import ConfigError, LabelsError, WorkError
+from nainjaune_env.core.errors import LabelsError
 from tests.agents.distributed.runs import Shuffled
 from tests.support.training import run_in
 
@@ -98,22 +97,18 @@ def test_what_is_no_shard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not list((tmp_path / LABELS).glob("*.npz"))
 
 
-@pytest.mark.parametrize(
-    ("keys", "says"),
-    [
-        ({"workers": 2, "cluster": "auto"}, "and 'cluster' is another place to label: set one of them"),
-        ({"workers": 0}, "'workers' is at least 1"),
-    ],
-)
-def test_wrong_places_are_errors(keys: dict[str, Any], says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        tiny(**keys)
-
-
-def test_without_a_cluster_nothing_is_written(tmp_path: Path) -> None:
+def test_without_a_cluster_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the argument of ``train``, also where the run's file has processes of this machine; which one's own setting is not."""
     pytest.importorskip("ray")
-    with pytest.raises(WorkError, match=r"There is no cluster at '127\.0\.0\.1:1'"):
-        run_in(tmp_path / "a", tiny(cluster="127.0.0.1:1"))
+    (tmp_path / "c.yaml").write_text("workers: 8\npreset: djeco\n", encoding="utf-8")
+    words = ["train", str(tmp_path / "c.yaml"), "--out", str(tmp_path / "a"), "--cluster", "127.0.0.1:1", "--set"]
+    for settings, says in (
+        (["algorithm=expert"], "nainjaune train: There is no cluster at '127.0.0.1:1': "),
+        (["algorithm=expert", "--set", "workers=2"], "set one of them"),
+        (["algorithm=ppo"], "Unknown configuration key 'cluster'."),
+    ):
+        assert main([*words, *settings]) == 2
+        assert says in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
 
 
@@ -121,27 +116,6 @@ def test_a_worker_evaluates_nothing_and_keeps_no_best() -> None:
     config = tiny(keep_best=True, eval_every=1, eval_deals=5, workers=2)
     alone = build(Config, {**asdict(config), **ALONE})
     assert (alone.workers, alone.evaluates, alone.keep_best) == (1, False, False)
-
-
-def test_a_run_by_workers_goes_on_on_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("ray")
-    words = ["train", "--out", str(tmp_path / "a"), "--cluster", "127.0.0.1:1", "--set", "algorithm=expert", "--set"]
-    config = tmp_path / "c.yaml"
-    config.write_text("workers: 8", encoding="utf-8")
-    assert main([words[0], str(config), *words[1:], "preset=djeco"]) == 2
-    assert "There is no cluster at '127.0.0.1:1': " in capsys.readouterr().err
-    assert main([words[0], str(config), *words[1:], "workers=2"]) == 2
-    assert "set one of them" in capsys.readouterr().err
-
-
-def test_the_address_is_an_argument_of_train(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("ray")
-    words = ["train", "--out", str(tmp_path / "a"), "--cluster", "127.0.0.1:1", "--set", "preset=djeco", "--set"]
-    assert main([*words, "algorithm=expert"]) == 2
-    assert "nainjaune train: There is no cluster at '127.0.0.1:1': " in capsys.readouterr().err
-    assert main([*words, "algorithm=ppo"]) == 2
-    assert "Unknown configuration key 'cluster'." in capsys.readouterr().err
-    assert not (tmp_path / "a").exists()
 
 
 @pytest.mark.long  # units are finished in any order above, and workers are killed in tests/agents/distributed/test_processes.py

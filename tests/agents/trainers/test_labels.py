@@ -109,17 +109,6 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LabelsError, match="is not a whole npz file"):
             load(path)
     damaged = bytearray(whole)
-    damaged[len(whole) // 2] ^= 0xFF
-    path.write_bytes(damaged)
-    with pytest.raises(LabelsError, match="is not a whole npz file"):
-        load(path)
-    for place in (6, 10):  # the version and the method of compression that zip needs
-        damaged = bytearray(whole)
-        damaged[whole.rindex(b"PK\x01\x02") + place] = 109
-        path.write_bytes(damaged)
-        with pytest.raises(LabelsError, match="is not a whole npz file"):
-            load(path)
-    damaged = bytearray(whole)
     damaged[27] = 4  # the length of a name: zipfile's error quotes that number of bytes
     path.write_bytes(damaged)
     with pytest.raises(LabelsError, match=r"is not a whole npz file .{0,400}$"):
@@ -143,15 +132,6 @@ def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
         save_labels(tmp_path / "x.npz", dataclasses.replace(labels, mean=mean), SETUP, SHARD)
         with pytest.raises(LabelsError, match="must have a finite mean for every legal action, and NaN for every other"):
             load(tmp_path / "x.npz")
-
-
-def test_means_of_halves_must_agree_with_legal_actions_too(tmp_path: Path) -> None:
-    labels = some_labels()
-    halves = labels.halves.copy()
-    halves[0, 1, int(np.flatnonzero(labels.mask[0])[0])] = np.nan
-    save_labels(tmp_path / "x.npz", dataclasses.replace(labels, halves=halves), SETUP, SHARD)
-    with pytest.raises(LabelsError, match="must have a finite mean for every legal action"):
-        load(tmp_path / "x.npz")
 
 
 def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:

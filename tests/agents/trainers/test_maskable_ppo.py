@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import subprocess
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,26 +17,23 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.base import EVAL_SEED
-from nainjaune_agents.trainers.config import build, read_yaml
+from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.maskable_ppo import Config, Trainer, ended_rounds, payoff_spread
 from nainjaune_agents.trainers.opponents import PAST_SELVES
 from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, NetPolicy, SelfPlayBuffer
 from nainjaune_agents.trainers.self_play import seat_advantages
 from nainjaune_env.agent import RecurrentStates
-from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, NainJauneError
+from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.opponents import ModelAgent
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from tests.support.training import capture_metrics, run_in
 
-ROOT = Path(__file__).parents[3]
 TINY = {
     "tables": 32, "steps": 16, "arch": {"hidden": [16]}, "minibatch": 256, "epochs": 1, "iterations": 6, "eval_every": 0,
 }  # fmt: skip
@@ -167,13 +162,6 @@ def test_in_self_play_the_payoff_is_the_mean_of_all_seats() -> None:
     assert metrics["rollout/payoff"] == pytest.approx(float(np.mean(seats)) * trainer.venv.unit)
 
 
-@pytest.mark.parametrize("values", GAMES, ids=str)
-def test_seats_rotate(values: dict[str, Any]) -> None:
-    trainer = trainer_of(tiny(**values))
-    trainer.iterate()
-    assert set(trainer.venv.get_attr("seat")) == set(range(trainer.setup.players))
-
-
 def test_the_unit_is_the_deviation_of_payoffs_in_random_play() -> None:
     setup = tiny().setup()
     unit = payoff_spread(setup, 3)
@@ -241,77 +229,10 @@ def test_opponents_have_their_shares_of_the_seats() -> None:
     assert counts[1:] / 3072 == pytest.approx([0.2, 0.3] + [0.1] * PAST_SELVES, abs=0.04)
 
 
-@pytest.mark.parametrize(("opponents", "named", "past"), [("random", 1, 0), ("past", 0, PAST_SELVES)])
-def test_only_rules_of_thumb_or_only_past_selves(opponents: str, named: int, past: int) -> None:
-    trainer = trainer_of(tiny(opponents=opponents))
-    assert (len(trainer.venv.venv.opponents), len(trainer.modules)) == (named + past, 1 + past)  # type: ignore[attr-defined]
-    trainer.iterate()
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"opponents": "lowset"}, {"eval_against": "lowset", "eval_every": 1}, {"opponents": {}}, {"steps": 0}, {"minibatch": 1},
-        {"minibatch": 100}, {"arch": {"hidden": [0]}}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_wrong_values_are_errors_before_anything_runs(wrong: dict[str, Any]) -> None:
-    with pytest.raises(NainJauneError):
-        tiny(**wrong)
-
-
 # ---------------------------------------------------------------- the same run, resumed
 
 
-def test_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """By a file's name of the algorithm, resumed from its folder alone, rated by ``evaluate``."""
-    folder = tmp_path / "run"
-    settings = [f"--set={key}={value}" for key, value in {**TINY, "iterations": 3, "opponents": "lowest"}.items()]
-    config = ROOT / "configs" / "nain_jaune" / "maskable_ppo.yaml"
-    assert main(["train", str(config), "--out", str(folder), *settings]) == 0
-    assert f"Trained: {folder}." in capfd.readouterr().out
-    assert main(["train", "--out", str(folder), "--resume"]) == 0
-    assert load_checkpoint(folder).algorithm == "maskable_ppo"
-    assert sorted(name for name in os.listdir(folder) if "tfevents" not in name) == [
-        FILE_NAME, "config.yaml", "metrics.csv", "run.json",
-    ]  # fmt: skip
-    assert read_yaml(folder / "config.yaml")["opponents"] == "lowest"
-    assert {"stable-baselines3", "sb3-contrib", "torch"} < json.loads((folder / "run.json").read_text())["packages"].keys()
-    assert main(["evaluate", "--agents", str(folder), "tally", "--deals", "20", "--out", str(tmp_path / "rated")]) == 0
-    rated = (tmp_path / "rated" / "results.txt").read_text(encoding="utf-8")
-    assert rated.count("±") == 2
-
-
 # ---------------------------------------------------------------- what is loaded plays as the model does
-
-
-@pytest.mark.parametrize("values", GAMES, ids=str)
-def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: dict[str, Any]) -> None:
-    """Decision by decision, from the file alone."""
-    config = tiny(**values, iterations=3, optimizer={"learning_rate": 0.01})
-    run_in(tmp_path, config)
-    trainer = trainer_of(config)
-    trainer.restore(load_checkpoint(tmp_path))
-    setup = config.setup()
-    for name in (str(tmp_path), f"maskable_ppo:{tmp_path}"):
-        agent = load_agent(name, setup)
-        batch = Batch(setup, 40, seed=3, autoreset=False)
-        states, rng, count, distinct = RecurrentStates(batch, [agent]), np.random.default_rng(1), 0, 0
-        while not batch.done.all():
-            index = np.flatnonzero(~batch.done)
-            decisions = states.decision_batch(0, index)
-            played = agent.act(decisions, rng)
-            expected, _ = trainer.model.predict(batch.observation[index], action_masks=batch.mask[index], deterministic=True)
-            assert np.array_equal(played, expected)
-            assert np.array_equal(played, ModelAgent(trainer.model, "model").act(decisions, rng))
-            count += index.size
-            distinct += len(np.unique(played))
-            batch.step(played, index)
-        assert count > 200
-        assert distinct > 20
-    with pytest.raises(CheckpointError, match="was trained by 'maskable_ppo', not by 'ppo'"):
-        load_agent(f"ppo:{tmp_path}", setup)
 
 
 def test_the_policy_is_our_network() -> None:
@@ -350,23 +271,6 @@ def test_the_policy_survives_the_file_of_stable_baselines(tmp_path: Path) -> Non
 
 
 # ---------------------------------------------------------------- measuring
-
-
-class Blind(ModelAgent):
-    """Plays without masks."""
-
-    def act(self, decisions: Any, rng: Any) -> Any:
-        actions, _ = self.model.predict(decisions.observation, deterministic=True)
-        return np.asarray(actions, np.int64)
-
-
-@pytest.mark.parametrize("values", GAMES, ids=str)
-def test_an_evaluation_that_ignores_masks_is_caught(values: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer = trainer_of(tiny(**values, eval_every=1, eval_deals=20))
-    trainer.evaluate()
-    monkeypatch.setattr("nainjaune_agents.trainers.maskable_ppo.ModelAgent", Blind)
-    with pytest.raises(AgentError, match=r"'model' chose an illegal action.*is not legal at table"):
-        trainer.evaluate()
 
 
 def test_the_callback_measures_the_edge_of_any_model() -> None:
@@ -417,16 +321,11 @@ def test_schedules_reach_stable_baselines() -> None:
     assert weights == pytest.approx([0.2, 0.1])
 
 
-def test_without_the_library_the_error_names_the_package() -> None:
-    ask = (
-        "import sys; sys.modules['sb3_contrib'] = None\n"
-        "from nainjaune_agents.cli.main import main\n"
-        "sys.exit(main(['train', '--set', 'algorithm=maskable_ppo', '--keys']))"
-    )
-    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert install_command("sb3") in done.stderr
-    assert "Traceback" not in done.stderr
+def test_without_the_library_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sb3_contrib", None)
+    monkeypatch.delitem(sys.modules, "nainjaune_agents.trainers.maskable_ppo")
+    with pytest.raises(MissingLibraryError, match=re.escape(install_command("sb3"))):
+        get_trainer("maskable_ppo")
 
 
 def test_drawn_pots_differ_from_iteration_to_iteration_and_not_in_a_resumed_one() -> None:

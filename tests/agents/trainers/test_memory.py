@@ -12,10 +12,8 @@ from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_env.agent import Agent, RecurrentStates
-from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.games.signal_lamps import kernel
 from nainjaune_env.games.signal_lamps.rules import SEATS
 from nainjaune_env.registry import make_setup
 
@@ -45,34 +43,6 @@ def trained(setup: Setup, iterations: int = 40, **other: Any) -> tuple[NetAgent,
 
 
 # ---------------------------------------------------------------- the game is what it says
-
-
-def test_a_seat_is_asked_to_look_once_and_to_name_once_in_a_round() -> None:
-    """And in between for each ply of its own that leaves a choice: every other one."""
-    batch, draws = Batch(make_setup("signal_lamps"), 1000, seed=1, autoreset=False), streams(1, 1000)
-    asked = np.zeros((2, 3), np.int64)  # by seat: looking, idling, naming
-    while not batch.done.all():
-        going = ~batch.done
-        now = [kernel.phase(row, batch.setup.kernel_rules) for row in batch.tables[going]]
-        np.add.at(asked, (batch.seat[going], now), 1)
-        words = {kernel.LOOKING: 1 << kernel.LOOK, kernel.IDLING: 0b11, kernel.NAMING: 0b1111}
-        assert batch.legal[going].tolist() == [words[phase] for phase in now]
-        batch.step(batch.sample(draws))
-    assert (asked[:, [0, 2]] == 1000).all()
-    assert (asked[:, 1] == 2000).all()
-
-
-def test_only_the_first_look_tells_the_symbol() -> None:
-    batch, draws = Batch(make_setup("signal_lamps"), 300, seed=2, autoreset=False), streams(2, 300)
-    while not batch.done.all():
-        going = np.flatnonzero(~batch.done)
-        lamps = batch.layout.view(batch.observation, "lamps")[going]
-        for i, row in zip(going, lamps, strict=True):
-            table = batch.tables[i]
-            looking = kernel.phase(table, batch.setup.kernel_rules) == kernel.LOOKING
-            symbol = int(table.symbol[table.seat]) if looking else 0
-            assert row.tolist() == [symbol == lamp + 1 for lamp in range(3)]
-        batch.step(batch.sample(draws))
 
 
 # ---------------------------------------------------------------- learning it

@@ -9,9 +9,9 @@ import pytest
 
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.metric_log import CSV_NAME, CsvLog
-from nainjaune_agents.trainers.ppo import METRICS, Config, train
-from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.trainers.ppo import METRICS, Config
 from nainjaune_env.core.errors import ConfigError
+from tests.support.training import run_in
 
 
 def table(folder: Path) -> list[dict[str, str]]:
@@ -55,17 +55,8 @@ def test_a_run_that_is_stopped_and_resumed_has_each_iteration_once(tmp_path: Pat
         Config, {"tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 5, "eval_every": 2, "eval_deals": 5}
     )
 
-    def part(*, resume: bool, stop_after: int) -> None:
-        with Run(tmp_path / "a") as run:
-            checkpoint = run.create(config, resume=resume)
-
-            def progress(completed: int, metrics: dict[str, float]) -> None:
-                run.stop_requested = completed == stop_after
-
-            train(config, run, checkpoint, progress)
-
-    part(resume=False, stop_after=3)
-    part(resume=True, stop_after=-1)
+    run_in(tmp_path / "a", config, stop_at=3)
+    run_in(tmp_path / "a", config, resume=True)
     rows = table(tmp_path / "a")
     assert [row["iteration"] for row in rows] == ["1", "2", "3", "4", "5"]
     assert {*rows[0]} == {"iteration", *METRICS}

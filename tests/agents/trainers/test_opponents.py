@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.nets.checkpoint import FILE_NAME
 from nainjaune_agents.trainers.checkpointing import load_initial_weights
 from nainjaune_agents.trainers.opponents import LEARNER, PAST_SELVES, shares_of
 from nainjaune_agents.trainers.ppo import Config, Trainer
@@ -132,17 +132,6 @@ def test_the_opponents_weights_stay_as_they_are(target: Path) -> None:
         trainer.iterate()
     assert digest(frozen) == before != digest(trainer.net)
     assert (target / FILE_NAME).read_bytes() == file
-
-
-def test_it_begins_with_the_other_runs_network(target: Path, tmp_path: Path) -> None:
-    left = run_in(tmp_path / "a", against(target), stop_at=0)
-    begun = load_checkpoint(target)
-    assert left.iteration == 0
-    for name, tensor in left.tensors.items():
-        assert torch.equal(tensor, begun.tensors[name]), name
-    scale = begun.tensors["model.payoff_scale"]
-    assert scale > 1
-    assert run_in(tmp_path / "b", against(target)).tensors["model.payoff_scale"] == scale
 
 
 def test_networks_of_another_shape_are_refused(target: Path, tmp_path: Path) -> None:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nainjaune_agents.trainers.sequences import Sequences, packed_minibatches
-
-SOME = np.array([7, 2, 7, 9, 2, 7, 2, 7])
-"""Three sequences: number 2 at rows 1, 4, 6; number 7 at 0, 2, 5, 7; number 9 at 3."""
 
 some_sequences = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 numbers = st.lists(st.integers(0, 12), min_size=1, max_size=60).map(np.array)
@@ -20,23 +16,6 @@ numbers = st.lists(st.integers(0, 12), min_size=1, max_size=60).map(np.array)
 def rows_of(sequence: np.ndarray) -> list[list[int]]:
     """The rows of each sequence in order of time, by ascending number: what an index in ``Sequences`` means."""
     return [np.flatnonzero(sequence == number).tolist() for number in sorted(set(sequence.tolist()))]
-
-
-def test_lengths() -> None:
-    sequences = Sequences(SOME)
-    assert sequences.count == 3
-    assert sequences.lengths.tolist() == [3, 4, 1]
-
-
-def test_packed_by_hand() -> None:
-    rows, batch_sizes = Sequences(SOME).packed(np.array([0, 1, 2]))
-    assert rows.tolist() == [0, 1, 3, 2, 4, 5, 6, 7]  # all first decisions, the longest sequence's first, then all second ones …
-    assert batch_sizes.tolist() == [3, 2, 2, 1]
-    rows, batch_sizes = Sequences(SOME).packed(np.array([2, 0]))
-    assert rows.tolist() == [1, 3, 4, 6]
-    assert batch_sizes.tolist() == [2, 1, 1]
-    rows, batch_sizes = Sequences(SOME).packed(np.array([2]))
-    assert (rows.tolist(), batch_sizes.tolist()) == ([3], [1])
 
 
 @some_sequences
@@ -78,15 +57,6 @@ def test_minibatches_are_about_as_large_as_asked(sequence: np.ndarray, size: int
     if longest <= len(sequence) / wanted / 2:
         assert len(parts) == wanted
         assert min(sizes) > len(sequence) / wanted - longest
-
-
-@pytest.mark.parametrize(("size", "count"), [(1, 1000), (50, 100), (100, 50), (4096, 1), (100_000, 1)])
-def test_how_many_minibatches(size: int, count: int) -> None:
-    """A thousand sequences of five decisions; a sequence is the least there is."""
-    sequences = Sequences(np.tile(np.arange(1000), 5))
-    parts = list(sequences.shuffled(size, np.random.default_rng(0)))
-    assert len(parts) == count
-    assert {len(part) for part in parts} == {1000 // count}
 
 
 def test_the_order_comes_from_the_generator() -> None:

@@ -34,23 +34,3 @@ def test_targets_are_the_softmax_of_the_action_values() -> None:
     logits = torch.tensor([[math.log(3), 50.0, 0.0], [9.0, 2.0, 2.0]])
     met = soft_cross_entropy(logits, torch.from_numpy(labels.mask), torch.from_numpy(share))
     assert float(met) == pytest.approx(float(entropy(share).mean()), abs=1e-6)
-
-
-def test_the_value_of_a_policy_is_not_taken_from_the_means_that_chose_it() -> None:
-    """Ten actions of value 3, with noisy means: a policy that the same means choose and value seems to have a larger value."""
-    rng, count, actions = np.random.default_rng(1), 4000, 10
-    halves = rng.normal(3.0, 2.0, (count, 2, actions)).astype(np.float32)
-    labels = Labels(
-        observation=np.zeros((count, 1), np.uint8),
-        legal=np.full(count, (1 << actions) - 1),
-        mean=halves.mean(axis=1),
-        halves=halves,
-        error=np.full((count, actions), math.sqrt(2.0), np.float32),
-        earned=np.zeros(count, np.float32),
-        seat=np.zeros(count, np.uint8),
-        generation=np.zeros(count, np.int32),
-    )
-    share, value = targets(labels, 2.0)
-    biased = (share * labels.mean).sum(axis=1)
-    assert biased.mean() - 3.0 > 10 * biased.std() / math.sqrt(count)
-    assert abs(value.mean() - 3.0) < 3 * value.std() / math.sqrt(count)

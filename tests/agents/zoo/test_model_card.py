@@ -42,49 +42,33 @@ def test_ratings_name_their_task(card: Path) -> None:
     assert second.table == "classic, stake 2, 3 seats, centred payoff, start with pots 20"
 
 
-def without(held: dict[str, Any]) -> None:
-    del held["sha256"]
-
-
-def of_another_version(held: dict[str, Any]) -> None:
-    held["version"] = 2
-
-
-def with_a_strange_rating(held: dict[str, Any]) -> None:
-    held["ratings"][0]["luck"] = 1
-
-
-def with_a_strange_task(held: dict[str, Any]) -> None:
-    held["ratings"][0]["start"] = "heavy"
-
-
-def with_a_house_rule_of_one_seat(held: dict[str, Any]) -> None:
-    held["house_rules"] = [{"preset": "classic", "players": 3, "knobs": {}}]
-
-
-def with_a_house_rule_of_one_value(held: dict[str, Any]) -> None:
-    held["house_rules"] = [{"preset": "classic", "players": [3], "knobs": {"stake": 2}}]
-
-
-def with_no_list(held: dict[str, Any]) -> None:
-    held["ratings"] = {}
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (without, "has the keys .*, not .*sha256"),
-        (of_another_version, "is not a nainjaune-zoo-card of version 1"),
-        (with_a_strange_rating, "is malformed: .*unexpected keyword"),
-        (with_a_strange_task, "is malformed: .*'heavy'"),
-        (with_no_list, "is malformed: 'ratings' is not a list"),
-        (with_a_house_rule_of_one_seat, "is malformed: house rules have a list of 'players'"),
-        (with_a_house_rule_of_one_value, "is malformed: the values of a knob in 'house_rules' are a list"),
+        ({"sha256": None}, "has the keys .*, not .*sha256"),
+        ({"version": 2}, "is not a nainjaune-zoo-card of version 1"),
+        ({"ratings": {"luck": 1}}, "is malformed: .*unexpected keyword"),
+        ({"ratings": {"start": "heavy"}}, "is malformed: .*'heavy'"),
+        ({"ratings": None}, "has the keys .*, not .*ratings"),
+        ({"house_rules": {}}, "is malformed: 'house_rules' is not a list"),
+        ({"house_rules": [{"preset": "classic", "players": 3, "knobs": {}}]}, "house rules have a list of 'players'"),
+        (
+            {"house_rules": [{"preset": "classic", "players": [3], "knobs": {"stake": 2}}]},
+            "is malformed: the values of a knob in 'house_rules' are a list",
+        ),
     ],
+    ids=str,
 )
-def test_another_one_is_refused(card: Path, change: Any, says: str) -> None:
+def test_another_one_is_refused(card: Path, change: dict[str, Any], says: str) -> None:
+    """With another value of a key, without it (None), or with a rating that has another key."""
     held = json.loads(card.read_text(encoding="utf-8"))
-    change(held)
+    for key, value in change.items():
+        if value is None:
+            del held[key]
+        elif key == "ratings":
+            held[key][0] |= value
+        else:
+            held[key] = value
     card.write_text(json.dumps(held), encoding="utf-8")
     with pytest.raises(CheckpointError, match=says):
         load_card(card)

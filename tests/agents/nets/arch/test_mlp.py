@@ -9,22 +9,12 @@ import torch
 from nainjaune_agents.nets.arch import make_net
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_env.core.layout import Feature, Layout
-from nainjaune_env.engine.batch import Batch
 from tests.support.networks import mlp
 from tests.support.positions import small, stirred
 
 
 def net(seed: int = 0, hidden: tuple[int, ...] = (16, 8), recurrent: int = 0) -> MLP:
     return mlp(small(), hidden, recurrent=recurrent, seed=seed)
-
-
-@pytest.mark.parametrize("hidden", [(), (5,), (16, 8, 4)])
-def test_shapes(hidden: tuple[int, ...]) -> None:
-    batch = Batch(small(), 7)
-    logits, value = net(hidden=hidden).evaluate(batch.observation)
-    assert (logits.shape, logits.dtype) == ((7, batch.num_actions), np.float32)
-    assert (value.shape, value.dtype) == ((7,), np.float32)
-    assert np.isfinite(logits).all()
 
 
 def test_bytes_are_scaled_slot_by_slot() -> None:
@@ -35,23 +25,6 @@ def test_bytes_are_scaled_slot_by_slot() -> None:
         one.policy.weight.copy_(torch.eye(3))
     logits, _ = one.evaluate(np.array([[128, 255, 7], [0, 130, 0]], np.uint8))
     assert logits.tolist() == [[0.0, 31.75, 14.0], [-32.0, 0.5, 0.0]]
-
-
-def test_evaluate_is_forward_without_gradients() -> None:
-    a = net()
-    observation = Batch(small(), 4).observation
-    logits, value, state = a(torch.from_numpy(observation))
-    assert logits.requires_grad
-    assert state is None
-    assert np.array_equal(logits.detach().numpy(), a.evaluate(observation)[0])
-    assert np.array_equal(value.detach().numpy(), a.evaluate(observation)[1])
-
-
-def test_the_layouts_numbers_are_no_weights() -> None:
-    """They follow from the layout, whose fingerprint is in the checkpoint."""
-    names = set(net().state_dict())
-    assert "payoff_scale" in names
-    assert not {"zero", "factor"} & names
 
 
 # ---------------------------------------------------------------- memory
@@ -128,31 +101,3 @@ def test_it_matters_what_was_seen_before_and_only_by_the_same_seat() -> None:
     last = outputs(a, sequences)
     assert torch.equal(last[1][0][:4], after[1][0][:4])
     assert not torch.equal(last[1][0][4], after[1][0][4])
-
-
-def test_gradients_flow_back_to_the_first_decision_of_a_sequence() -> None:
-    """From each decision to what the GRU was told at all earlier ones of its sequence, and at none of another."""
-    a, sequences = loud(), sequences_of_observations()
-    told: list[torch.Tensor] = []
-
-    def look(module: torch.nn.Module, given: tuple[torch.nn.utils.rnn.PackedSequence, ...]) -> None:
-        given[0].data.retain_grad()
-        told.append(given[0].data)
-
-    a.gru.register_forward_pre_hook(look)
-    logits = outputs(a, sequences)[2][0]
-    logits[3].sum().backward()
-    place = torch.nn.utils.rnn.pack_sequence([torch.full((length,), k) for k, length in enumerate(LENGTHS)]).data
-    assert told[0].grad is not None
-    reached = told[0].grad.abs().sum(dim=1)
-    assert (reached[place == 2] > 0).all()
-    assert (reached[place != 2] == 0).all()
-
-
-def test_without_units_it_has_no_memory() -> None:
-    plain = net()
-    assert plain.recurrent == 0
-    assert not [name for name in plain.state_dict() if "gru" in name or "recall" in name]
-    observation = Batch(small(), 4).observation
-    states = np.zeros((4, 0), np.float32)
-    assert np.array_equal(plain.evaluate(observation, states)[0], plain.evaluate(observation)[0])
