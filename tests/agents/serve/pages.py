@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
@@ -66,6 +66,20 @@ def opened(path: Path) -> Iterator[Store]:
         yield store
     finally:
         store.close()
+
+
+def served(path: Path, play: Callable[[TableServer], Awaitable[None]], limits: Limits = FREE) -> None:
+    """Runs ``play`` with a server whose file is in the folder ``path``: for tests that start one again."""
+
+    async def run() -> None:
+        with opened(path / "tables.sqlite") as store:
+            server = TableServer(store, limits=limits)
+            try:
+                await play(server)
+            finally:
+                await server.close()
+
+    asyncio.run(run())
 
 
 class Page:
