@@ -1,4 +1,4 @@
-"""What the package offers under its own name, and that importing it loads next to nothing."""
+"""What the package offers under its own name."""
 
 from __future__ import annotations
 
@@ -47,16 +47,9 @@ def test_unknown_names_are_refused() -> None:
         nainjaune_env.enw  # noqa: B018  (looking it up is the test)
 
 
-def test_importing_loads_no_compiler_and_registers_the_games_with_gymnasium_and_pettingzoo() -> None:
-    code = """import sys, nainjaune_env, gymnasium, pettingzoo
-print(*({"numba", "pygame", "torch"} & set(sys.modules)))
+def test_importing_registers_the_games_with_gymnasium_and_pettingzoo() -> None:
+    code = """import nainjaune_env, gymnasium, pettingzoo
 print("NainJaune-v0" in gymnasium.registry, *("nainjaune/nain_jaune-v0" in registry for registry in
       (pettingzoo.aec_registry, pettingzoo.parallel_registry)))"""
     result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert result.stdout.splitlines() == ["", "True True True"]
-
-
-def test_the_environment_loads_no_learning_library() -> None:
-    code = "import sys, nainjaune_env; nainjaune_env.env().reset(); print('torch' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert result.stdout.strip() == "False"
+    assert result.stdout.split() == ["True"] * 3
