@@ -137,16 +137,6 @@ def test_rounds_without_end(setup: Setup, options: Any) -> None:
     assert diarist.longest >= 2
 
 
-def test_a_new_round_of_a_match_begins_with_zeros() -> None:
-    """Played out in one episode."""
-    diarist = Diarist()
-    batch = Batch(small(3), 6, seed=3, episode="match", autoreset=False)
-    play_out(batch, [diarist], np.zeros((6, 3), np.int64), rngs(1))
-    assert batch.deals.tolist() == [2] * 6
-    for table in range(6):
-        assert {deal for one, deal, _ in diarist.past if one == table} == {1, 2}
-
-
 def test_gone_after_a_reset_of_some_tables() -> None:
     setup = make_setup("batasaurus")
     batch = Batch(setup, 4, seed=4, autoreset=False)

@@ -79,19 +79,6 @@ def test_what_is_found_depends_on_the_decision_alone(records: list[Record], foun
     assert [one.regret for one in other] != [one.regret for one in found]
 
 
-def test_progress_is_told_twice_of_each(records: list[Record]) -> None:
-    reported: list[int] = []
-    picks = pick(records)
-    review(picks, adviser, choosing=2, measuring=2, seed=1, progress=reported.append)
-    assert sum(reported) == 2 * len(picks)
-
-
-def test_chance_makes_more_mistakes_than_a_rule(found: list[Decision]) -> None:
-    lost = {name: Total.of([one for one in found if one.pick.player == name]) for name in ("random", "tally")}
-    assert lost["random"].regret / lost["random"].decisions > 2 * lost["tally"].regret / lost["tally"].decisions
-    assert lost["random"].mistakes > lost["tally"].mistakes
-
-
 def fake(*figures: tuple[float, float]) -> list[Decision]:
     pick: Any = None
     return [Decision(pick, 0, 0, regret, error, None) for regret, error in figures]

@@ -48,13 +48,6 @@ def state(table: PersonsTable) -> tuple[Any, ...]:
 
 
 @GAMES
-def test_the_first_deal_is_that_of_a_batch(game: str) -> None:
-    for seed in (0, 7):
-        table = persons_table(preset(game), seed=seed)
-        assert table.opening.tobytes() == Batch(table.setup, 1, seed=seed, skip_forced=False).tables[0].tobytes()
-
-
-@GAMES
 def test_a_match_is_that_of_a_batch_action_by_action(game: str) -> None:
     """And its record is the one that a recorder writes of a batch that skips forced plies."""
     knobs = {"max_rounds": 3} if "max_rounds" in make_setup(None, preset(game)).rules.names() else {}
@@ -81,27 +74,6 @@ def test_a_match_is_that_of_a_batch_action_by_action(game: str) -> None:
     assert batch.done[0]
     assert total.tolist() == np.sum(payoffs, axis=0).tolist()
     assert finished == [(0, record)]
-
-
-@GAMES
-def test_rounds_by_themselves(game: str) -> None:
-    table, rng = persons_table(preset(game), seed=2, by_rounds=True), random.Random(3)
-    openings = []
-    for _ in range(3):
-        openings.append(table.opening.tobytes())
-        play_round(table, rng)
-        assert table.match_over
-        assert verify_record(table.record(NAMES[: table.setup.players])) == 1
-        table.deal()
-    assert len(set(openings)) == 3
-
-
-@GAMES
-def test_the_same_seed_the_same_game(game: str) -> None:
-    one, two, other = (persons_table(preset(game), seed=seed) for seed in (4, 4, 5))
-    for table in (one, two, other):
-        play_round(table, random.Random(1))
-    assert one.plies == two.plies != other.plies
 
 
 def test_what_is_not_over_is_no_record() -> None:

@@ -15,16 +15,14 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by, searching
-from nainjaune_agents.search.agent import better_half, schedule
-from nainjaune_agents.search.rollouts import loops_for, no_heuristic
-from nainjaune_agents.search.values import as_bits, as_rows
+from nainjaune_agents.search.agent import schedule
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.registry import game_names, make_setup
+from nainjaune_env.registry import make_setup
 from tests.support.contract import helper
 from tests.support.positions import is_legal, small, turns
 from tests.test_agent import untrained
@@ -254,17 +252,9 @@ def test_nothing_is_searched_where_there_is_no_choice() -> None:
     assert len(rollouts.asked) == 2 * asked + 3 * forced.sum()
 
 
-def test_the_better_half() -> None:
-    mean = np.array([[1.0, 2, 2, np.nan], [3, 2, 1, 0], [0, 9, 0, 0]])
-    left = as_rows(np.array([0b0111, 0b1111, 0b1101]), 4)
-    assert as_bits(better_half(mean, left)).tolist() == [0b0110, 0b0011, 0b0101]
-    assert as_bits(better_half(mean[:1], as_rows(np.array([0b0100]), 4))).tolist() == [0b0100]
-
-
-@pytest.mark.parametrize("game", game_names())
-def test_a_search_over_chance_is_better_than_chance(game: str) -> None:
+@pytest.mark.parametrize("setup", [SETUPS[0], PERFECT], ids=["djeco", "batasaurus"])
+def test_a_search_over_chance_is_better_than_chance(setup: Setup) -> None:
     """A hero that searches in a field that plays at random wins clearly more than its share."""
-    setup = make_setup("nain_jaune", "djeco", 3) if game == "nain_jaune" else PERFECT
     agents = [load_agent(name, setup) for name in ("random@search=8", "random")]
     edge = Duplicate(setup, agents, seed=4).edge(0, 1, 60)
     assert edge.mean - 2 * edge.ci95 > 0
@@ -286,12 +276,6 @@ def test_searches_that_there_are_not(name: str, says: str) -> None:
         load_agent(name, small())
 
 
-def test_searches_by_name() -> None:
-    agent = load_agent("tally@search=50", small())
-    assert isinstance(agent, SearchAgent)
-    assert (agent.name, agent.deals) == ("tally@search=50", 50)
-
-
 def test_a_search_over_a_net_has_its_policy_for_a_prior() -> None:
     """Also where it plays its likeliest action alone: what it thinks of the others is what counts."""
     setup = small()
@@ -308,20 +292,10 @@ def test_a_search_over_a_net_has_its_policy_for_a_prior() -> None:
     assert ((found.count > 0).sum(axis=1) > 1).any()
 
 
-@pytest.mark.parametrize("name", ["cheapest@search=5", "highest@remember=0.5@search=5"])
-def test_no_search_by_those_who_remember(name: str) -> None:
-    with pytest.raises(AgentError, match=r"Rollouts cannot be played by '.*', which remembers: its memory"):
-        load_agent(name, make_setup("batasaurus", memory="glimpse"))
-
-
 def test_no_search_by_a_net_that_remembers() -> None:
     setup = small()
     with pytest.raises(AgentError, match=r"by 'net', which remembers"):
         searching(untrained(setup, recurrent=4), 5, setup)
-
-
-def test_a_game_without_rules_of_thumb_is_played_out_at_random() -> None:
-    assert loops_for(make_setup("signal_lamps")).heuristic_move is no_heuristic
 
 
 def test_another_agent_may_play_the_rollouts() -> None:

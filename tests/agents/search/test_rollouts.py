@@ -9,12 +9,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.timing import TimedAgent
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.fused_mlp import FusedInference
 from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.search.policies import Scorer
-from nainjaune_agents.search.rollouts import ByAct, ByLogits, CompiledRollouts, SteppedRollouts, rollouts_by, seat_policy
+from nainjaune_agents.search.rollouts import ByAct, ByLogits, SteppedRollouts, rollouts_by
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.prng import streams
@@ -126,15 +125,6 @@ def test_a_scorer_is_shown_what_the_seat_to_act_observes_and_nothing_else(setup:
                     action = legal_actions(int(played.legal[0]))[0]
     assert sorted(scorer.shown) == sorted(expected)
     assert len(expected) > 10
-
-
-def test_who_plays_rollouts_how() -> None:
-    setup = small()
-    for name, agent in heuristics("nain_jaune").items():
-        assert isinstance(rollouts_by(agent, setup), CompiledRollouts), name
-    for other, policy in ((untrained(setup), ByLogits), (TimedAgent(untrained(setup)), ByAct)):
-        assert isinstance(rollouts_by(other, setup), SteppedRollouts)
-        assert isinstance(seat_policy(other, setup), policy)
 
 
 @setups

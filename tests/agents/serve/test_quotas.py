@@ -11,7 +11,7 @@ import pytest
 from nainjaune_agents.serve.protocol import Limits, Refusal
 from nainjaune_agents.serve.replays import FairTurns
 from nainjaune_agents.serve.server import TableServer
-from nainjaune_agents.serve.store import MAX_REPLAYS_OF_LINK, Pass, hashed, new_token
+from nainjaune_agents.serve.store import MAX_REPLAYS_OF_LINK, hashed, new_token
 from nainjaune_agents.serve.texts import TEXTS
 from tests.agents.serve.pages import Page, made, new_table, opened, served
 from tests.support.games import games_with
@@ -172,12 +172,3 @@ async def test_a_table_that_is_deleted_while_it_loads_is_gone(begun: bool, serve
     await hello
     await page.until("refused")
     assert (outcome(page), server.tables.running) == (REFUSALS["unknown_token"], {})
-
-
-def test_the_links_of_the_host_can_be_withdrawn(tmp_path: Path) -> None:
-    with opened(tmp_path / "t.sqlite") as store:
-        first = store.host_token()
-        assert store.find_pass(first) == Pass(None, None)
-        store.remove_hosts()
-        assert store.find_pass(first) is None
-        assert store.host_token() != first
