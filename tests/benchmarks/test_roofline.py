@@ -6,11 +6,6 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-import torch
-
-from nainjaune_agents.nets.fused_mlp import FusedTraining
-from nainjaune_env.registry import make_setup
-from tests.support.networks import mlp
 
 from .commands import command, module
 
@@ -75,22 +70,6 @@ def test_a_part_is_without_those_within_it(monkeypatch: pytest.MonkeyPatch) -> N
         assert [Work().outer() for _ in range(2)] == ["done", "done"]
     assert spent == {"outside": 6.0, "within": 10.0}
     assert Work.inner is before
-
-
-def test_own_passes_are_of_every_decision_and_give_every_parameter_its_gradient() -> None:
-    roofline = module("roofline")
-    setup = make_setup("nain_jaune", "djeco", 4)
-    net = mlp(setup, seed=1)
-    fused, observation = FusedTraining(net.fused(), torch.float32), torch.ones((10, setup.layout.size), dtype=torch.uint8)
-    seen: list[int] = []
-    whole = fused.forward
-    fused.forward = lambda piece: (seen.append(len(piece)), whole(piece))[1]  # type: ignore[method-assign]
-    roofline.our_forward_and_back(fused, observation, 4, 2)
-    assert seen == [4, 3, 3] * 2
-    bias = net.value.bias
-    assert bias.grad is not None
-    assert float(bias.grad) == 3.0  # a one for each decision of the last minibatch
-    assert all(parameter.grad is not None for parameter in net.parameters())
 
 
 @pytest.mark.parametrize("rounded", [False, True])

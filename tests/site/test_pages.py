@@ -87,6 +87,7 @@ def test_pages_lie_where_they_are_looked_for(site: Path, pages: dict[Path, Html]
         assert 'id="presets"' in texts[path.parent.name]
     for page in ROOT.glob("docs/*.md"):
         assert page.stem in texts
+    assert 'class="language-python highlight"' in texts["adaptors/pufferlib"]  # of a block that opens with more than a language
 
 
 def test_a_linked_source_is_shown(site: Path) -> None:
@@ -95,6 +96,9 @@ def test_a_linked_source_is_shown(site: Path) -> None:
     assert 'href="../source/nainjaune_env/analysis/loops.py/"' in page
     shown = (site / "source" / "nainjaune_env" / "analysis" / "loops.py" / "index.html").read_text(encoding="utf-8")
     assert "count_rounds" in shown
+    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    assert "Two commands" in index
+    assert "def count_rounds" not in index  # sources are not searched
 
 
 def test_every_module_is_in_the_reference_once(site: Path, pages: dict[Path, Html]) -> None:

@@ -19,7 +19,6 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.records.replay import setup_table
 from nainjaune_env.games.batasaurus.state import Phase
 from tests.support.networks import mlp
 from tests.support.positions import asked, stirred
@@ -83,21 +82,6 @@ def test_every_rule_of_thumb_is_there_by_name() -> None:
     assert list(heuristics(GAME)) == ["random", "highest", "cheapest", "mirror"]
     assert list(modifiers(GAME)) == ["remember"]
     assert modifiers("patience") == {}
-
-
-@pytest.mark.parametrize("players", [2, 4])
-def test_remembering_all_they_play_as_if_they_saw_it(players: int) -> None:
-    """The layout is the same in both worlds, but for where it lies."""
-    for name in NAMES:
-        payoffs = []
-        for memory in ("glimpse", "perfect"):
-            setup = SPEC.setup(None, players, memory=memory)
-            batch = Batch(setup, 1, autoreset=False)
-            batch.set_tables(0, setup_table(setup, [list(range(1, 13))] * players, leader=1))
-            payoffs.append(
-                play_out(batch, [heuristics(GAME)[name]], np.zeros((1, players), np.int64), [np.random.default_rng(0)])
-            )
-        assert payoffs[0].tolist() == payoffs[1].tolist()
 
 
 # ---------------------------------------------------------------- forgetting
@@ -183,35 +167,8 @@ def test_nothing_but_its_own_view_is_touched() -> None:
     assert not decisions.state.any()
 
 
-def test_its_chance_is_the_generators() -> None:
-    def memory(seed: int) -> list[list[int]]:
-        batch = Batch(SPEC.setup(), 20, seed=5)
-        agent = Forgetful(heuristics(GAME)["highest"], 0.5)
-        decisions = RecurrentStates(batch, [agent]).decision_batch(0, np.arange(20))
-        agent.act(decisions, np.random.default_rng(seed))
-        kept: list[list[int]] = decisions.state.tolist()
-        return kept
-
-    assert memory(1) == memory(1) != memory(2)
-
-
 def net_agent(setup: Setup, recurrent: int) -> NetAgent:
     return NetAgent("net", stirred(mlp(setup, recurrent=recurrent, seed=2)))
-
-
-def test_a_net_forgets_too() -> None:
-    setup = SPEC.setup()
-    agent = net_agent(setup, 6)
-    assert played_by(Forgetful(agent, 1.0)).tolist() == played_by(agent).tolist()
-    blind = Forgetful(agent, 0.0)
-    batch = Batch(setup, 20, seed=5)
-    decisions = RecurrentStates(batch, [blind]).decision_batch(0, np.arange(20))
-    blind.act(decisions, np.random.default_rng(0))
-    without = decisions.observation.copy()
-    setup.layout.view(without, "layout")[:] = 0
-    state = np.zeros((20, 6), np.float32)
-    agent.net.evaluate(without, state)
-    assert decisions.state == pytest.approx(state, abs=1e-6)
 
 
 def test_who_remembers_nothing_cannot_forget() -> None:

@@ -263,17 +263,35 @@ def test_a_search_over_chance_is_better_than_chance(setup: Setup) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("tally@search=0", r"Expected a whole number of deals from 1 to 10000 after @search=, not 0\."),
-        ("tally@search=2.5", r"a whole number of deals from 1 to 10000 after @search=, not 2\.5\."),
-        ("tally@search=nan", r"a whole number of deals from 1 to 10000 after @search=, not nan\."),
-        ("tally@search=inf", r"a whole number of deals from 1 to 10000 after @search=, not inf\."),
+        *(
+            (f"tally@search={n}", rf"a whole number of deals from 1 to 10000 after @search=, not {n}\.")
+            for n in (0, 2.5, "nan", "inf")
+        ),
+        *((f"tally@adaptive={n}", "from 8 to 10000 after @adaptive=") for n in (7, 8.5)),
         ("tally@search=few", r"After @search= comes a number, not 'few'\."),
         ("tally@search=5@search=5", r"tally@search=5 searches already; a search over it would search at every decision"),
+        ("tally@search=8@adaptive=8", "searches already"),
+        ("tally@adaptive=8@search=8", "searches already"),
+        ("tally@search=3,rollouts=nobody", "agent 'nobody'"),
+        ("tally@search=3,objective=mine", "'mine'"),
+        ("tally@search=3,objective", "objective"),
+        ("tally@search=3,own", "own"),
+        ("tally@search=5,inference=policy", r"needs the probabilities of actions, so a network, not 'tally'\."),
+        ("tally@search=5,inference=all", r"inference of a search.*'all'.*none, policy"),
+        ("tally@search=5,inference", r"inference of a search ''. Valid: none, policy"),
+        ("tally@search=5,worlds=policy", r"a search ,objective=centred, ,inference=policy or ,rollouts=AGENT, not '5,worlds="),
+        ("tally@heed=1,inference=policy", r"After the number of @heed= comes nothing"),
+        ("tally@heed=1,objective=own", r"After the number of @heed= comes nothing"),
     ],
 )
 def test_searches_that_there_are_not(name: str, says: str) -> None:
     with pytest.raises(AgentError, match=says):
         load_agent(name, small())
+
+
+def test_inference_needs_a_game_with_a_history() -> None:
+    with pytest.raises(AgentError, match="Batasaurus has no history of play for agents"):
+        load_agent("random@search=5,inference=policy", PERFECT)
 
 
 def test_a_search_over_a_net_has_its_policy_for_a_prior() -> None:
@@ -319,8 +337,6 @@ def test_another_agent_may_play_the_rollouts() -> None:
     _, by_rule = values("zoo:strong@search=3,rollouts=closer")
     np.testing.assert_array_equal(by_rule > 0, by_network > 0)  # the network remains the prior
     assert load_agent("tally@search=3,rollouts=tally", setup).name == "tally@search=3"
-    with pytest.raises(AgentError, match="agent 'nobody'"):
-        load_agent("tally@search=3,rollouts=nobody", setup)
 
 
 def test_a_search_for_the_centred_payoff_is_named_by_its_objective() -> None:
@@ -336,11 +352,3 @@ def test_a_search_for_the_centred_payoff_is_named_by_its_objective() -> None:
         for objective in ("own", "centred")
     )
     assert np.nanmean(centred) > np.nanmean(own) + 1  # what stays in the pots is no loss
-    for wrong in (
-        "tally@search=3,objective=mine",
-        "tally@search=3,objective",
-        "tally@search=3,own",
-        "tally@heed=1,objective=own",
-    ):
-        with pytest.raises(AgentError):
-            load_agent(wrong, setup)

@@ -120,6 +120,11 @@ class Page:
             await asyncio.sleep(0.001)
         raise AssertionError(f"No such message comes: {self.last}")
 
+    async def to_the_end(self) -> None:
+        """Waits until everything is played."""
+        while not self.last.get("over"):
+            await asyncio.sleep(0.001)
+
     async def settle(self) -> dict[str, Any]:
         """Waits until the table waits for a person or is over; returns the last message."""
         for _ in range(100_000):
@@ -146,3 +151,10 @@ async def made(server: TableServer, table: dict[str, Any]) -> dict[int | None, s
     answer = await host.ask("new", table=table)
     assert answer["type"] == "made", answer
     return {link["seat"]: link["token"] for link in answer["links"]}
+
+
+async def joined(server: TableServer, table: dict[str, Any], seat: int | None, language: str = "en") -> Page:
+    """Makes a table; returns the page of one who is there."""
+    page = Page(server, (await made(server, table))[seat], language)
+    await page.hello()
+    return page

@@ -16,7 +16,7 @@ from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import get_game
-from tests.agents.serve.pages import Page, advised_knobs, made, make_quick, new_table
+from tests.agents.serve.pages import Page, advised_knobs, joined, made, make_quick, new_table
 from tests.support.games import games_with
 
 GAMES = games_with("speaker", "pictures", "advice")
@@ -70,8 +70,7 @@ def test_advice_gets_sharper(game: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 async def test_leaving_the_position_stops_the_search(server: TableServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advising, "ERROR", 1e-4)
-    page = Page(server, (await made(server, new_table(GAMES[-1], rounds=2)))[0])
-    await page.hello()
+    page = await joined(server, new_table(GAMES[-1], rounds=2), 0)
     view = await page.settle()
     for leave in ("play", "hello", "stop", "gone"):
         await page.ask("advise", number=view["number"])
@@ -135,8 +134,7 @@ def test_advice_under_rules_whose_deals_may_leave_no_decision(cards: int) -> Non
 
 async def test_a_server_may_load_advice_before_it_is_asked_for(server: TableServer) -> None:
     server.prepared = True
-    page = Page(server, (await made(server, new_table(GAMES[-1])))[0])
-    await page.hello()
+    await joined(server, new_table(GAMES[-1]), 0)
     for _ in range(20_000):
         if server.advisers.loaded:
             return

@@ -18,7 +18,7 @@ from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.store import StorageError, Store
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.errors import ConfigError
-from tests.agents.serve.pages import Page, made, new_table, opened
+from tests.agents.serve.pages import Page, joined, made, new_table, opened
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[0]
@@ -73,16 +73,14 @@ async def test_agents_go_on_by_themselves_when_there_is_space(monkeypatch: pytes
         add_ply(self, table, number, action)
 
     monkeypatch.setattr(Store, "add_ply", failing)
-    page = Page(server, (await made(server, new_table(GAME, persons=0)))[None])
-    await page.hello()
+    page = await joined(server, new_table(GAME, persons=0), None)
     await page.until("refused")
     for _ in range(50):
         await asyncio.sleep(0)
     (running,) = server.tables.running.values()
     assert (page.last["text"], running.live.number) == (NOT_STORED, 3)
     fails = False
-    while not page.last.get("over"):
-        await asyncio.sleep(0.001)
+    await page.to_the_end()
     refused = [text for text in page.sent if NOT_STORED in text]
     assert len(refused) == 1
 

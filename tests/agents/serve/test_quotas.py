@@ -13,7 +13,7 @@ from nainjaune_agents.serve.replays import FairTurns
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.store import MAX_REPLAYS_OF_LINK, hashed, new_token
 from nainjaune_agents.serve.texts import TEXTS
-from tests.agents.serve.pages import Page, made, new_table, opened, served
+from tests.agents.serve.pages import Page, joined, made, new_table, opened, served
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[0]
@@ -31,10 +31,8 @@ def outcome(page: Page) -> str:
 
 async def finished_table(server: TableServer) -> Page:
     """A spectator of a table at which everything is played."""
-    page = Page(server, (await made(server, new_table(GAME, persons=0)))[None])
-    await page.hello()
-    while not page.last.get("over"):
-        await asyncio.sleep(0.001)
+    page = await joined(server, new_table(GAME, persons=0), None)
+    await page.to_the_end()
     return page
 
 

@@ -23,7 +23,7 @@ from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.records.record import parse_record, verify_record
-from tests.agents.serve.pages import Page, made, new_table, opened, served
+from tests.agents.serve.pages import Page, joined, made, new_table, opened, served
 from tests.support.games import games_with
 from tests.support.source import ROOT
 
@@ -175,10 +175,8 @@ async def test_records_of_a_table_are_written_when_they_are_asked_for(
     calls: list[int] = []
     write = match_table.record_of
     monkeypatch.setattr(match_table, "record_of", lambda *given, **named: (calls.append(1), write(*given, **named))[1])
-    page = Page(server, (await made(server, new_table(GAME, persons=0, rounds=2)))[None])
-    await page.hello()
-    while not page.last.get("over"):
-        await asyncio.sleep(0.001)
+    page = await joined(server, new_table(GAME, persons=0, rounds=2), None)
+    await page.to_the_end()
     assert calls == []
     lines = (await page.ask("record"))["text"].splitlines()
     assert [verify_record(parse_record(line)) for line in lines] == [1, 1]

@@ -24,7 +24,7 @@ from nainjaune_agents.serve.settings import read_settings
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.records.record import parse_record, setup_of, verify_record
 from nainjaune_env.registry import get_game
-from tests.agents.serve.pages import FREE, Page, advised_knobs, made, make_quick, new_table, served
+from tests.agents.serve.pages import FREE, Page, advised_knobs, joined, made, make_quick, new_table, served
 from tests.agents.serve.test_server import play_on
 from tests.support.games import games_with
 
@@ -220,8 +220,7 @@ async def test_a_review_of_rounds_without_decisions_is_empty(server: TableServer
 async def test_no_review_where_cards_are_remembered(server: TableServer) -> None:
     """But the same deal can be played again."""
     game = next(game for game in GAMES if advised_knobs(game))
-    page = Page(server, (await made(server, new_table(game)))[0])
-    await page.hello()
+    page = await joined(server, new_table(game), 0)
     await play_on(page, random.Random(1))
     assert page.last["over"]
     assert not page.last["review"]  # the page does not offer what would be refused

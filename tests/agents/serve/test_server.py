@@ -18,7 +18,7 @@ from nainjaune_agents.serve.tables import FORGOTTEN
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.records.record import parse_record, verify_record
-from tests.agents.serve.pages import Page, made, new_table, served
+from tests.agents.serve.pages import Page, joined, made, new_table, served
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[0]
@@ -63,8 +63,7 @@ async def test_a_table_to_its_end(game: str, language: str, server: TableServer)
 
 async def test_the_record_is_refused_between_rounds(server: TableServer) -> None:
     """It has the seed, from which the deals of all rounds follow."""
-    page = Page(server, (await made(server, new_table(GAME, rounds=2)))[0])
-    await page.hello()
+    page = await joined(server, new_table(GAME, rounds=2), 0)
     rng = random.Random(1)
     while not (await page.settle())["round_over"]:
         await play_on(page, rng, most=1)
@@ -157,8 +156,7 @@ def test_agents_play_by_themselves_to_the_end(game: str, tmp_path: Path) -> None
         page = Page(server, tokens[None], "fr")
         first = await page.hello()
         assert first["picture"]  # nobody plays who could gain by it
-        while not page.last["over"]:
-            await asyncio.sleep(0.001)
+        await page.to_the_end()
         assert page.last["rounds"] == 2
 
     served(tmp_path, play)
@@ -177,8 +175,7 @@ async def test_limits(server: TableServer) -> None:
 
 
 async def test_tables_leave_the_memory_and_come_back(monkeypatch: pytest.MonkeyPatch, server: TableServer) -> None:
-    page = Page(server, (await made(server, new_table(GAME)))[0])
-    await page.hello()
+    page = await joined(server, new_table(GAME), 0)
     view = await page.settle()
     server.forget()
     assert server.tables.running
@@ -231,8 +228,7 @@ async def test_an_unexpected_error_stops_a_table_until_the_page_is_reloaded(
 
     with monkeypatch.context() as patched:
         patched.setattr(module, "_decide", failing)
-        page = Page(server, (await made(server, new_table(GAME, persons=0)))[None])
-        await page.hello()
+        page = await joined(server, new_table(GAME, persons=0), None)
         async with asyncio.timeout(60):
             while page.last["type"] == "view":
                 await asyncio.sleep(0.001)
