@@ -10,7 +10,6 @@ from .oracle import Fuzzer
 from .quotas import Quotas
 from .records import Records
 from .shard_folders import ShardFolders
-from .threads import Threads
 
 ALL: tuple[type[Fuzzer], ...] = (
     Records,
@@ -20,7 +19,6 @@ ALL: tuple[type[Fuzzer], ...] = (
     Calls,
     Kills,
     ShardFolders,
-    Threads,
     Quotas,
 )
 FUZZERS = {fuzzer.name: fuzzer for fuzzer in ALL}

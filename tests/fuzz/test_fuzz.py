@@ -12,7 +12,7 @@ SEED = 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, fuzzer in FUZZERS.items() if fuzzer.short])
+@pytest.mark.parametrize("name", FUZZERS)
 def test_a_few_cases(name: str, tmp_path: Path) -> None:
     fuzzer = FUZZERS[name](tmp_path)
     for number in range(fuzzer.short):

@@ -10,8 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from .cells import run_cells
-from .running import FOLDER, NOTEBOOKS, regenerate
+from .cells import FOLDER, NOTEBOOKS, regenerate, run_cells
 
 
 def run(*words: str | Path, script: Path = FOLDER / "regenerate.py") -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.source import ROOT, SCRIPTS, sources
 
-from .building import SITE, build
+from .building import SITE, build, small
 
 pytestmark = pytest.mark.slow
 
@@ -120,3 +120,16 @@ def test_lists_are_lists_on_the_site_too() -> None:
     result = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("nainjaune_env/**/*.md"), *ROOT.glob("notebooks/*.md")]
     assert {path.name: lines for path in result if (lines := flattened(path.read_text(encoding="utf-8")))} == {}
     assert flattened("- a\n  - b\n\nas\n- c\n\n- d\n  e\n    - f\n\n```\nx\n- g\n```\n") == ["  - b", "- c"]
+
+
+def test_a_warning_fails_the_build(tmp_path: Path) -> None:
+    """A page that is not in the navigation, and three links that lead nowhere, one for want of an ending."""
+    config = small(tmp_path, "[README.md]")
+    (tmp_path / "README.md").write_text(
+        "# Here\n\n[there](docs/there.md) [here](#there) [forgotten](docs/forgotten)\n", encoding="utf-8"
+    )
+    (tmp_path / "docs" / "forgotten.md").write_text("# Forgotten\n", encoding="utf-8")
+    done = build(config, tmp_path / "out")
+    assert done.returncode != 0
+    for fault in ("docs/there.md", "#there", "docs/forgotten.md", "docs/forgotten'", "Aborted with 4 warnings in strict mode"):
+        assert fault in done.stdout + done.stderr

@@ -141,16 +141,6 @@ def test_a_round_is_worth_what_a_search_says(setup: Setup) -> None:
         assert (found + earned[np.arange(len(determinizations)), determinizations["seat"]]).tolist() == whole.tolist()
 
 
-def test_more_rows_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    setup = SETUPS[0]
-    determinizations, actions = determinizations_of(setup, 7)
-    whole = Playouts(setup, minds(setup)[1]).outcomes(determinizations, actions)
-    monkeypatch.setattr("nainjaune_agents.search.rollouts.ROWS", 7)
-    before = determinizations.copy()
-    assert Playouts(setup, minds(setup)[1]).outcomes(determinizations, actions).tolist() == whole.tolist()
-    assert determinizations.tobytes() == before.tobytes()
-
-
 def test_who_cannot_play_is_refused() -> None:
     setup = SETUPS[0]
     with pytest.raises(AgentError, match="Expected 3 agents, one a seat, not 2"):

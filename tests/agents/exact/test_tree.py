@@ -24,35 +24,14 @@ def micro(preset: str = "djeco", ranks: int = 4, suits: int = 2, hand: int = 3, 
     return make_setup("nain_jaune", preset, players, ranks=ranks, suits=suits, hand=hand)
 
 
-@pytest.mark.parametrize("setup", [perfect(3), perfect(3, 3), make_setup("batasaurus", players=2, dinosaurs=2)])
-def test_the_arrays_fit_together(setup: Setup) -> None:
-    tree = build_tree(setup)
-    leaves, sets = tree.leaves, tree.infosets
-    assert leaves.last.shape == leaves.payoff.shape == (len(leaves.opening), setup.players)
-    assert leaves.payoff.sum(axis=1) == pytest.approx(np.zeros(len(leaves.payoff)))
-    assert sorted(set(leaves.opening.tolist())) == list(range(len(tree.weight)))
-    assert len({(*last, opening) for last, opening in zip(leaves.last.tolist(), leaves.opening.tolist(), strict=True)}) == len(
-        leaves.last
-    )
-    for seat in range(setup.players):
-        assert (sets.seat[sets.of[leaves.last[:, seat]]] == seat).all()
-    assert (np.diff(sets.of) >= 0).all()
-    earlier = sets.previous >= 0
-    assert (sets.of[sets.previous[earlier]] < np.flatnonzero(earlier)).all()
-    assert (sets.seat[sets.of[sets.previous[earlier]]] == sets.seat[earlier]).all()
-    assert tree.depth[~earlier].max() == 0
-    assert (tree.depth[earlier] == tree.depth[sets.of[sets.previous[earlier]]] + 1).all()
-    policy, rows = tree.uniform(), np.zeros((tree.num_infosets, len(setup.game.actions)))
-    rows[sets.of, sets.action] = policy
-    assert (tree.from_rows(rows) == policy).all()
-    assert rows.sum(axis=1) == pytest.approx(np.ones(tree.num_infosets))
-
-
 @pytest.mark.parametrize(
     ("setup", "like_cards"),
-    [(perfect(3), False), (micro("skip", 4, 1, 2), False), (micro("djeco", 3, 2, 2), True)],
-    ids=["perfect", "one_suit", "two_suits"],
-)
+    [
+        (perfect(3), False), (perfect(2, 3), False), (make_setup("batasaurus", players=2, dinosaurs=2), False),
+        (micro("skip", 4, 1, 2), False), (micro("djeco", 3, 2, 2), True),
+    ],
+    ids=["perfect", "three_seats", "glimpse", "one_suit", "two_suits"],
+)  # fmt: skip
 def test_every_line_is_where_its_actions_lead(setup: Setup, like_cards: bool) -> None:
     """Who is to act and what is legal, and that agents observe the same throughout an information set.
 

@@ -52,6 +52,10 @@ class Known:
         return np.where(actions[:, None] >> np.arange(len(self.worth)) & 1, self.worth, 0)
 
 
+def first_decisions(tables: int) -> DecisionBatch:
+    return next(turns(small(), seed=10, tables=tables, steps=1))
+
+
 @both
 def test_what_is_hidden_moves_no_search(setup: Setup) -> None:
     """The same deal but for what the seat cannot know, the same generator: the same values to the last bit."""
@@ -102,9 +106,8 @@ def test_a_decision_is_the_same_among_others(setup: Setup) -> None:
 
 
 def test_actions_are_tried_in_the_same_determinizations_and_the_worse_half_is_given_up() -> None:
-    setup = small()
     worth = [float(action % 7) for action in range(24)]
-    (decisions,) = turns(setup, seed=10, tables=4, steps=1)
+    decisions = first_decisions(4)
     rollouts = Known(worth)
     found = SearchAgent("known", rollouts, 12).evaluate_actions(decisions, np.random.default_rng(0))
     assert len({table for table, _ in rollouts.asked}) == len(rollouts.asked)  # each table once, with all that is tried in it
@@ -147,8 +150,7 @@ def test_the_schedule() -> None:
 
 
 def test_without_halving_all_actions_are_tried_alike() -> None:
-    setup = small()
-    (decisions,) = turns(setup, seed=10, tables=4, steps=1)
+    decisions = first_decisions(4)
     found = SearchAgent("known", Known([float(a) for a in range(24)]), 9, halving=False).evaluate_actions(
         decisions, np.random.default_rng(0)
     )
@@ -168,8 +170,7 @@ class Thinks:
 
 
 def test_what_the_prior_takes_for_very_unlikely_is_not_tried() -> None:
-    setup = small()
-    (decisions,) = turns(setup, seed=10, tables=8, steps=1)
+    decisions = first_decisions(8)
     nats = [-1.5 * action for action in range(24)]
     agent = SearchAgent("known", Known([float(action) for action in range(24)]), 6, prior=Thinks(nats))
     found, actions = agent.evaluate_actions(decisions, np.random.default_rng(0)), agent.act(decisions, np.random.default_rng(0))
@@ -184,8 +185,7 @@ def test_what_the_prior_takes_for_very_unlikely_is_not_tried() -> None:
 
 
 def test_where_the_prior_is_sure_nothing_is_searched() -> None:
-    setup = small()
-    (decisions,) = turns(setup, seed=10, tables=4, steps=1)
+    decisions = first_decisions(4)
     rollouts = Known([float(action) for action in range(24)])
     actions = SearchAgent("sure", rollouts, 6, prior=Thinks([-10.0 * a for a in range(24)])).act(
         decisions, np.random.default_rng(0)
@@ -208,8 +208,7 @@ class Noisy:
 @pytest.mark.parametrize("halving", [True, False])
 def test_a_nat_of_the_prior_is_worth_a_fifth_of_a_standard_error(halving: bool) -> None:
     """100 determinizations an action, means that are off by 5, common to all: what the prior favours by a nat may be 1 worse."""
-    setup = small()
-    (decisions,) = turns(setup, seed=10, tables=1, steps=1)
+    decisions = first_decisions(1)
     first, second = legal_actions(int(decisions.legal[0]))[:2]
     for nats, worse, expected in ((1.0, 0.6, first), (1.0, 1.4, second), (3.0, 2.6, first), (3.0, 3.4, second)):
         worth, prior = [0.0] * 24, [-50.0] * 24
@@ -221,8 +220,7 @@ def test_a_nat_of_the_prior_is_worth_a_fifth_of_a_standard_error(halving: bool) 
 @pytest.mark.parametrize("halving", [True, False])
 def test_the_prior_keeps_its_weight_where_actions_are_tried_once(halving: bool) -> None:
     """One determinization each, with payoffs of about 100 or 0: five nats outweigh a difference of 1, and not one of 500."""
-    setup = small()
-    (decisions,) = turns(setup, seed=10, tables=1, steps=1)
+    decisions = first_decisions(1)
     first, second = legal_actions(int(decisions.legal[0]))[:2]
     worth, prior = [-50.0] * 24, [-50.0] * 24
     worth[first], worth[second], prior[first], prior[second] = 50.0, 51.0, 0.0, -5.0
@@ -296,8 +294,7 @@ def test_inference_needs_a_game_with_a_history() -> None:
 
 def test_a_search_over_a_net_has_its_policy_for_a_prior() -> None:
     """Also where it plays its likeliest action alone: what it thinks of the others is what counts."""
-    setup = small()
-    (decisions,) = turns(setup, seed=10, tables=8, steps=1)
+    setup, decisions = small(), first_decisions(8)
     net = untrained(setup)
     with torch.no_grad():
         net.net.policy.weight *= 4
