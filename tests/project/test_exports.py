@@ -14,31 +14,17 @@ from nainjaune_env.core import errors
 from nainjaune_env.engine import batch
 from nainjaune_env.envs import opponents, pettingzoo_aec, pettingzoo_parallel
 
+EXPORTS = {
+    "Batch": batch, "NainJauneError": errors, "Pool": opponents, "env": pettingzoo_aec, "game_names": registry,
+    "get_game": registry, "make_batch": nainjaune_env, "make_setup": registry, "parallel_env": pettingzoo_parallel, "raw_env": pettingzoo_aec,
+}  # fmt: skip
+
 
 def test_exports() -> None:
-    assert nainjaune_env.__all__ == [
-        "Batch",
-        "NainJauneError",
-        "Pool",
-        "__version__",
-        "env",
-        "game_names",
-        "get_game",
-        "make_batch",
-        "make_setup",
-        "parallel_env",
-        "raw_env",
-    ]
-    assert nainjaune_env.Batch is batch.Batch
-    assert nainjaune_env.NainJauneError is errors.NainJauneError
+    assert nainjaune_env.__all__ == sorted([*EXPORTS, "__version__"])
+    for name, module in EXPORTS.items():
+        assert getattr(nainjaune_env, name) is getattr(module, name)
     assert nainjaune_env.__version__ == importlib.metadata.version("nainjaune-env")
-    assert nainjaune_env.env is pettingzoo_aec.env
-    assert nainjaune_env.raw_env is pettingzoo_aec.raw_env
-    assert nainjaune_env.parallel_env is pettingzoo_parallel.parallel_env
-    assert nainjaune_env.game_names is registry.game_names
-    assert nainjaune_env.Pool is opponents.Pool
-    assert nainjaune_env.get_game is registry.get_game
-    assert nainjaune_env.make_setup is registry.make_setup
     assert set(nainjaune_env.__all__) <= set(dir(nainjaune_env))
 
 

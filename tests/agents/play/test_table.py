@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -125,52 +126,38 @@ def test_the_person_may_be_asked_at_every_ply(game: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "knobs"), [("djeco", {}), ("tableau", {"announce": "explicit"}), ("batasaurus", {"memory": "perfect"})]
+    ("name", "knobs"),
+    [("djeco", {"decline": "always"}), ("tableau", {"announce": "explicit"}), ("batasaurus", {"memory": "perfect"})],
 )
-def test_a_move_is_taken_back_as_if_it_had_not_been(name: str, knobs: dict[str, Any]) -> None:
+def test_moves_are_taken_back_one_by_one_as_if_they_had_not_been(name: str, knobs: dict[str, Any]) -> None:
     """Also in a later round of a match; and the match then goes on as it would have."""
     if "max_rounds" in make_setup(None, name).rules.names():
         knobs = {**knobs, "max_rounds": 2}
-    table, rng, undone = persons_table(name, seed=8, **knobs), random.Random(2), 0
+    table, rng = persons_table(name, seed=8, **knobs), random.Random(2)
+    undone = Counter[int]()
     while True:
         table.run_on()
+        moves: list[tuple[Any, ...]] = []
         while not table.round_over:
             before, action = state(table), rng.choice(table.legal)
-            shown = table.play(action)
-            undoable = bool(table.undoable)
-            if undoable and rng.random() < 0.7:
-                assert table.undo()
-                assert state(table) == before
-                undone += 1
-                assert table.play(action) == shown
+            moves.append((before, action, table.play(action)))
+            moves = moves[len(moves) - len(table.undoable) :]
+            if rng.random() < 0.7:
+                undone[len(moves)] += 1
+                for before, _, _ in reversed(moves):
+                    assert table.undo()
+                    assert state(table) == before
+                assert not table.undo()
+                for _, action, events in moves:
+                    table.run_on()
+                    assert table.play(action) == events
             table.run_on()
         if table.match_over:
             break
         table.deal()
-    assert undone > 2
+    assert sum(undone.elements()) > 2
+    assert undone[2] > 0 or name != "djeco"
     assert verify_record(table.record(NAMES[: table.setup.players])) >= 1
-
-
-def test_several_moves_are_taken_back_one_by_one() -> None:
-    """In a run of one's own."""
-    for seed in range(60):
-        table = persons_table("djeco", seed=seed, decline="always")
-        table.run_on()
-        states = []
-        while not table.round_over and len(states) < 3:
-            states.append(state(table))
-            table.play(table.legal[0])
-            table.run_on()
-            if not table.undoable:
-                break
-        if len(table.undoable) == 3:
-            break
-    else:
-        pytest.fail("no seed gives three moves in a row")
-    for before in reversed(states):
-        assert table.undo()
-        assert state(table) == before
-    assert not table.undo()
 
 
 def test_nothing_is_taken_back_once_another_has_played() -> None:
