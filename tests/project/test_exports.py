@@ -16,8 +16,10 @@ from nainjaune_env.envs import opponents, pettingzoo_aec, pettingzoo_parallel
 
 EXPORTS = {
     "Batch": batch, "NainJauneError": errors, "Pool": opponents, "env": pettingzoo_aec, "game_names": registry,
-    "get_game": registry, "make_batch": nainjaune_env, "make_setup": registry, "parallel_env": pettingzoo_parallel, "raw_env": pettingzoo_aec,
+    "get_game": registry, "make_batch": nainjaune_env, "make_setup": registry, "parallel_env": pettingzoo_parallel,
+    "raw_env": pettingzoo_aec,
 }  # fmt: skip
+"""By public name: the module that it comes from."""
 
 
 def test_exports() -> None:
