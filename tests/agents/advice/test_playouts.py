@@ -36,7 +36,7 @@ SETUPS = [
 both = pytest.mark.parametrize("setup", SETUPS, ids=["djeco", "classic", "batasaurus"])
 
 
-def determinizations_of(setup: Setup, seed: int, *, tables: int = 4, each: int = 3) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def determinizations_of(setup: Setup, seed: int, *, tables: int = 2, each: int = 3) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Determinizations of positions in the middle of rounds, and an action in each."""
     rng = random.Random(seed)
     rows, actions = [], []

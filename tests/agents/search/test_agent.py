@@ -60,7 +60,7 @@ def first_decisions(tables: int) -> DecisionBatch:
 def test_what_is_hidden_moves_no_search(setup: Setup) -> None:
     """The same deal but for what the seat cannot know, the same generator: the same values to the last bit."""
     mixer, players = random.Random(1), searchers(setup)
-    for step, decisions in enumerate(turns(setup, seed=7, tables=4, steps=5)):
+    for step, decisions in enumerate(turns(setup, seed=7, tables=4, steps=3)):
         seen = decisions._batch
         other = Batch(setup, 4)
         other.set_tables(

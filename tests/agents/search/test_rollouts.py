@@ -74,7 +74,7 @@ def all_by_hand(setup: Setup, agent: Agent, batch: Batch, objective: str = "own"
 def test_rollouts_come_to_what_rounds_played_by_hand_do(setup: Setup, skip_forced: bool) -> None:
     batch = positions(setup, skip_forced=skip_forced)
     tables = batch.tables
-    for name in list(heuristics(setup.game.name))[1:]:
+    for name in list(heuristics(setup.game.name))[1::3]:
         agent = heuristics(setup.game.name)[name]
         expected = all_by_hand(setup, agent, batch)
         for rollouts in (rollouts_by(agent, setup), by_act(setup, agent)):

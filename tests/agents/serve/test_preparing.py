@@ -37,7 +37,7 @@ async def play(server, game):
         await play_on(match, random.Random(1), most=1)
         if match.last["over"]:
             break
-    tokens = await made(server, new_table(game, rounds=2, seats=seats, players=2))
+    tokens = await made(server, new_table(game, seats=seats, players=2))
     looks, page = Page(server, tokens[None], "fr"), Page(server, tokens[0])
     await page.ask("rules")
     for each in (looks, page):
