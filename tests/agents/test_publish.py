@@ -21,17 +21,14 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.agents.trainers.test_ppo import run_in, tiny
 
+SHELVED = {"against": ["lowest", "random"], "deals": 40, "seed": 3, "note": "Tiny.", "local_changes": True}
+Train = Callable[..., Setup]
+
 
 def noted(run: Path, **values: object) -> None:
     """Puts ``values`` into what ``run`` records of how it was made."""
     about = json.loads((run / "run.json").read_text(encoding="utf-8"))
     (run / "run.json").write_text(json.dumps({**about, **values}), encoding="utf-8")
-
-
-SHELVED = {"against": ["lowest", "random"], "deals": 40, "seed": 3, "note": "Tiny.", "local_changes": True}
-
-
-Train = Callable[..., Setup]
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +53,11 @@ def trained(tiny_run: Path) -> Train:
     return put
 
 
-def test_the_same_player_lighter_and_rated(trained: Train, tmp_path: Path) -> None:
-    run, reported = tmp_path / "run", []
+def test_the_same_player_lighter_and_rated_at_every_task(trained: Train, tmp_path: Path) -> None:
+    """Each rating is the edge that ``evaluate`` measures at its start."""
+    run, box, heavy, reported = tmp_path / "run", PlayerRegistry(tmp_path / "box"), Task(start={"pots": [20, 20]}), list[int]()
     setup = trained(run)
-    path = publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), progress=reported.append, **SHELVED)
+    path = publish(run, "tiny", [setup], registry=box, tasks=[Task(), heavy], progress=reported.append, **SHELVED)
     before, after = load_checkpoint(run), load_checkpoint(path)
     assert path.stat().st_size < 0.5 * (run / FILE_NAME).stat().st_size
     assert after.tensors.keys() == {name for name in before.tensors if name.startswith("model.")}
@@ -69,25 +67,15 @@ def test_the_same_player_lighter_and_rated(trained: Train, tmp_path: Path) -> No
         assert torch.equal(tensor, stored.to(tensor.dtype))
     card = load_card(path.with_suffix(".json"))
     assert (card.game, card.preset, card.players, card.knobs) == (setup.game.name, setup.preset, setup.players, setup.knobs)
-    assert [rating.field for rating in card.ratings] == ["lowest", "random"]
-    edge = Duplicate(setup, [load_agent(str(path), setup), load_agent("lowest", setup)], seed=3).edge(0, 1, 40)
-    assert (card.ratings[0].mean, card.ratings[0].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
-    assert sum(reported) == 80
-    assert PlayerRegistry(tmp_path / "box").find("zoo:tiny", setup).path == path
-
-
-def test_rated_at_every_task(trained: Train, tmp_path: Path) -> None:
-    """Each rating is the edge that ``evaluate`` measures at its start."""
-    setup, heavy = trained(tmp_path / "run"), Task(start={"pots": [20, 20]})
-    box = PlayerRegistry(tmp_path / "box")
-    path = publish(tmp_path / "run", "x", [setup], registry=box, tasks=[Task(), heavy], **SHELVED)
-    ratings = load_card(path.with_suffix(".json")).ratings
-    assert [(rating.field, rating.task) for rating in ratings] == [
-        ("lowest", Task()), ("random", Task()), ("lowest", heavy), ("random", heavy),
-    ]  # fmt: skip
+    assert [(rating.field, rating.task) for rating in card.ratings] == [
+        (field, task) for task in (Task(), heavy) for field in ("lowest", "random")
+    ]
     agents = [load_agent(str(path), setup), load_agent("lowest", setup)]
-    edge = Duplicate(setup, agents, seed=3, task=heavy).edge(0, 1, 40)
-    assert (ratings[2].mean, ratings[2].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
+    for rating in card.ratings[::2]:
+        edge = Duplicate(setup, agents, seed=3, task=rating.task).edge(0, 1, 40)
+        assert (rating.mean, rating.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
+    assert sum(reported) == 160
+    assert box.find("zoo:tiny", setup).path == path
 
 
 def test_how_it_was_made_goes_back_to_what_it_began_from(trained: Train, tmp_path: Path) -> None:

@@ -11,14 +11,6 @@ from .quotas import Quotas
 from .records import Records
 from .shard_folders import ShardFolders
 
-ALL: tuple[type[Fuzzer], ...] = (
-    Records,
-    Checkpoints,
-    LabelFiles,
-    Commands,
-    Calls,
-    Kills,
-    ShardFolders,
-    Quotas,
-)
-FUZZERS = {fuzzer.name: fuzzer for fuzzer in ALL}
+FUZZERS: dict[str, type[Fuzzer]] = {
+    fuzzer.name: fuzzer for fuzzer in (Records, Checkpoints, LabelFiles, Commands, Calls, Kills, ShardFolders, Quotas)
+}
