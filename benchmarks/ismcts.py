@@ -56,7 +56,7 @@ def payoffs(game: Any, seed: int, players: list[Player]) -> list[float]:
     return returns
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", default="djeco")
     parser.add_argument("--players", type=int, default=4)
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--uct-c", type=float, default=15.0, help="its constant of exploration, in the game's unit")
     parser.add_argument("--agents", nargs="*", default=["tally@search=50"], help="our agents, measured on the same deals")
     parser.add_argument("--field", default="tally")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     game = load_game(f"python_nain_jaune(preset={options.preset},players={options.players})")
     ismcts = f"ismcts({options.simulations})"
     edges = {name: Moments() for name in (ismcts, *options.agents)}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
-from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, RecurrentStates
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -137,16 +137,6 @@ def test_rounds_without_end(setup: Setup, options: Any) -> None:
     assert diarist.longest >= 2
 
 
-def test_a_new_round_of_a_match_begins_with_zeros() -> None:
-    """Played out in one episode."""
-    diarist = Diarist()
-    batch = Batch(small(3), 6, seed=3, episode="match", autoreset=False)
-    play_out(batch, [diarist], np.zeros((6, 3), np.int64), rngs(1))
-    assert batch.deals.tolist() == [2] * 6
-    for table in range(6):
-        assert {deal for one, deal, _ in diarist.past if one == table} == {1, 2}
-
-
 def test_gone_after_a_reset_of_some_tables() -> None:
     setup = make_setup("batasaurus")
     batch = Batch(setup, 4, seed=4, autoreset=False)
@@ -180,19 +170,6 @@ def test_finished_tables_keep_what_was_remembered() -> None:
     batch.reset()
     memories.stepped()
     assert not memories.decision_batch(0, np.arange(3)).state["decisions"].any()
-
-
-def test_kept_for_each_agent_apart() -> None:
-    batch = Batch(small(), 4, seed=6)
-    agents: list[Agent] = [Diarist("one"), Forgotten(), Sized((np.float32, (3,)))]
-    memories = RecurrentStates(batch, agents)
-    play(batch, memories, agents, 4)
-    one, other = memories.decision_batch(0, np.arange(4)), memories.decision_batch(2, np.arange(4))
-    assert one.state.dtype == DIARY
-    assert (other.state.shape, other.state.dtype) == ((4, 3), np.float32)
-    assert not other.state.any()
-    assert isinstance(agents[0], RecurrentAgent)
-    assert not isinstance(agents[1], RecurrentAgent)
 
 
 def test_what_is_written_counts_once_it_is_kept() -> None:

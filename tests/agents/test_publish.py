@@ -22,9 +22,13 @@ from nainjaune_env.registry import get_game
 from tests.agents.trainers.test_ppo import run_in, tiny
 
 SHELVED = {"against": ["lowest", "random"], "deals": 40, "seed": 3, "note": "Tiny.", "local_changes": True}
-
-
 Train = Callable[..., Setup]
+
+
+def noted(run: Path, **values: object) -> None:
+    """Puts ``values`` into what ``run`` records of how it was made."""
+    about = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    (run / "run.json").write_text(json.dumps({**about, **values}), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +53,11 @@ def trained(tiny_run: Path) -> Train:
     return put
 
 
-def test_the_same_player_lighter_and_rated(trained: Train, tmp_path: Path) -> None:
-    run, reported = tmp_path / "run", []
+def test_the_same_player_lighter_and_rated_at_every_task(trained: Train, tmp_path: Path) -> None:
+    """Each rating is the edge that ``evaluate`` measures at its start."""
+    run, box, heavy, reported = tmp_path / "run", PlayerRegistry(tmp_path / "box"), Task(start={"pots": [20, 20]}), list[int]()
     setup = trained(run)
-    path = publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), progress=reported.append, **SHELVED)  # type: ignore[arg-type]
+    path = publish(run, "tiny", [setup], registry=box, tasks=[Task(), heavy], progress=reported.append, **SHELVED)
     before, after = load_checkpoint(run), load_checkpoint(path)
     assert path.stat().st_size < 0.5 * (run / FILE_NAME).stat().st_size
     assert after.tensors.keys() == {name for name in before.tensors if name.startswith("model.")}
@@ -62,25 +67,15 @@ def test_the_same_player_lighter_and_rated(trained: Train, tmp_path: Path) -> No
         assert torch.equal(tensor, stored.to(tensor.dtype))
     card = load_card(path.with_suffix(".json"))
     assert (card.game, card.preset, card.players, card.knobs) == (setup.game.name, setup.preset, setup.players, setup.knobs)
-    assert [rating.field for rating in card.ratings] == ["lowest", "random"]
-    edge = Duplicate(setup, [load_agent(str(path), setup), load_agent("lowest", setup)], seed=3).edge(0, 1, 40)
-    assert (card.ratings[0].mean, card.ratings[0].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
-    assert sum(reported) == 80
-    assert PlayerRegistry(tmp_path / "box").find("zoo:tiny", setup).path == path
-
-
-def test_rated_at_every_task(trained: Train, tmp_path: Path) -> None:
-    """Each rating is the edge that ``evaluate`` measures at its start."""
-    setup, heavy = trained(tmp_path / "run"), Task(start={"pots": [20, 20]})
-    box = PlayerRegistry(tmp_path / "box")
-    path = publish(tmp_path / "run", "x", [setup], registry=box, tasks=[Task(), heavy], **SHELVED)  # type: ignore[arg-type]
-    ratings = load_card(path.with_suffix(".json")).ratings
-    assert [(rating.field, rating.task) for rating in ratings] == [
-        ("lowest", Task()), ("random", Task()), ("lowest", heavy), ("random", heavy),
-    ]  # fmt: skip
+    assert [(rating.field, rating.task) for rating in card.ratings] == [
+        (field, task) for task in (Task(), heavy) for field in ("lowest", "random")
+    ]
     agents = [load_agent(str(path), setup), load_agent("lowest", setup)]
-    edge = Duplicate(setup, agents, seed=3, task=heavy).edge(0, 1, 40)
-    assert (ratings[2].mean, ratings[2].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
+    for rating in card.ratings[::2]:
+        edge = Duplicate(setup, agents, seed=3, task=rating.task).edge(0, 1, 40)
+        assert (rating.mean, rating.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
+    assert sum(reported) == 160
+    assert box.find("zoo:tiny", setup).path == path
 
 
 def test_how_it_was_made_goes_back_to_what_it_began_from(trained: Train, tmp_path: Path) -> None:
@@ -99,10 +94,8 @@ def test_a_run_that_began_from_a_zoo_player(tmp_path: Path, rules: dict[str, int
     """Its commands begin there; time and decisions include those on the player's card."""
     table = {"preset": "djeco", "players": 4, "rules": rules}
     run_in(tmp_path / "run", tiny(iterations=2, **table, arch={"hidden": [512] * 3}, objective="own", init="zoo:strong"))
-    made_at(tmp_path / "run", "0123456789ab")
-    about = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
-    about["command"] = ["train.py", "c.yaml", "--out", "runs/run", "--set", "init=zoo:strong"]
-    (tmp_path / "run" / "run.json").write_text(json.dumps(about), encoding="utf-8")
+    command = ["train.py", "c.yaml", "--out", "runs/run", "--set", "init=zoo:strong"]
+    noted(tmp_path / "run", commit="0123456789ab", command=command)
     made = origin(tmp_path / "run")
     card = PlayerRegistry().find("zoo:strong", get_game("nain_jaune").setup("djeco", 4)).card
     assert made.commands == ["python train.py c.yaml --out runs/run --set init=zoo:strong"]
@@ -130,10 +123,8 @@ def test_a_run_that_began_from_a_file_does_not_say_how_it_was_made(trained: Trai
 def test_commands_say_no_place_on_this_machine(trained: Train, tmp_path: Path) -> None:
     for run, init in (("first", {}), ("second", {"init": str(tmp_path / "first")})):
         trained(tmp_path / run, **init)
-        about = json.loads((tmp_path / run / "run.json").read_text(encoding="utf-8"))
         words = [f"init={init['init']}"] if init else []
-        about["command"] = ["train.py", "c.yaml", "--out", "/where/it/was/then", "--set", "seed=1", *words]
-        (tmp_path / run / "run.json").write_text(json.dumps(about), encoding="utf-8")
+        noted(tmp_path / run, command=["train.py", "c.yaml", "--out", "/where/it/was/then", "--set", "seed=1", *words])
     assert origin(tmp_path / "second").commands == [
         "python train.py c.yaml --out runs/first --set seed=1",
         "python train.py c.yaml --out runs/second --set seed=1 init=runs/first",
@@ -143,14 +134,12 @@ def test_commands_say_no_place_on_this_machine(trained: Train, tmp_path: Path) -
 def test_a_run_of_another_length_has_a_command_for_each_part(trained: Train, tmp_path: Path) -> None:
     """The first part ran to its end, the second was stopped on the way."""
     trained(tmp_path / "run")
-    made_at(tmp_path / "run", "0123456789ab")
-    about = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
-    about["command"] = ["train.py", "c.yaml", "--out", "runs/run"]
-    about["changed"] = [
+    changed = [
         {"iteration": 2, "commit": "0123456789ab", "keys": {"iterations": [2, 9], "keep_best": [False, True]}},
         {"iteration": 5, "commit": "ffffffffffff+", "keys": {"iterations": [9, 6]}},
     ]
-    (tmp_path / "run" / "run.json").write_text(json.dumps(about), encoding="utf-8")
+    command = ["train.py", "c.yaml", "--out", "runs/run"]
+    noted(tmp_path / "run", commit="0123456789ab", command=command, changed=changed)
     made = origin(tmp_path / "run")
     assert made.commands == [
         "python train.py c.yaml --out runs/run",
@@ -160,27 +149,21 @@ def test_a_run_of_another_length_has_a_command_for_each_part(trained: Train, tmp
     assert made.commit == "0123456789ab+"
 
 
-def made_at(run: Path, commit: str | None) -> None:
-    """Writes that ``run`` was made at ``commit``."""
-    about = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    (run / "run.json").write_text(json.dumps({**about, "commit": commit}), encoding="utf-8")
-
-
 def test_a_run_with_local_changes_is_refused_or_marked(trained: Train, tmp_path: Path) -> None:
     """Also where only the run that it began from had some."""
     setup, box = trained(tmp_path / "first"), PlayerRegistry(tmp_path / "box")
     trained(tmp_path / "second", init=str(tmp_path / "first"))
-    made_at(tmp_path / "first", "0123456789ab+")
-    made_at(tmp_path / "second", "ba9876543210")
+    noted(tmp_path / "first", commit="0123456789ab+")
+    noted(tmp_path / "second", commit="ba9876543210")
     for run, commit in (("first", "0123456789ab"), ("second", "ba9876543210")):
         with pytest.raises(ConfigError, match=rf"made at commit {commit} with local changes"):
-            publish(tmp_path / run, "x", [setup], registry=box, **{**SHELVED, "local_changes": False})  # type: ignore[arg-type]
+            publish(tmp_path / run, "x", [setup], registry=box, **{**SHELVED, "local_changes": False})
     assert not (tmp_path / "box").exists()
-    path = publish(tmp_path / "second", "x", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
+    path = publish(tmp_path / "second", "x", [setup], registry=box, **SHELVED)
     card = load_card(path.with_suffix(".json"))
     assert (card.commit, card.made_at) == ("ba9876543210+", "at commit ba9876543210 with local changes")
-    made_at(tmp_path / "first", "0123456789ab")
-    path = publish(tmp_path / "second", "y", [setup], registry=box, **{**SHELVED, "local_changes": False})  # type: ignore[arg-type]
+    noted(tmp_path / "first", commit="0123456789ab")
+    path = publish(tmp_path / "second", "y", [setup], registry=box, **{**SHELVED, "local_changes": False})
     assert load_card(path.with_suffix(".json")).made_at == "at commit ba9876543210"
 
 
@@ -192,7 +175,7 @@ def test_a_run_that_is_not_finished_is_refused(trained: Train, tmp_path: Path) -
     checkpoint.config["iterations"] = 100
     save_checkpoint(run / FILE_NAME, checkpoint)
     with pytest.raises(CheckpointError, match=r"has done 2 of 100 iterations.* --resume --set iterations=2\.$"):
-        publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), **SHELVED)  # type: ignore[arg-type]
+        publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), **SHELVED)
     assert not (tmp_path / "box").exists()
 
 
@@ -200,11 +183,11 @@ def test_what_is_refused(trained: Train, tmp_path: Path) -> None:
     run = tmp_path / "run"
     setup = trained(run)
     box = PlayerRegistry(tmp_path / "box")
-    publish(run, "tiny", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
+    publish(run, "tiny", [setup], registry=box, **SHELVED)
     with pytest.raises(ConfigError, match="exists, and is not overwritten"):
-        publish(run, "tiny", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
+        publish(run, "tiny", [setup], registry=box, **SHELVED)
     with pytest.raises(ConfigError, match=r"different agents to rate it against, not \['lowest', 'lowest'\]"):
-        publish(run, "other", [setup], registry=box, **{**SHELVED, "against": ["lowest", "lowest"]})  # type: ignore[arg-type]
+        publish(run, "other", [setup], registry=box, **{**SHELVED, "against": ["lowest", "lowest"]})
     about = run / "run.json"
     for content in ({"command": []}, {"command": ["train.py"]}, [], None):
         about.write_text(json.dumps(content), encoding="utf-8")

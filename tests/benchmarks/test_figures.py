@@ -13,29 +13,6 @@ from tests.benchmarks.commands import module
 figures = module("figures")
 
 
-def test_a_ratio_is_taken_within_repeats() -> None:
-    """The second repeat was slow for both: the ratio of the medians would say 3."""
-    ratio = figures.Spread.of_ratios([10.0, 2.0, 6.0], [5.0, 1.0, 2.0])
-    assert (ratio.least, ratio.median, ratio.most) == (2.0, 2.0, 3.0)
-    with pytest.raises(ValueError, match="shorter"):
-        figures.Spread.of_ratios([1.0, 2.0], [1.0])
-
-
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        (15_999_999, "15.9 M"),
-        (1_999_999, "1.99 M"),
-        (431_900_000, "431 M"),
-        (99_990, "99.9 k"),
-        (999_999, "999 k"),
-        (4, "0.00 k"),
-    ],
-)
-def test_a_rate_is_cut_off(value: float, told: str) -> None:
-    assert figures.in_words(value) == told
-
-
 @given(st.floats(0.01, 1e6))
 def test_a_ratio_is_never_told_as_more(value: float) -> None:
     told = float(figures.in_times(value).replace(",", ""))

@@ -45,10 +45,3 @@ def test_a_tournaments_peak_memory_is_its_own(tmp_path: Path) -> None:
     assert row["seconds"] > 0
     assert 50 * 2**20 < row["peak_bytes"] < 2 * 2**30
     assert any("tally" in line for line in row["said"])
-
-
-def test_rates_over_threads_are_told_as_times_of_one() -> None:
-    case = {"preset": "p", "name": "plies", "library": "ours"}
-    payload = {"rows": [{**case, "threads": 1, "rates": [4e6, 2e6]}, {**case, "threads": 2, "rates": [6e6, 4e6]}]}
-    (line,) = [line for line in growth.rate_table(payload, "threads").splitlines() if line.startswith("| `p`")]
-    assert line == "| `p` | plies | 3.00 M | 5.00 M, 1.75 times (1.50 – 2.00) |"

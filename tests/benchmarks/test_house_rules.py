@@ -41,12 +41,6 @@ def test_a_run_continues_and_is_summed_up(tmp_path: Path) -> None:
     assert "| two random knobs | 2 |" in table
 
 
-def test_a_refused_player_is_in_the_table() -> None:
-    rows = [row({"stake": 2}, 3.0), {**row({"stake": 2}, 0), "refused": "no"}, row({"stake": 2}, -4.0, players=4)]
-    del rows[1]["mean"]
-    assert house_rules.markdown(rows).splitlines()[-1] == "| `stake=2` | 3 | 1 | 1 | 1 | -4.00 ± 1.00 (`classic`, 4 seats) |"
-
-
 def test_house_rules_are_those_clearly_above_zero_in_all_results() -> None:
     rows = [
         row({}, 2.0), row({"stake": 2}, 2.0), row({"stake": 5}, 2.0), row({"stake": 20}, 0.5), row({"decline": "always"}, 2.0),

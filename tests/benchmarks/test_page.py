@@ -1,8 +1,6 @@
-"""docs/lab/speed.md tells the figures that were taken last, all of them and no others."""
+"""The lab's pages tell the figures that were taken last, all of them and no others."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
@@ -11,17 +9,25 @@ from tests.benchmarks.commands import module
 figures = module("figures")
 
 
-def written(name: str, payload: dict[str, Any]) -> str:
-    """What the command of that name writes of its figures."""
+def written(name: str) -> str:
+    """What the command of that name writes of the figures that it took last."""
     made = module(name)
-    text: str = made.report(payload, made.LEVELS) if name == "training" else made.report(payload)
-    return text.strip()
-
-
-@pytest.mark.parametrize("name", ["speed", "adaptors", "growth", "training"])
-def test_the_page_tells_the_figures_that_were_taken_last(name: str) -> None:
+    if name == "scale_simulation":
+        payload = figures.read(made.TIMES)
+        return made.report(made.simulate(made.Times(payload["times"]), 0), payload, 0).strip()
     payload = figures.read(figures.TAKEN / f"{name}.json")
-    assert payload
-    page = figures.PAGE.read_text(encoding="utf-8")
-    between = page.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
-    assert between.strip() == written(name, payload)
+    more = [made.LEVELS] if name == "training" else []
+    return made.report(payload, *more).strip()
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        *((name, "speed") for name in ("speed", "adaptors", "growth", "training")),
+        *((name, "scale") for name in ("scale", "scale_simulation")),
+    ],
+)
+def test_the_page_tells_the_figures_that_were_taken_last(name: str, page: str) -> None:
+    text = (figures.PAGE.parent / f"{page}.md").read_text(encoding="utf-8")
+    place = name.replace("_", " ")
+    assert text.split(f"<!-- {place} -->")[1].split(f"<!-- /{place} -->")[0].strip() == written(name)

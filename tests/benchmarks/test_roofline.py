@@ -6,11 +6,6 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-import torch
-
-from nainjaune_agents.nets.fused_mlp import FusedTraining
-from nainjaune_env.registry import make_setup
-from tests.support.networks import mlp
 
 from .commands import command, module
 
@@ -77,22 +72,6 @@ def test_a_part_is_without_those_within_it(monkeypatch: pytest.MonkeyPatch) -> N
     assert Work.inner is before
 
 
-def test_own_passes_are_of_every_decision_and_give_every_parameter_its_gradient() -> None:
-    roofline = module("roofline")
-    setup = make_setup("nain_jaune", "djeco", 4)
-    net = mlp(setup, seed=1)
-    fused, observation = FusedTraining(net.fused(), torch.float32), torch.ones((10, setup.layout.size), dtype=torch.uint8)
-    seen: list[int] = []
-    whole = fused.forward
-    fused.forward = lambda piece: (seen.append(len(piece)), whole(piece))[1]  # type: ignore[method-assign]
-    roofline.our_forward_and_back(fused, observation, 4, 2)
-    assert seen == [4, 3, 3] * 2
-    bias = net.value.bias
-    assert bias.grad is not None
-    assert float(bias.grad) == 3.0  # a one for each decision of the last minibatch
-    assert all(parameter.grad is not None for parameter in net.parameters())
-
-
 @pytest.mark.parametrize("rounded", [False, True])
 def test_batches_hold_every_decision(rounded: bool) -> None:
     playing = [5000, 2048, 1500, 40, 3]
@@ -101,15 +80,3 @@ def test_batches_hold_every_decision(rounded: bool) -> None:
     assert (sum(sizes) == sum(playing)) == (not rounded)
     assert sum(playing) <= sum(sizes) < 1.4 * sum(playing)
     assert len(sizes) == 7
-
-
-def test_passes_give_every_layer_its_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
-    layers = [(torch.randn(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)),
-              (torch.randn(2, 4, requires_grad=True), torch.zeros(2, requires_grad=True))]  # fmt: skip
-    seen: list[tuple[int, int]] = []
-    grad = torch.autograd.grad
-    monkeypatch.setattr(
-        torch.autograd, "grad", lambda sums, leaves, ones: seen.append((len(sums), len(leaves))) or grad(sums, leaves, ones)
-    )
-    module("roofline").forward_and_back(layers, torch.ones((10, 3), dtype=torch.uint8), 4, 2)
-    assert seen == [(rows, 4) for rows in (4, 4, 2, 4, 4, 2)]

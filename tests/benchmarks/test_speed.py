@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,51 +12,6 @@ from tests.benchmarks.commands import command, module
 
 speed = module("speed")
 PLACE = "<!-- speed -->\n<!-- /speed -->\n"
-
-
-def made_up(**changed: Any) -> dict[str, Any]:
-    """Figures of two repeats, the second of them on a machine that was twice as slow."""
-    ours = {"library": "ours", "preset": "batasaurus", "players": 2, "threads": 1}
-    about = {**module("figures").where_and_when(), "date": "2026-11-21T12:00+00:00"}
-    cases = [
-        {"library": "peers", "name": "uno", "tables": 1, "threads": 1, "rates": [2000.0, 1000.0]},
-        {"library": "peers", "name": "pgx_leduc", "tables": 1, "threads": 1, "rates": [100.0, 50.0]},
-        {"library": "peers", "name": "pgx_leduc", "tables": 16, "threads": 1, "rates": [1000.0, 500.0]},
-        {
-            "library": "peers",
-            "name": "tripletriad",
-            "tables": 1,
-            "threads": 1,
-            "missing": "No module named 'tripletriad_binding'",
-        },
-        {**ours, "name": "plies+observation", "tables": 1, "rates": [4000.0, 3000.0]},
-        {**ours, "name": "plies+observation", "tables": 16, "rates": [40000.0, 30000.0]},
-        {**ours, "name": "decisions+observation", "tables": 16, "rates": [20000.0, 10000.0]},
-    ]
-    return {"about": about, "peers": {"rlcard": "1.2.0"}, "seconds": 0.5, "repeats": 2, "cases": cases, **changed}
-
-
-def row(text: str, title: str) -> list[str]:
-    """The cells of the row of that title."""
-    (line,) = [line for line in text.splitlines() if line.startswith(f"| {title} |")]
-    return [cell.strip() for cell in line.strip("|").split("|")][1:]
-
-
-def test_ratios_are_within_repeats_and_at_the_best_batch() -> None:
-    told = speed.report(made_up())
-    assert row(told, "RLCard `uno` (Python)") == [
-        "1",
-        "1",
-        "1.50 k (1.00 k – 2.00 k)",
-        "**25.0** (20.0 – 30.0)",
-        "**10.0** (10.0 – 10.0)",
-    ]
-    assert row(told, "Pgx `leduc_holdem` (JAX's CPU)")[1] == "16"
-    assert row(told, "Pgx `leduc_holdem` (JAX's CPU)")[3:] == ["**50.0** (40.0 – 60.0)", "**20.0** (20.0 – 20.0)"]
-
-
-def test_a_peer_that_is_missing_is_said_to_be_and_why() -> None:
-    assert row(speed.report(made_up()), "PufferLib `tripletriad` (C)")[2] == "not timed: No module named 'tripletriad_binding'"
 
 
 @pytest.mark.slow

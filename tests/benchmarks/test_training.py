@@ -27,15 +27,6 @@ def test_a_level_is_reached_where_the_line_crosses_it_first() -> None:
     assert training.reached(rising, "seconds", -2.0, 0.0) == 10
 
 
-def test_a_ratio_is_told_with_what_is_not_known() -> None:
-    runs = [{"name": "a", "curve": curve((10, -1.0), (20, 1.0))}, {"name": "b", "curve": curve((10, -1.0), (100, 0.05))}]
-    lines = training.level_table({"runs": runs}, [-0.5, 0.0, 0.5], "seconds").splitlines()[2:]
-    assert lines[0].endswith("| **4.22** (3.40 – 5.11) |")  # 52.86 / 12.5, 44.3 / 13, 61.4 / 12
-    assert "(95 s – 100 s)" not in lines[1]
-    assert lines[1].endswith(" – ?) |")  # b's lower end never comes to 0
-    assert lines[2].endswith("| – (– – –) | – |")
-
-
 @pytest.mark.slow
 def test_runs_are_trained_in_turn_and_go_on_where_they_were(tmp_path: Path) -> None:
     page = tmp_path / "page.md"

@@ -30,27 +30,9 @@ MAX_STEPS = 3000
 
 HUGE = (2**31, 2**40, 2**62, 2**63, 2**64, 10**30, -(2**63), -(2**70))
 ODD = (
-    None,
-    True,
-    False,
-    -1,
-    0.5,
-    1.0,
-    float("nan"),
-    float("inf"),
-    "",
-    "x",
-    "1",
-    b"1",
-    [],
-    [[]],
-    [None],
-    ["x"],
-    {},
-    {"x": 1},
-    object,
-    (1, 2, 3),
-)
+    None, True, False, -1, 0.5, 1.0, float("nan"), float("inf"), "", "x", "1", b"1", [], [[]], [None], ["x"], {}, {"x": 1},
+    object, (1, 2, 3),
+)  # fmt: skip
 junk = st.one_of(
     st.sampled_from(ODD),
     st.sampled_from(HUGE),

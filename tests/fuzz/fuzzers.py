@@ -10,17 +10,7 @@ from .oracle import Fuzzer
 from .quotas import Quotas
 from .records import Records
 from .shard_folders import ShardFolders
-from .threads import Threads
 
-ALL: tuple[type[Fuzzer], ...] = (
-    Records,
-    Checkpoints,
-    LabelFiles,
-    Commands,
-    Calls,
-    Kills,
-    ShardFolders,
-    Threads,
-    Quotas,
-)
-FUZZERS = {fuzzer.name: fuzzer for fuzzer in ALL}
+FUZZERS: dict[str, type[Fuzzer]] = {
+    fuzzer.name: fuzzer for fuzzer in (Records, Checkpoints, LabelFiles, Commands, Calls, Kills, ShardFolders, Quotas)
+}

@@ -18,6 +18,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,48 +73,31 @@ class Disk:
         cls.act(cls.count)
 
 
-def nothing(number: int) -> None:
-    """Lets every operation pass."""
+def acting(at: int, act: Callable[[], object], *, lasting: bool = False) -> Callable[[int], None]:
+    """Calls ``act`` before operation ``at``; ``lasting``: before all later ones too."""
+
+    def before(number: int) -> None:
+        if number == at or (lasting and number > at):
+            act()
+
+    return before
 
 
-def killing(at: int) -> Callable[[int], None]:
-    """Raises :class:`Killed` from operation ``at`` on."""
-
-    def act(number: int) -> None:
-        if number >= at:
-            raise Killed
-
-    return act
+def fail(error: BaseException) -> None:
+    raise error
 
 
-def filling(at: int) -> Callable[[int], None]:
-    """Fails operation ``at`` as a full disk does."""
-
-    def act(number: int) -> None:
-        if number == at:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    return act
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
-def interrupting(at: int) -> Callable[[int], None]:
-    """Sends Ctrl-C at operation ``at``."""
-
-    def act(number: int) -> None:
-        if number == at:
-            signal.raise_signal(signal.SIGINT)
-
-    return act
+def stop() -> None:
+    """As Ctrl-C does."""
+    signal.raise_signal(signal.SIGINT)
 
 
-def dying(at: int) -> Callable[[int], None]:
-    """Sends SIGKILL at operation ``at``."""
-
-    def act(number: int) -> None:
-        if number == at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return act
+def nothing() -> None:
+    """Lets an operation pass."""
 
 
 class Kills(Fuzzer):
@@ -158,7 +142,7 @@ class Kills(Fuzzer):
     def _reference(self) -> tuple[Checkpoint, set[int], int, int]:
         if self.algorithm not in self.whole:
             folder = self.folder / "whole" / self.algorithm
-            with Disk.watch(folder, nothing):
+            with Disk.watch(folder, acting(0, nothing)):
                 status, err = run_command(self._words(folder))
                 operations = Disk.count
             if status:
@@ -172,9 +156,10 @@ class Kills(Fuzzer):
         return ["train", "--out", str(folder), *resume, *tiny_run(self.algorithm, 3)]
 
     def _stop(self, folder: Path, kind: str, at: int, where: str) -> None:
-        act = {"kill": killing, "full": filling, "stop": interrupting}[kind](at)
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        act = {"kill": partial(fail, Killed()), "full": partial(fail, full), "stop": stop}[kind]
         words = self._words(folder)
-        with contextlib.suppress(Killed), Disk.watch(folder, act):
+        with contextlib.suppress(Killed), Disk.watch(folder, acting(at, act, lasting=kind == "kill")):
             check_status(*run_command(words), where)
         gc.collect()  # locks go with the process
 
@@ -187,7 +172,7 @@ class Kills(Fuzzer):
             try:
                 if kind == "full":
                     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-                with Disk.watch(folder, {"kill": dying(at), "full": nothing, "stop": interrupting(at)}[kind]):
+                with Disk.watch(folder, acting(at, {"kill": die, "full": nothing, "stop": stop}[kind])):
                     status, err = run_command(words)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
                 log.write_text(err)

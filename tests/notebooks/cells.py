@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import matplotlib
@@ -15,7 +18,21 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
-from .running import FOLDER
+from tests.support.source import ROOT
+
+FOLDER = ROOT / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.ipynb"))
+
+
+@cache
+def regenerate() -> ModuleType:
+    """``notebooks/regenerate.py``."""
+    spec = importlib.util.spec_from_file_location("notebooks_regenerate", FOLDER / "regenerate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def kinds(outputs: list[dict[str, Any]]) -> list[list[str]]:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.source import ROOT
 
-from .running import FOLDER, NOTEBOOKS, regenerate
+from .cells import FOLDER, NOTEBOOKS, regenerate
 
 by_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,8 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from .cells import kinds, run_cells
-from .running import FOLDER, NOTEBOOKS, regenerate
+from .cells import FOLDER, NOTEBOOKS, regenerate, run_cells
 
 
 def run(*words: str | Path, script: Path = FOLDER / "regenerate.py") -> subprocess.CompletedProcess[str]:
@@ -21,35 +19,11 @@ def run(*words: str | Path, script: Path = FOLDER / "regenerate.py") -> subproce
     return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
 
 
-def test_there_are_notebooks() -> None:
-    assert NOTEBOOKS
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_its_cells_run_on_small_settings(path: Path, tmp_path: Path) -> None:
     for number, (stored, shown) in enumerate(run_cells(path, tmp_path)):
         assert shown == stored, number
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=[] if path.stem == "01_tour" else [pytest.mark.long]) for path in NOTEBOOKS],
-    ids=lambda path: path.stem,
-)
-def test_it_runs_on_small_settings(path: Path, tmp_path: Path) -> None:
-    """In a kernel of its own, as ``make notebooks`` runs it."""
-    before = path.read_bytes()
-    done = run(path.stem, "--small", "--into", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert path.read_bytes() == before
-    ran = json.loads((tmp_path / path.name).read_text(encoding="utf-8"))
-    kept = json.loads(before)
-    assert ran["metadata"]["nainjaune"]["size"] == "small"
-    assert len(ran["cells"]) == len(kept["cells"])
-    for one, other in zip(ran["cells"], kept["cells"], strict=True):
-        assert kinds(one.get("outputs", [])) == kinds(other.get("outputs", []))
 
 
 def notebook(folder: Path, *cells: str) -> Path:

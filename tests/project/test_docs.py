@@ -55,22 +55,6 @@ def test_drift_is_shown(generate: Generate, tmp_path: Path) -> None:
     assert sorted(drifted) == sorted([changed.name, missing.name])  # and no other page
 
 
-def test_every_knob_action_slot_measure_and_preset_is_on_its_page() -> None:
-    for name in game_names():
-        game = get_game(name)
-        text = (GENERATE.parent / f"{name}.md").read_text(encoding="utf-8")
-        rules = game.presets[game.default_preset].rules
-        for knob in rules.to_dict():
-            assert text.count(f"| `{knob}` |") == 2
-        for number, action in enumerate(game.actions):
-            assert f"| {number}: `{action}` |" in text
-        for slot in game.layout(game.default_players):
-            assert f"| `{slot.name}` |" in text
-        for measure in game.measures.MEASURES if game.measures is not None else ():
-            assert f"| {measure.title} (`{measure.name}`) | {measure.meaning} |" in text
-        assert all(f"| `{preset}` |" in text for preset in game.presets)
-
-
 def test_the_reports_page_names_what_any_game_is_measured_by() -> None:
     text = (GENERATE.parent / "evaluation.md").read_text(encoding="utf-8")
     for name in game_names():

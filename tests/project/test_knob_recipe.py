@@ -120,16 +120,6 @@ def test_a_knob_takes_the_places_of_the_recipe_and_no_other(changes: Changes, wo
     assert done.returncode == 0, done.stderr
 
 
-LEFT_OUT = ["kernel.py", *(pytest.param(name, marks=pytest.mark.long) for name in ("rules.py", "language/fr.toml"))]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("left_out", LEFT_OUT)
-def test_without_one_of_the_places_the_copy_is_refused(left_out: str, tmp_path: Path) -> None:
-    copy_with({name: changes for name, changes in REMOVED.items() if name != left_out}, tmp_path)
-    assert play_copy(tmp_path, "payment").returncode == 1
-
-
 def test_the_recipe_names_these_places() -> None:
     recipe = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("**A knob**")[2].partition("\n**")[0]
     numbered = "\n".join(re.findall(r"^\d\. .*(?:\n   .*)*", recipe, re.MULTILINE))

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from nainjaune_env.registry import game_names
 from tests.support.source import PACKAGES, ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -73,46 +72,28 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]
 
 
 @pytest.fixture(scope="module")
-def wheel(distributions: tuple[Path, Path]) -> zipfile.ZipFile:
-    return zipfile.ZipFile(distributions[1])
-
-
-@pytest.fixture(scope="module")
-def unpacked(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unpacked(distributions: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("unpacked")
-    wheel.extractall(folder)
+    zipfile.ZipFile(distributions[1]).extractall(folder)
     return folder
 
 
 @pytest.mark.long
-def test_the_version_is_the_tag_and_the_source_distribution_carries_it(distributions: tuple[Path, Path]) -> None:
-    """The wheel was built from the unpacked source distribution, where there is no git."""
+def test_an_index_would_accept_both(distributions: tuple[Path, Path]) -> None:
+    """The wheel was built from the unpacked source distribution, where there is no git; the registry's networks fill it."""
     source, wheel = distributions
     assert (source.name, wheel.name) == ("nainjaune_env-1.2.3.tar.gz", "nainjaune_env-1.2.3-py3-none-any.whl")
-
-
-@pytest.mark.long
-def test_an_index_would_accept_both(distributions: tuple[Path, Path]) -> None:
+    assert wheel.stat().st_size < 17e6
     command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, distributions)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("PASSED") == 2
-
-
-@pytest.mark.long
-def test_the_source_distribution_has_the_tests_and_what_they_read(distributions: tuple[Path, Path]) -> None:
-    with tarfile.open(distributions[0]) as source:
-        names = {name.partition("/")[2] for name in source.getnames()}
+    with tarfile.open(source) as files:
+        names = {name.partition("/")[2] for name in files.getnames()}
     assert {
         "pyproject.toml", "setup.py", "constraints.txt", "Makefile", "CHANGELOG.md", "tests/conftest.py", "docs/generate.py",
         "configs/nain_jaune/ppo.yaml", "notebooks/00_quick_start.ipynb",
     } <= names  # fmt: skip
-
-
-@pytest.mark.long
-def test_the_wheel_stays_small(distributions: tuple[Path, Path]) -> None:
-    """The networks of the registry are nine tenths of it; the lab notebook says why they stay."""
-    assert distributions[1].stat().st_size < 17e6
 
 
 @pytest.mark.slow
@@ -135,21 +116,15 @@ def test_versions_between_tags_and_without_any(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_wheel_has_every_file_and_no_other(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_has_every_file_and_no_other(distributions: tuple[Path, Path]) -> None:
+    wheel = zipfile.ZipFile(distributions[1])
     names = set(wheel.namelist())
     meta = "nainjaune_env-1.2.3.dist-info/"
     assert {name for name in names if not name.startswith(meta)} == shipped_files()
     assert {name.split("/")[0] for name in names} == {"nainjaune_env", "nainjaune_agents", meta.rstrip("/")}
     assert f"{meta}licenses/LICENSE" in names
     assert "nainjaune_env/py.typed" in names
-    for game in game_names():
-        assert f"nainjaune_env/games/{game}/RULES.md" in names
-
-
-@pytest.mark.long
-def test_the_wheel_has_the_command(wheel: zipfile.ZipFile) -> None:
-    (name,) = (name for name in wheel.namelist() if name.endswith("entry_points.txt"))
-    assert "nainjaune = nainjaune_agents.cli.main:main" in wheel.read(name).decode()
+    assert "nainjaune = nainjaune_agents.cli.main:main" in wheel.read(f"{meta}entry_points.txt").decode()
 
 
 @pytest.mark.long

@@ -16,7 +16,6 @@ from nainjaune_agents.cli.main import command_line
 from nainjaune_agents.cli.parser import Parser
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
-from tests.support.example import run_example
 from tests.support.source import ROOT
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/adaptors/*.md")]
@@ -40,9 +39,6 @@ def commands(page: Path) -> Iterator[str]:
 
 
 CASES = [pytest.param(command, id=f"{page.stem}: {command}") for page in sorted(PAGES) for command in commands(page)]
-EXAMPLES = [(name, code) for name in ("trainer_ppo", "zoo") for code in re.findall(
-    r"^```python\n(.*?)^```", (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-)]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +63,20 @@ def test_pages_that_code_names_exist() -> None:
     assert sorted(f"{name} names {page}" for name, page in named if not (ROOT / page).is_file()) == []
 
 
+def test_targets_that_the_readme_names_exist() -> None:
+    targets = re.findall(r"^make ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
+    assert targets
+
+
+def test_links_lead_to_files() -> None:
+    links = {(page, link) for page in PAGES for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))}
+    assert sorted(f"{page.name} points to {link}" for page, link in links if not (page.parent / link).exists()) == []
+    for page in ROOT.glob("docs/adaptors/[a-z]*.md"):
+        assert (page.with_name("README.md"), page.name) in links, "the overview has every page"
+
+
 @pytest.mark.parametrize("command", CASES)
 def test_a_command_parses(command: str, parser: Parser) -> None:
     words = shlex.split(command, comments=True)
@@ -77,8 +87,3 @@ def test_a_command_parses(command: str, parser: Parser) -> None:
         if words[0] == "sweep":
             settings = [setting for setting in settings if "," not in setting]  # a list of values
         build(get_trainer(values.get("algorithm", "ppo")).Config, apply_settings(values, settings))
-
-
-@pytest.mark.parametrize(("page", "code"), EXAMPLES)
-def test_what_a_page_shows_runs(page: str, code: str) -> None:
-    run_example(code, f"docs/{page}.md")

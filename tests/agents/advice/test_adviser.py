@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from nainjaune_agents.advice import Advice, Adviser
 from nainjaune_agents.advice.adviser import COARSE, FIRST, FIRST_SHOWN, HOPELESS, MAX_DEALS
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.stats.intervals import Z_95
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
@@ -76,27 +75,6 @@ def test_how_many_threads_and_positions_there_are_makes_no_difference(setup: Set
     for k in range(5):
         alone = adviser(setup).advise(tables[k : k + 1], RowStreams(streams(1, 5)[k : k + 1], np.arange(1)), error=1.0)
         assert alone.mean.tobytes() == whole.mean[k : k + 1].tobytes()
-
-
-def test_it_is_worth_what_a_search_finds() -> None:
-    """Both are means over the determinizations that fit; a search counts in what was earned before."""
-    tables, agent = positions(DJECO, 9), load_agent("lowest", DJECO)
-    advice = adviser(DJECO).advise(tables, np.random.default_rng(1), deals=1500, every=True)
-    batch = Batch(DJECO, len(tables))
-    batch.set_tables(np.arange(len(tables)), tables)
-    decisions = next(turns(DJECO, 1, tables=len(tables), steps=1))
-    decisions._batch.set_tables(decisions.index, tables)
-    found = SearchAgent("flat", rollouts_by(agent, DJECO), 1500, halving=False).evaluate_actions(
-        decisions, np.random.default_rng(2)
-    )
-    earned = (tables["stack"] - tables["before"])[np.arange(len(tables)), tables["seat"]]
-    apart = advice.mean[:, :, 0] + earned[:, None] - found.mean
-    noise = np.hypot(advice.error[:, :, 0], found.error)
-    assert np.isnan(apart).tolist() == (~decisions.mask).tolist()
-    z = apart[decisions.mask] / noise[decisions.mask]
-    assert len(z) > 8
-    assert np.abs(z).max() < 4
-    assert (advice.best == np.nanargmax(advice.mean[:, :, 0], axis=1)).all()
 
 
 def test_intervals_hold_what_they_should() -> None:

@@ -13,24 +13,16 @@ from nainjaune_env.registry import game_names, make_setup
 SETUP = make_setup("nain_jaune", "djeco", 4)
 
 
-def test_the_strongest_player_in_the_box_where_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.advice.models.player_registry", lambda: FullRegistry())
-    assert usual_model(SETUP) == STRONG
+@pytest.mark.parametrize(("plays", "model"), [(True, STRONG), (False, "closer")])
+def test_the_strongest_player_in_the_box_or_the_best_heuristic(plays: bool, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Registry(PlayerRegistry):
+        def find(self, name: str, setup: object) -> object:  # type: ignore[override]
+            if not plays:
+                raise AgentError(f"{name} does not play here.")
+            return name
 
-
-def test_the_best_rule_of_thumb_where_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.advice.models.player_registry", lambda: EmptyRegistry())
-    assert usual_model(SETUP) == "closer"
-
-
-class FullRegistry(PlayerRegistry):
-    def find(self, name: str, setup: object) -> object:  # type: ignore[override]
-        return name
-
-
-class EmptyRegistry(PlayerRegistry):
-    def find(self, name: str, setup: object) -> object:  # type: ignore[override]
-        raise AgentError(f"{name} does not play here.")
+    monkeypatch.setattr("nainjaune_agents.advice.models.player_registry", Registry)
+    assert usual_model(SETUP) == model
 
 
 def test_every_game_with_rules_of_thumb_has_a_yardstick() -> None:

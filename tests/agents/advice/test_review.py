@@ -11,14 +11,13 @@ import pytest
 
 from nainjaune_agents.advice import Adviser
 from nainjaune_agents.advice.decisions import decision, decisions
-from nainjaune_agents.advice.review import Decision, Pick, Total, pick, review, with_mistakes
+from nainjaune_agents.advice.review import Decision, Total, pick, review, with_mistakes
 from nainjaune_agents.advice.review_report import CSV_HEAD, costliest, csv_text, review_text, to_json
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
-from nainjaune_env.registry import make_setup
 from tests.support.positions import small
 
 SETUP = small(4, max_rounds=3, decline="entry")
@@ -77,19 +76,6 @@ def test_what_is_found_depends_on_the_decision_alone(records: list[Record], foun
     assert [(one.best, one.regret, one.error) for one in alone] == [(one.best, one.regret, one.error) for one in whole]
     other = review(pick(records), adviser, choosing=100, measuring=200, seed=2)
     assert [one.regret for one in other] != [one.regret for one in found]
-
-
-def test_progress_is_told_twice_of_each(records: list[Record]) -> None:
-    reported: list[int] = []
-    picks = pick(records)
-    review(picks, adviser, choosing=2, measuring=2, seed=1, progress=reported.append)
-    assert sum(reported) == 2 * len(picks)
-
-
-def test_chance_makes_more_mistakes_than_a_rule(found: list[Decision]) -> None:
-    lost = {name: Total.of([one for one in found if one.pick.player == name]) for name in ("random", "tally")}
-    assert lost["random"].regret / lost["random"].decisions > 2 * lost["tally"].regret / lost["tally"].decisions
-    assert lost["random"].mistakes > lost["tally"].mistakes
 
 
 def fake(*figures: tuple[float, float]) -> list[Decision]:
@@ -159,17 +145,3 @@ def test_a_decision_that_is_none(records: list[Record]) -> None:
         decision(SETUP, records[0], 1, forced)
     with pytest.raises(RecordError, match="There is no decision in round 4; rounds with decisions: 1, 2, 3"):
         decision(SETUP, records[0], 4, 1)
-
-
-def test_the_other_game() -> None:
-    setup = make_setup("batasaurus", None, 2, memory="perfect")
-    agents = [load_agent(name, setup) for name in ("highest", "mirror")]
-    matches = list(record_matches(setup, agents, 1, seed=5))
-
-    def model(setup: Setup) -> Adviser:
-        return Adviser(setup, lambda: [load_agent("mirror", setup)] * 2)
-
-    found = review(pick(matches), model, choosing=20, measuring=40, seed=1)
-    assert {one.pick.setup.game.name for one in found} == {"batasaurus"}
-    assert "cards lost" in review_text(found, file="f", model="mirror", deals=40, worst=1, language="en")
-    assert isinstance(found[0].pick, Pick)

@@ -12,8 +12,6 @@ from nainjaune_agents.advice import Adviser
 from nainjaune_agents.advice.review import Decision, pick, review
 from nainjaune_agents.advice.review_units import ReviewPlan, review_by
 from nainjaune_agents.arena.matches import record_matches
-from nainjaune_agents.distributed.processes import Processes
-from nainjaune_agents.distributed.units import Executor
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
@@ -47,27 +45,17 @@ def same(one: Decision, other: Decision) -> bool:
     return numbers[0] == numbers[1] and advice[0] == advice[1] and one.pick.ply.table.tobytes() == other.pick.ply.table.tobytes()
 
 
-def check(records: list[Record], executor: Executor) -> None:
+def test_a_review_is_the_same_in_whatever_order(records: list[Record]) -> None:
+    executor, reported = Shuffled(2, 3), list[int]()
     picks = pick(records, lambda record, seat: record["agents"][seat] != "lowest")
     expected = review(picks, adviser, **BUDGET)
-    reported: list[int] = []
     found = review_by(executor, records, picks, lambda setup: ["tally"] * setup.players, **BUDGET, progress=reported.append)
     assert len(found) == len(expected) == len(picks) > 10
     assert all(same(one, other) for one, other in zip(found, expected, strict=True))
     assert any(one.mistake for one in found)
     assert sum(reported) == 2 * len(picks)
-
-
-def test_a_review_is_the_same_in_whatever_order(records: list[Record]) -> None:
-    executor = Shuffled(2, 3)
-    check(records, executor)
     assert executor.played != sorted(executor.played)
     assert len(executor.played) == 5
-
-
-@pytest.mark.long  # what processes add is tested in tests/agents/distributed/test_processes.py
-def test_a_review_by_processes_is_the_same(records: list[Record]) -> None:
-    check(records, Processes(2))
 
 
 def test_a_plan_is_the_same_after_json(records: list[Record]) -> None:

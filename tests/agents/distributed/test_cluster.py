@@ -12,26 +12,14 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.units import WorkPlan
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.study.parts import write_parts
 from nainjaune_agents.sweeps.grid import SeedRun, read_results, runs_of
 from nainjaune_agents.sweeps.training import train_all
-from nainjaune_agents.trainers import expert
-from nainjaune_agents.trainers.run import Run
 from nainjaune_env.core.errors import ConfigError, WorkError
-from tests.agents.advice import test_review_units
 from tests.agents.distributed.runs import figures, plan_of, save_run
-from tests.agents.study import test_units
 from tests.agents.sweeps.test_grid import TINY as TINY_RUN
-from tests.agents.trainers.test_expert import tiny
-from tests.agents.trainers.test_labelling import SMALL as SMALL_LABELS
-from tests.agents.trainers.test_labelling import contents as labels_and_weights
-from tests.support.positions import small
 from tests.support.processes import running
-from tests.support.training import run_in
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 
@@ -92,34 +80,6 @@ def test_results_are_those_of_one_process_though_a_node_and_a_worker_are_killed(
     assert figures(plan, Cluster(local.address), kill) == figures(plan)
     assert len(done) == 60
     assert killed
-
-
-@pytest.mark.long  # labels are units like those above
-def test_labels_are_those_of_one_process_though_a_worker_is_killed(local: Any, tmp_path: Path) -> None:
-    config, killed = tiny(**SMALL_LABELS, cluster=local.address), []
-
-    def kill(completed: int, _: dict[str, float]) -> None:
-        if completed >= 40 and not killed:
-            killed.extend(running("ray::_play")[:1])
-            if killed:
-                os.kill(killed[0], signal.SIGKILL)
-
-    with Run(tmp_path / "cluster") as run:
-        assert expert.train(config, run, run.create(config, resume=False), kill)
-    assert len(killed) == 1
-    run_in(tmp_path / "alone", tiny(**SMALL_LABELS))
-    assert labels_and_weights(tmp_path / "cluster") == labels_and_weights(tmp_path / "alone")
-
-
-@pytest.mark.long  # they are units like those above
-def test_a_study_and_a_review_are_those_of_one_process(local: Any, tmp_path: Path) -> None:
-    plan = test_units.plan_of(**test_units.SEARCHED)
-    test_units.played(tmp_path / "cluster", plan, Cluster(local.address))
-    write_parts(tmp_path / "cluster", plan)
-    assert test_units.files(tmp_path / "cluster") == test_units.whole(tmp_path / "whole", plan)
-    setup = small(4, max_rounds=2)
-    records = list(record_matches(setup, [load_agent("random", setup)] * 4, 2, seed=1))
-    test_review_units.check(records, Cluster(local.address))
 
 
 @pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one", "two, and a node is killed"])

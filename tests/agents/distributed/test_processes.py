@@ -35,13 +35,17 @@ def test_results_are_those_of_one_process_though_a_worker_is_killed(workers: int
 
 
 @pytest.mark.slow
-def test_what_cannot_be_played_is_an_error_and_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_played_is_an_error_and_leaves_no_process(tmp_path: Path) -> None:
+    """And a worker has one thread."""
     run = save_run(tmp_path / "run")
     plan = plan_of("lowest", run)
     results = Processes(1).results(plan, [], plan.units())
     next(results)
+    (child,) = multiprocessing.active_children()
+    environment = Path(f"/proc/{child.pid}/environ").read_text(encoding="utf-8").split("\0")
+    assert {f"{name}=1" for name in THREADS} <= set(environment)
     save_run(tmp_path / "run", iteration=1)  # a worker that begins now finds other weights
-    os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)  # type: ignore[arg-type]
+    os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
     with pytest.raises(WorkError, match=r"A worker has other weights of '.*run': SHA-256 [0-9a-f]{64}, and the run is of"):
         list(results)
     assert not multiprocessing.active_children()
@@ -53,15 +57,3 @@ def test_workers_that_end_again_and_again_are_an_error(monkeypatch: pytest.Monke
     plan = plan_of()
     with pytest.raises(WorkError, match=rf"Workers ended {MAX_LOSSES} times without finishing a shard"):
         next(Processes(1).results(plan, [load_agent(name, plan.setup) for name in plan.agents], plan.units()))
-
-
-@pytest.mark.slow
-def test_a_worker_has_one_thread() -> None:
-    plan = plan_of()
-    results = Processes(1).results(plan, [], plan.units())
-    next(results)
-    (child,) = multiprocessing.active_children()
-    environment = Path(f"/proc/{child.pid}/environ").read_text(encoding="utf-8").split("\0")
-    assert {f"{name}=1" for name in THREADS} <= set(environment)
-    results.close()
-    assert not child.is_alive()

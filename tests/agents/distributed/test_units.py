@@ -10,7 +10,7 @@ import nainjaune_agents.arena.duplicate as duplicate
 import nainjaune_agents.arena.versus as versus_module
 from nainjaune_agents.arena.tournament import TournamentPlan, tournament
 from nainjaune_agents.arena.versus import VersusPlan, versus
-from nainjaune_agents.distributed.units import InProcess, Results, WorkUnit, in_order
+from nainjaune_agents.distributed.units import Results, WorkUnit, in_order
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.stats.sequential import SequentialTest
 from nainjaune_agents.task import Task
@@ -86,15 +86,6 @@ def test_results_in_order_come_as_soon_as_they_can() -> None:
     assert seen == [(0, 0, 2), (1, 1, 2), (2, 2, 4), (3, 3, 4)]
 
 
-def test_plans_are_the_same_after_json() -> None:
-    setup = make_setup(preset="classic", players=3, max_rounds=2)
-    plan = TournamentPlan(setup, ("a", "b", "c"), 50, 2, Task("centred", {"pots": [0, 20]}), rated=True, chunk=7)
-    again = TournamentPlan.from_dict(plan.to_dict())
-    assert again == plan
-    assert again.setup.rules == setup.rules
-    assert VersusPlan.from_dict(VersusPlan(setup, ("a", "b"), 50, 2).to_dict()) == VersusPlan(setup, ("a", "b"), 50, 2)
-
-
 @pytest.mark.parametrize("plan", [TournamentPlan, VersusPlan])
 def test_units_begin_at_multiples_of_one_chunk(plan: Any) -> None:
     setup = make_setup(preset="djeco", players=4)
@@ -105,12 +96,3 @@ def test_units_begin_at_multiples_of_one_chunk(plan: Any) -> None:
     for part in {unit.part for unit in few}:
         assert sum(unit.deals for unit in few if unit.part == part) == 3000
     assert few[:1] == many[:1]
-
-
-def test_in_process_units_are_played_one_by_one() -> None:
-    setup = small()
-    plan = VersusPlan(setup, ("tally", "random"), 600, 1)
-    results = InProcess().results(plan, [load_agent(name, setup) for name in plan.agents], plan.units())
-    unit, found = next(results)
-    assert unit == WorkUnit(0, 0, 256)
-    assert isinstance(found, dict)

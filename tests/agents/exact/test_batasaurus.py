@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from itertools import combinations
-from math import comb
 
 import numpy as np
 import pytest
 
-from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.exact import exact_agents, solver
 from nainjaune_agents.exact.batasaurus import ExactAgent, Solution, patterns, solve, solved
-from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_env.agent import DecisionBatch, StochasticPolicy
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.prng import streams
@@ -55,15 +51,6 @@ def test_the_order_of_the_cards_is_all_that_counts() -> None:
     assert solution.lead(0b0000101, 0b0000011) == solution.lead(0b1000100, 0b0010100)
     assert solution.battle(0b0000101, 0b0000011, 4) == solution.battle(0b1010000, 0b0110000, 4)
     assert solution.lead(0b0000101, 0b0000011) != solution.lead(0b0000011, 0b0000101)
-
-
-@pytest.mark.parametrize("dinosaurs", [1, 4, 8])
-def test_the_number_of_patterns(dinosaurs: int) -> None:
-    """Of n values held, j by each alone and the others by both: the central trinomial coefficients."""
-    place, mine, theirs = patterns(dinosaurs)
-    expected = sum(comb(n, 2 * j) * comb(2 * j, j) for n in range(dinosaurs + 1) for j in range(n // 2 + 1))
-    assert len(mine) == len(theirs) == expected == (place >= 0).sum()
-    assert sorted(place[place >= 0]) == list(range(expected))
 
 
 @pytest.mark.parametrize(
@@ -118,25 +105,11 @@ def test_commits_are_drawn_in_proportion() -> None:
     assert drawn == pytest.approx(expected, abs=0.02)
 
 
-def test_it_never_loses_on_average() -> None:
-    """Against random plays, over both leaders, in net cards."""
-    setup = make_setup("batasaurus", players=2, memory="perfect", dinosaurs=6)
-    batch = Batch(setup, 2000, seed=5, autoreset=False)
-    seating = np.tile([0, 1], (2000, 1))
-    payoff = play_out(batch, [ExactAgent(), RandomAgent()], seating, [np.random.default_rng(1), np.random.default_rng(2)])
-    assert (payoff[:, 0] - payoff[:, 1]).mean() > 1
-
-
 @pytest.mark.parametrize("knobs", [{"players": 3, "memory": "perfect"}, {"players": 2, "memory": "glimpse"}])
 def test_it_refuses_other_tables(knobs: dict[str, object]) -> None:
     batch = Batch(make_setup("batasaurus", **knobs), 1)  # type: ignore[arg-type]
     with pytest.raises(AgentError, match="plays with 2 players and memory = perfect, not with"):
         ExactAgent().act(DecisionBatch(batch, np.arange(1)), np.random.default_rng(0))
-
-
-def test_a_solution_is_made_once() -> None:
-    assert isinstance(solve(4), Solution)
-    assert solve(4) is solve(4)
 
 
 def test_it_is_found_by_name() -> None:
@@ -151,23 +124,6 @@ def test_what_is_said_of_a_solved_game(dinosaurs: int, first: str) -> None:
     assert found is not None
     assert found.value == solve(dinosaurs).value / 2
     assert (" ".join(found.first), found.positions) == (first, len(patterns(dinosaurs)[1]))
-
-
-def test_the_cards_to_lead_first_are_the_best() -> None:
-    """By the positions that follow: four dinosaurs, where all but the highest are as good."""
-    found = solved(make_setup("batasaurus", players=2, memory="perfect", dinosaurs=4))
-    secured = [min(slow_trick(4, v, w) for w in range(1, 5)) for v in range(1, 5)]
-    assert found is not None
-    assert found.first == tuple(str(v) for v in range(1, 5) if secured[v - 1] == max(secured)) == ("1", "2", "3")
-    assert 2 * found.value == pytest.approx(float(max(secured)))
-
-
-def slow_trick(dinosaurs: int, v: int, w: int) -> Fraction:
-    """Net cards to the leader after the first trick's ``v`` and ``w``."""
-    mine, theirs = (tuple(c for c in range(1, dinosaurs + 1) if c != played) for played in (v, w))
-    if v == w:
-        return slow.battle(mine, theirs, 2)
-    return 2 + slow.lead(mine, theirs) if v > w else -2 - slow.lead(theirs, mine)
 
 
 def test_other_tables_have_no_solution() -> None:

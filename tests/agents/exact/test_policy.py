@@ -137,11 +137,6 @@ def test_it_is_asked_as_often_as_is_said_and_its_answers_counted(tree: Tree) -> 
     assert np.mean([best_response_gains(tree, policy).mean_gain for policy in once]) > truth + 0.3
 
 
-def test_a_random_memory_is_refused_with_draws(tree: Tree) -> None:
-    with pytest.raises(AgentError, match="draws its memory at random"):
-        tabular(tree, Dreamer(), RNG, draws=20)
-
-
 class Dreamer(Counter):
     """Only its memory is random, and decides later."""
 
@@ -152,9 +147,10 @@ class Dreamer(Counter):
         return actions
 
 
-def test_a_random_memory_is_refused(tree: Tree) -> None:
-    with pytest.raises(AgentError, match="draws its action at random"):
-        tabular(tree, Dreamer(), RNG)
+@pytest.mark.parametrize(("draws", "says"), [({}, "draws its action at random"), ({"draws": 20}, "draws its memory at random")])
+def test_a_random_memory_is_refused(tree: Tree, draws: dict[str, int], says: str) -> None:
+    with pytest.raises(AgentError, match=says):
+        tabular(tree, Dreamer(), RNG, **draws)
 
 
 def test_illegal_actions_are_refused(tree: Tree) -> None:

@@ -14,7 +14,6 @@ from nainjaune_agents.exact.policy import tabular
 from nainjaune_agents.exact.response import best_response, best_response_gains, value_to_first, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import Last
 
@@ -117,21 +116,6 @@ def test_remembering_everything_glimpse_is_no_other_game() -> None:
     sorted_slots = build_tree(perfect(3))
     found, known = best_response_gains(glimpse, glimpse.uniform()), best_response_gains(sorted_slots, sorted_slots.uniform())
     assert found.responses == pytest.approx(known.responses)
-
-
-def test_a_battle_by_hand() -> None:
-    """1 and 1 lie there, both hold 2 and 3. Who commits 3 against 2 takes 4 cards and loses the last 2: 1 above the mean."""
-    setup = perfect(3)
-    batch = Batch(setup, 1, autoreset=False)
-    for _ in range(2):
-        batch.step([0])
-    tree = build_tree(setup, Openings(batch.tables.copy(), np.ones(1)))
-    assert (tree.size, tree.num_infosets) == (7, 2)  # the second to commit does not know what the first has
-    assert values(tree, tree.uniform()) == pytest.approx([0, 0])
-    for seat in range(2):
-        response = best_response(tree, tree.uniform(), seat)
-        assert response.value == pytest.approx(1 / 2)
-        assert tree.infosets.action[response.sequences].tolist() == [2]
 
 
 @pytest.mark.parametrize(

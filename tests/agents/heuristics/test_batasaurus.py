@@ -1,7 +1,4 @@
-"""The heuristics on positions made by hand and against their definitions in plain words, and forgetting.
-
-A script such as "0:5 1:3" says who plays which value; that the seats memorise their cards before is not written.
-"""
+"""The heuristics against their definitions in plain words, and forgetting."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.heuristics import heuristics, modifiers
-from nainjaune_agents.heuristics.batasaurus import NAMES, Forgetful, choose, infer, play
+from nainjaune_agents.heuristics.batasaurus import NAMES, Forgetful
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.bits import legal_actions
@@ -22,190 +19,12 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.records.replay import setup_table
 from nainjaune_env.games.batasaurus.state import Phase
 from tests.support.networks import mlp
 from tests.support.positions import asked, stirred
 
 GAME = "batasaurus"
 RULES = list(NAMES)
-
-SIX = [[3, 1, 6, 2, 5, 4], [2, 6, 1, 5, 3, 4], [4, 3, 2, 1, 6, 5]]
-"""Layouts of six cards for up to three seats."""
-
-
-class Sitting:
-    """One table, at which the heuristics, or other agents, watch every decision from the seat that has it."""
-
-    def __init__(
-        self,
-        players: int,
-        script: str = "",
-        *,
-        layouts: list[list[int]] | None = None,
-        leader: int = 0,
-        agents: list[Agent] | None = None,
-        **knobs: Any,
-    ) -> None:
-        given = (SIX if layouts is None else layouts)[:players]
-        self.setup = SPEC.setup(None, players, dinosaurs=len(given[0]), **knobs)
-        self.batch = Batch(self.setup, 1, skip_forced=False, autoreset=False)
-        self.batch.set_tables(0, setup_table(self.setup, given, leader=leader))
-        self.agents = [heuristics(GAME)[name] for name in NAMES] if agents is None else agents
-        self.memories = RecurrentStates(self.batch, self.agents)
-        while self.table.phase == Phase.MEMORISING:
-            assert set(self.actions().values()) == {MEMORISE}
-            self.move(MEMORISE)
-        for ply in script.split():
-            seat, value = map(int, ply.split(":"))
-            assert self.table.seat == seat, f"seat {self.table.seat} is to act before {ply}"
-            self.actions()
-            self.move(self.table.layout[seat].tolist().index(value))
-
-    @property
-    def table(self) -> Any:
-        return self.batch.tables[0]
-
-    def move(self, action: int) -> None:
-        self.batch.step([action])
-        self.memories.stepped()
-
-    def actions(self) -> dict[str, int]:
-        found = {}
-        for number, agent in enumerate(self.agents):
-            decisions = self.memories.decision_batch(number, np.arange(1))
-            found[agent.name] = int(agent.act(decisions, np.random.default_rng(0))[0])
-            self.memories.keep(number, decisions)
-        return found
-
-    def values(self) -> dict[str, int]:
-        """The values that they play."""
-        return {name: int(self.table.layout[self.table.seat][slot]) for name, slot in self.actions().items()}
-
-
-def with_known(sitting: Sitting, name: str, known: list[int]) -> int:
-    """The slot that a heuristic plays when it remembers so much: a value a slot, 0 for none."""
-    memory = np.zeros((1, 12), np.uint8)
-    memory[0, : len(known)] = known
-    return int(heuristics(GAME)[name].act(DecisionBatch(sitting.batch, np.arange(1), memory), np.random.default_rng(0))[0])
-
-
-both = pytest.mark.parametrize("memory", ["glimpse", "perfect"])
-
-
-def sorted_if(memory: str, players: int) -> dict[str, Any]:
-    """With perfect memory layouts are sorted."""
-    return {"memory": memory, "layouts": [[1, 2, 3, 4, 5, 6]] * players if memory == "perfect" else SIX}
-
-
-# ---------------------------------------------------------------- positions
-
-
-@both
-def test_leading(memory: str) -> None:
-    """Nothing is shown: the lowest card wins as things lie, and no value is out of anybody's hand."""
-    assert Sitting(2, **sorted_if(memory, 2)).values() == {"highest": 6, "cheapest": 1, "mirror": 6}
-
-
-@both
-@pytest.mark.parametrize(("shown", "cheapest"), [(1, 2), (3, 4), (5, 6), (6, 1)])
-def test_following(memory: str, shown: int, cheapest: int) -> None:
-    """The lowest that wins, else the lowest; and the card that the leader has shown."""
-    wants = Sitting(2, f"0:{shown}", **sorted_if(memory, 2)).values()
-    assert wants == {"highest": 6, "cheapest": cheapest, "mirror": shown}
-
-
-@both
-def test_the_lowest_that_wins_is_above_all_that_are_shown(memory: str) -> None:
-    assert Sitting(3, "0:2 1:4", **sorted_if(memory, 3)).values()["cheapest"] == 5
-    assert Sitting(3, "0:4 1:2", **sorted_if(memory, 3)).values()["cheapest"] == 5
-    assert Sitting(3, "0:4 1:6", **sorted_if(memory, 3)).values()["cheapest"] == 1
-
-
-@both
-def test_what_was_shown_in_tricks_before_is_no_bar(memory: str) -> None:
-    """5 took the first trick; 2 lies on the table now."""
-    wants = Sitting(2, "0:5 1:4 0:2", **sorted_if(memory, 2)).values()
-    assert wants == {"highest": 6, "cheapest": 3, "mirror": 5}
-
-
-@both
-def test_in_a_battle_the_cheapest_is_the_highest(memory: str) -> None:
-    sitting = Sitting(2, "0:3 1:3", **sorted_if(memory, 2))
-    assert sitting.table.phase == Phase.BATTLE
-    assert sitting.values() == {"highest": 6, "cheapest": 6, "mirror": 6}
-    # face down: what the leader has committed is nothing shown
-    committed = Sitting(2, "0:3 1:3 0:4", **sorted_if(memory, 2))
-    assert committed.values() == {"highest": 6, "cheapest": 6, "mirror": 6}
-
-
-@both
-def test_mirror_takes_what_most_have_shown_the_highest_of_equals(memory: str) -> None:
-    assert Sitting(3, "0:4 1:5", **sorted_if(memory, 3)).values()["mirror"] == 5
-    sitting = Sitting(3, "0:4 1:5 2:6 2:1 0:2 1:4", **sorted_if(memory, 3))
-    assert sitting.table.seat == 1
-    # seat 1 has 1, 2, 3, 6 left: each but the 3 was shown by one
-    assert sitting.values()["mirror"] == 6
-    sitting = Sitting(3, "0:1 1:5 2:6 2:5", **sorted_if(memory, 3))
-    # seat 0 has 2 to 6 left: 5 was shown by two, 6 by one
-    assert sitting.values()["mirror"] == 5
-
-
-def test_a_trick_may_be_led_by_any_seat() -> None:
-    sitting = Sitting(3, "2:2 0:4", leader=2)
-    assert sitting.table.seat == 1
-    assert sitting.values() == {"highest": 6, "cheapest": 5, "mirror": 4}
-
-
-# ---------------------------------------------------------------- not knowing
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_knowing_nothing_they_play_the_first_card_there_is(name: str) -> None:
-    assert with_known(Sitting(2), name, []) == 0
-    sitting = Sitting(2, "0:3 1:2 0:1 1:6")  # seat 0's slots 0 and 1, seat 1's 0 and 1: seat 1 leads
-    assert sitting.table.seat == 1
-    assert with_known(sitting, name, []) == 2
-
-
-@pytest.mark.parametrize(("name", "slot"), [("highest", 4), ("cheapest", 1), ("mirror", 4)])
-def test_they_choose_among_what_they_know(name: str, slot: int) -> None:
-    """3 1 ? ? 5 ?: the 6 and the 2 are forgotten."""
-    assert with_known(Sitting(2), name, [3, 1, 0, 0, 5, 0]) == slot
-
-
-@pytest.mark.parametrize(("name", "slot"), [("highest", 2), ("cheapest", 1), ("mirror", 2)])
-@pytest.mark.parametrize("unknown", range(6))
-def test_the_only_unknown_slot_is_told_from_the_others(name: str, slot: int, unknown: int) -> None:
-    known = [0 if slot == unknown else value for slot, value in enumerate(SIX[0])]
-    assert with_known(Sitting(2), name, known) == slot
-
-
-def test_what_is_shown_helps_to_tell() -> None:
-    """Two slots are unknown. One is played, blindly; it shows a 6, so that the other must be the 2."""
-    known = [3, 1, 0, 0, 5, 4]
-    assert with_known(Sitting(2), "highest", known) == 4
-    sitting = Sitting(2, "0:6 1:4")
-    assert with_known(sitting, "cheapest", known) == 1
-    memory = np.array([[*known, *[0] * 6]], np.uint8)
-    heuristics(GAME)["highest"].act(DecisionBatch(sitting.batch, np.arange(1), memory), np.random.default_rng(0))
-    assert memory[0, :6].tolist() == [3, 1, 0, 2, 5, 4]
-
-
-def test_infer_by_itself() -> None:
-    sitting = Sitting(2, "0:6 1:4")
-    word = int(sitting.batch.legal[0])
-    for known, expected in [
-        ([3, 1, 0, 0, 5, 4], [3, 1, 0, 2, 5, 4]),
-        ([0, 1, 0, 2, 5, 4], [3, 1, 0, 2, 5, 4]),
-        ([0, 1, 0, 0, 5, 4], [0, 1, 0, 0, 5, 4]),
-        ([3, 1, 6, 2, 5, 4], [3, 1, 6, 2, 5, 4]),
-        ([0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]),
-    ]:
-        row = np.array([*known, *[0] * 6], np.uint8)
-        infer(sitting.table, word, row)
-        assert row[:6].tolist() == expected
-
 
 # ---------------------------------------------------------------- definitions
 
@@ -263,33 +82,6 @@ def test_every_rule_of_thumb_is_there_by_name() -> None:
     assert list(heuristics(GAME)) == ["random", "highest", "cheapest", "mirror"]
     assert list(modifiers(GAME)) == ["remember"]
     assert modifiers("patience") == {}
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_searches_can_call_it_on_one_table(name: str) -> None:
-    setup = SPEC.setup(None, 3, memory="perfect")
-    agent = heuristics(GAME)[name]
-    for (decisions,) in asked(setup, [agent], seed=6, tables=4, steps=8):
-        actions = agent.act(decisions, np.random.default_rng(0))
-        for i in range(4):
-            known = decisions.tables[i].layout[decisions.seat[i]].copy()
-            assert choose(NAMES.index(name), decisions.tables[i], setup.kernel_rules, decisions.legal[i], known) == actions[i]
-            assert play(NAMES.index(name), decisions.tables[i], setup.kernel_rules, decisions.legal[i]) == actions[i]
-
-
-@pytest.mark.parametrize("players", [2, 4])
-def test_remembering_all_they_play_as_if_they_saw_it(players: int) -> None:
-    """The layout is the same in both worlds, but for where it lies."""
-    for name in NAMES:
-        payoffs = []
-        for memory in ("glimpse", "perfect"):
-            setup = SPEC.setup(None, players, memory=memory)
-            batch = Batch(setup, 1, autoreset=False)
-            batch.set_tables(0, setup_table(setup, [list(range(1, 13))] * players, leader=1))
-            payoffs.append(
-                play_out(batch, [heuristics(GAME)[name]], np.zeros((1, players), np.int64), [np.random.default_rng(0)])
-            )
-        assert payoffs[0].tolist() == payoffs[1].tolist()
 
 
 # ---------------------------------------------------------------- forgetting
@@ -375,40 +167,8 @@ def test_nothing_but_its_own_view_is_touched() -> None:
     assert not decisions.state.any()
 
 
-def test_its_chance_is_the_generators() -> None:
-    def memory(seed: int) -> list[list[int]]:
-        batch = Batch(SPEC.setup(), 20, seed=5)
-        agent = Forgetful(heuristics(GAME)["highest"], 0.5)
-        decisions = RecurrentStates(batch, [agent]).decision_batch(0, np.arange(20))
-        agent.act(decisions, np.random.default_rng(seed))
-        kept: list[list[int]] = decisions.state.tolist()
-        return kept
-
-    assert memory(1) == memory(1) != memory(2)
-
-
 def net_agent(setup: Setup, recurrent: int) -> NetAgent:
     return NetAgent("net", stirred(mlp(setup, recurrent=recurrent, seed=2)))
-
-
-def test_a_net_forgets_too() -> None:
-    setup = SPEC.setup()
-    agent = net_agent(setup, 6)
-    assert played_by(Forgetful(agent, 1.0)).tolist() == played_by(agent).tolist()
-    blind = Forgetful(agent, 0.0)
-    batch = Batch(setup, 20, seed=5)
-    decisions = RecurrentStates(batch, [blind]).decision_batch(0, np.arange(20))
-    blind.act(decisions, np.random.default_rng(0))
-    without = decisions.observation.copy()
-    setup.layout.view(without, "layout")[:] = 0
-    state = np.zeros((20, 6), np.float32)
-    agent.net.evaluate(without, state)
-    assert decisions.state == pytest.approx(state, abs=1e-6)
-
-
-def test_its_name_says_how_much_it_remembers() -> None:
-    assert Forgetful(heuristics(GAME)["cheapest"], 0.70).name == "cheapest@remember=0.7"
-    assert Forgetful(heuristics(GAME)["cheapest"], 1).name == "cheapest@remember=1"
 
 
 def test_who_remembers_nothing_cannot_forget() -> None:

@@ -31,9 +31,9 @@ def obliging(table: PersonsTable, seed: int = 1) -> Iterator[str]:
         yield "" if over else table.speaker.typed(rng.choice(table.legal))
 
 
-def dialogue(*answers: str) -> tuple[str, Typist]:
+def dialogue(*answers: str, **knobs: Any) -> tuple[str, Typist]:
     """What is shown when these are typed at the first decision of a round in which the person leads."""
-    table = persons_table("djeco", seed=5, seat=3)
+    table = persons_table("djeco", seed=5, seat=3, **knobs)
     typist = Typist(answers)
     assert session(table, typist, confirm=True).run() == 0
     return typist.shown, typist
@@ -116,50 +116,40 @@ def test_confirming_can_be_switched_off_and_on() -> None:
     assert "seat 3 (you)      2♣" in shown
 
 
-def test_what_is_not_understood_is_asked_again() -> None:
-    shown, typist = dialogue("hello", "8h", "-")
-    assert "I do not understand 'hello'" in shown
-    assert "You do not hold 8♥." in shown
-    assert "You have the lead, and must play a card." in shown
-    assert typist.asked == ["Your move: "] * 4
+@pytest.mark.parametrize(
+    ("answers", "shows"),
+    [
+        (["hello"], ["I do not understand 'hello'"]),
+        (["8h"], ["You do not hold 8♥."]),
+        (["-"], ["You have the lead, and must play a card."]),
+        *(([word], ["Be the first to have no cards left."]) for word in ("?", "help", "AIDE")),
+        (["pots"], ["Pots: 10♦ 4 · J♣ 8 · Q♠ 12 · K♥ 16 · 7♦ 20"]),
+        (["hand", "main"], ["Your hand: ", "Your hand: "]),
+        (["last"], ["Nothing has happened since your last move."]),
+        (["u"], ["Your last move cannot be taken back"]),
+        (["A", "", "u", "u"], ["Wanted: 2.", "Your last move has been taken back.", "Your last move cannot be taken back"]),
+        ([], ["You have left the table."]),  # the end of the input
+    ],
+)
+def test_a_question_is_answered_and_the_move_asked_again(answers: list[str], shows: list[str]) -> None:
+    shown, typist = dialogue(*answers, decline="always")
+    assert re.search(".*".join(map(re.escape, shows)), shown, re.DOTALL), shown
+    assert "Leave the table?" not in shown
+    assert typist.asked[-1] == "Your move: "
 
 
-def test_help_has_the_rules_the_keys_and_the_topics() -> None:
-    for word in ("?", "help", "AIDE"):
-        shown, _ = dialogue(word)
-        assert "Be the first to have no cards left." in shown
-        for key in ("?", "last", "table", "u", "confirm", "q", "hand", "pots", "chips", "played"):
-            assert re.search(rf"^  {re.escape(key)} +\w", shown, re.MULTILINE), key
+def test_a_queen_is_no_goodbye() -> None:
+    """`q` leaves and `Q` is a card."""
+    assert "Leave the table?" not in dialogue("Q")[0]
 
 
-def test_topics_and_last() -> None:
-    shown, _ = dialogue("pots", "hand", "last", "main")
-    assert "Pots: 10♦ 4 · J♣ 8 · Q♠ 12 · K♥ 16 · 7♦ 20" in shown
-    assert shown.count("Your hand: ") == 2
-    assert "Nothing has happened since your last move." in shown
+def test_help_has_every_key_and_topic() -> None:
+    for key in ("?", "last", "table", "u", "confirm", "q", "hand", "pots", "chips", "played"):
+        assert re.search(rf"^  {re.escape(key)} +\w", dialogue("?")[0], re.MULTILINE), key
 
 
 def test_enter_draws_the_table_again() -> None:
     assert dialogue("")[0].count("nain jaune │") == dialogue("table")[0].count("nain jaune │") == 2
-
-
-def test_undo_in_a_run_of_ones_own_and_too_late() -> None:
-    shown, _ = dialogue("u")
-    assert "Your last move cannot be taken back" in shown
-    for seed in range(40):
-        table = persons_table("djeco", seed=seed, decline="always")
-        table.run_on()
-        if table.round_over:
-            continue
-        first = table.speaker.typed(table.legal[0])
-        table.play(table.legal[0])
-        table.run_on()
-        if table.undoable:  # still the person's own
-            typist = Typist([first, "u", "hand"])
-            session(persons_table("djeco", seed=seed, decline="always"), typist).run()
-            assert "Your last move has been taken back." in typist.shown
-            return
-    pytest.fail("no seed gives two decisions in a row")
 
 
 # ---------------------------------------------------------------- goodbyes
@@ -172,17 +162,6 @@ def test_leaving_is_asked_twice_and_says_what_is_kept() -> None:
     assert "You have left the table.\nAn unfinished match is not recorded; records of finished matches are kept.\n" in shown
     assert shown.endswith("To play the same cards again, use --seed 5.\n")
     assert "never typed" not in shown
-
-
-def test_a_queen_is_no_goodbye() -> None:
-    """`q` leaves and `Q` is a card."""
-    shown, _ = dialogue("Q")
-    assert "Leave the table?" not in shown
-
-
-def test_the_end_of_the_input_is_a_goodbye() -> None:
-    shown, _ = dialogue()
-    assert "You have left the table." in shown
 
 
 @pytest.mark.parametrize("at", ["move", "look", "rival"])

@@ -1,7 +1,14 @@
-"""What the table says is there in every language, and no word means two things."""
+"""What the table and advice say is there in every language, and no word means two things."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nainjaune_agents.advice as advice
+from nainjaune_agents.advice.texts import TEXTS as ADVICE
 from nainjaune_agents.play.texts import TEXTS, any_language
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.registry import get_game
@@ -13,19 +20,17 @@ COMMANDS = ("help", "quit", "undo", "hint", "last", "table", "confirm")
 LISTS = ("yes", *(f"{command}_words" for command in COMMANDS))
 
 
-def test_every_text_is_there_in_every_language() -> None:
-    assert set(TEXTS) == set(LANGUAGES)
-    assert len(list(texts_of(TEXTS["en"]))) > 40
-    assert differences(TEXTS["en"], TEXTS["fr"], free=LISTS) == []
+@pytest.mark.parametrize("texts", [TEXTS, ADVICE], ids=["play", "advice"])
+def test_every_text_is_there_in_every_language(texts: Any) -> None:
+    assert set(texts) == set(LANGUAGES)
+    assert differences(texts["en"], texts["fr"], free=LISTS) == []
 
 
-def test_the_check_can_fail() -> None:
-    assert differences({"a": "x {y}", "b": "z"}, {"a": "x", "b": " "}) == [
-        "[a] is filled in with other things",
-        "[b] is empty",
-    ]
-    assert differences(("x", "y"), ("x",)) == ["(1) stands in one language only"]
-    assert differences({"words": ("x", "y")}, {"words": ("x",)}) != []
+def test_every_text_of_advice_is_translated_and_said() -> None:
+    english, french = dict(texts_of(ADVICE["en"])), dict(texts_of(ADVICE["fr"]))
+    assert [where for where in english if english[where] == french[where] and len(english[where].split()) > 2] == []
+    code = "".join(path.read_text(encoding="utf-8") for path in Path(advice.__file__).parent.glob("*.py"))
+    assert [name for name in vars(ADVICE["en"]) if f"texts.{name}" not in code and f"TEXTS[language].{name}" not in code] == []
 
 
 def test_no_word_is_two_commands() -> None:

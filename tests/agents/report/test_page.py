@@ -126,7 +126,3 @@ def test_cells_are_coloured_where_the_interval_has_nothing_outside() -> None:
     ]  # fmt: skip
     weights = {shown: int(weight) for _, weight, shown in cells}
     assert max(weights.values()) == 60
-
-
-def test_the_same_result_makes_the_same_page(result: Result) -> None:
-    assert page(result, MADE) == page(result, MADE)

@@ -31,6 +31,11 @@ NAMES = ["runs/a/first", "lowest", "runs/b/second@sample"]
 MEANS = {(0, 1): 2.5, (0, 2): -0.25, (1, 0): -3.0, (1, 2): 0.0, (2, 0): 1.0, (2, 1): 12.125}
 
 
+def csv_rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @pytest.fixture
 def result() -> Result:
     return result_of({(NAMES[i], NAMES[j]): mean for (i, j), mean in MEANS.items()}, squares=99.0)
@@ -67,8 +72,7 @@ def test_files(result: Result, tmp_path: Path) -> None:
     held = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
     assert held == {**result.to_dict(), **{key: held[key] for key in ("made", "commit", "versions", "machine")}}
     assert held["versions"]["python"] == platform.python_version()
-    with (report.parent / "results.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(report.parent)
     summed_up, rows = rows[6:], rows[:6]
     assert {row["measure"] for row in summed_up} == {"alpha_rank"}
     assert [(row["hero"], row["field"], float(row["mean"])) for row in rows] == [
@@ -82,8 +86,7 @@ def test_files(result: Result, tmp_path: Path) -> None:
 def test_the_csv_has_every_figure_with_all_its_digits(tmp_path: Path) -> None:
     result = tournament(small(), [First("a"), Last("b")], deals=12, seed=1, measure=True)
     write_report(result, tmp_path)
-    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(tmp_path)
     assert [row["measure"] for row in rows[:3]] == ["edge", "edge", "payoff"]
     held = {(row["hero"], row["measure"], row["part"], row["of"]): row for row in rows}
     assert len(held) == len(rows)
@@ -116,13 +119,6 @@ def test_the_json_has_every_figure_and_is_json(tmp_path: Path) -> None:
     assert all(taken > 0 for taken in held["milliseconds_a_decision"].values())
 
 
-def test_json_keeps_every_digit(result: Result, tmp_path: Path) -> None:
-    result.edges[0].moments.mean = 1 / 3
-    write_report(result, tmp_path)
-    held = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
-    assert held["edges"][0]["mean"] == 1 / 3
-
-
 def test_the_picture_shows_something(result: Result, tmp_path: Path) -> None:
     pixels = imread(write_report(result, tmp_path).with_suffix(".png"))
     height, width = pixels.shape[:2]
@@ -151,8 +147,7 @@ def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tm
     for row in (*held["edges"], *held["advantages"]):
         assert (row["ci95"], row["differ"]) == (None, 3)
     assert held["advantages"][0]["stronger"] is None
-    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
-        assert [(row["ci95"], row["differ"]) for row in csv.DictReader(file)] == [("", "3")] * 2
+    assert [(row["ci95"], row["differ"]) for row in csv_rows(tmp_path)] == [("", "3")] * 2
 
 
 def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:

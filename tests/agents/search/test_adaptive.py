@@ -14,7 +14,6 @@ from nainjaune_agents.search.adaptive import keep, unit_loss
 from nainjaune_agents.search.values import PairedStats, Trial
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.bits import legal_actions
-from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from tests.support.positions import is_legal, small, turns
 
@@ -121,11 +120,3 @@ def test_paired_deviations_equal_those_of_the_differences() -> None:
 
 def test_the_expected_gain_of_knowing() -> None:
     assert unit_loss(np.array([0.0, 1.0, 2.0, 40.0])) == pytest.approx([0.3989423, 0.0833155, 0.0084907, 0.0], abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    "name", ["tally@adaptive=7", "tally@adaptive=8.5", "tally@search=8@adaptive=8", "tally@adaptive=8@search=8"]
-)
-def test_names_that_are_none(name: str) -> None:
-    with pytest.raises(AgentError, match=r"from 8 to 10000 after @adaptive=|searches already"):
-        load_agent(name, small())

@@ -197,26 +197,6 @@ def test_searches_with_inference_by_name() -> None:
     assert (plain.name, plain.needs_history) == ("zoo:strong@search=5", False)
 
 
-@pytest.mark.parametrize(
-    ("name", "game", "says"),
-    [
-        ("tally@search=5,inference=policy", "nain_jaune", r"needs the probabilities of actions, so a network, not 'tally'\."),
-        ("random@search=5,inference=policy", "batasaurus", r"Batasaurus has no history of play for agents"),
-        ("tally@search=5,inference=all", "nain_jaune", r"inference of a search.*'all'.*none, policy"),
-        ("tally@search=5,inference", "nain_jaune", r"inference of a search ''. Valid: none, policy"),
-        (
-            "tally@search=5,worlds=policy",
-            "nain_jaune",
-            r"for a search ,objective=centred, ,inference=policy or ,rollouts=AGENT, not '5,worlds=",
-        ),
-        ("tally@heed=1,inference=policy", "nain_jaune", r"After the number of @heed= comes nothing"),
-    ],
-)
-def test_inferences_that_there_are_not(name: str, game: str, says: str) -> None:
-    with pytest.raises(AgentError, match=says):
-        load_agent(name, make_setup(game, **({"memory": "perfect"} if game == "batasaurus" else {})))
-
-
 def test_a_search_with_inference_needs_the_plies() -> None:
     setup = small(4)
     with pytest.raises(AgentError, match="come without the plies before them"):

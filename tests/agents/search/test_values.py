@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nainjaune_agents.search.agent import typical_error
-from nainjaune_agents.search.values import ActionStats, PairedStats, Trial, as_bits, as_rows, waves
+from nainjaune_agents.search.values import ActionStats, PairedStats, Trial, as_rows, waves
 
 
 def trial(rows: list[int], actions: list[int], outcomes: object) -> Trial:
@@ -94,9 +94,3 @@ def test_waves_try_what_is_left_until_nothing_is_missing() -> None:
     assert len(list(waves(stats, left, allocate, play))) == 2
     assert asked == [([1, 2], [[True] * 3] * 2), ([1, 0], [[True] * 3, [False] * 3])]
     assert stats.count.tolist() == [[2] * 3] * 2
-
-
-def test_bit_sets_as_rows_and_back() -> None:
-    bits = np.array([0, 0b101, 1 << 40])
-    assert as_rows(bits[:2], 3).tolist() == [[False] * 3, [True, False, True]]
-    assert as_bits(as_rows(bits)).tolist() == bits.tolist()

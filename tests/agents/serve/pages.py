@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
@@ -68,6 +68,20 @@ def opened(path: Path) -> Iterator[Store]:
         store.close()
 
 
+def served(path: Path, play: Callable[[TableServer], Awaitable[None]], limits: Limits = FREE) -> None:
+    """Runs ``play`` with a server whose file is in the folder ``path``: for tests that start one again."""
+
+    async def run() -> None:
+        with opened(path / "tables.sqlite") as store:
+            server = TableServer(store, limits=limits)
+            try:
+                await play(server)
+            finally:
+                await server.close()
+
+    asyncio.run(run())
+
+
 class Page:
     """A connection, with all that it has been sent."""
 
@@ -106,6 +120,11 @@ class Page:
             await asyncio.sleep(0.001)
         raise AssertionError(f"No such message comes: {self.last}")
 
+    async def to_the_end(self) -> None:
+        """Waits until everything is played."""
+        while not self.last.get("over"):
+            await asyncio.sleep(0.001)
+
     async def settle(self) -> dict[str, Any]:
         """Waits until the table waits for a person or is over; returns the last message."""
         for _ in range(100_000):
@@ -132,3 +151,10 @@ async def made(server: TableServer, table: dict[str, Any]) -> dict[int | None, s
     answer = await host.ask("new", table=table)
     assert answer["type"] == "made", answer
     return {link["seat"]: link["token"] for link in answer["links"]}
+
+
+async def joined(server: TableServer, table: dict[str, Any], seat: int | None, language: str = "en") -> Page:
+    """Makes a table; returns the page of one who is there."""
+    page = Page(server, (await made(server, table))[seat], language)
+    await page.hello()
+    return page

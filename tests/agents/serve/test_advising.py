@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,7 @@ from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import get_game
-from tests.agents.serve.pages import Page, advised_knobs, made, make_quick, new_table
-from tests.agents.serve.test_server import served
+from tests.agents.serve.pages import Page, advised_knobs, joined, made, make_quick, new_table
 from tests.support.games import games_with
 
 GAMES = games_with("speaker", "pictures", "advice")
@@ -37,20 +35,17 @@ def half_width(move: dict[str, Any]) -> float:
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_person_at_turn_is_advised(game: str, language: str, tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        page = Page(server, (await made(server, new_table(game, knobs=advised_knobs(game))))[0], language)
-        assert (await page.hello())["advice"] is True
-        view = await page.settle()
-        await page.ask("advise", number=view["number"])
-        last = await page.until("advice", done=True)
-        assert sorted(move["action"] for move in last["moves"]) == [action for action, _ in view["moves"]]
-        assert last["number"] == view["number"]
-        assert (last["moves"][0]["mark"], last["moves"][0]["reason"]) == ("▸", None)
-        assert all(move["reason"] for move in last["moves"][1:])
-        assert json.loads(page.sent[-1])["basis"].endswith(".")
-
-    served(tmp_path, play)
+async def test_the_person_at_turn_is_advised(game: str, language: str, server: TableServer) -> None:
+    page = Page(server, (await made(server, new_table(game, knobs=advised_knobs(game))))[0], language)
+    assert (await page.hello())["advice"] is True
+    view = await page.settle()
+    await page.ask("advise", number=view["number"])
+    last = await page.until("advice", done=True)
+    assert sorted(move["action"] for move in last["moves"]) == [action for action, _ in view["moves"]]
+    assert last["number"] == view["number"]
+    assert (last["moves"][0]["mark"], last["moves"][0]["reason"]) == ("▸", None)
+    assert all(move["reason"] for move in last["moves"][1:])
+    assert json.loads(page.sent[-1])["basis"].endswith(".")
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -73,77 +68,57 @@ def test_advice_gets_sharper(game: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert min(lengths) > 1
 
 
-def test_leaving_the_position_stops_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_leaving_the_position_stops_the_search(server: TableServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advising, "ERROR", 1e-4)
-    game = GAMES[-1]
-
-    async def stopped(page: Page) -> None:
-        """No advice comes any more."""
+    page = await joined(server, new_table(GAMES[-1], rounds=2), 0)
+    view = await page.settle()
+    for leave in ("play", "hello", "stop", "gone"):
+        await page.ask("advise", number=view["number"])
+        await page.until("advice")
+        if leave == "play":
+            await page.ask("play", number=view["number"], action=view["moves"][0][0])
+            view = await page.settle()
+        elif leave == "hello":
+            await page.hello()
+        else:
+            if leave == "stop":
+                await page.raw(json.dumps({"type": "stop", "token": page.token}))
+            else:
+                server.leave(page.viewer)
+            page.sent.append('{"type": "left"}')
         for _ in range(100):  # the step that had begun ends, unheard
             await asyncio.sleep(0.002)
         assert page.last["type"] != "advice"
-        assert not page.server.searches.running
-
-    async def play(server: TableServer) -> None:
-        page = Page(server, (await made(server, new_table(game, rounds=2)))[0])
-        await page.hello()
-        view = await page.settle()
-        for leave in ("play", "hello", "stop"):
-            await page.ask("advise", number=view["number"])
-            await page.until("advice")
-            if leave == "play":
-                await page.ask("play", number=view["number"], action=view["moves"][0][0])
-                view = await page.settle()
-            elif leave == "hello":
-                await page.hello()
-            else:
-                await page.raw(json.dumps({"type": "stop", "token": page.token}))
-                page.sent.append('{"type": "stopped"}')
-            await stopped(page)
-        await page.ask("advise", number=view["number"])
-        await page.until("advice")
-        server.leave(page.viewer)
-        page.sent.append('{"type": "left"}')
-        await stopped(page)
-
-    served(tmp_path, play)
+        assert not server.searches.running
 
 
-def test_who_is_advised(tmp_path: Path) -> None:
+async def test_who_is_advised(server: TableServer) -> None:
     """Where another person plays nobody is, unless the form said so; and only at one's own turn."""
     game = GAMES[-1]
-
-    async def play(server: TableServer) -> None:
-        for advice in (None, True):
-            tokens = await made(server, new_table(game, persons=2, players=3, advice=advice))
-            pages = [Page(server, tokens[seat]) for seat in (0, 1, None)]
-            views = [await page.hello() for page in pages]
-            assert [view["advice"] for view in views] == [bool(advice), bool(advice), False]
-            turn = (await pages[0].settle())["turn"]
-            number = pages[0].last["number"]
-            answers = [(await page.ask("advise", number=number)).get("text") for page in pages]
-            expected = [REFUSALS["no_advice"]] * 2
-            if advice:
-                expected = [None if seat == turn else REFUSALS["not_your_turn"] for seat in (0, 1)]
-                await pages[turn].until("advice", done=True)
-            assert answers == [*expected, REFUSALS["not_player"]]
-            assert (await pages[turn].ask("advise", number=number + 1))["text"] == REFUSALS["stale" if advice else "no_advice"]
-
-    served(tmp_path, play)
+    for advice in (None, True):
+        tokens = await made(server, new_table(game, persons=2, players=3, advice=advice))
+        pages = [Page(server, tokens[seat]) for seat in (0, 1, None)]
+        views = [await page.hello() for page in pages]
+        assert [view["advice"] for view in views] == [bool(advice), bool(advice), False]
+        turn = (await pages[0].settle())["turn"]
+        number = pages[0].last["number"]
+        answers = [(await page.ask("advise", number=number)).get("text") for page in pages]
+        expected = [REFUSALS["no_advice"]] * 2
+        if advice:
+            expected = [None if seat == turn else REFUSALS["not_your_turn"] for seat in (0, 1)]
+            await pages[turn].until("advice", done=True)
+        assert answers == [*expected, REFUSALS["not_player"]]
+        assert (await pages[turn].ask("advise", number=number + 1))["text"] == REFUSALS["stale" if advice else "no_advice"]
 
 
-def test_no_advice_where_cards_are_remembered(tmp_path: Path) -> None:
+async def test_no_advice_where_cards_are_remembered(server: TableServer) -> None:
     games = [game for game in GAMES if advised_knobs(game)]
     assert games
-
-    async def play(server: TableServer) -> None:
-        for game in games:
-            page = Page(server, (await made(server, new_table(game, advice=True)))[0])
-            assert (await page.hello())["advice"] is False  # the page has no switch for what would be refused
-            await page.settle()
-            assert (await page.ask("advise", number=page.last["number"]))["text"] == REFUSALS["must_remember"]
-
-    served(tmp_path, play)
+    for game in games:
+        page = Page(server, (await made(server, new_table(game, advice=True)))[0])
+        assert (await page.hello())["advice"] is False  # the page has no switch for what would be refused
+        await page.settle()
+        assert (await page.ask("advise", number=page.last["number"]))["text"] == REFUSALS["must_remember"]
 
 
 @pytest.mark.parametrize("cards", [1, 2])
@@ -157,15 +132,11 @@ def test_advice_under_rules_whose_deals_may_leave_no_decision(cards: int) -> Non
     assert len(last["moves"]) >= 1
 
 
-def test_a_server_may_load_advice_before_it_is_asked_for(tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        server.prepared = True
-        page = Page(server, (await made(server, new_table(GAMES[-1])))[0])
-        await page.hello()
-        for _ in range(20_000):
-            if server.advisers.loaded:
-                return
-            await asyncio.sleep(0.001)
-        raise AssertionError("It is not loaded.")
-
-    served(tmp_path, play)
+async def test_a_server_may_load_advice_before_it_is_asked_for(server: TableServer) -> None:
+    server.prepared = True
+    await joined(server, new_table(GAMES[-1]), 0)
+    for _ in range(20_000):
+        if server.advisers.loaded:
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("It is not loaded.")

@@ -6,8 +6,7 @@ import asyncio
 import errno
 import json
 import socket
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,25 +18,33 @@ from nainjaune_agents.serve.app import HEADERS, PAGE, Serving, is_own_name, page
 from nainjaune_agents.serve.protocol import Limits
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.tables import Viewer
-from tests.agents.serve.pages import new_table, opened
+from tests.agents.serve.pages import new_table
 from tests.support.games import games_with
 
+GAME = games_with("speaker", "pictures")[0]
 CLIENTS: list[WebSocketClientConnection] = []
 """The connections of a test, closed at its end."""
 
 
-def served(path: Path, play: Callable[[Serving], Awaitable[None]], limits: Limits | None = None) -> None:
-    async def run() -> None:
-        with opened(path / "t.sqlite") as store:
-            serving = Serving(TableServer(store, limits=limits), "127.0.0.1", 0)
-            try:
-                await play(serving)
-            finally:
-                while CLIENTS:
-                    CLIENTS.pop().close()
-                await serving.close()
+@pytest.fixture
+def limits() -> Limits | None:
+    return None
 
-    asyncio.run(run())
+
+@pytest.fixture
+def serving(runner: asyncio.Runner, server: TableServer) -> Iterator[Serving]:
+    async def start() -> Serving:
+        return Serving(server, "127.0.0.1", 0)
+
+    async def stop() -> None:
+        while CLIENTS:
+            CLIENTS.pop().close()
+        await asyncio.sleep(0.05)
+        await serving.close()
+
+    serving = runner.run(start())
+    yield serving
+    runner.run(stop())
 
 
 async def get(serving: Serving, path: str, host: str = "127.0.0.1", origin: str = "", **options: Any) -> tuple[int, bytes, Any]:
@@ -73,30 +80,19 @@ async def heard(connection: WebSocketClientConnection) -> Any:
     return await heard(connection) if message == {"type": "preparing"} else message
 
 
-def test_the_files_of_the_page_and_no_others(tmp_path: Path) -> None:
-    async def play(serving: Serving) -> None:
-        for path, (kind, content) in page_files().items():
-            code, body, headers = await get(serving, path)
-            assert (code, body, headers["Content-Type"]) == (200, content, kind)
-            assert all(headers[name] == value for name, value in HEADERS.items())
-            assert "Server" not in headers
-        for path in (
-            "/index.html",
-            "/server.py",
-            "/../server.py",
-            "/%2e%2e/server.py",
-            "//etc/passwd",
-            "/static/main.js",
-            "/x",
-            "/.git",
-        ):
-            code, body, headers = await get(serving, path)
-            assert (code, body) == (404, b"404\n")
-            assert headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
-        assert (await get(serving, "/", method="POST", body=b"x"))[0] == 405
-        assert (await get(serving, "/", method="POST", body=b"x" * (1 << 17)))[0] in (400, 413, 599)
-
-    served(tmp_path, play)
+async def test_the_files_of_the_page_and_no_others(serving: Serving) -> None:
+    for path, (kind, content) in page_files().items():
+        code, body, headers = await get(serving, path)
+        assert (code, body, headers["Content-Type"]) == (200, content, kind)
+        assert all(headers[name] == value for name, value in HEADERS.items())
+        assert "Server" not in headers
+    others = ("/index.html", "/server.py", "/../server.py", "/%2e%2e/server.py", "//etc/passwd", "/static/main.js", "/x", "/.git")
+    for path in others:
+        code, body, headers = await get(serving, path)
+        assert (code, body) == (404, b"404\n")
+        assert headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+    assert (await get(serving, "/", method="POST", body=b"x"))[0] == 405
+    assert (await get(serving, "/", method="POST", body=b"x" * (1 << 17)))[0] in (400, 413, 599)
 
 
 def test_the_first_page_is_small_and_has_no_inline_script() -> None:
@@ -108,34 +104,25 @@ def test_the_first_page_is_small_and_has_no_inline_script() -> None:
     assert "innerHTML" not in "".join(path.read_text(encoding="utf-8") for path in PAGE.glob("*.js"))
 
 
-def test_other_names_and_other_origins_are_refused(tmp_path: Path) -> None:
-    async def play(serving: Serving) -> None:
-        assert (await get(serving, "/", host="evil.example"))[0] == 421
-        assert (await get(serving, "/", host="localhost"))[0] == 200
-        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", ""):
-            with pytest.raises(HTTPClientError, match="403"):
-                await connect(serving, Origin=origin)
-        for host in ("[", "[::g]"):
-            assert (await get(serving, "/", host=host))[0] == 400
-        for path in ("/", "/ws"):
-            assert (await get(serving, path, origin="http://["))[0] == 400
-        with pytest.raises(HTTPClientError, match="421"):
-            await connect(serving, Host="evil.example", Origin="http://evil.example")
-
-    served(tmp_path, play)
+async def test_other_names_and_other_origins_are_refused(serving: Serving) -> None:
+    assert (await get(serving, "/", host="evil.example"))[0] == 421
+    assert (await get(serving, "/", host="localhost"))[0] == 200
+    for origin in ("http://evil.example", "http://127.0.0.1:1", "null", ""):
+        with pytest.raises(HTTPClientError, match="403"):
+            await connect(serving, Origin=origin)
+    for host in ("[", "[::g]"):
+        assert (await get(serving, "/", host=host))[0] == 400
+    for path in ("/", "/ws"):
+        assert (await get(serving, path, origin="http://["))[0] == 400
+    with pytest.raises(HTTPClientError, match="421"):
+        await connect(serving, Host="evil.example", Origin="http://evil.example")
 
 
-def test_names_that_are_given_are_answered(tmp_path: Path) -> None:
-    async def play() -> None:
-        with opened(tmp_path / "t.sqlite") as store:
-            serving = Serving(TableServer(store), "127.0.0.1", 0, names=["Cards.Example"])
-            try:
-                found = [(await get(serving, "/", host=host))[0] for host in ("cards.example", "CARDS.example", "other.example")]
-            finally:
-                await serving.close()
-        assert found == [200, 200, 421]
-
-    asyncio.run(play())
+async def test_names_that_are_given_are_answered(server: TableServer) -> None:
+    serving = Serving(server, "127.0.0.1", 0, names=["Cards.Example"])
+    found = [(await get(serving, "/", host=host))[0] for host in ("cards.example", "CARDS.example", "other.example")]
+    await serving.close()
+    assert found == [200, 200, 421]
 
 
 def test_own_names() -> None:
@@ -144,68 +131,54 @@ def test_own_names() -> None:
     assert not any(is_own_name(host, names) for host in ("evil.example", "localhost.evil.example", "", "127.0.0.1.example:80"))
 
 
-def test_a_message_that_is_too_large_closes_the_connection(tmp_path: Path) -> None:
-    async def play(serving: Serving) -> None:
-        connection = await connect(serving)
-        assert "at most 100 characters" in (await ask(connection, type="rules", token="x" * 200))["text"]
-        await connection.write_message("x" * 1000)
-        assert await connection.read_message() is None
-        connection.close()
-        fast = await connect(serving)
-        for _ in range(3):
-            await fast.write_message("{}")
-            assert await fast.read_message() is not None
-        assert await fast.read_message() is None
-        fast.close()
-        await asyncio.sleep(0.05)
-
-    served(tmp_path, play, Limits(message_bytes=100, record_bytes=100, connections=3, burst=2, a_second=0.0))
+@pytest.mark.parametrize("limits", [Limits(message_bytes=100, record_bytes=100, connections=3, burst=2, a_second=0.0)])
+async def test_a_message_that_is_too_large_closes_the_connection(serving: Serving) -> None:
+    connection = await connect(serving)
+    assert "at most 100 characters" in (await ask(connection, type="rules", token="x" * 200))["text"]
+    await connection.write_message("x" * 1000)
+    assert await connection.read_message() is None
+    fast = await connect(serving)
+    for _ in range(3):
+        await fast.write_message("{}")
+        assert await fast.read_message() is not None
+    assert await fast.read_message() is None
 
 
-def test_a_page_that_goes_away_leaves_its_table(tmp_path: Path) -> None:
-    (game, *_) = games_with("speaker", "pictures")
-
-    async def play(serving: Serving) -> None:
-        connection = await connect(serving)
-        links = (await ask(connection, type="new", token=serving.tables.add_host(), table=new_table(game)))["links"]
-        view = await hello(connection, links[0]["token"])
-        assert view["type"] == "view"
-        (running,) = serving.tables.tables.running.values()
-        assert len(running.viewers) == 1
-        connection.close()
-        while running.viewers:
-            await asyncio.sleep(0.01)
-        again = await connect(serving)
-        assert (await hello(again, links[0]["token"]))["number"] >= view["number"]
-        serving.sweep()
-        object.__setattr__(serving.tables.limits, "idle", -1.0)
-        serving.sweep()
-        while await again.read_message() is not None:
-            pass
-
-    served(tmp_path, play)
+async def test_a_page_that_goes_away_leaves_its_table(serving: Serving) -> None:
+    connection = await connect(serving)
+    links = (await ask(connection, type="new", token=serving.tables.add_host(), table=new_table(GAME)))["links"]
+    view = await hello(connection, links[0]["token"])
+    assert view["type"] == "view"
+    (running,) = serving.tables.tables.running.values()
+    assert len(running.viewers) == 1
+    connection.close()
+    while running.viewers:
+        await asyncio.sleep(0.01)
+    again = await connect(serving)
+    assert (await hello(again, links[0]["token"]))["number"] >= view["number"]
+    serving.sweep()
+    object.__setattr__(serving.tables.limits, "idle", -1.0)
+    serving.sweep()
+    while await again.read_message() is not None:
+        pass
 
 
-def test_who_has_no_place_gives_way_to_new_connections(tmp_path: Path) -> None:
+@pytest.mark.parametrize("limits", [Limits(connections=3)])
+async def test_who_has_no_place_gives_way_to_new_connections(serving: Serving) -> None:
     """Players get in however many connections say nothing, or look on."""
-    (game, *_) = games_with("speaker", "pictures")
-
-    async def play(serving: Serving) -> None:
-        silent = [await connect(serving) for _ in range(3)]
-        host = await connect(serving)
-        assert await silent[0].read_message() is None
-        links = (await ask(host, type="new", token=serving.tables.store.host_token(), table=new_table(game)))["links"]
-        seats = [await connect(serving) for _ in range(3)]
-        for seat in seats:
-            assert (await hello(seat, links[0]["token"]))["type"] == "view"
-        with pytest.raises(HTTPClientError, match="403"):  # all are players
-            await connect(serving)
-
-    served(tmp_path, play, Limits(connections=3))
+    silent = [await connect(serving) for _ in range(3)]
+    host = await connect(serving)
+    assert await silent[0].read_message() is None
+    links = (await ask(host, type="new", token=serving.tables.store.host_token(), table=new_table(GAME)))["links"]
+    seats = [await connect(serving) for _ in range(3)]
+    for seat in seats:
+        assert (await hello(seat, links[0]["token"]))["type"] == "view"
+    with pytest.raises(HTTPClientError, match="403"):  # all are players
+        await connect(serving)
 
 
-def test_at_the_limit_of_open_files_the_server_waits_and_says_so_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_at_the_limit_of_open_files_the_server_waits_and_says_so_once(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(app, "ACCEPT_AGAIN", 0.0)
     accept, calls = socket.socket.accept, 0
@@ -218,34 +191,30 @@ def test_at_the_limit_of_open_files_the_server_waits_and_says_so_once(
         return accept(self)
 
     monkeypatch.setattr(socket.socket, "accept", failing)
-
-    async def play(serving: Serving) -> None:
-        assert (await get(serving, "/"))[0] == 200
-
-    served(tmp_path, play)
+    assert (await get(serving, "/"))[0] == 200
     assert calls > 20
     assert [record.getMessage() for record in caplog.records] == ["No more connections can be accepted now: Too many open files."]
 
 
-def test_an_answer_that_is_being_made_when_the_server_stops_is_dropped_quietly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def never(self: TableServer, viewer: Viewer, message: str | bytes) -> bool:
+    """Stands for an answer that is still being made."""
+    await asyncio.Event().wait()
+    return True
+
+
+async def test_an_answer_that_is_being_made_when_the_server_stops_is_dropped_quietly(
+    server: TableServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def never(self: TableServer, viewer: Any, message: str | bytes) -> bool:
-        await asyncio.Event().wait()
-        return True
-
     monkeypatch.setattr(TableServer, "receive", never)
-
-    async def play(serving: Serving) -> None:
-        await (await connect(serving)).write_message("{}")
-        await asyncio.sleep(0.05)
-
-    served(tmp_path, play)
+    serving = Serving(server, "127.0.0.1", 0)
+    await (await connect(serving)).write_message("{}")
+    await asyncio.sleep(0.05)
+    await serving.close()
     assert caplog.records == []
 
 
-def test_while_an_answer_is_being_made_pings_are_answered_and_messages_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_while_an_answer_is_being_made_pings_are_answered_and_messages_wait(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A film takes longer than the time in which a page must answer a ping: its connection stays."""
     begun: list[str | bytes] = []
@@ -259,39 +228,24 @@ def test_while_an_answer_is_being_made_pings_are_answered_and_messages_wait(
 
     monkeypatch.setattr(TableServer, "receive", slow)
     monkeypatch.setattr(app._Socket, "on_ping", lambda self, data: pinged.set())
-
-    async def play(serving: Serving) -> None:
-        connection = await connect(serving)
-        for message in ("film", "hello"):
-            await connection.write_message(message)
-        connection.ping(b"?")
-        async with asyncio.timeout(60):
-            await pinged.wait()
-        assert begun == ["film"]
-        release.set()
-        assert [await heard(connection), await heard(connection)] == ["film", "hello"]
-        connection.close()
-        await asyncio.sleep(0.05)
-
-    served(tmp_path, play)
+    connection = await connect(serving)
+    for message in ("film", "hello"):
+        await connection.write_message(message)
+    connection.ping(b"?")
+    async with asyncio.timeout(60):
+        await pinged.wait()
+    assert begun == ["film"]
+    release.set()
+    assert [await heard(connection), await heard(connection)] == ["film", "hello"]
 
 
-def test_a_connection_with_too_many_messages_that_wait_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def never(self: TableServer, viewer: Viewer, message: str | bytes) -> bool:
-        await asyncio.Event().wait()
-        return True
-
+@pytest.mark.parametrize("limits", [Limits(burst=3)])
+async def test_a_connection_with_too_many_messages_that_wait_is_closed(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TableServer, "receive", never)
-
-    async def play(serving: Serving) -> None:
-        connection = await connect(serving)
-        for _ in range(4):
-            await connection.write_message("{}")
-        async with asyncio.timeout(60):
-            assert (await heard(connection))["type"] == "refused"
-            assert await connection.read_message() is None
-        assert connection.close_code == 1008
-        connection.close()
-        await asyncio.sleep(0.05)
-
-    served(tmp_path, play, Limits(burst=3))
+    connection = await connect(serving)
+    for _ in range(4):
+        await connection.write_message("{}")
+    async with asyncio.timeout(60):
+        assert (await heard(connection))["type"] == "refused"
+        assert await connection.read_message() is None
+    assert connection.close_code == 1008

@@ -18,8 +18,7 @@ from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.store import StorageError, Store
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.errors import ConfigError
-from tests.agents.serve.pages import Page, made, new_table, opened
-from tests.agents.serve.test_server import served
+from tests.agents.serve.pages import Page, joined, made, new_table, opened
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[0]
@@ -42,32 +41,28 @@ def full(store: Store) -> Iterator[None]:
     file.execute("delete from plies where number >= ?", (FILLER,))
 
 
-def test_a_ply_that_cannot_be_stored_is_not_made_and_play_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_a_ply_that_cannot_be_stored_is_not_made_and_play_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, server: TableServer
 ) -> None:
     monkeypatch.setattr(tables_module, "RETRY", 0.0)
-
-    async def play(server: TableServer) -> None:
-        tokens = await made(server, new_table(GAME, persons=2, players=3))
-        pages = [Page(server, tokens[seat]) for seat in (0, 1)]
-        for page in pages:
-            await page.hello()
-        view = await pages[0].settle()
-        mine = pages[view["turn"]]
-        view, table = mine.last, mine.viewer.table or ""
-        action = view["moves"][0][0]
-        with caplog.at_level(logging.WARNING), full(server.store):
-            for _ in range(2):
-                assert (await mine.ask("play", number=view["number"], action=action))["text"] == NOT_STORED
-            assert server.tables.running[table].live.number == view["number"]
-        assert len(caplog.records) == 1  # it is said once
-        assert len(server.store.plies(table)) == view["number"]
-        assert (await mine.ask("play", number=view["number"], action=action))["number"] == view["number"] + 1
-
-    served(tmp_path, play)
+    tokens = await made(server, new_table(GAME, persons=2, players=3))
+    pages = [Page(server, tokens[seat]) for seat in (0, 1)]
+    for page in pages:
+        await page.hello()
+    view = await pages[0].settle()
+    mine = pages[view["turn"]]
+    view, table = mine.last, mine.viewer.table or ""
+    action = view["moves"][0][0]
+    with caplog.at_level(logging.WARNING), full(server.store):
+        for _ in range(2):
+            assert (await mine.ask("play", number=view["number"], action=action))["text"] == NOT_STORED
+        assert server.tables.running[table].live.number == view["number"]
+    assert len(caplog.records) == 1  # it is said once
+    assert len(server.store.plies(table)) == view["number"]
+    assert (await mine.ask("play", number=view["number"], action=action))["number"] == view["number"] + 1
 
 
-def test_agents_go_on_by_themselves_when_there_is_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_agents_go_on_by_themselves_when_there_is_space(monkeypatch: pytest.MonkeyPatch, server: TableServer) -> None:
     monkeypatch.setattr(tables_module, "RETRY", 0.0)
     fails = True
     add_ply = Store.add_ply
@@ -78,23 +73,16 @@ def test_agents_go_on_by_themselves_when_there_is_space(tmp_path: Path, monkeypa
         add_ply(self, table, number, action)
 
     monkeypatch.setattr(Store, "add_ply", failing)
-
-    async def play(server: TableServer) -> None:
-        nonlocal fails
-        page = Page(server, (await made(server, new_table(GAME, persons=0)))[None])
-        await page.hello()
-        await page.until("refused")
-        for _ in range(50):
-            await asyncio.sleep(0)
-        (running,) = server.tables.running.values()
-        assert (page.last["text"], running.live.number) == (NOT_STORED, 3)
-        fails = False
-        while not page.last.get("over"):
-            await asyncio.sleep(0.001)
-        refused = [text for text in page.sent if NOT_STORED in text]
-        assert len(refused) == 1
-
-    served(tmp_path, play)
+    page = await joined(server, new_table(GAME, persons=0), None)
+    await page.until("refused")
+    for _ in range(50):
+        await asyncio.sleep(0)
+    (running,) = server.tables.running.values()
+    assert (page.last["text"], running.live.number) == (NOT_STORED, 3)
+    fails = False
+    await page.to_the_end()
+    refused = [text for text in page.sent if NOT_STORED in text]
+    assert len(refused) == 1
 
 
 def test_a_start_on_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

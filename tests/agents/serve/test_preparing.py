@@ -17,7 +17,7 @@ from pathlib import Path
 from numba.core import event
 from nainjaune_agents.heuristics import yardstick
 from nainjaune_agents.serve.server import TableServer
-from tests.agents.serve.pages import FREE, Page, made, new_table, opened
+from tests.agents.serve.pages import FREE, Page, joined, made, new_table, opened
 from tests.agents.serve.test_server import play_on
 
 loop_thread, seen = threading.get_ident(), []
@@ -37,7 +37,7 @@ async def play(server, game):
         await play_on(match, random.Random(1), most=1)
         if match.last["over"]:
             break
-    tokens = await made(server, new_table(game, rounds=2, seats=seats, players=2))
+    tokens = await made(server, new_table(game, seats=seats, players=2))
     looks, page = Page(server, tokens[None], "fr"), Page(server, tokens[0])
     await page.ask("rules")
     for each in (looks, page):
@@ -50,10 +50,8 @@ async def play(server, game):
     further = Page(server, page.last["token"])
     await further.hello()
     await further.settle()
-    watched = Page(server, (await made(server, new_table(game, persons=0)))[None])
-    await watched.hello()
-    while not watched.last.get("over"):
-        await asyncio.sleep(0.001)
+    watched = await joined(server, new_table(game, persons=0), None)
+    await watched.to_the_end()
 
 async def main(folder):
     with opened(Path(folder) / "t.sqlite") as store:

@@ -11,17 +11,16 @@ import pytest
 from nainjaune_agents.serve.protocol import Limits, Refusal
 from nainjaune_agents.serve.replays import FairTurns
 from nainjaune_agents.serve.server import TableServer
-from nainjaune_agents.serve.store import MAX_REPLAYS_OF_LINK, Pass, hashed, new_token
+from nainjaune_agents.serve.store import MAX_REPLAYS_OF_LINK, hashed, new_token
 from nainjaune_agents.serve.texts import TEXTS
-from tests.agents.serve.pages import Page, made, new_table, opened
-from tests.agents.serve.test_server import served
+from tests.agents.serve.pages import Page, joined, made, new_table, opened, served
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[0]
 REFUSALS = TEXTS["en"].refusals
 
 
-def limits(**changes: Any) -> Limits:
+def limited(**changes: Any) -> Limits:
     return Limits(a_second=1e9, burst=1 << 30, **changes)
 
 
@@ -32,60 +31,52 @@ def outcome(page: Page) -> str:
 
 async def finished_table(server: TableServer) -> Page:
     """A spectator of a table at which everything is played."""
-    page = Page(server, (await made(server, new_table(GAME, persons=0)))[None])
-    await page.hello()
-    while not page.last.get("over"):
-        await asyncio.sleep(0.001)
+    page = await joined(server, new_table(GAME, persons=0), None)
+    await page.to_the_end()
     return page
 
 
-def test_many_requests_at_once_pass_no_limit_of_tables(tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        hosts = [Page(server, server.add_host()) for _ in range(6)]
-        await asyncio.gather(*(host.ask("new", table=new_table(GAME)) for host in hosts))
-        assert sorted(map(outcome, hosts)) == sorted(["made"] * 2 + [REFUSALS["too_many_tables"]] * 4)
-        assert server.store.num_tables() == 2
-
-    served(tmp_path, play, limits(tables=2))
+@pytest.mark.parametrize("limits", [limited(tables=2)])
+async def test_many_requests_at_once_pass_no_limit_of_tables(server: TableServer) -> None:
+    hosts = [Page(server, server.add_host()) for _ in range(6)]
+    await asyncio.gather(*(host.ask("new", table=new_table(GAME)) for host in hosts))
+    assert sorted(map(outcome, hosts)) == sorted(["made"] * 2 + [REFUSALS["too_many_tables"]] * 4)
+    assert server.store.num_tables() == 2
 
 
-def test_tables_made_from_another_have_a_share_a_link_and_leave_the_rest_to_the_host(tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        looks = await finished_table(server)
-        pages = [Page(server, looks.token) for _ in range(4)]
-        await asyncio.gather(*(page.ask("play_on", number=0, seat=0) for page in pages))
-        assert sorted(map(outcome, pages)) == sorted(["opened"] * 2 + [REFUSALS["too_many_of_link"]] * 2)
-        (further, *_) = [page.last["token"] for page in pages if page.last["type"] == "opened"]
-        assert server.store.link_of(further) == hashed(looks.token)  # so a table made from that one counts for the same link
-        other = await finished_table(server)
-        assert (await other.ask("play_on", number=0, seat=0))["type"] == "opened"
-        assert (await other.ask("play_on", number=0, seat=0))["text"] == REFUSALS["too_many_further"]
-        host = Page(server, server.add_host())
-        assert (await host.ask("new", table=new_table(GAME)))["type"] == "made"
-
-    served(tmp_path, play, limits(tables=7, further=3, further_of_link=2))
+@pytest.mark.parametrize("limits", [limited(tables=7, further=3, further_of_link=2)])
+async def test_tables_made_from_another_have_a_share_a_link_and_leave_the_rest_to_the_host(server: TableServer) -> None:
+    looks = await finished_table(server)
+    pages = [Page(server, looks.token) for _ in range(4)]
+    await asyncio.gather(*(page.ask("play_on", number=0, seat=0) for page in pages))
+    assert sorted(map(outcome, pages)) == sorted(["opened"] * 2 + [REFUSALS["too_many_of_link"]] * 2)
+    (further, *_) = [page.last["token"] for page in pages if page.last["type"] == "opened"]
+    assert server.store.link_of(further) == hashed(looks.token)  # so a table made from that one counts for the same link
+    other = await finished_table(server)
+    assert (await other.ask("play_on", number=0, seat=0))["type"] == "opened"
+    assert (await other.ask("play_on", number=0, seat=0))["text"] == REFUSALS["too_many_further"]
+    host = Page(server, server.add_host())
+    assert (await host.ask("new", table=new_table(GAME)))["type"] == "made"
 
 
-def test_spectators_take_no_place_of_a_seat(tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        tokens = await made(server, new_table(GAME, persons=2, players=2))
-        spectators = [Page(server, tokens[None]) for _ in range(3)]
-        assert [(await page.hello())["type"] for page in spectators] == ["view", "view", "refused"]
-        assert spectators[-1].last["text"] == REFUSALS["too_many_viewers"]
-        assert [page.viewer.has_place for page in spectators] == [True, True, False]
-        seats = [Page(server, tokens[0]) for _ in range(3)]
-        assert [(await page.hello())["type"] for page in seats] == ["view"] * 3
-        assert outcome(seats[0]) == REFUSALS["too_many_windows"]  # the oldest window of this seat gives way
-        assert (await Page(server, tokens[1]).hello())["type"] == "view"
-        assert len(server.tables.running[seats[2].viewer.table or ""].viewers) == 5
-        token = (await made(server, new_table(GAME)))[None]
-        assert (await Page(server, token).hello())["type"] == "view"
-        elsewhere = Page(server, token)
-        assert (await elsewhere.hello())["text"] == REFUSALS["too_many_onlookers"]
-        server.leave(spectators[0].viewer)
-        assert (await elsewhere.hello())["type"] == "view"
-
-    served(tmp_path, play, limits(spectators=2, windows=2, onlookers=3))
+@pytest.mark.parametrize("limits", [limited(spectators=2, windows=2, onlookers=3)])
+async def test_spectators_take_no_place_of_a_seat(server: TableServer) -> None:
+    tokens = await made(server, new_table(GAME, persons=2, players=2))
+    spectators = [Page(server, tokens[None]) for _ in range(3)]
+    assert [(await page.hello())["type"] for page in spectators] == ["view", "view", "refused"]
+    assert spectators[-1].last["text"] == REFUSALS["too_many_viewers"]
+    assert [page.viewer.has_place for page in spectators] == [True, True, False]
+    seats = [Page(server, tokens[0]) for _ in range(3)]
+    assert [(await page.hello())["type"] for page in seats] == ["view"] * 3
+    assert outcome(seats[0]) == REFUSALS["too_many_windows"]  # the oldest window of this seat gives way
+    assert (await Page(server, tokens[1]).hello())["type"] == "view"
+    assert len(server.tables.running[seats[2].viewer.table or ""].viewers) == 5
+    token = (await made(server, new_table(GAME)))[None]
+    assert (await Page(server, token).hello())["type"] == "view"
+    elsewhere = Page(server, token)
+    assert (await elsewhere.hello())["text"] == REFUSALS["too_many_onlookers"]
+    server.leave(spectators[0].viewer)
+    assert (await elsewhere.hello())["type"] == "view"
 
 
 def test_links_take_turns_for_jobs() -> None:
@@ -161,33 +152,21 @@ def test_the_host_lists_tables_makes_links_again_and_deletes(tmp_path: Path) -> 
         assert (await host.ask("invite", table=kept["table"]))["text"] == REFUSALS["no_table"]
 
     for play in (first, second):
-        served(tmp_path, play, limits())
+        served(tmp_path, play)
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_a_table_that_is_deleted_while_it_loads_is_gone(begun: bool, tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        page = Page(server, (await made(server, new_table(GAME)))[0])
-        (table,) = server.tables.running
-        await server.tables.running.pop(table).stop()
-        if not begun:
-            await server.tables.loading.acquire()
-        hello = asyncio.create_task(page.hello())
-        await asyncio.sleep(0)
-        await server.tables.delete(table)
-        if not begun:
-            server.tables.loading.release()
-        await hello
-        await page.until("refused")
-        assert (outcome(page), server.tables.running) == (REFUSALS["unknown_token"], {})
-
-    served(tmp_path, play, limits())
-
-
-def test_the_links_of_the_host_can_be_withdrawn(tmp_path: Path) -> None:
-    with opened(tmp_path / "t.sqlite") as store:
-        first = store.host_token()
-        assert store.find_pass(first) == Pass(None, None)
-        store.remove_hosts()
-        assert store.find_pass(first) is None
-        assert store.host_token() != first
+async def test_a_table_that_is_deleted_while_it_loads_is_gone(begun: bool, server: TableServer) -> None:
+    page = Page(server, (await made(server, new_table(GAME)))[0])
+    (table,) = server.tables.running
+    await server.tables.running.pop(table).stop()
+    if not begun:
+        await server.tables.loading.acquire()
+    hello = asyncio.create_task(page.hello())
+    await asyncio.sleep(0)
+    await server.tables.delete(table)
+    if not begun:
+        server.tables.loading.release()
+    await hello
+    await page.until("refused")
+    assert (outcome(page), server.tables.running) == (REFUSALS["unknown_token"], {})

@@ -23,10 +23,11 @@ from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.records.record import parse_record, verify_record
-from tests.agents.serve.pages import FREE, Page, made, new_table, opened
+from tests.agents.serve.pages import Page, joined, made, new_table, opened, served
 from tests.support.games import games_with
 from tests.support.source import ROOT
 
+GAME = games_with("speaker", "pictures")[0]
 RECORD = (ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl").read_text(encoding="utf-8").splitlines()[0]
 
 
@@ -43,24 +44,12 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Replays, "work", work)
 
 
-def served(path: Path, play: Callable[[TableServer], Awaitable[None]]) -> None:
-    async def run() -> None:
-        with opened(path / "t.sqlite") as store:
-            server = TableServer(store, limits=FREE)
-            try:
-                await play(server)
-            finally:
-                await server.close()
-
-    asyncio.run(run())
-
-
 @pytest.mark.usefixtures("in_this_process")
 def test_a_record_is_opened_and_its_link_leads_to_it(tmp_path: Path) -> None:
     kept: dict[str, str] = {}
 
     async def first(server: TableServer) -> None:
-        seat = Page(server, (await made(server, new_table(games_with("speaker", "pictures")[0])))[0])
+        seat = Page(server, (await made(server, new_table(GAME)))[0])
         answer = await seat.ask("replay", record=RECORD)
         kept["token"] = answer["token"]
         assert answer["type"] == "opened"
@@ -85,41 +74,31 @@ def test_a_record_is_opened_and_its_link_leads_to_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "broken", ["", "x", "{}", RECORD[:-9], RECORD.replace('"winners":[', '"winners":[9,'), RECORD.replace("agents", "agent")]
 )
-def test_a_broken_record_gets_a_sentence_and_nothing_is_kept(broken: str, tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        page = Page(server, server.add_host())
-        answer = await page.ask("replay", record=broken)
-        assert (answer["type"], answer["of"]) == ("refused", "replay")
-        assert answer["text"].endswith(".")
-        assert server.store._file.execute("select count(*) from replays").fetchone() == (0,)
-
-    served(tmp_path, play)
+async def test_a_broken_record_gets_a_sentence_and_nothing_is_kept(broken: str, server: TableServer) -> None:
+    page = Page(server, server.add_host())
+    answer = await page.ask("replay", record=broken)
+    assert (answer["type"], answer["of"]) == ("refused", "replay")
+    assert answer["text"].endswith(".")
+    assert server.store._file.execute("select count(*) from replays").fetchone() == (0,)
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_film_of_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_film_of_a_round(monkeypatch: pytest.MonkeyPatch, server: TableServer) -> None:
     image = pytest.importorskip("PIL.Image")
-
-    async def play(server: TableServer) -> None:
-        token = (await Page(server, server.add_host()).ask("replay", record=RECORD))["token"]
-        page = Page(server, token)
-        film = await page.ask("film", round=1, view=2)
-        with image.open(io.BytesIO(base64.b64decode(film["data"]))) as found:
-            assert (found.format, found.n_frames > 2) == ("GIF", True)
-        assert "from 0 to 2, not 3" in (await page.ask("film", round=1, view=3))["text"]
-        assert (await page.ask("film", round=9, view=0))["type"] == "refused"
-        table = (await made(server, new_table(games_with("speaker", "pictures")[0])))[0]
-        assert "token of a table" in (await Page(server, table).ask("film", round=1, view=0))["text"]
-
     monkeypatch.setattr(job, "SCALE", 0.05)
-    served(tmp_path, play)
+    token = (await Page(server, server.add_host()).ask("replay", record=RECORD))["token"]
+    page = Page(server, token)
+    film = await page.ask("film", round=1, view=2)
+    with image.open(io.BytesIO(base64.b64decode(film["data"]))) as found:
+        assert (found.format, found.n_frames > 2) == ("GIF", True)
+    assert "from 0 to 2, not 3" in (await page.ask("film", round=1, view=3))["text"]
+    assert (await page.ask("film", round=9, view=0))["type"] == "refused"
+    table = (await made(server, new_table(GAME)))[0]
+    assert "token of a table" in (await Page(server, table).ask("film", round=1, view=0))["text"]
 
 
-def test_who_has_no_token_opens_nothing(tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        assert (await Page(server, "unknown").ask("replay", record=RECORD))["text"] == TEXTS["en"].refusals["unknown_token"]
-
-    served(tmp_path, play)
+async def test_who_has_no_token_opens_nothing(server: TableServer) -> None:
+    assert (await Page(server, "unknown").ask("replay", record=RECORD))["text"] == TEXTS["en"].refusals["unknown_token"]
 
 
 def test_the_size_of_records_and_what_they_count_for() -> None:
@@ -189,22 +168,17 @@ def test_the_process_of_a_job(tmp_path: Path) -> None:
         run(lambda own: own.work("replay", "{", "en", b""), tmp_path)
 
 
-def test_records_of_a_table_are_written_when_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_records_of_a_table_are_written_when_they_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, server: TableServer
+) -> None:
     """Writing that of a long match takes some tenths of a second, for which a ply would have waited."""
     calls: list[int] = []
     write = match_table.record_of
     monkeypatch.setattr(match_table, "record_of", lambda *given, **named: (calls.append(1), write(*given, **named))[1])
-
-    async def play(server: TableServer) -> None:
-        game = games_with("speaker", "pictures")[0]
-        page = Page(server, (await made(server, new_table(game, persons=0, rounds=2)))[None])
-        await page.hello()
-        while not page.last.get("over"):
-            await asyncio.sleep(0.001)
-        assert calls == []
-        lines = (await page.ask("record"))["text"].splitlines()
-        assert [verify_record(parse_record(line)) for line in lines] == [1, 1]
-        assert (await page.ask("record"))["text"].splitlines() == lines
-        assert len(calls) == 2
-
-    served(tmp_path, play)
+    page = await joined(server, new_table(GAME, persons=0, rounds=2), None)
+    await page.to_the_end()
+    assert calls == []
+    lines = (await page.ask("record"))["text"].splitlines()
+    assert [verify_record(parse_record(line)) for line in lines] == [1, 1]
+    assert (await page.ask("record"))["text"].splitlines() == lines
+    assert len(calls) == 2

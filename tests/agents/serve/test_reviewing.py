@@ -24,8 +24,8 @@ from nainjaune_agents.serve.settings import read_settings
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.records.record import parse_record, setup_of, verify_record
 from nainjaune_env.registry import get_game
-from tests.agents.serve.pages import FREE, Page, advised_knobs, made, make_quick, new_table
-from tests.agents.serve.test_server import play_on, served
+from tests.agents.serve.pages import FREE, Page, advised_knobs, joined, made, make_quick, new_table, served
+from tests.agents.serve.test_server import play_on
 from tests.support.games import games_with
 
 GAMES = games_with("speaker", "pictures", "advice")
@@ -58,30 +58,27 @@ async def reviewed(page: Page, seat: int) -> dict[str, Any]:
 
 @EACH_GAME
 @pytest.mark.parametrize("rounds", [None, 2])
-def test_a_review_is_that_of_analyse(game: str, rounds: int | None, tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        page = await played(server, game, players=2, rounds=rounds)
-        records = [parse_record(line) for line in (await page.ask("record"))["text"].splitlines()]
-        setup = setup_of(records[0])
-        adviser = Adviser(setup, players(setup, in_seats(setup, [yardstick(game)])))
-        own = pick(records, lambda record, seat: seat == 1)
-        expected = review(own, lambda setup: adviser, choosing=40, measuring=60, seed=0)
-        found = await reviewed(page, 1)
-        order = sorted(expected, key=lambda one: -one.regret)
-        assert [each["move"] for each in found["decisions"]] == [one.pick.ply.number for one in order]
-        assert [each["round"] for each in found["decisions"]] == [one.pick.match - 1 + one.pick.ply.part for one in order]
-        assert [each["mistake"] for each in found["decisions"]] == [one.mistake for one in order]
-        assert (found["mistakes"], found["deals"]) == (sum(one.mistake for one in expected), 60)
-        costs = [float(each["cost"].split(" ")[0].replace("−", "-")) for each in found["decisions"]]
-        assert costs == pytest.approx([one.regret for one in order], abs=0.051)
-        assert all(each["reason"] for each in found["decisions"] if not each["same"])
-        progress = [message for text in page.sent if (message := json.loads(text))["type"] == "progress"]
-        assert [each["done"] for each in progress] == list(range(len(own)))
-        before = len(page.sent)
-        assert (await reviewed(page, 1)) == found
-        assert len(page.sent) == before + 1  # it is kept
-
-    served(tmp_path, play)
+async def test_a_review_is_that_of_analyse(game: str, rounds: int | None, server: TableServer) -> None:
+    page = await played(server, game, players=2, rounds=rounds)
+    records = [parse_record(line) for line in (await page.ask("record"))["text"].splitlines()]
+    setup = setup_of(records[0])
+    adviser = Adviser(setup, players(setup, in_seats(setup, [yardstick(game)])))
+    own = pick(records, lambda record, seat: seat == 1)
+    expected = review(own, lambda setup: adviser, choosing=40, measuring=60, seed=0)
+    found = await reviewed(page, 1)
+    order = sorted(expected, key=lambda one: -one.regret)
+    assert [each["move"] for each in found["decisions"]] == [one.pick.ply.number for one in order]
+    assert [each["round"] for each in found["decisions"]] == [one.pick.match - 1 + one.pick.ply.part for one in order]
+    assert [each["mistake"] for each in found["decisions"]] == [one.mistake for one in order]
+    assert (found["mistakes"], found["deals"]) == (sum(one.mistake for one in expected), 60)
+    costs = [float(each["cost"].split(" ")[0].replace("−", "-")) for each in found["decisions"]]
+    assert costs == pytest.approx([one.regret for one in order], abs=0.051)
+    assert all(each["reason"] for each in found["decisions"] if not each["same"])
+    progress = [message for text in page.sent if (message := json.loads(text))["type"] == "progress"]
+    assert [each["done"] for each in progress] == list(range(len(own)))
+    before = len(page.sent)
+    assert (await reviewed(page, 1)) == found
+    assert len(page.sent) == before + 1  # it is kept
 
 
 @EACH_GAME
@@ -133,20 +130,17 @@ def test_playing_on_from_a_position(game: str, tmp_path: Path) -> None:
     served(tmp_path, play)
 
 
-def test_a_table_that_was_played_on_from_a_position_is_kept(tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        page = await played(server, GAMES[-1])
-        await page.ask("play_on", number=9, seat=1)
-        other = Page(server, (await page.until("opened"))["token"])
-        await other.hello()
-        view = await other.settle()
-        assert (view["persons"], view["names"][:2]) == ([1], [yardstick_or_strong, "person 1"])
-        again = TableServer(server.store)
-        assert await Page(again, other.token).hello() == view
-        await again.close()
-
+async def test_a_table_that_was_played_on_from_a_position_is_kept(server: TableServer) -> None:
     yardstick_or_strong = against_agents(read_settings(new_table(GAMES[-1])), 1).names[0]
-    served(tmp_path, play)
+    page = await played(server, GAMES[-1])
+    await page.ask("play_on", number=9, seat=1)
+    other = Page(server, (await page.until("opened"))["token"])
+    await other.hello()
+    view = await other.settle()
+    assert (view["persons"], view["names"][:2]) == ([1], [yardstick_or_strong, "person 1"])
+    again = TableServer(server.store)
+    assert await Page(again, other.token).hello() == view
+    await again.close()
 
 
 def test_agents_take_the_place_of_other_persons() -> None:
@@ -163,46 +157,39 @@ def test_agents_take_the_place_of_other_persons() -> None:
     assert (theirs.persons, theirs.names[2]) == ([2], "person 2")
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+async def test_what_is_refused(server: TableServer) -> None:
     game = GAMES[-1]
-
-    async def play(server: TableServer) -> None:
-        page = Page(server, (await made(server, new_table(game, rounds=2)))[0])
-        view = await page.hello()
-        for kind, values in (("review", {"seat": 0}), ("position", {"number": 0}), ("play_on", {"number": 0, "seat": 0})):
-            assert (await page.ask(kind, **values))["text"] == REFUSALS["not_over"]
-        assert view["number"] <= 3
-        await page.hello()
-        view = await play_on(page, random.Random(1))
-        deal = server.store.plies(page.viewer.table or "").index(-1)
-        for kind, values, why in (
-            ("review", {"seat": 9}, "no_seat"), ("position", {"number": view["number"]}, "no_position"),
-            ("position", {"number": deal}, "no_position"), ("advise", {"number": 1 << 30}, "no_position"),
-            ("play_on", {"number": 1 << 30, "seat": 0}, "no_position"), ("play_on", {"number": 0, "seat": 9}, "no_seat"),
-        ):  # fmt: skip
-            assert (await page.ask(kind, **values))["text"] == REFUSALS[why]
-        server.tables._quota._limits = replace(server.limits, tables=server.store.num_tables())
-        assert (await page.ask("play_on", number=0, seat=0))["text"] == REFUSALS["too_many_tables"]
-
-    served(tmp_path, play)
+    page = Page(server, (await made(server, new_table(game, rounds=2)))[0])
+    view = await page.hello()
+    for kind, values in (("review", {"seat": 0}), ("position", {"number": 0}), ("play_on", {"number": 0, "seat": 0})):
+        assert (await page.ask(kind, **values))["text"] == REFUSALS["not_over"]
+    assert view["number"] <= 3
+    await page.hello()
+    view = await play_on(page, random.Random(1))
+    deal = server.store.plies(page.viewer.table or "").index(-1)
+    for kind, values, why in (
+        ("review", {"seat": 9}, "no_seat"), ("position", {"number": view["number"]}, "no_position"),
+        ("position", {"number": deal}, "no_position"), ("advise", {"number": 1 << 30}, "no_position"),
+        ("play_on", {"number": 1 << 30, "seat": 0}, "no_position"), ("play_on", {"number": 0, "seat": 9}, "no_seat"),
+    ):  # fmt: skip
+        assert (await page.ask(kind, **values))["text"] == REFUSALS[why]
+    server.tables._quota._limits = replace(server.limits, tables=server.store.num_tables())
+    assert (await page.ask("play_on", number=0, seat=0))["text"] == REFUSALS["too_many_tables"]
 
 
-def test_a_review_stops_when_its_viewer_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def play(server: TableServer) -> None:
-        page = await played(server, GAMES[-1])
-        monkeypatch.setattr("nainjaune_agents.serve.reviewing.MEASURING", 20_000)
-        assert (await page.ask("review", seat=0))["type"] == "progress"
-        assert server.searches.running
-        server.leave(page.viewer)
-        assert not server.searches.running
-        count = len(page.sent)
-        await asyncio.sleep(0.2)
-        assert len(page.sent) == count
-        again = Page(server, page.token)
-        await again.hello()
-        assert (await reviewed(again, 0))["decisions"]
-
-    served(tmp_path, play)
+async def test_a_review_stops_when_its_viewer_leaves(monkeypatch: pytest.MonkeyPatch, server: TableServer) -> None:
+    page = await played(server, GAMES[-1])
+    monkeypatch.setattr("nainjaune_agents.serve.reviewing.MEASURING", 20_000)
+    assert (await page.ask("review", seat=0))["type"] == "progress"
+    assert server.searches.running
+    server.leave(page.viewer)
+    assert not server.searches.running
+    count = len(page.sent)
+    await asyncio.sleep(0.2)
+    assert len(page.sent) == count
+    again = Page(server, page.token)
+    await again.hello()
+    assert (await reviewed(again, 0))["decisions"]
 
 
 def test_searches_and_further_tables_are_limited(tmp_path: Path) -> None:
@@ -224,27 +211,19 @@ def test_searches_and_further_tables_are_limited(tmp_path: Path) -> None:
     served(tmp_path, few)
 
 
-def test_a_review_of_rounds_without_decisions_is_empty(tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        page = await played(server, "nain_jaune", preset="skip", players=8, knobs={"hand": 1})
-        found = await reviewed(page, 0)
-        assert (found["type"], found["decisions"], found["mistakes"]) == ("review", [], 0)
-
-    served(tmp_path, play)
+async def test_a_review_of_rounds_without_decisions_is_empty(server: TableServer) -> None:
+    page = await played(server, "nain_jaune", preset="skip", players=8, knobs={"hand": 1})
+    found = await reviewed(page, 0)
+    assert (found["type"], found["decisions"], found["mistakes"]) == ("review", [], 0)
 
 
-def test_no_review_where_cards_are_remembered(tmp_path: Path) -> None:
+async def test_no_review_where_cards_are_remembered(server: TableServer) -> None:
     """But the same deal can be played again."""
     game = next(game for game in GAMES if advised_knobs(game))
-
-    async def play(server: TableServer) -> None:
-        page = Page(server, (await made(server, new_table(game)))[0])
-        await page.hello()
-        await play_on(page, random.Random(1))
-        assert page.last["over"]
-        assert not page.last["review"]  # the page does not offer what would be refused
-        assert (await page.ask("review", seat=0))["text"] == REFUSALS["must_remember"]
-        await page.ask("play_on", number=0, seat=0)
-        await page.until("opened")
-
-    served(tmp_path, play)
+    page = await joined(server, new_table(game), 0)
+    await play_on(page, random.Random(1))
+    assert page.last["over"]
+    assert not page.last["review"]  # the page does not offer what would be refused
+    assert (await page.ask("review", seat=0))["text"] == REFUSALS["must_remember"]
+    await page.ask("play_on", number=0, seat=0)
+    await page.until("opened")

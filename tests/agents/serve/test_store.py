@@ -39,7 +39,9 @@ def test_plies_tokens_and_settings_come_back(tmp_path: Path) -> None:
         assert (store.num_tables(), store.plies("t"), store.find_pass(seat)) == (0, [], None)
         assert store.find_pass(host) == Pass(None, None)
         store.add_table("u", {}, {seat: Pass("u", None)})
+        shown = store.host_token()
         store.remove_hosts()
+        assert store.host_token() != shown
         assert (store.find_pass(host), store.find_pass(seat)) == (None, Pass("u", None))
 
 

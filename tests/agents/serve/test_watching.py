@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,6 @@ from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_agents.serve.watching import RunningEdges, Speed
 from nainjaune_env.registry import get_game
 from tests.agents.serve.pages import Page, made, new_table
-from tests.agents.serve.test_replays import served
 
 NAMES = {"nain_jaune": ("longest", "lowest"), "batasaurus": ("mirror", "highest")}
 
@@ -47,64 +45,55 @@ def test_one_agent_in_all_seats_has_no_edge() -> None:
     assert RunningEdges(setup, [load_agent("lowest", setup)], seed=3).complete
 
 
-def test_the_speed_changes_while_it_waits() -> None:
-    async def play() -> None:
-        speed = Speed(3600.0)
-        for seconds, paused in ((3600.0, True), (0.0, True), (0.0, False)):
-            waiting = asyncio.create_task(speed.wait(spent=1.0))
-            await asyncio.sleep(0.01)
+@pytest.mark.usefixtures("runner")
+async def test_the_speed_changes_while_it_waits() -> None:
+    speed = Speed(3600.0)
+    for seconds, paused in ((3600.0, True), (0.0, True), (0.0, False)):
+        waiting = asyncio.create_task(speed.wait(spent=1.0))
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        speed.set(seconds, paused)
+        await asyncio.sleep(0.01)
+        if seconds or paused:
             assert not waiting.done()
-            speed.set(seconds, paused)
-            await asyncio.sleep(0.01)
-            if seconds or paused:
-                assert not waiting.done()
-                waiting.cancel()
-            else:
-                await waiting
-            speed.set(3600.0, False)
-        speed.set(0.0, False)
-        await speed.wait(pauses=4)
-
-    asyncio.run(play())
+            waiting.cancel()
+        else:
+            await waiting
+        speed.set(3600.0, False)
+    speed.set(0.0, False)
+    await speed.wait(pauses=4)
 
 
-def test_a_table_is_watched_at_a_speed_that_one_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_table_is_watched_at_a_speed_that_one_sets(monkeypatch: pytest.MonkeyPatch, server: TableServer) -> None:
     monkeypatch.setattr(tables_module, "SHOW_EDGES", 0.0)
     monkeypatch.setattr(watching, "MAX_EDGE_DEALS", 4)
     seats = [{"agent": name} for name in ("longest", "lowest", "lowest", "random")]
-
-    async def play(server: TableServer) -> None:
-        tokens = await made(server, new_table("nain_jaune", players=4, seats=seats, pace=SLOWEST))
-        page = Page(server, tokens[None])
-        first = await page.hello()
-        assert (first["watch"]["milliseconds"], first["watch"]["paused"], first["watch"]["edges"]) == (10_000, False, [])
-        (running,) = server.tables.running.values()
-        assert running.growing is not None
-        await running.growing
-        assert page.last["number"] == first["number"]  # the edges have grown while the table waited
-        assert [row[:2] for row in page.last["watch"]["edges"]] == [["longest", "lowest"], ["longest", "random"]]
-        assert page.last["watch"]["deals"] == 4
-        assert "at most 10 seconds" in (await page.ask("speed", milliseconds=10_001, paused=False))["text"]
-        assert (await page.ask("speed", milliseconds=5, paused=True))["watch"]["paused"] is True
-        await asyncio.sleep(0.05)
-        assert page.last["number"] == first["number"]
-        await page.ask("speed", milliseconds=0, paused=False)
-        assert (await page.settle())["over"]
-
-    served(tmp_path, play)
+    tokens = await made(server, new_table("nain_jaune", players=4, seats=seats, pace=SLOWEST))
+    page = Page(server, tokens[None])
+    first = await page.hello()
+    assert (first["watch"]["milliseconds"], first["watch"]["paused"], first["watch"]["edges"]) == (10_000, False, [])
+    (running,) = server.tables.running.values()
+    assert running.growing is not None
+    await running.growing
+    assert page.last["number"] == first["number"]  # the edges have grown while the table waited
+    assert [row[:2] for row in page.last["watch"]["edges"]] == [["longest", "lowest"], ["longest", "random"]]
+    assert page.last["watch"]["deals"] == 4
+    assert "at most 10 seconds" in (await page.ask("speed", milliseconds=10_001, paused=False))["text"]
+    assert (await page.ask("speed", milliseconds=5, paused=True))["watch"]["paused"] is True
+    await asyncio.sleep(0.05)
+    assert page.last["number"] == first["number"]
+    await page.ask("speed", milliseconds=0, paused=False)
+    assert (await page.settle())["over"]
 
 
-def test_a_table_with_a_person_has_no_speed(tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        page = Page(server, (await made(server, new_table("nain_jaune")))[0])
-        assert (await page.hello())["watch"] is None
-        assert (await page.ask("speed", milliseconds=0, paused=True))["text"] == TEXTS["en"].refusals["no_speed"]
-
-    served(tmp_path, play)
+async def test_a_table_with_a_person_has_no_speed(server: TableServer) -> None:
+    page = Page(server, (await made(server, new_table("nain_jaune")))[0])
+    assert (await page.hello())["watch"] is None
+    assert (await page.ask("speed", milliseconds=0, paused=True))["text"] == TEXTS["en"].refusals["no_speed"]
 
 
-def test_plies_that_no_person_makes_leave_the_loop_to_messages_between_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_plies_that_no_person_makes_leave_the_loop_to_messages_between_them(
+    server: TableServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At most one ply of an agent is made in a turn of the event loop, however many tables there are."""
     turn, turns = 0, []
@@ -114,16 +103,12 @@ def test_plies_that_no_person_makes_leave_the_loop_to_messages_between_them(
         turns.append(turn)
         go_on(self, action)
 
-    async def play(server: TableServer) -> None:
-        nonlocal turn
-        for _ in range(4):
-            await made(server, new_table("nain_jaune", persons=0, pace=0, seats=[{"agent": "lowest"}] * 4))
-        while not all(running.live.over for running in server.tables.running.values()):
-            turn += 1
-            await asyncio.sleep(0)
-
     monkeypatch.setattr(tables_module.LiveTable, "go_on", noted)
-    served(tmp_path, play)
+    for _ in range(4):
+        await made(server, new_table("nain_jaune", persons=0, pace=0, seats=[{"agent": "lowest"}] * 4))
+    while not all(running.live.over for running in server.tables.running.values()):
+        turn += 1
+        await asyncio.sleep(0)
     turns = [number for number in turns if number]  # those before are of single tables
     assert len(turns) > 100
     assert len(set(turns)) == len(turns)

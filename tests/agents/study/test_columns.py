@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from nainjaune_agents.study.columns import AGENT, SEARCHED, Source, decision_columns, round_columns
+from nainjaune_agents.study.arrays import bit_names
+from nainjaune_agents.study.columns import SEARCHED, Source, decision_columns, round_columns
 from nainjaune_env.core.spec import Setup
 from tests.support.contract import all_setups
 
@@ -28,9 +30,7 @@ def test_what_came_of_it_is_hidden_when_it_is_decided(setup: Setup) -> None:
     assert all(not column.seen for column in round_columns(setup) if column.source is Source.COUNTED)
 
 
-def test_a_search_is_told_of_where_there_was_one() -> None:
-    (setup,) = all_setups("features")[0].values
-    one, two = decision_columns(setup), decision_columns(setup, search=True)
-    assert two[: len(one)] == one
-    assert [column.name for column in two[len(one) :]] == [column.name for column in SEARCHED]
-    assert AGENT in one
+def test_sets_are_spelled_in_order() -> None:
+    names = ((2, "é"), (0, "a"), (40, "10"))
+    assert bit_names(np.array([0, 1, 4, 5, 5 | 1 << 40, 2]), names).to_pylist() == ["", "a", "é", "é a", "é a 10", ""]
+    assert bit_names(np.array([], np.int16), names).to_pylist() == []

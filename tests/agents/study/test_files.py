@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -200,16 +199,3 @@ def test_columns_are_small(tmp_path: Path) -> None:
     metadata = pq.ParquetFile(folder / f"{DECISIONS}.parquet").metadata
     assert metadata.num_columns > 80
     assert (folder / f"{DECISIONS}.parquet").stat().st_size < 60 * metadata.num_rows
-
-
-def test_duckdb_reads_them(tmp_path: Path) -> None:
-    folder = study(tmp_path / "study", search=3)
-    (found,) = duckdb.sql(
-        f"SELECT count(*), count(DISTINCT deal), sum(payoff - earned - to_come), count(regret) FROM '{folder}/decisions.parquet'"
-    ).fetchall()
-    table = read(folder)
-    assert found == (len(table["deal"]), 60, 0, sum(value is not None for value in table["regret"]))
-    moves = duckdb.sql(
-        f"SELECT search_mean[list_position(search_move, move)] FROM '{folder}/decisions.parquet' WHERE regret IS NOT NULL"
-    ).fetchall()
-    assert all(mean is not None for (mean,) in moves)

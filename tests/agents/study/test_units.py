@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import multiprocessing
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 from nainjaune_agents.distributed.identity import identity, run_id
-from nainjaune_agents.distributed.processes import Processes
 from nainjaune_agents.distributed.shards import FOLDER, RUN_NAME, Shards, file_name, shard_text
 from nainjaune_agents.distributed.units import Executor, WorkUnit
 from nainjaune_agents.loading import load_agent
@@ -60,12 +56,6 @@ def test_files_are_equal_in_whatever_order_units_are_finished(tmp_path: Path, op
     assert rows.keys() == ({"decisions", "rounds", "options"} if plan.search else {"decisions", "rounds"})
 
 
-def test_a_plan_is_the_same_after_json() -> None:
-    for plan in (plan_of(), plan_of(**SEARCHED, pots=(0, 1, 0, 0, 0), command="x")):
-        assert StudyPlan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
-    assert plan_of(**SEARCHED).agents == ("lowest", "random", "tally")
-
-
 def test_the_usual_chunk_is_that_of_a_study_in_one_process() -> None:
     sizes = [
         next(plan_of(chunk=None, episodes=10**4, **options).units()).deals for options in ({}, {"episode": "match"}, SEARCHED)
@@ -108,18 +98,3 @@ def test_a_shard_of_other_content_is_refused(tmp_path: Path, found: dict[str, st
     with pytest.raises(WorkError, match=says):
         write_parts(tmp_path, plan)
     assert files(tmp_path) == {}
-
-
-@pytest.mark.long  # units are finished in any order above, and workers are killed in tests/agents/distributed/test_processes.py
-@pytest.mark.parametrize("workers", [2, 7])
-def test_files_are_equal_though_a_worker_is_killed(tmp_path: Path, workers: int) -> None:
-    plan = plan_of(**SEARCHED)
-    agents = [load_agent(name, plan.setup) for name in plan.agents]
-    done = []
-    for unit, _ in Shards(tmp_path / "parts" / FOLDER, Processes(workers)).results(plan, agents, plan.units()):
-        done.append(unit)
-        if len(done) == 2:
-            os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)  # type: ignore[arg-type]
-    assert sorted(done) == list(plan.units())
-    write_parts(tmp_path / "parts", plan)
-    assert files(tmp_path / "parts") == whole(tmp_path / "whole", plan)
