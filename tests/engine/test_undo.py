@@ -17,7 +17,6 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine import log as log_module
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.saved_state import SAVED
-from nainjaune_env.engine.workers import MIN_TABLES_STEPPED
 from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests.support.contract import all_setups, any_setup, everything, has_matches
@@ -121,26 +120,6 @@ def test_an_episode_may_be_cut_back_to_any_ply_of_its_round(
         assert everything(batch) == now or stays == len(made[2]) or rested[i]
 
 
-def test_several_decisions_are_taken_back_one_by_one_and_at_once() -> None:
-    batch, draws = Batch(DJECO, 3, seed=1, autoreset=False, log=True), streams(1, 3)
-    states, counts = [batch.save()], [log_of(batch).count.copy()]
-    for _ in range(5):
-        batch.step(batch.sample(draws))
-        states.append(batch.save())
-        counts.append(log_of(batch).count.copy())
-    end = batch.save()
-    for number in (4, 3, 2, 1, 0):
-        batch.undo()
-        assert [row(batch.save(), i) for i in range(3)] == [row(states[number], i) for i in range(3)]
-        assert log_of(batch).count.tolist() == counts[number].tolist()
-    batch.restore(end)
-    batch.undo([2, 0], to=[counts[1][2], counts[3][0]])
-    for i, number in ((0, 3), (1, 5), (2, 1)):
-        assert row(batch.save(), i) == row(states[number], i)
-    batch.undo(to=0)
-    assert [row(batch.save(), i) for i in range(3)] == [row(states[0], i) for i in range(3)]
-
-
 def test_rewards_after_an_undo_are_those_of_what_is_played_then() -> None:
     """They sum to the payoffs, also where plies that were taken back had paid something."""
     setup = make_setup("nain_jaune", "classic", 3, announce="explicit", unannounced=1)
@@ -190,18 +169,6 @@ def test_without_observations_none_is_written() -> None:
     assert not batch.mask.any()
 
 
-def test_threads_go_on_from_what_is_left() -> None:
-    tables = MIN_TABLES_STEPPED
-    batches = [Batch(DJECO, tables, seed=1, autoreset=False, log=True, threads=threads) for threads in (1, 2)]
-    for batch in batches:
-        draws = streams(2, tables)
-        for step in range(8):
-            batch.step(batch.sample(draws))
-            if step == 4:
-                batch.undo(np.flatnonzero(batch.legal)[::3])
-    assert everything(batches[0]) == everything(batches[1])
-
-
 # ---------------------------------------------------------------- refused
 
 
@@ -237,38 +204,20 @@ def test_counts_beyond_the_episode_are_refused(beyond: int) -> None:
     refused(batch, says, [2, 1], to=to[[2, 1]])
 
 
-def test_counts_of_64_bits_are_named_as_they_came() -> None:
-    refused(stepped(), rf" can stay, not {2**64 - 1}\.$", to=2**64 - 1)
-
-
 @pytest.mark.parametrize(
-    ("to", "says"),
+    ("which", "to", "says"),
     [
-        (1.0, r"^Counts are whole numbers, not an array of float64\.$"),
-        ("1", r"^Counts are whole numbers, not an array of <U1\.$"),
-        (True, r"^Counts are whole numbers, not an array of bool\.$"),
-        ([1.5, 2, 3], r"^Counts are whole numbers, not an array of float64\.$"),
-        (2**70, r"^Counts are whole numbers, not an array of object\.$"),
-        ([1, 2], r"^Expected one count, or one a table, shape \(3,\), not \(2,\)\.$"),
-        ([[1, 2, 3]], r"^Expected one count, or one a table, shape \(3,\), not \(1, 3\)\.$"),
-        ([[1], [1, 2]], r"^Expected one count, or one a table, not "),
+        (None, 2**64 - 1, rf" can stay, not {2**64 - 1}\.$"),
+        (None, 1.0, r"^Counts are whole numbers, not an array of float64\.$"),
+        (None, 2**70, r"^Counts are whole numbers, not an array of object\.$"),
+        (None, [1, 2], r"^Expected one count, or one a table, shape \(3,\), not \(2,\)\.$"),
+        (None, [[1], [1, 2]], r"^Expected one count, or one a table, not "),
+        ([0, 3], None, r"^Tables are 0 to 2; got 0 to 3\.$"),
+        ([1, 1], None, r"^Each table is named once, and 1 is named 2 times\.$"),
     ],
 )
-def test_counts_that_are_none_are_refused(to: Any, says: str) -> None:
-    refused(stepped(), says, to=to)
-
-
-@pytest.mark.parametrize(
-    ("which", "says"),
-    [
-        ([0, 3], r"^Tables are 0 to 2; got 0 to 3\.$"),
-        (-1, r"^Tables are 0 to 2; got -1 to -1\.$"),
-        ([1, 1], r"^Each table is named once, and 1 is named 2 times\.$"),
-        ([0.0], r"^Tables are named by whole numbers, not by an array of float64\.$"),
-    ],
-)
-def test_tables_that_do_not_exist_are_refused(which: Any, says: str) -> None:
-    refused(stepped(), says, which)
+def test_counts_and_tables_that_are_none_are_refused(which: Any, to: Any, says: str) -> None:
+    refused(stepped(), says, which, to=to)
 
 
 def test_an_opening_has_no_decision_to_take_back() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-import random
 import sys
 from typing import Any
 
@@ -15,8 +14,6 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from sb3_contrib import MaskablePPO
 
-import nainjaune_env
-from nainjaune_agents.heuristics import heuristics
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError
@@ -29,7 +26,7 @@ from nainjaune_env.records.record import verify_record as verify
 from nainjaune_env.records.recorder import history_of_round, log_of
 from nainjaune_env.registry import game_names
 from tests.support.contract import everything, helper
-from tests.support.games import games_with, seats_at_most
+from tests.support.games import games_with
 
 GAMES = [environment_id(game) for game in game_names()]
 
@@ -68,13 +65,6 @@ def test_every_game_is_in_the_registry_once() -> None:
     assert gymnasium.registry == before
 
 
-@pytest.mark.parametrize("game", [environment_id(game) for game in games_with("render_text")])
-def test_wrapped_by_make_and_closed(game: str) -> None:
-    with gymnasium.make(game, render_mode="ansi") as env:
-        env.reset(seed=1)
-        assert isinstance(env.render(), str)
-
-
 def test_a_game_without_pictures_has_no_render_mode() -> None:
     for env in (SeatEnv(game="signal_lamps"), SeatVectorEnv(2, game="signal_lamps")):
         assert env.metadata["render_modes"] == []
@@ -105,39 +95,6 @@ def test_pictures_are_the_learners_view(game: str, monkeypatch: pytest.MonkeyPat
         _, info = env.reset(seed=2)
         env.step(int(info["action_mask"].argmax()))
     assert drawn == [info["seat"]] * 2
-
-
-@pytest.mark.parametrize("seat", [0, 2])
-@pytest.mark.parametrize("preset", ["djeco", "classic", "batasaurus"])
-def test_the_same_games_as_the_batch(preset: str, seat: int) -> None:
-    """Every ply by the same agents, at the same cards: the same record, and the rewards sum to the learner's payoff."""
-    rule = "cheapest" if preset == "batasaurus" else "lowest"
-    env = SeatEnv(preset, 3, opponents=rule, seat=seat)
-    hero = heuristics(env.setup.game.name)[rule]
-    batch = Batch(env.setup, 1, seed=8, autoreset=False)
-    memory = nainjaune_env.agent.SeatAssignment(batch, [hero], np.zeros((1, 3), np.int64), lambda *_: np.random.default_rng(0))
-    seen, info = env.reset(seed=8)
-    payoff, total, over = batch.reward[0].astype(np.int64), 0.0, False
-    while not batch.done[0]:
-        action = memory.actions(np.zeros(1, np.int64))
-        if batch.seat[0] == seat:
-            assert not over
-            assert seen.tobytes() == batch.observation[0].tobytes()
-            assert info["action_mask"].tobytes() == batch.mask[0].tobytes()
-            assert (info["seat"], info["action_mask"].dtype) == (seat, np.int8)
-            seen, reward, over, _, info = env.step(action[0])
-            total += reward
-        batch.step(action)
-        memory.stepped()
-        payoff += batch.reward[0]
-    assert over
-    assert total == payoff[seat]
-    assert not info["action_mask"].any()
-    assert seen.tobytes() == batch.observe(seat)[0].tobytes()
-    record = env.record("me")
-    verify(record)
-    assert record["agents"] == ["me" if k == seat else rule for k in range(3)]
-    assert record["seed"] == 8
 
 
 @pytest.mark.parametrize("seat", ["rotate", "random"])
@@ -177,30 +134,6 @@ def test_random_seats_are_all_alike() -> None:
     env.reset(seed=0)
     seats = np.bincount([env.reset()[1]["seat"] for _ in range(600)], minlength=3)
     assert seats.min() > 200 - 4.5 * (600 * 2 / 9) ** 0.5
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_what_is_hidden_is_not_in_observations_and_infos(game: str) -> None:
-    """Other hands, the same observation and info: nothing comes from what the learner cannot know."""
-    mixer, hidden = random.Random(4), 0
-    name = env_game(game)
-    settings: dict[str, Any] = {"game": name, "players": seats_at_most(name, 3), "seat": 1}
-    env = SeatEnv(**settings, render_mode="ansi" if name in games_with("render_text") else None)
-    for seed in range(12):
-        seen, info = env.reset(seed=seed)
-        table = env._tables.batch.tables[0].copy()
-        other = helper(env.setup).reshuffle(env.setup, table, 1, mixer)
-        hidden += other.tobytes() != table.tobytes()
-        twin = SeatEnv(**settings)
-        again, told = twin.reset(options={"table": other})
-        assert again.tobytes() == seen.tobytes()
-        assert sorted(told) == sorted(info) == ["action_mask", "seat"]
-        assert all(np.array_equal(told[key], info[key]) for key in info)
-    assert hidden > 3
-
-
-def env_game(name: str) -> str:
-    return next(game for game in game_names() if environment_id(game) == name)
 
 
 class Cheat:
@@ -345,22 +278,6 @@ def test_reset_refuses_what_does_not_fit() -> None:
     with pytest.raises(DealError, match="whole number from 0 to 18446744073709551615, not -1"):
         env.reset(seed=-1)
     assert env._tables.batch.tables.tobytes() == before
-
-
-def test_start_values_and_carried_matches() -> None:
-    env = SeatEnv("djeco", 4)
-    view = env.setup.layout.view
-    plain, _ = env.reset(seed=3)
-    richer, _ = env.reset(seed=3, options={"start": {"pots": [9, 0, 0, 0, 0]}})
-    assert view(richer, "pots")[0] == view(plain, "pots")[0] + 9
-    carried = SeatEnv("classic", 4, start="carried")  # on unlimited credit, and for twelve rounds
-    rounds = []
-    carried.reset(seed=3)
-    for _ in range(4):
-        rounds.append(int(carried._tables.batch.tables["rounds"][0]))
-        played(carried)
-    assert rounds == sorted(rounds)
-    assert rounds[-1] > 1
 
 
 def test_whole_matches_are_episodes_too() -> None:

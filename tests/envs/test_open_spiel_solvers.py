@@ -27,7 +27,6 @@ SHORT = [
     "python_nain_jaune(players=2,ranks=4,suits=1,hand=2,chance=deal,returns=net)",
     "python_nain_jaune(players=2,ranks=5,suits=1,hand=2,chance=deal,returns=net,preset=skip)",
 ]
-MICRO = [SHORT[0], SHORT[2]]
 
 
 @pytest.mark.parametrize("game_string", SHORT)
@@ -44,31 +43,6 @@ def test_best_responses_to_uniform_play_are_worth_what_we_compute(game_string: s
     for seat in range(n):
         theirs = best_response.BestResponsePolicy(game, seat, uniform).value(game.new_initial_state())
         assert theirs == pytest.approx(response.best_response(tree, tree.uniform(), seat).value, abs=1e-9)
-
-
-@pytest.mark.parametrize(("dinosaurs", "expected"), [(3, 2 * 0.666667), (4, 2 * 1.333333)])
-def test_random_play_is_as_exploitable_as_the_docs_say(dinosaurs: int, expected: float) -> None:
-    """docs/exact.md; NashConv is the sum over two seats. Here payoffs sum to the same every time, so they say it too."""
-    game = pyspiel.load_game(f"python_batasaurus(dinosaurs={dinosaurs},memory=perfect,returns=net)")
-    assert exploitability.exploitability(game, policies.UniformRandomPolicy(game)) == pytest.approx(expected / 2, abs=1e-6)
-    if dinosaurs == 3:
-        game = pyspiel.load_game("python_batasaurus(dinosaurs=3,memory=perfect)")
-        assert exploitability.nash_conv(game, policies.UniformRandomPolicy(game)) == pytest.approx(expected, abs=2e-6)
-
-
-@pytest.mark.slow
-def test_cfr_plus_goes_where_ours_goes() -> None:
-    """Step by step: the number is the one of another implementation of the game, in tests/agents/exact/test_cfr.py."""
-    game = pyspiel.load_game(SHORT[0])
-    solver = pyspiel.CFRPlusSolver(game)
-    for _ in range(100):
-        solver.evaluate_and_update_policy()
-    result = pyspiel.nash_conv(game, solver.average_policy())
-    assert result == pytest.approx(0.0004554455445544554, abs=1e-12)
-    ours = cfr_plus(tree_of(game), 100)
-    assert result == pytest.approx(ours.nash_conv[-1], abs=1e-12)
-    values = expected_game_score.policy_value(game.new_initial_state(), [tabular(game, solver)] * 2)
-    assert values == pytest.approx(ours.values, abs=1e-9)
 
 
 @pytest.mark.parametrize("preset", ["djeco", "skip"])
@@ -123,12 +97,6 @@ class Given(policies.Policy):  # type: ignore[misc]
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         return self.rows[state.information_state_string()]
-
-
-def tabular(game: Any, solver: Any) -> Any:
-    """A C++ solver's average as one of Python's policies."""
-    average = solver.average_policy()
-    return policies.tabular_policy_from_callable(game, lambda state: dict(average.action_probabilities(state)))
 
 
 def test_dqn_learns_on_a_round() -> None:

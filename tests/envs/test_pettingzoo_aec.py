@@ -29,23 +29,13 @@ def test_rewards_sum_to_the_payoff(game: str, preset: str, players: int, skip_fo
     env = nainjaune_env.env(preset=preset, players=players, game=game, skip_forced=skip_forced)
     setup, rng = env.setup, np.random.default_rng(players)
     out = np.zeros(players, np.int32)
-    for seed in range(5):
+    for seed in range(2):
         env.reset(seed=seed)
         returns = play(env, rng)
         setup.game.kernel.payoffs(env.unwrapped._batch.tables[0], setup.kernel_rules, out)
         assert list(returns.values()) == out.tolist()
+        assert all(type(chips) is int for chips in returns.values())
         assert not env.agents
-
-
-@pytest.mark.parametrize("preset", ["djeco", "classic", "skip", "tableau"])
-def test_rewards_are_stack_changes_antes_included(preset: str) -> None:
-    env = nainjaune_env.env(preset=preset, episode="match")
-    env.reset(seed=3)
-    begin = env.setup.rules.starting_stack or 0
-    returns = play(env, np.random.default_rng(3))
-    stacks = env.unwrapped._batch.tables["stack"][0, : env.setup.players]
-    assert list(returns.values()) == (stacks - begin).tolist()
-    assert all(type(chips) is int for chips in returns.values())
 
 
 def test_the_acting_agents_own_reward_waits_for_its_next_turn() -> None:

@@ -15,7 +15,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from gymnasium.utils.env_checker import data_equivalence
 from pettingzoo import test as suite
 from pettingzoo.utils.conversions import parallel_to_aec
 
@@ -126,26 +125,6 @@ def test_every_test_of_pettingzoos_is_run_or_excused() -> None:
 def test_pettingzoo(name: str, settings: dict[str, Any], game: str, preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     RUN[name](Interfaces(game, preset, settings))
-
-
-@pytest.mark.parametrize(("game", "preset"), PRESETS)
-def test_parallel_seeds_to_the_end(game: str, preset: str) -> None:
-    """PettingZoo's ``parallel_seed_test`` ends after one step: it asks whether any name of an agent is true."""
-    interfaces = Interfaces(game, preset)
-    one, two = interfaces.parallel(), interfaces.parallel()
-    steps = 0
-    for seed in (42, 43, 44):
-        assert data_equivalence(one.reset(seed=seed), two.reset(seed=seed))
-        for env in (one, two):
-            for k, agent in enumerate(env.possible_agents):
-                env.action_space(agent).seed(seed + k)
-        while one.agents:
-            actions = [{agent: env.action_space(agent).sample() for agent in env.agents} for env in (one, two)]
-            assert actions[0] == actions[1]
-            assert data_equivalence(one.step(actions[0]), two.step(actions[1]))
-            steps += 1
-        assert two.agents == []
-    assert steps > 20
 
 
 # ---------------------------------------------------------------- the excuses

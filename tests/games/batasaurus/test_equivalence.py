@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -31,12 +30,6 @@ WITH_THREE |= {"a seat dropped out", "won as the one seat left", "a battle went 
 WITH_THREE |= {"cards left over", "tie below the highest", "seat 2 leads first"}
 WITH_FOUR = {"exhausted, 4 seats", "exhausted after a seat dropped out", "seat 3 leads first"}
 RANDOM_KNOBS = {"memory perfect", "exhausted, void", "fewer dinosaurs"}
-
-
-def test_there_are_9_000_games_over_every_cell() -> None:
-    cells = all_cells("batasaurus")
-    assert [str(cell) for cell in cells] == [f"{name} x{n}" for name in ("batasaurus", "random knobs") for n in (2, 3, 4)]
-    assert sum(PRESET_GAMES if cell.preset else RANDOM_GAMES for cell in cells) >= 9_000
 
 
 @pytest.mark.slow
@@ -69,44 +62,6 @@ def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
 LAYOUTS = [[1, 2, 3], [3, 1, 2], [2, 3, 1]]
 # seats 0 and 1 tie on 3 and battle; seat 0 has committed, hidden, when the moves end
 MOVES = [MEMORISE, MEMORISE, MEMORISE, 2, 0, 0, 1]
-FIELDS = ("slots", "held", "cards", "pile", "shown", "hidden", "at_stake", "battling")
-FIELDS += ("phase", "tricks", "first", "leader", "seat", "stage", "layout")
-
-
-class Tampered(Comparer):
-    """One field of one table is changed by one after the seventh ply."""
-
-    field = ""
-    plies = 0
-
-    def step(self, chosen: Sequence[int | None]) -> None:
-        super().step(chosen)
-        self.plies += 1
-        if self.plies == len(MOVES):
-            part = self.batch.tables[self.field]
-            part[(1,) + (0,) * (part.ndim - 1)] ^= 1
-
-
-@pytest.mark.parametrize("field", FIELDS)
-def test_a_wrong_field_is_found_out(field: str) -> None:
-    comparer = Tampered(SPEC.setup("batasaurus", 3, dinosaurs=3))
-    comparer.field = field
-    with pytest.raises(Mismatch, match="after 7 plies"):
-        comparer.play_from(LAYOUTS, 0, MOVES)
-
-
-@pytest.mark.parametrize("part", ["legal", "reward"])
-def test_what_the_batch_tells_is_compared_too(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    comparer = Comparer(SPEC.setup("batasaurus", 3, dinosaurs=3))
-    true = comparer.step
-
-    def step(chosen: Sequence[int | None]) -> None:
-        true(chosen)
-        getattr(comparer.batch, part).flat[0] ^= 1
-
-    monkeypatch.setattr(comparer, "step", step)
-    with pytest.raises(Mismatch, match="after 1 plies"):
-        comparer.play_from(LAYOUTS, 0, MOVES)
 
 
 def test_a_game_from_given_layouts() -> None:
@@ -141,14 +96,4 @@ def test_prove_reports_what_it_compared(capsys: pytest.CaptureFixture[str]) -> N
     assert prove.main(["--game", "batasaurus", "--rounds", "60", "--seed", "7"]) == 0
     output = capsys.readouterr().out
     for part in ("batasaurus x2", "random knobs x4", "no difference in"):
-        assert part in output
-
-
-def test_prove_tells_a_mismatch_so_that_it_can_be_replayed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Comparer, "step", lambda self, chosen: None)  # the kernel stands still
-    assert prove.main(["--game", "batasaurus", "--rounds", "60"]) == 1
-    output = capsys.readouterr().out
-    for part in ("preset='batasaurus'", "knobs={", "seed 0.0, job", "leader=", "layouts=[", "moves=[12]"):
         assert part in output

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from nainjaune_env.core.bits import legal_actions
-from nainjaune_env.core.errors import DealError, RecordError, RulesError
-from nainjaune_env.core.prng import streams
+from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.language import LANGUAGES
@@ -23,21 +22,9 @@ from nainjaune_env.games.batasaurus.view.pictures import BACK, dinosaur, drawing
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, scene
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus import hidden
+from tests.support.recorded import moments
 from tests.support.recorded import play as play_matches
 from tests.support.svg_boxes import Box, boxes, texts
-
-
-def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
-    """Every table of a game, with how it came to be."""
-    batch, draws = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False), streams(seed, 1)
-    opening, actions, result = batch.tables[0].copy(), [], []
-    while True:
-        result.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
-        if batch.done[0]:
-            return result
-        action = batch.sample(draws)
-        actions.append(int(action[0]))
-        batch.step(action)
 
 
 def glimpse(players: int = 3, **knobs: Any) -> Setup:
@@ -139,13 +126,6 @@ def test_the_end_shows() -> None:
     assert ET.fromstring(picture)[0].text.startswith("Batasaurus · batasaurus · pli ")  # type: ignore[union-attr]
 
 
-def test_the_same_scene_gives_the_same_bytes() -> None:
-    setup = glimpse()
-    table, history = moments(setup, 2)[9]
-    assert pictures.svg(setup, table, 1, **history) == pictures.svg(setup, table.copy(), 1, **history)
-    assert drawing(scene(setup, table, 1)) == pictures.svg(setup, table, 1)
-
-
 def test_every_part_of_a_scene_shows() -> None:
     """Or two tables that differ would be drawn alike."""
     seen = scene(glimpse(2), moments(glimpse(2), 2)[9][0], 0)
@@ -183,12 +163,3 @@ def test_a_film_shows_the_opening_and_every_ply() -> None:
         assert list(pictures.film(setup, record, 0, part=1, names=["ann", "bob"])) == frames
     with pytest.raises(RecordError, match="one round, and no round 2"):
         list(pictures.film(setup, record, part=2))
-
-
-def test_refusals() -> None:
-    setup = glimpse()
-    table, _ = moments(setup, 2)[0]
-    with pytest.raises(RulesError, match="Unknown language 'de'"):
-        pictures.svg(setup, table, language="de")
-    with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
-        pictures.svg(setup, table, 3)

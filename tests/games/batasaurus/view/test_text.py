@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env.core.errors import DealError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.actions import MEMORISE
@@ -20,6 +19,7 @@ from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scen
 from nainjaune_env.games.batasaurus.view.text import PANEL, WIDTH, panel, render_text
 from nainjaune_env.records.recorder import history_of_round
 from nainjaune_env.registry import make_setup
+from tests.support.recorded import moments
 from tests.support.wordings import french
 
 LAYOUTS = [
@@ -188,17 +188,6 @@ def test_b2_3_the_trick_so_far_is_seen_and_what_lies_under_it() -> None:
 # ---------------------------------------------------------------- what is not
 
 
-def positions(setup: Setup, seed: int) -> Any:
-    """Tables of a game at random, each with what led to it."""
-    batch = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False)
-    rng, opening, actions = random.Random(seed), batch.tables[0].copy(), []
-    while not batch.done[0]:
-        yield batch.tables[0].copy(), opening, list(actions)
-        actions.append(rng.choice(np.flatnonzero(batch.mask[0]).tolist()))
-        batch.step(actions[-1:])
-    yield batch.tables[0].copy(), opening, list(actions)
-
-
 SETUPS = [
     make_setup("batasaurus", players=players, memory=memory, dinosaurs=dinosaurs)
     for memory in ("glimpse", "perfect")
@@ -215,7 +204,8 @@ def test_b4_3_the_history_tells_a_seat_nothing_of_where_cards_lie(players: int) 
     rng = random.Random(players)
     changed = 0
     for seed in range(3):
-        for table, opening, actions in positions(setup, seed):
+        for table, history in moments(setup, seed):
+            opening, actions = history["opening"], history["actions"]
             if table.phase == Phase.MEMORISING:
                 continue
             seat = rng.randrange(players)
@@ -237,7 +227,7 @@ def test_b4_3_the_history_tells_a_seat_nothing_of_where_cards_lie(players: int) 
                 one.step(action)
             two = Played(setup, moved, leader=int(opening.leader), actions=like)
             assert one.draw(seat) == two.draw(seat)
-            assert one.draw(seat) == render_text(setup, table, seat, opening=opening, actions=actions)
+            assert one.draw(seat) == render_text(setup, table, seat, **history)
             changed += one.draw() != two.draw()
     assert changed > 50
 
@@ -260,9 +250,9 @@ def test_b2_3_with_perfect_memory_what_another_commits_cannot_be_told() -> None:
 @every_setup
 def test_every_table_fits_the_page(setup: Setup, language: str) -> None:
     short = LANGUAGES[language].words.seat_short
-    for table, opening, actions in positions(setup, 1):
+    for table, history in moments(setup, 1):
         for seat in (None, *range(setup.players)):
-            text = render_text(setup, table, seat, language=language, opening=opening, actions=actions)
+            text = render_text(setup, table, seat, language=language, **history)
             assert max(map(len, text.splitlines())) <= WIDTH
             assert all(f" {short.format(seat=other)} " in text for other in range(setup.players))
             assert text.count("▶") == (table.stage == 0)
@@ -346,12 +336,3 @@ def test_b2_4_and_b3_2_the_last_trick_and_the_end_are_told(played: Played, last:
         assert not re.search("▶|leads|to play|to lead", text)
     assert played.scene().trick == len(tricks_of(played.setup, **played.history))
     assert played.scene().at_turn is None
-
-
-def test_refusals() -> None:
-    played = glimpse()
-    with pytest.raises(RulesError, match="Unknown language 'de'"):
-        played.draw(0, language="de")
-    for seat in (3, -1, True):
-        with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
-            played.draw(seat)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from nainjaune_env.core.cards import DECK
-from nainjaune_env.core.errors import DealError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import action_of
@@ -155,14 +154,6 @@ def test_the_end_of_a_round_is_told() -> None:
     assert "seat 1 is out of cards, grand opéra!" in text
     assert "0: −15   1: +0   2: −15" in text
     assert "to act" not in text
-
-
-def test_refusals() -> None:
-    setup, table, _ = play([])
-    with pytest.raises(RulesError, match="Unknown language 'de'"):
-        render_text(setup, table, language="de")
-    with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
-        render_text(setup, table, 3)
 
 
 def test_n2_6_runs_and_last_words_are_followed() -> None:
