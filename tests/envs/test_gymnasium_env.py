@@ -14,8 +14,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from sb3_contrib import MaskablePPO
 
+from nainjaune_agents.heuristics import heuristics
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.agent import Agent, DecisionBatch, SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError
 from nainjaune_env.envs import reset_options
 from nainjaune_env.envs.gymnasium_env import SeatEnv
@@ -95,6 +96,39 @@ def test_pictures_are_the_learners_view(game: str, monkeypatch: pytest.MonkeyPat
         _, info = env.reset(seed=2)
         env.step(int(info["action_mask"].argmax()))
     assert drawn == [info["seat"]] * 2
+
+
+@pytest.mark.parametrize("seat", [0, 2])
+@pytest.mark.parametrize("preset", ["djeco", "classic", "batasaurus"])
+def test_the_same_games_as_the_batch(preset: str, seat: int) -> None:
+    """Every ply by the same agents, at the same cards: the same record, and the rewards sum to the learner's payoff."""
+    rule = "cheapest" if preset == "batasaurus" else "lowest"
+    env = SeatEnv(preset, 3, opponents=rule, seat=seat)
+    hero = heuristics(env.setup.game.name)[rule]
+    batch = Batch(env.setup, 1, seed=8, autoreset=False)
+    memory = SeatAssignment(batch, [hero], np.zeros((1, 3), np.int64), lambda *_: np.random.default_rng(0))
+    seen, info = env.reset(seed=8)
+    payoff, total, over = batch.reward[0].astype(np.int64), 0.0, False
+    while not batch.done[0]:
+        action = memory.actions(np.zeros(1, np.int64))
+        if batch.seat[0] == seat:
+            assert not over
+            assert seen.tobytes() == batch.observation[0].tobytes()
+            assert info["action_mask"].tobytes() == batch.mask[0].tobytes()
+            assert (info["seat"], info["action_mask"].dtype) == (seat, np.int8)
+            seen, reward, over, _, info = env.step(action[0])
+            total += reward
+        batch.step(action)
+        memory.stepped()
+        payoff += batch.reward[0]
+    assert over
+    assert total == payoff[seat]
+    assert not info["action_mask"].any()
+    assert seen.tobytes() == batch.observe(seat)[0].tobytes()
+    record = env.record("me")
+    verify(record)
+    assert record["agents"] == ["me" if k == seat else rule for k in range(3)]
+    assert record["seed"] == 8
 
 
 @pytest.mark.parametrize("seat", ["rotate", "random"])

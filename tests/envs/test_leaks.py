@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
@@ -21,69 +20,15 @@ from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.records.recorder import history_of_round
 from tests.support.contract import all_setups, helper, legal_actions, single
 
-VIEWER = 1
-RULES = [("djeco", 4, {}), ("classic", 3, {}), ("skip", 5, {}), ("tableau", 4, {"announce": "explicit"})]
-
 
 def deal(env: Any, cards: list[str], hands_of: int, **more: Any) -> Any:
     hands = [cards[k * hands_of : (k + 1) * hands_of] for k in range(env.setup.players)]
     return setup_table(env.setup, hands, dealer=0, **more)
 
 
-def shown(env: Any) -> tuple[dict[str, Any], dict[str, Any], str]:
-    agent = f"seat_{VIEWER}"
-    return env.observe(agent), env.infos[agent], env.picture(VIEWER)
-
-
 def moves(env: Any) -> list[tuple[int, str]]:
     raw = env.unwrapped
     return replay_round(raw.setup, **history_of_round(raw._batch, 0)).moves
-
-
-def same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
-    arrays = zip((*left[0].values(), *left[1].values()), (*right[0].values(), *right[1].values()), strict=True)
-    return (
-        left[0].keys() == right[0].keys()
-        and left[1].keys() == right[1].keys()
-        and all(np.array_equal(a, b) for a, b in arrays)
-        and left[2] == right[2]
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("preset", "players", "knobs"), RULES)
-def test_n6_hidden_cards_never_show(preset: str, players: int, knobs: dict[str, Any]) -> None:
-    one, two = (nainjaune_env.env(preset=preset, players=players, skip_forced=False, viewpoint=VIEWER, **knobs) for _ in "ab")
-    rng = np.random.default_rng(players)
-    size = one.setup.kernel_rules.hand_size
-    hidden = np.array([k for k in range(52) if not VIEWER * size <= k < (VIEWER + 1) * size])
-    looks = told_apart = 0
-    for game in range(16):
-        if min(looks, told_apart) > 40:
-            break
-        cards = [DECK[k] for k in rng.permutation(52)]
-        swapped = list(cards)
-        a, b = rng.choice(hidden, 2, replace=False)
-        swapped[a], swapped[b] = cards[b], cards[a]
-        one.reset(options={"table": deal(one, cards, size, seed=game)})
-        two.reset(options={"table": deal(two, swapped, size, seed=game)})
-        while not any(one.terminations.values()):
-            assert same(shown(one), shown(two))
-            if looks % 20 == 0:  # drawing one takes as long as a round
-                assert one.svg(VIEWER) == two.svg(VIEWER)
-            looks += 1
-            told_apart += one.picture() != two.picture()
-            mask = one.observe(one.agent_selection)["action_mask"]
-            other = two.observe(two.agent_selection)["action_mask"]
-            action = int(rng.choice(np.flatnonzero(mask)))
-            if not other[action]:
-                break
-            one.step(action)
-            two.step(action)
-            if moves(one) != moves(two):
-                break  # from here on the seat has seen two different things
-    assert looks > 40
-    assert told_apart > 40  # a spectator sees the difference, so there was one to hide
 
 
 def test_n6_the_suit_that_is_shown_is_not_the_kernels_choice() -> None:

@@ -111,20 +111,6 @@ def test_an_illegal_action_names_the_legal_ones_and_changes_nothing() -> None:
         assert env.unwrapped._batch.tables.tobytes() != before.tobytes()
 
 
-def test_calls_out_of_order() -> None:
-    env = nainjaune_env.env(render_mode="ansi")
-    for call in (env.render, env.agent_iter, lambda: env.step(0), lambda: env.observe("seat_0")):
-        with pytest.raises(Exception, match="reset"):
-            call()
-    raw = nainjaune_env.raw_env()
-    with pytest.raises(IllegalActionError, match="reset"):
-        raw.step(0)
-    with pytest.raises(DealError, match="reset"):
-        raw.picture()
-    with pytest.raises(RulesError, match="ansi"):
-        raw.render()
-
-
 def test_unknown_agents_modes_and_viewpoints() -> None:
     env = nainjaune_env.env()
     env.reset(seed=0)
@@ -284,8 +270,16 @@ def test_an_unknown_keyword_is_a_type_error_and_the_other_word_for_players_gets_
     assert make_setup(preset="classic", players=5) == nainjaune_env.raw_env(preset="classic", players=5).setup
 
 
-def test_before_the_first_reset_there_is_nothing_to_see() -> None:
+def test_before_the_first_reset_there_is_nothing_to_see_or_do() -> None:
+    env = nainjaune_env.env(render_mode="ansi")
+    for call in (env.render, env.agent_iter, lambda: env.step(0), lambda: env.observe("seat_0")):
+        with pytest.raises(Exception, match="reset"):
+            call()
     env = nainjaune_env.raw_env(render_mode="ansi")
     for look in (lambda: env.observe("seat_0"), env.state, env.render, env.picture, env.svg):
         with pytest.raises(DealError, match=r"There is no table yet: call reset\(\) first\."):
             look()
+    with pytest.raises(IllegalActionError, match="reset"):
+        env.step(0)
+    with pytest.raises(RulesError, match="ansi"):
+        nainjaune_env.raw_env().render()

@@ -20,7 +20,6 @@ from pettingzoo.utils.conversions import parallel_to_aec
 
 import nainjaune_env
 from nainjaune_env import game_names, get_game
-from nainjaune_env.core.errors import RulesError
 from tests.support.games import games_with
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
@@ -128,9 +127,3 @@ def test_pettingzoo(name: str, settings: dict[str, Any], game: str, preset: str,
 
 
 # ---------------------------------------------------------------- the excuses
-
-
-@pytest.mark.parametrize("interface", ["aec", "parallel"])
-def test_nothing_takes_a_number_of_cycles(interface: str) -> None:
-    with pytest.raises(RulesError, match="Unknown argument or knob 'max_cycles'"):
-        getattr(Interfaces(*PRESETS[0]), interface)(max_cycles=4)

@@ -131,19 +131,6 @@ def test_a_reset_begins_anew_and_drops_what_was_unfinished(setup: Setup) -> None
 
 
 @every_setup
-def test_a_recorder_may_come_to_a_batch_whose_episode_has_just_begun_again(setup: Setup) -> None:
-    batch, choices = Batch(setup, 1, seed=1, log=True), streams(4, 1)
-    while not batch.done[0]:
-        batch.step(batch.sample(choices))
-    recorder = recorder_of(batch)
-    finished: list[tuple[int, Record]] = []
-    while not finished:
-        batch.step(batch.sample(choices))
-        finished = recorder.stepped()
-    assert verify_record(finished[0][1]) == 1
-
-
-@every_setup
 @pytest.mark.parametrize("autoreset", [True, False])
 def test_a_recorder_may_come_in_the_middle_of_an_episode(setup: Setup, autoreset: bool) -> None:
     """The log of the batch holds it from its beginning."""
@@ -280,22 +267,3 @@ short_hands = st.builds(
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_matches_under_any_rules_are_recorded(setup: Setup, seed: int, autoreset: bool) -> None:
     assert record_matches(setup, tables=3, matches=3, seed=seed, autoreset=autoreset) >= 3
-
-
-def test_an_opening_that_is_not_known_is_refused_and_those_after_it_are_not() -> None:
-    batch = Batch(SHORT, 20, seed=1, episode="match", log=True)
-    choices = streams(4, 20)
-    for _ in range(9):
-        batch.step(batch.sample(choices))
-    batch.set_tables(None, batch.tables.copy())
-    recorder, refused, records = Recorder(batch), list[str](), list[Record]()
-    for _ in range(15):
-        batch.step(batch.sample(choices))
-        try:
-            records += [record for _, record in recorder.stepped()]
-        except RecordError as error:
-            refused.append(str(error))
-    assert refused
-    assert all("A record begins with a match's first deal" in sentence for sentence in refused)
-    assert len(records) > 20
-    assert all(verify_record(record) for record in records)

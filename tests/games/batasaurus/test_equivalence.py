@@ -5,17 +5,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 
 from nainjaune_env.compiler.packed import pack
 from nainjaune_env.games.batasaurus import SPEC
 from tests import prove
-from tests.twin.batasaurus import MEMORISE
 from tests.twin.cells import Cell, all_cells, compare
 from tests.twin.compare_batasaurus import Comparer
 from tests.twin.mismatch import Mismatch
@@ -57,39 +54,6 @@ def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
     comparer.batch.numbers = pack(other, comparer.batch.options)
     with pytest.raises(Mismatch, match=r"differ: (.|\n)*preset='batasaurus' players=4 from me(.|\n)*moves="):
         comparer.job(Random(knob), "me")
-
-
-LAYOUTS = [[1, 2, 3], [3, 1, 2], [2, 3, 1]]
-# seats 0 and 1 tie on 3 and battle; seat 0 has committed, hidden, when the moves end
-MOVES = [MEMORISE, MEMORISE, MEMORISE, 2, 0, 0, 1]
-
-
-def test_a_game_from_given_layouts() -> None:
-    comparer = Comparer(SPEC.setup("batasaurus", 3, dinosaurs=3))
-    g = comparer.play_from(LAYOUTS, 0, MOVES)
-    assert (g.phase(), g.seat(), g.battling, g.at_stake()) == ("battle", 1, [0, 1], 4)
-    assert comparer.batch.tables[0].hidden.tolist() == [2, 0, 0, 0]
-    g = comparer.play_from(LAYOUTS, 0, [*MOVES, 1, 0, 2, 1])  # 2 beats 1, then 1 loses to 2 and 3
-    assert (g.over, g.piles, g.left_over) == (True, [5, 0, 3 + 1], [0, 0, 1])
-    assert comparer.batch.tables[0].pile.tolist() == [5, 0, 4, 0]
-
-
-def test_every_first_leader_and_layout_is_as_likely_as_another() -> None:
-    """B1 and B3.2, on what the comparison starts from: each value in each slot, within five standard errors."""
-    comparer = Comparer(SPEC.setup("batasaurus", 4))
-    rng = Random(1)
-    firsts: Counter[int] = Counter()
-    value_in_slot = np.zeros((4, 12, 13), int)
-    for _ in range(100):
-        comparer.batch.reset(seeds=np.array([rng.getrandbits(64) for _ in range(comparer.batch.num_tables)], np.uint64))
-        tables = comparer.batch.tables
-        firsts.update(tables["first"].tolist())
-        for table in tables:
-            value_in_slot[np.arange(4)[:, None], np.arange(12), table.layout] += 1
-    games = sum(firsts.values())
-    assert sorted(firsts) == [0, 1, 2, 3]
-    assert max(abs(count - games / 4) for count in firsts.values()) < 5 * (games * 3 / 16) ** 0.5
-    assert np.abs(value_in_slot[:, :, 1:] - games / 12).max() < 5 * (games * 11 / 144) ** 0.5
 
 
 def test_prove_reports_what_it_compared(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,12 +72,3 @@ def test_everything_that_is_counted_comes_about() -> None:
     result = assert_counted_as_by_hand(make_setup("batasaurus", players=3), 3, 300)
     for name in result[0]:
         assert np.any([tally[name] for tally in result], axis=0).all(), name
-
-
-def test_a_trick_has_one_leader_and_at_most_one_winner() -> None:
-    rounds = play_rounds(make_setup("batasaurus", players=4), 3, 100, record=False)
-    counted = rounds.counted()
-    tricks = rounds.field("tricks", counted)
-    assert (tricks == tricks[:, :1]).all()
-    assert (rounds.field("led", counted).sum(axis=(1, 2)) == tricks[:, 0]).all()
-    assert (rounds.field("won", counted).sum(axis=1) <= tricks[:, 0]).all()

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import random
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
-from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.batasaurus.view import pictures
 from nainjaune_env.games.batasaurus.view.pictures import BACK, dinosaur, drawing
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, scene
 from nainjaune_env.registry import make_setup
-from tests.games.batasaurus import hidden
 from tests.support.recorded import moments
 from tests.support.recorded import play as play_matches
 from tests.support.svg_boxes import Box, boxes, texts
@@ -72,31 +67,6 @@ def test_who_sees_which_cards() -> None:
     assert all(name in names for name in LANGUAGES["en"].words.dinosaurs)
     later, history = moments(setup, 1)[5]
     assert len(backs(pictures.svg(setup, later, looks, **history))) == int(later.cards[:3].sum())
-
-
-@pytest.mark.parametrize("memory", ["glimpse", "perfect"])
-def test_b4_what_is_hidden_does_not_show_whatever_was_played(memory: str) -> None:
-    """Two deals that a seat cannot tell apart, and play that shows the same, with its history: the same picture."""
-    setup, rng, looks = glimpse(3, memory=memory), random.Random(1), 0
-    for seed in range(6):
-        one, two = (Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False) for _ in "ab")
-        seat = rng.randrange(3)
-        two.set_tables(0, np.array([hidden.reshuffle(setup, one.tables[0], seat, rng)], setup.game.table), trusted=True)
-        logs: list[dict[str, Any]] = [{"opening": batch.tables[0].copy(), "actions": []} for batch in (one, two)]
-        while True:
-            here, there = (pictures.svg(setup, batch.tables[0], seat, **log) for batch, log in zip((one, two), logs, strict=True))
-            assert here == there
-            looks += 1
-            legal = legal_actions(int(one.legal[0]))
-            like = {a: hidden.counterpart(setup, one.tables[0], two.tables[0], a) for a in legal}
-            choices = [a for a, b in like.items() if b is not None]
-            if not choices:
-                break
-            action = rng.choice(choices)
-            for batch, log, number in ((one, logs[0], action), (two, logs[1], like[action])):
-                log["actions"].append(number)
-                batch.step([number])
-    assert looks > 60
 
 
 def test_a_battle_shows() -> None:

@@ -132,17 +132,3 @@ def test_everything_that_is_counted_comes_about() -> None:
     for name in result[0]:
         assert np.any([tally[name] for tally in result], axis=0).all() or name in ("led",), name
     assert np.sum([tally["led"] for tally in result], axis=0).min() > 0
-
-
-def test_a_dealt_pot_card_is_captured_stranded_or_silent() -> None:
-    rounds = play_rounds(make_setup("nain_jaune", "tableau", 5, announce="explicit"), 3, 100, record=False)
-    counted = rounds.counted()
-    ends = sum(rounds.field(name, counted) for name in ("captured", "stranded", "silent"))
-    assert (ends == rounds.field("dealt", counted)).all()
-
-
-@pytest.mark.parametrize("name", ["out", "opera"])
-def test_one_seat_goes_out(name: str) -> None:
-    rounds = play_rounds(make_setup("nain_jaune", "classic", 4), 3, 100, record=False)
-    per_round = rounds.field(name, rounds.counted()).sum(axis=1)
-    assert (per_round == 1).all() if name == "out" else (per_round <= 1).all()
