@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from nainjaune_env.compiler.jit import jit
-from nainjaune_env.core import prng
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.prng import RowStreams, below, entropy, mix, next_word, streams
 from tests.support.chi_square import surprising
@@ -127,21 +126,6 @@ def test_what_is_no_seed_is_refused_in_a_sentence(seed: Any) -> None:
 @pytest.mark.parametrize("kind", [int, np.uint64])
 def test_every_state_is_a_seed(kind: Any) -> None:
     assert len({int(streams(kind(seed), 1)[0]) for seed in (0, 1, 2**63, 2**64 - 1)}) == 4
-
-
-class Numpy1Integer(int):
-    """A Python integer as NumPy 1 adds it to ``uint64``: as floats."""
-
-    def __add__(self, other: Any) -> Any:
-        return float(self) + float(other)
-
-
-def test_streams_add_no_python_integers_to_uint64(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled ``mix`` returns one."""
-    expected = streams(7, 4, 3)
-    compiled = prng.mix
-    monkeypatch.setattr(prng, "mix", lambda word: Numpy1Integer(compiled(word)))
-    assert streams(7, 4, 3).tolist() == expected.tolist()
 
 
 def test_entropy_is_another_seed_every_time() -> None:

@@ -361,21 +361,6 @@ def test_deals_count_what_reset_begins() -> None:
     assert batch.deals.tolist() == [3, 3, 4]
 
 
-@pytest.mark.parametrize("game", game_names())
-@pytest.mark.parametrize("skip_forced", [True, False])
-@pytest.mark.parametrize("start", ["fresh", "carried"])
-def test_deals_count_what_autoreset_begins(game: str, start: Any, skip_forced: bool) -> None:
-    """One more at each end."""
-    batch = Batch(make_setup(game), 5, seed=3, start=start, skip_forced=skip_forced)
-    expected, draws, ends = np.ones(5, np.int64), streams(3, 5), 0
-    for _ in range(400):
-        batch.step(batch.sample(draws))
-        ends += int(batch.done.sum())
-        expected += batch.done
-        assert batch.deals.tolist() == expected.tolist()
-    assert ends >= 10
-
-
 def test_deals_count_every_round_of_a_match() -> None:
     """Two rounds each, then the next match: ``rounds`` of the table is 1 or 2, and the deal is odd or even with it."""
     batch = Batch(make_setup("nain_jaune", "classic", 3, max_rounds=2), 6, seed=4, episode="match")

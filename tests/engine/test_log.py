@@ -110,34 +110,6 @@ def test_the_log_is_what_was_stepped_under_any_rules_whatever_its_space(
         assert log_of(played.batch).seat.shape[1] > space  # it has grown
 
 
-@pytest.mark.parametrize("episode", ["round", "match"])
-@pytest.mark.parametrize("autoreset", [True, False])
-@pytest.mark.parametrize("setup", [FORCED_FIRST, NO_DECISION], ids=["forced first", "no decision"])
-def test_forced_plies_that_had_no_space_are_written(
-    setup: Setup, autoreset: bool, episode: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At the beginning, at the end, and in whole rounds of a match."""
-    restored: list[int] = []
-    loops_of = log_module.replay_loops_of
-    monkeypatch.setattr(log_module, "replay_loops_of", lambda setup: restored.append(1) or loops_of(setup))
-    monkeypatch.setattr(log_module, "SPACE", 1)
-    played = PlyByPly(setup, 40, seed=3, episode=episode, autoreset=autoreset)
-    check(played)
-    play(played, 25, streams(5, 40), every=3)
-    assert restored
-    monkeypatch.setattr(log_module, "SPACE", 256)
-    played.reset(np.arange(0, 40, 3), seed=8)
-    check(played)
-    wide = PlyByPly(setup, 40, seed=3, episode=episode, autoreset=autoreset)
-    draws = streams(5, 40)
-    for _ in range(25):
-        wide.step(wide.batch.sample(draws))
-    wide.reset(np.arange(0, 40, 3), seed=8)
-    assert [log_of(wide.batch).episode(i).actions.tolist() for i in range(40)] == [
-        log_of(played.batch).episode(i).actions.tolist() for i in range(40)
-    ]
-
-
 @pytest.mark.parametrize("game", ["nain_jaune", "batasaurus", "signal_lamps"])
 @pytest.mark.parametrize("autoreset", [True, False])
 def test_threads_write_the_same_log(game: str, autoreset: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -359,16 +359,6 @@ def test_rules_without_any_decision_end_in_an_error(made: Any, monkeypatch: pyte
     assert observation.any()
 
 
-def test_an_unknown_keyword_is_a_type_error() -> None:
-    for made in (SeatEnv, SeatVectorEnv, lambda **rules: gymnasium.make("NainJaune-v0", **rules)):
-        with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
-            made(frameskip=1)
-        with pytest.raises(TypeError, match=r"unexpected keyword argument 'num_players'. Did you mean 'players'\?"):
-            made(num_players=3)
-        with pytest.raises(TypeError, match=r"Did you mean 'opponents'\? Valid: .*preset, players, .*illegal_reward, .*, stake"):
-            made(opponent="tally")
-
-
 def highest(observations: Any, masks: Any) -> Any:
     """The highest legal action at every table; a pass where that is one."""
     assert observations.shape[0] == masks.shape[0]

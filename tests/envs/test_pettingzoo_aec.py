@@ -14,26 +14,26 @@ import pytest
 import nainjaune_env
 from nainjaune_env import game_names, get_game, make_setup
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.envs import pettingzoo_aec
 from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose, play
-from tests.support.games import every_table, without
+from tests.support.contract import all_setups, payoffs
+from tests.support.games import without
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 
 
 @pytest.mark.parametrize("skip_forced", [True, False])
-@pytest.mark.parametrize(("game", "preset", "players"), every_table())
-def test_rewards_sum_to_the_payoff(game: str, preset: str, players: int, skip_forced: bool) -> None:
-    env = nainjaune_env.env(preset=preset, players=players, game=game, skip_forced=skip_forced)
-    setup, rng = env.setup, np.random.default_rng(players)
-    out = np.zeros(players, np.int32)
+@pytest.mark.parametrize("setup", all_setups())
+def test_rewards_sum_to_the_payoff(setup: Setup, skip_forced: bool) -> None:
+    env = nainjaune_env.env(setup.preset, setup.players, game=setup.game.name, skip_forced=skip_forced)
+    rng = np.random.default_rng(setup.players)
     for seed in range(2):
         env.reset(seed=seed)
         returns = play(env, rng)
-        setup.game.kernel.payoffs(env.unwrapped._batch.tables[0], setup.kernel_rules, out)
-        assert list(returns.values()) == out.tolist()
+        assert list(returns.values()) == payoffs(env.unwrapped._batch)
         assert all(type(chips) is int for chips in returns.values())
         assert not env.agents
 

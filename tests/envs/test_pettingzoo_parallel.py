@@ -11,10 +11,10 @@ import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game, make_setup
 from nainjaune_env.core.errors import AgentError, IllegalActionError, RulesError
 from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose_all, play, play_parallel
-from tests.support.contract import payoffs, single
-from tests.support.games import every_table
+from tests.support.contract import all_setups, payoffs, single
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 FORCED_ENDS = [(game, preset) for game, preset in PRESETS if game != "signal_lamps"]
@@ -27,11 +27,12 @@ def batch_of(env: Any) -> Batch:
 
 
 @pytest.mark.parametrize("skip_forced", [False, True])
-@pytest.mark.parametrize(("game", "preset", "players"), every_table())
-def test_same_seed_same_games_as_a_batch(game: str, preset: str, players: int, skip_forced: bool) -> None:
+@pytest.mark.parametrize("setup", all_setups())
+def test_same_seed_same_games_as_a_batch(setup: Setup, skip_forced: bool) -> None:
     """Step by step: observations, masks, and each agent's own reward."""
-    env = nainjaune_env.parallel_env(preset, players, game=game, skip_forced=skip_forced)
-    batch = Batch(env.setup, 1, seed=players, skip_forced=skip_forced, autoreset=False)
+    players = setup.players
+    env = nainjaune_env.parallel_env(setup.preset, players, game=setup.game.name, skip_forced=skip_forced)
+    batch = Batch(setup, 1, seed=players, skip_forced=skip_forced, autoreset=False)
     observations, _ = env.reset(seed=players)
     draws = streams(5, 1)
     while not batch.done[0]:

@@ -197,11 +197,7 @@ def test_options_for_all_tables_at_once() -> None:
         (lambda venv: venv.set_options([{}]), DealError, "one for each of 2 tables, not 1"),
         (lambda venv: [venv.set_options({"strat": {}}), venv.reset()], DealError, "Did you mean 'start'"),
         (lambda venv: venv.step(np.zeros(3, np.int64)), IllegalActionError, r"shape \(2,\), not int64, shape \(3,\)"),
-        (
-            lambda venv: venv.step([[0], [0, 1]]),
-            IllegalActionError,
-            r"^Expected one whole number a table, not \[\[0\], \[0, 1\]\]\.$",
-        ),
+        (lambda venv: venv.step([[0], [0, 1]]), IllegalActionError, r"^Expected one whole number a table, not \[\[0\], \[0, "),
         (lambda venv: venv.step(np.zeros(2)), IllegalActionError, "Expected one whole number a table"),
         (lambda venv: venv.step(np.full(2, 1000)), IllegalActionError, "not legal at table 0"),
         (lambda venv: SeatVecEnv(2).step(np.zeros(2, np.int64)), IllegalActionError, r"call reset\(\) first"),

@@ -84,20 +84,6 @@ def test_a_record_has_no_padding(setup: Setup) -> None:
     assert sum(parts) == setup.game.table.itemsize
 
 
-@every_setup
-def test_a_seat_is_asked_wherever_it_has_a_choice(setup: Setup) -> None:
-    rng = random.Random(4)
-    for seed in range(3):
-        batch = single(setup, seed=seed)
-        while batch.legal[0]:
-            asked = setup.game.kernel.needs_decision(batch.tables[0], setup.kernel_rules, batch.legal[0])
-            assert asked or len(legal_actions(int(batch.legal[0]))) == 1
-            asking = Batch(setup, 1, autoreset=False)
-            asking.set_tables(0, batch.tables[0])
-            assert (asking.tables[0] == batch.tables[0]) == asked
-            advance(batch, 1, rng)
-
-
 # ---------------------------------------------------------------- rounds, rewards, payoffs
 
 
@@ -108,29 +94,6 @@ def test_every_round_ends_under_any_knobs(setup: Setup, seed: int, choice: str) 
     total = batch.reward[0].copy() + finish(batch, random.Random(seed), choice)
     assert batch.tables["stage"][0] != Stage.PLAYING
     assert total.tolist() == payoffs(batch)
-
-
-@every_setup
-def test_rewards_of_a_match_sum_to_the_payoffs_of_its_rounds(setup: Setup) -> None:
-    rng = random.Random(6)
-    batch = single(setup, seed=6, episode="match")
-    by_hand = single(setup, seed=6, start="carried")
-    total = batch.reward[0].astype(np.int64)
-    rounds = np.zeros(setup.players, np.int64)
-    for _ in range(4000):  # plies; a long match is left in the middle, between two rounds
-        action = rng.choice(legal_actions(int(batch.legal[0])))
-        batch.step([action])
-        total += batch.reward[0]
-        by_hand.step([action])
-        if by_hand.done[0]:
-            rounds += payoffs(by_hand)
-            if batch.done[0]:
-                break
-            by_hand.set_tables(0, batch.tables)
-        assert total.tolist() == (rounds + payoffs(batch)).tolist()
-    if batch.done[0]:
-        assert batch.tables["stage"][0] == Stage.MATCH_OVER
-        assert total.tolist() == rounds.tolist()
 
 
 # ---------------------------------------------------------------- the same seed, the same games
@@ -327,31 +290,3 @@ def test_only_what_is_said_to_be_drawn_depends_on_chance(setup: Setup) -> None:
             kernel.deal(row, rules)
         free = set(setup.game.table.names) - {"rng", *setup.game.chance_fields}
         assert all((rows[name] == rows[name][0]).all() for name in free)
-
-
-@every_setup
-def test_given_start_values_hold_for_every_new_match(setup: Setup) -> None:
-    values = {name: np.arange(1, size + 1) for name, size in setup.game.start_values.items()}
-    flat = np.concatenate([*values.values(), np.zeros(0)]).astype(np.int32)
-    batch = single(setup, seed=15, start=values)
-    kernel, rules = setup.game.kernel, setup.kernel_rules
-    for _ in range(3):
-        expected = batch.tables.copy()
-        before = batch.tables["rng"].copy()
-        batch.reset(seeds=before)
-        expected["rng"] = before
-        kernel.start(expected[0], rules)
-        if flat.size:
-            kernel.set_start_values(expected[0], rules, flat)
-        kernel.deal(expected[0], rules)
-        assert batch.tables.tobytes() == expected.tobytes()
-        finish(batch, random.Random(15))
-    if flat.size:
-        assert batch.tables.tobytes() != finished(setup, 15).tobytes()
-
-
-def finished(setup: Setup, seed: int) -> Any:
-    """A fresh match's first round, played out."""
-    batch = single(setup, seed=seed)
-    finish(batch, random.Random(seed))
-    return batch.tables

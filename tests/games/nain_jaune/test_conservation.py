@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from typing import Any
 
 import numpy as np
@@ -20,23 +18,6 @@ from tests.support.contract import any_setup
 
 from .both import deal, plain, play
 
-DECK_SET = (1 << 52) - 1
-
-
-def check_cards(batch: Batch) -> None:
-    """Hands, played cards and talon are the deck, each card once; hand sizes say how many."""
-    n, size = batch.num_players, batch.setup.kernel_rules.hand_size  # type: ignore[attr-defined]
-    tables = batch.tables
-    dealt = n * size
-    talon = np.bitwise_or.reduce(np.int64(1) << tables["deck"][:, dealt:].astype(np.int64), axis=1)
-    parts = [tables[name][:, seat] for name in ("hand", "played") for seat in range(n)] + [talon]
-    assert (functools.reduce(operator.or_, parts) == DECK_SET).all()
-    assert (sum(np.bitwise_count(part).astype(int) for part in parts) == 52).all()
-    assert np.array_equal(np.bitwise_count(tables["hand"]), tables["cards"])
-    assert not tables["hand"][:, n:].any()
-    assert not tables["played"][:, n:].any()
-    assert not tables["spare"].any()
-
 
 def chips(batch: Batch) -> Any:
     """Stacks and pots in all, per table."""
@@ -51,7 +32,7 @@ def test_n4_5_conservation_under_any_knobs_and_pots(setup: Any, seed: int, pots:
     start = (setup.rules.starting_stack or 0) * setup.players + sum(given_pots)
     draws = streams(seed, 4)
     while not batch.done.all():
-        check_cards(batch)
+        setup.check_tables(batch.tables)
         assert (chips(batch) == start).all()
         assert (batch.tables["pot"] >= 0).all()
         assert (batch.tables["pot"] <= POT_LIMIT).all()

@@ -19,7 +19,6 @@ from nainjaune_env.games.batasaurus.view.text import PANEL, WIDTH, panel, render
 from nainjaune_env.records.recorder import history_of_round
 from nainjaune_env.registry import make_setup
 from tests.support.recorded import moments
-from tests.support.wordings import french
 
 LAYOUTS = [
     [5, 12, 1, 8, 3, 10, 7, 2, 11, 6, 9, 4],
@@ -121,16 +120,6 @@ Batasaurus · batasaurus · trick 2
 
 def test_the_picture() -> None:
     assert glimpse().draw(0) == PICTURE
-
-
-def test_in_french() -> None:
-    text = glimpse().draw(0, language="fr")
-    for words in (
-        "pli 2", "place 1", "Stégosaure", "Styracosaure", "9 cartes · pile 0", "sur 10", "Bataille !", "(vous)", "entame",
-        "à la place 0 de poser une carte face cachée, 6 cartes en jeu", "pli précédent : la place 1 a remporté 3 cartes",
-        "place 1 T. rex · place 2 Tricératops · place 0 Vélociraptor", "non montrées",
-    ):  # fmt: skip
-        assert french(words) in text, words
 
 
 # ---------------------------------------------------------------- what is seen

@@ -56,14 +56,6 @@ def test_every_call_in_french() -> None:
     assert text.endswith(french("Résultat : Place 0 (ann) gagne avec 180 jetons.\n"))
 
 
-def test_every_call_in_english() -> None:
-    text = show_record(record_of(OPERA, OPERA_MOVES, starting_stack=60), "en")
-    assert "7♦ “The nain jaune takes all!” (+15) 8♠ 9♠ 10♦ “The ten takes all!” (+3) J♣ “The jack takes all!” (+6)" in text
-    assert "K♥ “The king takes all!” (+12) “King and I start again!” A♥ 2♥ — out!\n" in text
-    assert "    Grand opéra! Every pot goes to ann (+0).\n" in text
-    assert "and has no more: left with" in text
-
-
 def test_stops_passes_and_blocked_circles() -> None:
     record = play(make_setup("nain_jaune", "skip", 3), 3)[0]
     told, english = show_record(record, "fr"), show_record(record, "en")

@@ -19,7 +19,6 @@ from nainjaune_env.games.nain_jaune.rules import PRESETS
 from nainjaune_env.games.nain_jaune.view.scene import scene
 from nainjaune_env.games.nain_jaune.view.text import WIDTH, render_text
 from nainjaune_env.registry import make_setup
-from tests.support.wordings import french
 
 HANDS = [
     ["Ac", "2h", "3d", "4s", "5c", "6h", "9s", "Ts", "Jc", "Qs", "Kh", "Ks", "8c", "8s", "8h"],
@@ -78,16 +77,6 @@ Nain Jaune · djeco · round 1
 def test_the_picture() -> None:
     setup, table, history = play(MOVES)
     assert render_text(setup, table, 0, **history) == PICTURE
-
-
-def test_in_french() -> None:
-    setup, table, history = play(MOVES)
-    text = render_text(setup, table, 0, language="fr", **history)
-    for words in ("manche 1", "V♣", "D♠", "R♥", "place 1", "14 cartes", "49 jetons", "donneur", "Nain jaune qui prend !"):
-        assert french(words) in text
-    assert render_text(*play([])[:2], 0, language="fr").count("aucune carte posée") == 0  # without moves nobody knows
-    setup, table, history = play([])
-    assert "aucune carte posée" in render_text(setup, table, 0, language="fr", **history)
 
 
 def test_n1_5_seats_go_round_in_the_direction_of_play() -> None:
