@@ -72,6 +72,9 @@ def test_plies_are_those_of_a_replay(setup: Setup, options: Any, monkeypatch: py
             replay = Replay(setup, np.frombuffer(now.dealt, setup.game.table)[0])
             assert plies_of(result, k) == [(ply.seat, ply.action) for ply in replay.plies(ActionLog(actions))]
             assert replay.table.tobytes() == batch.tables[i].tobytes()
+            dealt = np.frombuffer(now.dealt, setup.game.table).copy()
+            setup.game.kernel.redact(dealt[0], setup.kernel_rules, int(batch.seat[i]))
+            assert result.opening[k].tobytes() == dealt.tobytes()
             longest = max(longest, len(actions))
         played.step(batch.sample(draws))
     assert longest > 15

@@ -199,17 +199,10 @@ def test_one_match_that_cannot_be_recorded_is_refused_once_and_nothing_else_is_l
 
 
 def record_matches(
-    setup: Setup,
-    *,
-    tables: int,
-    matches: int,
-    seed: int = 1,
-    autoreset: bool = True,
-    skip_forced: bool = True,
-    episode: Any = "match",
+    setup: Setup, *, tables: int, matches: int, seed: int = 1, autoreset: bool = True, episode: Any = "match", **options: Any
 ) -> int:
     """Plays matches, or rounds, at random and verifies a record of each; returns their number."""
-    batch = Batch(setup, tables, seed=seed, episode=episode, skip_forced=skip_forced, autoreset=autoreset, log=True)
+    batch = Batch(setup, tables, seed=seed, episode=episode, autoreset=autoreset, log=True, **options)
     recorder, choices = Recorder(batch), streams(4, tables)
     records = {i: recorder.record(i) for i in np.flatnonzero(batch.done).tolist()} if not autoreset else {}
     count = sum(verify_record(record) > 0 for record in records.values())
