@@ -24,7 +24,7 @@ from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 from nainjaune_env.envs.opponents import Pool
 from nainjaune_env.envs.registration import environment_id, register
 from nainjaune_env.records.record import verify_record as verify
-from nainjaune_env.records.recorder import history_of_round, log_of
+from nainjaune_env.records.recorder import history_of_round, log_of, record_of_episode
 from nainjaune_env.registry import game_names
 from tests.support.contract import everything, helper
 from tests.support.games import games_with
@@ -105,7 +105,7 @@ def test_the_same_games_as_the_batch(preset: str, seat: int) -> None:
     rule = "cheapest" if preset == "batasaurus" else "lowest"
     env = SeatEnv(preset, 3, opponents=rule, seat=seat)
     hero = heuristics(env.setup.game.name)[rule]
-    batch = Batch(env.setup, 1, seed=8, autoreset=False)
+    batch = Batch(env.setup, 1, seed=8, autoreset=False, log=True)
     memory = SeatAssignment(batch, [hero], np.zeros((1, 3), np.int64), lambda *_: np.random.default_rng(0))
     seen, info = env.reset(seed=8)
     payoff, total, over = batch.reward[0].astype(np.int64), 0.0, False
@@ -125,10 +125,9 @@ def test_the_same_games_as_the_batch(preset: str, seat: int) -> None:
     assert total == payoff[seat]
     assert not info["action_mask"].any()
     assert seen.tobytes() == batch.observe(seat)[0].tobytes()
-    record = env.record("me")
-    verify(record)
-    assert record["agents"] == ["me" if k == seat else rule for k in range(3)]
-    assert record["seed"] == 8
+    names = ["me" if k == seat else rule for k in range(3)]
+    assert env.record("me") == record_of_episode(batch, 0, agents=names, seed=8)
+    verify(env.record("me"))
 
 
 @pytest.mark.parametrize("seat", ["rotate", "random"])

@@ -23,6 +23,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs import open_spiel as adaptor
 from nainjaune_env.envs.pettingzoo_aec import raw_env
 from nainjaune_env.records.record import verify_record
+from nainjaune_env.records.recorder import record_of_episode
 from nainjaune_env.registry import game_names, get_game
 from tests.support.contract import helper
 from tests.support.games import games_with
@@ -70,7 +71,7 @@ def test_the_same_seed_gives_the_same_games_as_a_batch_and_the_same_records(
     observer = make_observation(game)
     env = raw_env(params.get("preset"), params["players"], game=name, skip_forced=skip_forced, **knobs_of(params))
     for seed in range(2):
-        batch = Batch(setup, 1, seed=seed, skip_forced=skip_forced, autoreset=False)
+        batch = Batch(setup, 1, seed=seed, skip_forced=skip_forced, autoreset=False, log=True)
         env.reset(seed=seed)
         state = game.seeded_state(seed)
         paid = batch.reward[0].copy()
@@ -92,8 +93,9 @@ def test_the_same_seed_gives_the_same_games_as_a_batch_and_the_same_records(
             paid += batch.reward[0]
         assert state.is_terminal()
         assert state.returns() == paid.tolist()
-        record = state.record(["x"] * setup.players)
-        assert record == env.record(["x"] * setup.players)
+        names = ["x"] * setup.players
+        record = state.record(names)
+        assert record == env.record(names) == record_of_episode(batch, 0, agents=names, seed=seed)
         assert verify_record(record) == 1
 
 

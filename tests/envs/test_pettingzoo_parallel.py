@@ -33,7 +33,7 @@ def test_same_seed_same_games_as_a_batch(setup: Setup, skip_forced: bool) -> Non
     players = setup.players
     env = nainjaune_env.parallel_env(setup.preset, players, game=setup.game.name, skip_forced=skip_forced)
     batch = Batch(setup, 1, seed=players, skip_forced=skip_forced, autoreset=False)
-    observations, _ = env.reset(seed=players)
+    observations, infos = env.reset(seed=players)
     draws = streams(5, 1)
     while not batch.done[0]:
         for agent, seen in observations.items():
@@ -41,15 +41,22 @@ def test_same_seed_same_games_as_a_batch(setup: Setup, skip_forced: bool) -> Non
             np.testing.assert_array_equal(seen["observation"], batch.observe(seat)[0])
             at_turn = batch.mask[0] if seat == batch.seat[0] else np.zeros(batch.num_actions)
             np.testing.assert_array_equal(seen["action_mask"], [*at_turn, seat != batch.seat[0]])
+            np.testing.assert_array_equal(infos[agent]["action_mask"], seen["action_mask"])
+            assert env.observation_space(agent).contains(seen)
         actions = dict.fromkeys(env.agents, env.no_op)
         actions[f"seat_{batch.seat[0]}"] = int(batch.sample(draws)[0])
         batch.step([actions[f"seat_{batch.seat[0]}"]])
-        observations, rewards, terminations, truncations, _ = env.step(actions)
+        observations, rewards, terminations, truncations, infos = env.step(actions)
         assert list(rewards.values()) == batch.reward[0].tolist()
         assert all(type(reward) is int for reward in rewards.values())
         assert list(terminations.values()) == [bool(batch.done[0])] * players
         assert not any(truncations.values())
     assert env.agents == []
+    for agent, seen in observations.items():  # the last observation is every agent's
+        np.testing.assert_array_equal(seen["observation"], batch.observe(int(agent.removeprefix("seat_")))[0])
+        assert np.flatnonzero(seen["action_mask"]).tolist() == [env.no_op]
+        assert infos[agent].keys() == {"action_mask"}
+        np.testing.assert_array_equal(infos[agent]["action_mask"], seen["action_mask"])
 
 
 @pytest.mark.parametrize("episode", ["round", "match"])
@@ -64,26 +71,6 @@ def test_the_same_records_as_turn_by_turn(game: str, preset: str, episode: Any) 
     record = together.unwrapped.record()
     assert record == in_turn.record()
     assert verify_record(record)
-
-
-@pytest.mark.parametrize(("game", "preset"), PRESETS)
-def test_what_is_seen_fits_its_space_and_no_mask_is_empty(game: str, preset: str) -> None:
-    env = nainjaune_env.parallel_env(preset, game=game)
-    rng = np.random.default_rng(1)
-    observations, infos = env.reset(seed=1)
-    going = True
-    while going:
-        going = bool(env.agents)
-        for agent in env.possible_agents:  # at the end too: the last observation is every agent's
-            mask = observations[agent]["action_mask"]
-            assert env.observation_space(agent).contains(observations[agent])
-            np.testing.assert_array_equal(infos[agent]["action_mask"], mask)
-            assert infos[agent].keys() == {"action_mask"}
-            assert mask[env.no_op] == (not mask[: env.no_op].any())
-        assert sum(bool(seen["action_mask"][env.no_op]) for seen in observations.values()) == env.setup.players - going
-        assert env.state_space.contains(env.state())
-        if going:
-            observations, _, _, _, infos = env.step(choose_all(observations, rng))
 
 
 def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
