@@ -15,7 +15,6 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from tests.support.child import compiled_and_plain
 from tests.support.contract import all_setups, any_setup, has_matches, payoffs
 from tests.support.games import without
 
@@ -208,23 +207,3 @@ def test_a_game_need_not_tell_anything() -> None:
 
 def test_the_general_columns_are_told_in_sentences() -> None:
     assert all(column.meaning.endswith(".") for column in DECISION)
-
-
-DIGEST = """
-import hashlib, json
-from tests.support.contract import all_setups
-from tests.analysis.test_features import Played
-found = {}
-for case in all_setups("features")[::4]:
-    traced = Played(case.values[0], 9, 2).trace(every_ply=True)
-    parts = (traced.decisions, traced.positions, traced.choices, traced.seats, traced.dealt, traced.tallies)
-    found[case.id] = hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
-print(json.dumps(found))
-"""
-
-
-@pytest.mark.slow
-def test_plain_python_tells_the_same() -> None:
-    compiled, plain = compiled_and_plain(DIGEST)
-    assert len(set(plain.values())) == len(plain) > 3
-    assert plain == compiled

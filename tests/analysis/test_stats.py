@@ -14,7 +14,6 @@ from nainjaune_env.analysis.stats import tally
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
-from tests.support.child import compiled_and_plain
 from tests.support.contract import all_setups, any_setup
 from tests.support.games import games_with, without
 from tests.support.tallied import play_rounds
@@ -114,19 +113,3 @@ def test_fields_cannot_be_called_what_numpy_calls_its_own() -> None:
         tally_dtype(("cards", 1), ("size", 1))
     dtype = tally_dtype(("cards", 1), ("pots", 5), ("out", 1))
     assert [list(columns(dtype, name)) for name in ("cards", "pots", "out")] == [[0], [1, 2, 3, 4, 5], [6]]
-
-
-DIGEST = """
-import hashlib, json
-from tests.support.contract import all_setups
-from tests.support.tallied import play_rounds
-counted = {case.id: play_rounds(case.values[0], 4, 2, record=False).counted() for case in all_setups("measures")[::4]}
-print(json.dumps({name: hashlib.sha256(sums.tobytes()).hexdigest() for name, sums in counted.items()}))
-"""
-
-
-@pytest.mark.slow
-def test_plain_python_counts_the_same() -> None:
-    compiled, plain = compiled_and_plain(DIGEST)
-    assert len(set(plain.values())) == len(plain) > 3
-    assert plain == compiled

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import itertools
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -139,26 +138,6 @@ def test_a_folder_that_cannot_be_removed_stays(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(os, "rmdir", refuse)
     remove_unused(tmp_path)
     assert (tmp_path / "old").is_dir()
-
-
-def test_the_package_compiles_and_plays_without_a_cache(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    code = (
-        "from nainjaune_env.compiler.jit import jit; from nainjaune_env.compiler.cache import cache_folder\n"
-        "from nainjaune_env.core.prng import streams\n"
-        "assert cache_folder(streams) is None\n"
-        "double = jit(lambda x: 2 * x)\n"
-        "assert double(21) == 42 and len(streams(0, 3)) == 3\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env=os.environ | {"NAINJAUNE_CACHE": str(tmp_path / "file" / "below")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (run.returncode, run.stderr) == (0, "")
 
 
 def compilations(function: Any, *args: Any) -> tuple[Any, int]:
@@ -296,22 +275,6 @@ def test_a_disk_that_is_full_before_the_first_file_is_told_too(
     assert len(warned) == 1
     monkeypatch.undo()
     assert not list(itertools.chain(tmp_path.rglob("*.nb?"), Path(__file__).parent.rglob("test_cache*.nb?")))
-
-
-@compiled_only
-@pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing there")
-def test_the_folder_with_the_pickles_is_the_users_alone(tmp_path: Path) -> None:
-    before = os.umask(0o002)  # the default of many systems
-    try:
-        jit(double)(21)
-    finally:
-        os.umask(before)
-    (pickles,) = {file.parent for file in files(tmp_path, ".nbc")}
-    assert pickles.stat().st_mode & 0o777 == 0o700
-    pickles.chmod(0o777)
-    cache._open_folder.cache_clear()
-    with pytest.warns(RuntimeWarning, match=rf"not kept in {pickles}, .*others can write to it\."):
-        assert compilations(jit(double), 21) == (42, 1)
 
 
 def test_numbas_setting_is_that_of_one_function_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,11 +16,6 @@ def test_text_and_number_are_each_others_inverse() -> None:
         assert text == RANKS[card_rank(number) - 1] + SUITS[number // 13]
 
 
-@pytest.mark.parametrize(("text", "number", "rank"), [("As", 0, 1), ("Ks", 12, 13), ("7d", 32, 7), ("Kc", 51, 13)])
-def test_some_cards(text: str, number: int, rank: int) -> None:
-    assert (card_number(text), card_rank(number)) == (number, rank)
-
-
 @pytest.mark.parametrize("text", ["", "7", "d7", "1s", "10s", "7D", "7d ", None, 7, ["7d"]])
 def test_what_is_no_card_is_refused(text: object) -> None:
     with pytest.raises(ValueError, match="is no card: expected a rank of A23456789TJQK and a suit of shdc, as in '7d'"):

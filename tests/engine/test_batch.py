@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import re
 from dataclasses import replace
 from typing import Any
@@ -33,52 +31,33 @@ def make(**options: Any) -> Batch:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "knobs", "sentence"),
+    ("arguments", "sentence"),
     [
-        (("nain_jaun",), {}, "Unknown game 'nain_jaun'. Did you mean 'nain_jaune'? Valid: "),
-        ((7,), {}, "Unknown game 7. Valid: "),
-        (
-            ("nain_jaune", "clasic"),
-            {},
-            "Unknown preset 'clasic'. Did you mean 'classic'? Valid: djeco, classic, skip, tableau.",
-        ),
-        (("nain_jaune", "djeco", 5), {}, "The preset 'djeco' is for 2 to 4 players, not 5."),
-        (("nain_jaune", "classic", 2), {}, "The preset 'classic' is for 3 to 8 players, not 2."),
-        (("nain_jaune", "skip", 9), {}, "The preset 'skip' is for 2 to 8 players, not 9."),
-        (("nain_jaune", "skip", "4"), {}, "The preset 'skip' is for 2 to 8 players, not '4'."),
-        (("nain_jaune", "skip", True), {}, "The preset 'skip' is for 2 to 8 players, not True."),
-        (("nain_jaune", "skip", 4.0), {}, "The preset 'skip' is for 2 to 8 players, not 4.0."),
-        (
-            ("nain_jaune",),
-            {"steak": 2},
-            "Unknown argument or knob 'steak'. Did you mean 'stake'? Valid: game, preset, players, direction, ",
-        ),
-        (("classic",), {}, "'classic' is a preset, not a game: preset='classic' is enough."),
-        (
-            ("nain_jaune",),
-            {"player": 3},
-            "Unknown argument or knob 'player'. Did you mean 'players'? Valid: game, preset, players, direction, ",
-        ),
-        (("nain_jaune",), {"zzz": 2}, "Unknown argument or knob 'zzz'. Valid: game, preset, players, direction, "),
-        (
-            ("nain_jaune",),
-            {"decline": "nevr"},
-            "Unknown value for the knob 'decline': 'nevr'. Did you mean 'never'? Valid: never, entry, always.",
-        ),
-        (("nain_jaune",), {"stake": 0}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not 0."),
-        (("nain_jaune",), {"stake": True}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not True."),
-        (("nain_jaune",), {"stake": None}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not None."),
-        (("nain_jaune",), {"unannounced": 1.5}, "not 1.5."),
-        (("nain_jaune",), {"max_rounds": 0}, f"from 1 to {MAX_NUMBER} or None, not 0."),
-        (("nain_jaune",), {"max_rounds": MAX_NUMBER + 1}, f"from 1 to {MAX_NUMBER} or None, not {MAX_NUMBER + 1}."),
-        (("nain_jaune",), {"end_on_default": 1}, "The knob 'end_on_default' is True or False, not 1."),
-        (("nain_jaune",), {"starting_stack": 14}, "must cover one round's antes, 15 chips at stake 1, and it is 14"),
+        ({"game": "nain_jaun"}, "Unknown game 'nain_jaun'. Did you mean 'nain_jaune'? Valid: "),
+        ({"game": 7}, "Unknown game 7. Valid: "),
+        ({"game": "classic"}, "'classic' is a preset, not a game: preset='classic' is enough."),
+        ({"game": "nain_jaune", "preset": "clasic"}, "'clasic'. Did you mean 'classic'? Valid: djeco, classic, skip, tableau."),
+        ({"preset": "djeco", "players": 5}, "The preset 'djeco' is for 2 to 4 players, not 5."),
+        ({"preset": "classic", "players": 2}, "The preset 'classic' is for 3 to 8 players, not 2."),
+        ({"players": "4"}, "is for 2 to 4 players, not '4'."),
+        ({"players": True}, "is for 2 to 4 players, not True."),
+        ({"players": 4.0}, "is for 2 to 4 players, not 4.0."),
+        ({"steak": 2}, "Unknown argument or knob 'steak'. Did you mean 'stake'? Valid: game, preset, players, direction, "),
+        ({"player": 3}, "Unknown argument or knob 'player'. Did you mean 'players'? Valid: game, preset, players, direction, "),
+        ({"zzz": 2}, "Unknown argument or knob 'zzz'. Valid: game, preset, players, direction, "),
+        ({"decline": "nevr"}, "knob 'decline': 'nevr'. Did you mean 'never'? Valid: never, entry, always."),
+        ({"stake": 0}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not 0."),
+        ({"stake": True}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not True."),
+        ({"stake": None}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not None."),
+        ({"unannounced": 1.5}, "not 1.5."),
+        ({"max_rounds": MAX_NUMBER + 1}, f"from 1 to {MAX_NUMBER} or None, not {MAX_NUMBER + 1}."),
+        ({"end_on_default": 1}, "The knob 'end_on_default' is True or False, not 1."),
+        ({"starting_stack": 14}, "must cover one round's antes, 15 chips at stake 1, and it is 14"),
     ],
 )
-def test_rules_that_cannot_be_are_refused_in_a_sentence(arguments: Any, knobs: Any, sentence: str) -> None:
-    with pytest.raises(RulesError) as refused:
-        make_setup(*arguments, **knobs)
-    assert sentence in str(refused.value)
+def test_rules_that_cannot_be_are_refused_in_a_sentence(arguments: Any, sentence: str) -> None:
+    with pytest.raises(RulesError, match=re.escape(sentence)) as refused:
+        make_setup(**arguments)
     assert isinstance(refused.value, ValueError)
     assert isinstance(refused.value, NainJauneError)
 
@@ -111,20 +90,12 @@ def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
     ("options", "error", "sentence"),
     [
         ({"num_tables": 0}, DealError, f"A batch has at least 1 table, and at most {MAX_TABLES}, not 0."),
-        ({"num_tables": -3}, DealError, "not -3"),
         ({"num_tables": 99999999999999}, DealError, "and at most 268435456, not 99999999999999."),
         ({"num_tables": 2.0}, DealError, "not 2.0."),
-        ({"num_tables": "3"}, DealError, "not '3'."),
-        ({"num_tables": None}, DealError, "not None."),
-        ({"num_tables": float("nan")}, DealError, "not nan."),
         ({"threads": 99999999999}, DeviceError, "by 1 to 1024 threads, on a GPU by just 1; got threads=99999999999."),
         ({"threads": 1.5}, DeviceError, "got threads=1.5."),
         ({"threads": 0}, DeviceError, "got threads=0."),
         ({"seed": -1}, DealError, f"A seed is a whole number from 0 to {MAX_SEED}, not -1."),
-        ({"seed": 2**64}, DealError, f"not {2**64}."),
-        ({"seed": 1.0}, DealError, "not 1.0."),
-        ({"seed": float("nan")}, DealError, "not nan."),
-        ({"seed": "1"}, DealError, "not '1'."),
         ({"skip_forced": "no"}, RulesError, "skip_forced is True or False, not 'no'."),
         ({"autoreset": 1}, RulesError, "autoreset is True or False, not 1."),
         ({"observe": None}, RulesError, "observe is True or False, not None."),
@@ -138,23 +109,18 @@ def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
         ({"start": {"pots": [1, 2]}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (2,)."),
         ({"start": {"pots": np.zeros((4, 5))}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (4, 5)."),
         ({"start": {"pots": 9}}, DealError, "start['pots'] has shape (5,) or (3, 5), not ()."),
-        ({"start": {"pots": [9]}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (1,)."),
         ({"start": {"pots": [[9]] * 3}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (3, 1)."),
         ({"start": {"pots": [[1], [1, 2]]}}, DealError, "start['pots'] is rows of one length, not [[1], [1, 2]]."),
         ({"start": {"pots": [1.9] * 5}}, DealError, "start['pots'] are whole numbers, not an array of float64."),
-        ({"start": {"pots": [np.nan] * 5}}, DealError, "start['pots'] are whole numbers, not an array of float64."),
-        ({"start": {"pots": ["3"] * 5}}, DealError, "start['pots'] are whole numbers, not an array of <U1."),
         ({"start": {"pots": [True] * 5}}, DealError, "start['pots'] are whole numbers, not an array of bool."),
-        ({"start": {"pots": "x"}}, DealError, "start['pots'] has shape (5,) or (3, 5), not ()."),
         ({"start": {"pots": np.full(5, 2**64 - 1, np.uint64)}}, DealError, f"from 0 to {MAX_START_VALUE}; got {2**64 - 1} to "),
         ({"start": {"pots": [-1] * 5}}, DealError, f"Start values are from 0 to {MAX_START_VALUE}; got -1 to -1."),
         ({"start": {"pots": [0, 0, 0, 0, MAX_START_VALUE + 1]}}, DealError, f"got 0 to {MAX_START_VALUE + 1}."),
     ],
 )
-def test_options_that_cannot_be_are_refused_in_a_sentence(options: Any, error: type, sentence: str) -> None:
-    with pytest.raises(error) as refused:
+def test_options_that_cannot_be_are_refused_in_a_sentence(options: Any, error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=re.escape(sentence)):
         make(**options)
-    assert sentence in str(refused.value)
 
 
 def test_start_values_for_all_tables_or_for_each() -> None:
@@ -181,24 +147,97 @@ def test_observe_off_writes_neither_observation_nor_mask() -> None:
 # ---------------------------------------------------------------- shapes and numbers
 
 
+EMPTY = "[[0], [0, 1]]"
+WIDE = np.zeros(3, [(f"field_{i}", np.int8) for i in range(1000)])
+NO_STREAMS = "Random streams are (3,) uint64, as prng.streams makes them, not "
+
+
+def read_only() -> Any:
+    draws = streams(1, 3)
+    draws.flags.writeable = False
+    return draws
+
+
 @pytest.mark.parametrize(
-    ("actions", "sentence"),
+    ("call", "error", "sentence"),
     [
-        ([0, 0], "Expected one action a table, shape (3,), not (2,)."),
-        (0, "Expected one action a table, shape (3,), not ()."),
-        ([[0, 0, 0]], "Expected one action a table, shape (3,), not (1, 3)."),
-        ([0.0, 1.0, 2.0], "Actions are whole numbers, not an array of float64."),
-        ([True, True, True], "Actions are whole numbers, not an array of bool."),
-        (["0", "1", "2"], "Actions are whole numbers, not an array of "),
+        (lambda b: b.step([0, 0]), IllegalActionError, "Expected one action a table, shape (3,), not (2,)."),
+        (lambda b: b.step(0), IllegalActionError, "Expected one action a table, shape (3,), not ()."),
+        (lambda b: b.step([[0], [0, 1]]), IllegalActionError, f"Expected one action a table, not {EMPTY}."),
+        (lambda b: b.step([0.0, 1.0, 2.0]), IllegalActionError, "Actions are whole numbers, not an array of float64."),
+        (lambda b: b.step([True, True, True]), IllegalActionError, "Actions are whole numbers, not an array of bool."),
+        (lambda b: b.step([0, 0, 0], np.array([0, 1])), IllegalActionError, "one action a table, shape (2,), not (3,)."),
+        (lambda b: b.step([63, 63], np.array([2, 0])), IllegalActionError, "Action 63 is not legal at table 2, seat"),
+        (lambda b: b.step([0, 0], np.array([2, 2])), DealError, "Each table is named once, and 2 is named 2 times."),
+        (lambda b: b.reset([2, 0, 1, 2]), DealError, "Each table is named once, and 2 is named 2 times."),
+        (lambda b: b.set_tables([0, 0], b.tables[0]), DealError, "Each table is named once, and 0 is named 2 times."),
+        (lambda b: b.reset([0, 99]), DealError, "Tables are 0 to 2; got 0 to 99."),
+        (lambda b: b.reset(3, seeds=streams(0, 1)), DealError, "Tables are 0 to 2; got 3 to 3."),
+        (lambda b: b.set_tables([-1], b.tables[0]), DealError, "Tables are 0 to 2; got -1 to -1."),
+        (lambda b: b.redacted([3]), DealError, "Tables are 0 to 2; got 3 to 3."),
+        (lambda b: b.omniscient([-1]), DealError, "Tables are 0 to 2; got -1 to -1."),
+        (lambda b: b.reset(b.done), DealError, "Tables are named by whole numbers, not by an array of bool."),
+        (lambda b: b.reset([0.0, 1.7]), DealError, "Tables are named by whole numbers, not by an array of float64."),
+        (lambda b: b.reset([[0, 1]]), DealError, "Tables are named by their numbers in a row, not in shape (1, 2)."),
+        (lambda b: b.reset([[0], [0, 1]]), DealError, f"Tables are named by their numbers in a row, not by {EMPTY}."),
+        (lambda b: b.reset([0, 1], seeds=streams(0, 3)), DealError, "2 tables are reset, so seeds has shape (2,), not (3,)."),
+        (lambda b: b.reset(seeds=[[0], [0, 1]]), DealError, f"Expected one seed a table, not {EMPTY}."),
+        (lambda b: b.reset([0, 1], seeds=[0.0, 1.0]), DealError, f"Seeds are whole numbers from 0 to {MAX_SEED}, not [0.0, "),
+        (lambda b: b.reset([0, 1], seeds=[-1, 5]), DealError, f"Seeds are whole numbers from 0 to {MAX_SEED}, not [-1, 5]."),
+        (lambda b: b.reset([0], seeds=[2**64]), DealError, f"Seeds are whole numbers from 0 to {MAX_SEED}, not [{2**64}]."),
+        (lambda b: b.reset([0], seeds=[True]), DealError, f"Seeds are whole numbers from 0 to {MAX_SEED}, not [True]."),
+        (lambda b: b.reset(seed=-1), DealError, f"A seed is a whole number from 0 to {MAX_SEED}, not -1."),
+        (lambda b: b.reset(carry=True), DealError, "only in a batch that is made with start='carried'."),
+        (lambda b: b.set_start("fresh"), DealError, "The start of later matches is values by name, not 'fresh'."),
+        (lambda b: b.set_start({"pots": [1]}), DealError, "start['pots'] has shape (5,) or (3, 5), not (1,)."),
+        (lambda b: b.set_tables(0, "table"), DealError, "set to records of the game's table, not an array of <U5."),
+        (lambda b: b.set_tables(0, b.tables.view(np.uint8)), DealError, "records of the game's table, not an array of uint8."),
+        (lambda b: b.set_tables(None, [[0], [0, 1]]), DealError, f"are set to records of the game's table, not to {EMPTY}."),
+        (lambda b: b.set_tables(None, b.tables[:2]), DealError, "3 tables are set, by one record or as many, not by shape (2,)."),
+        (lambda b: b.set_tables(None, b.tables[None]), DealError, "by one record or as many, not by shape (1, 3)."),
+        (lambda b: b.observe([0, 1, 4]), DealError, "Seats are 0 to 3; got 0 to 4."),
+        (lambda b: b.observe(-1), DealError, "Seats are 0 to 3; got -1 to -1."),
+        (lambda b: b.observe(2**64 - 1), DealError, f"Seats are 0 to 3; got {2**64 - 1} to {2**64 - 1}."),
+        (lambda b: b.observe(1.7), DealError, "Seats are whole numbers, not an array of float64."),
+        (lambda b: b.observe([0, 1]), DealError, "Expected one seat, or one a table, shape (3,), not (2,)."),
+        (lambda b: b.observe([[0, 1, 2]]), DealError, "Expected one seat, or one a table, shape (3,), not (1, 3)."),
+        (lambda b: b.observe([[0], [0, 1]]), DealError, f"Expected one seat, or one a table, not {EMPTY}."),
+        (lambda b: b.sample([1, 2, 3]), DealError, f"{NO_STREAMS}list."),
+        (lambda b: b.sample(streams(1, 2)), DealError, f"{NO_STREAMS}uint64 of shape (2,)."),
+        (lambda b: b.sample(np.zeros(3, np.int64)), DealError, f"{NO_STREAMS}int64 of shape (3,)."),
+        (lambda b: b.play_out(streams(1, 6).reshape(3, 2)), DealError, f"{NO_STREAMS}uint64 of shape (3, 2)."),
+        (lambda b: b.sample(read_only()), DealError, "Random streams advance in place, and this array cannot be written: "),
+        (lambda b: b.play_out(read_only()), DealError, "Random streams advance in place, and this array cannot be written: "),
+        (lambda b: b.restore(None), DealError, "A batch restores what save() returned, not None."),
+        (lambda b: b.restore(list(b.save())), DealError, "A batch restores what save() returned, not ['tables', "),
+        (lambda b: b.restore(make(num_tables=1).save()), DealError, "of shape (3,), not "),
+        (lambda b: b.restore({**b.save(), "done": [[0], [0, 1]]}), DealError, f"expected 'done' to be an array, not {EMPTY}."),
+        (lambda b: b.restore({**b.save(), "done": np.zeros(3, int)}), DealError, "expected 'done' to be dtype('bool') of shape "),
+        (
+            lambda b: b.restore({**b.save(), "tables": WIDE}),
+            DealError,
+            "A batch restores a state of its own: expected 'tables' to ",
+        ),
     ],
 )
-def test_actions_of_another_shape_or_kind_are_refused(actions: Any, sentence: str) -> None:
-    batch = make()
-    before = batch.tables.tobytes()
-    with pytest.raises(IllegalActionError) as refused:
-        batch.step(actions)
-    assert sentence in str(refused.value)
-    assert batch.tables.tobytes() == before
+def test_calls_that_do_not_fit_are_refused_in_a_sentence_and_change_nothing(call: Any, error: Any, sentence: str) -> None:
+    batch = make(seed=3)
+    before = batch.save()
+    with pytest.raises(error, match=re.escape(sentence)) as refused:
+        call(batch)
+    assert len(str(refused.value)) < 700
+    assert all(payload.tobytes() == batch.save()[name].tobytes() for name, payload in before.items())
+
+
+def test_a_table_may_be_read_twice() -> None:
+    assert make().observe(0, [2, 0, 2]).shape[0] == 3
+
+
+def test_a_table_that_nothing_was_dealt_at_takes_no_action() -> None:
+    batch = Batch(SETUP, 2, deal=False)
+    batch.reset([0], seed=1)
+    with pytest.raises(IllegalActionError, match=r"^No episode has begun at table 1: call reset\(\) first\.$"):
+        batch.step(batch.sample(streams(1, 2)))
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint64])
@@ -210,72 +249,11 @@ def test_actions_of_any_whole_kind_are_taken(kind: Any) -> None:
     assert batch.tables.tobytes() == other.tables.tobytes()
 
 
-@pytest.mark.parametrize("which", [[3], [-1], [0, 99], 3])
-@pytest.mark.parametrize("seeds", [False, True])
-def test_tables_that_do_not_exist_are_refused(which: Any, seeds: bool) -> None:
-    batch = make()
-    before = batch.tables.tobytes()
-    with pytest.raises(DealError, match=r"Tables are 0 to 2; got "):
-        batch.reset(which, seeds=streams(0, np.size(which)) if seeds else None)
-    with pytest.raises(DealError, match=r"Tables are 0 to 2; got "):
-        batch.set_tables(which, batch.tables[0])
-    assert batch.tables.tobytes() == before
-
-
-@pytest.mark.parametrize("name", ["reset", "set_tables", "redacted", "omniscient"])
-def test_tables_are_named_by_their_numbers_in_a_row(name: str) -> None:
-    batch = make()
-
-    def call(which: Any) -> None:
-        getattr(batch, name)(which, *([batch.tables[0]] if name == "set_tables" else []))
-
-    for which, sentence in [
-        (batch.done, "not by an array of bool"),
-        ([0.0, 1.7], "not by an array of float64"),
-        (["0"], "not by an array of <U1"),
-        ([[0, 1]], r"in a row, not in shape \(1, 2\)"),
-        ([0, 3], "Tables are 0 to 2; got 0 to 3"),
-        ([-1], "Tables are 0 to 2; got -1 to -1"),
-    ]:
-        before = batch.tables.tobytes()
-        with pytest.raises(DealError, match=sentence):
-            call(which)
-        assert batch.tables.tobytes() == before
-
-
-def test_rows_that_are_no_tables_are_refused() -> None:
-    batch = make()
-    before = batch.tables.tobytes()
-    for rows, sentence in [
-        (np.zeros(1, np.int64), r"Tables are set to records of the game's table, not an array of int64\."),
-        ("table", r"Tables are set to records of the game's table, not an array of <U5\."),
-        (batch.tables[:2].view(np.uint8), r"Tables are set to records of the game's table, not an array of uint8\."),
-        (batch.tables[:2], r"3 tables are set, by one record or as many, not by shape \(2,\)\."),
-        (batch.tables.reshape(1, 3), r"3 tables are set, by one record or as many, not by shape \(1, 3\)\."),
-    ]:
-        with pytest.raises(DealError, match=sentence):
-            batch.set_tables([0, 1, 2], rows)
-        assert batch.tables.tobytes() == before
-
-
 def test_no_tables_are_fine() -> None:
     batch = make()
     assert batch.redacted([]).shape == (0,)
     before = batch.tables.tobytes()
     batch.reset([])
-    assert batch.tables.tobytes() == before
-
-
-@pytest.mark.parametrize(
-    "seeds", [[0.0, 1.0], [-1, 5], [2**64, 1], [float("nan"), 0], ["0", "1"], [True, False]], ids=lambda seeds: repr(seeds[0])
-)
-def test_seeds_of_tables_that_are_no_states_are_refused(seeds: Any) -> None:
-    batch = make()
-    before = batch.tables.tobytes()
-    with pytest.raises(DealError, match=rf"^Seeds are whole numbers from 0 to {MAX_SEED}, not \["):
-        batch.reset([0, 1], seeds=seeds)
-    with pytest.raises(DealError, match=r"^A seed is a whole number from 0 to "):
-        batch.reset(seed=seeds[0])
     assert batch.tables.tobytes() == before
 
 
@@ -296,45 +274,6 @@ def test_tables_that_do_not_fit_in_memory_are_refused(monkeypatch: pytest.Monkey
         make()
 
 
-@pytest.mark.parametrize("which", [[0, 0], [2, 0, 1, 2]])
-def test_a_table_that_is_named_twice_is_refused(which: list[int]) -> None:
-    """The second action was chosen for a state that is gone, and threads would write at the same time."""
-    batch = make()
-    before = batch.save()
-    sentence = rf"^Each table is named once, and {which[0]} is named 2 times\.$"
-    with pytest.raises(DealError, match=sentence):
-        batch.step([int(batch.legal[i]).bit_length() - 1 for i in which], np.array(which))
-    with pytest.raises(DealError, match=sentence):
-        batch.reset(which)
-    with pytest.raises(DealError, match=sentence):
-        batch.set_tables(which, batch.tables[0])
-    assert all(payload.tobytes() == batch.save()[name].tobytes() for name, payload in before.items())
-    assert batch.observe(0, which).shape[0] == len(which)  # to read it twice is no error
-
-
-def test_a_state_of_another_batch_is_not_restored() -> None:
-    batch = make()
-    before = batch.save()
-    one = make(num_tables=1).save()
-    with pytest.raises(DealError, match=r"expected 'tables' to be .* of shape \(3,\), not .* of shape \(1,\)\."):
-        batch.restore(one)
-    with pytest.raises(DealError, match=r"'done' to be dtype\('bool'\) of shape \(3,\), not dtype\('int64'\) of shape \(3,\)\."):
-        batch.restore({**before, "done": np.zeros(3, np.int64)})
-    with pytest.raises(DealError, match=r"expected 'tables' to be .{1,200} of shape \(3,\), not .{1,200} of shape \(3,\)\.$"):
-        batch.restore({**before, "tables": np.zeros(3, [(f"field_{i}", np.int8) for i in range(1000)])})
-    for bad in (None, 3, list(before), "x" * 10**6):
-        with pytest.raises(DealError, match=r"^A batch restores what save\(\) returned, not .{1,200}\.$"):
-            batch.restore(bad)  # type: ignore[arg-type]
-    assert all(payload.tobytes() == batch.save()[name].tobytes() for name, payload in before.items())
-
-
-def altered(saved: dict[str, Any], name: str, field: str | None, value: Any) -> dict[str, Any]:
-    """A copy of a state with one value of table 1 altered."""
-    array = saved[name].copy()
-    (array if field is None else array[field])[1] = value
-    return {**saved, name: array}
-
-
 @pytest.mark.parametrize(
     ("game", "name", "field", "value", "says"),
     [
@@ -343,104 +282,37 @@ def altered(saved: dict[str, Any], name: str, field: str | None, value: Any) -> 
             "tables",
             "seat",
             7,
-            r"Table 1 of the 3 given cannot occur: expected a seat from 0 to 2; its field 'seat' is",
+            r"^Table 1 of the 3 given cannot occur: expected a seat from 0 to 2; its field",
         ),
-        ("batasaurus", "tables", "leader", 9, r"Table 1 of the 3 given cannot occur: .* its field 'leader' is 9\.$"),
+        ("batasaurus", "tables", "leader", 9, r"^Table 1 of the 3 given cannot occur: .* its field 'leader' is 9\.$"),
         (
             "nain_jaune",
             "legal",
             None,
             1 << 40,
-            r"of table 1, expected 'legal' to be the bits of the actions that the rules allow",
+            r"of table 1, expected 'legal' to be the bits of the actions that the rules ",
         ),
         ("nain_jaune", "legal", None, 0, r"of table 1, expected 'legal' to be the bits"),
         ("nain_jaune", "done", None, True, r"of table 1, expected 'done' to be whether the episode is over, not True\.$"),
         ("nain_jaune", "mask", None, True, r"of table 1, expected 'mask' to be the actions that the rules allow"),
         ("nain_jaune", "observation", None, 9, r"of table 1, expected 'observation' to be what the seat to act observes"),
         ("nain_jaune", "_credited", None, 5, r"of table 1, expected '_credited' to be the payoffs of the round so far"),
-        (
-            "nain_jaune",
-            "deals",
-            None,
-            -1,
-            r"of table 1, expected 'deals' to be the number of rounds begun, at least 1, not -1\.$",
-        ),
+        ("nain_jaune", "deals", None, -1, r"expected 'deals' to be the number of rounds begun, at least 1, not -1\.$"),
     ],
 )
 def test_a_state_that_cannot_occur_is_not_restored(game: str, name: str, field: str | None, value: Any, says: str) -> None:
     batch = Batch(make_setup(game, players=3), 3, seed=2, autoreset=False)
     batch.step(batch.sample(streams(1, 3)))
-    before = batch.save()
+    saved = batch.save()
+    altered = saved[name].copy()
+    (altered if field is None else altered[field])[1] = value
     batch.step(batch.sample(streams(2, 3)))
     now = batch.save()
     with pytest.raises(DealError, match=says):
-        batch.restore(altered(before, name, field, value))
+        batch.restore({**saved, name: altered})
     assert all(array.tobytes() == batch.save()[key].tobytes() for key, array in now.items())
-    batch.restore(before)
-    assert all(array.tobytes() == batch.save()[key].tobytes() for key, array in before.items())
-
-
-@pytest.mark.parametrize("game", ["nain_jaune", "batasaurus", "signal_lamps"])
-@pytest.mark.parametrize("episode", ["round", "match"])
-@pytest.mark.parametrize("skip_forced", [True, False])
-@pytest.mark.parametrize("autoreset", [True, False])
-@pytest.mark.parametrize("start", ["fresh", "carried"])
-def test_what_a_batch_saves_it_restores(game: str, episode: Any, skip_forced: bool, autoreset: bool, start: Any) -> None:
-    batch = Batch(make_setup(game), 4, seed=3, episode=episode, start=start, skip_forced=skip_forced, autoreset=autoreset)
-    draws = streams(5, 4)
-    for _ in range(60):
-        batch.restore(batch.save())
-        batch.step(batch.sample(draws))
-        if not autoreset and batch.done.all():
-            batch.reset(carry=start == "carried")
-
-
-def test_tables_named_by_lists_of_unequal_lengths_are_refused() -> None:
-    with pytest.raises(DealError, match=r"^Tables are named by their numbers in a row, not by \[\[0, 1\], \[2\]\]\.$"):
-        make().reset([[0, 1], [2]])  # type: ignore[list-item]
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "sentence"),
-    [
-        (
-            lambda batch: batch.step([[0], [0, 1], [0]]),
-            IllegalActionError,
-            "Expected one action a table, not [[0], [0, 1], [0]].",
-        ),
-        (lambda batch: batch.observe([[0], [0, 1]]), DealError, "Expected one seat, or one a table, not [[0], [0, 1]]."),
-        (lambda batch: batch.reset(seeds=[[1], []]), DealError, "Expected one seed a table, not [[1], []]."),
-        (
-            lambda batch: batch.set_tables(None, [[1], []]),
-            DealError,
-            "Tables are set to records of the game's table, not to [[1], []].",
-        ),
-        (
-            lambda batch: batch.restore({**batch.save(), "done": [[1], []]}),
-            DealError,
-            "A batch restores a state of its own: expected 'done' to be an array, not [[1], []].",
-        ),
-    ],
-    ids=["actions", "seats", "seeds", "tables", "state"],
-)
-def test_lists_of_unequal_lengths_are_refused(call: Any, error: type[Exception], sentence: str) -> None:
-    with pytest.raises(error, match=rf"^{re.escape(sentence)}$"):
-        call(make())
-
-
-@pytest.mark.parametrize("call", [Batch.sample, Batch.play_out])
-def test_random_streams_that_cannot_be_written_are_refused(call: Any) -> None:
-    draws = streams(1, 3)
-    draws.flags.writeable = False
-    with pytest.raises(DealError, match=r"^Random streams advance in place, and this array cannot be written: pass a copy\.$"):
-        call(make(), draws)
-    with pytest.raises(DealError, match=r"^Random streams are \(3,\) uint64, as prng\.streams makes them, not list\.$"):
-        call(make(), [1, 2, 3])
-
-
-def test_seeds_of_another_shape_are_refused() -> None:
-    with pytest.raises(DealError, match=r"2 tables are reset, so seeds has shape \(2,\), not \(3,\)"):
-        make().reset([0, 1], seeds=streams(0, 3))
+    batch.restore(saved)
+    assert all(array.tobytes() == batch.save()[key].tobytes() for key, array in saved.items())
 
 
 def test_a_reset_goes_on_with_matches_where_they_are_not_over() -> None:
@@ -458,8 +330,6 @@ def test_a_reset_goes_on_with_matches_where_they_are_not_over() -> None:
     assert (batch.tables["before"][:2] == before["stack"][:2]).all()
     batch.reset([0], seeds=streams(5, 1))
     assert batch.tables["rounds"].tolist() == [1, 2, 1]  # without carry a reset begins a new match
-    with pytest.raises(DealError, match="start='carried'"):
-        make().reset(carry=True)
 
 
 def test_start_values_of_later_matches_can_be_set() -> None:
@@ -470,43 +340,6 @@ def test_start_values_of_later_matches_can_be_set() -> None:
     batch.reset(seed=0)
     expected = make(autoreset=False, skip_forced=False, start={"pots": np.arange(15).reshape(3, 5)})
     assert batch.tables.tobytes() == expected.tables.tobytes()
-    for wrong in ("fresh", {"pot": [1]}, {"pots": [1]}, 3):
-        with pytest.raises(DealError):
-            batch.set_start(wrong)
-
-
-@pytest.mark.parametrize("seats", [4, -1, [0, 1, 4]])
-def test_seats_that_do_not_exist_are_refused(seats: Any) -> None:
-    with pytest.raises(DealError, match="Seats are 0 to 3; got"):
-        make().observe(seats)
-
-
-def test_a_seat_of_64_bits_is_named_as_it_came() -> None:
-    with pytest.raises(DealError, match=f"got {2**64 - 1} to {2**64 - 1}"):
-        make().observe(2**64 - 1)
-
-
-def test_a_table_that_nothing_was_dealt_at_takes_no_action() -> None:
-    batch = Batch(make().setup, 2, deal=False)
-    batch.reset([0], seed=1)
-    with pytest.raises(IllegalActionError, match=r"^No episode has begun at table 1: call reset\(\) first\.$"):
-        batch.step(batch.sample(streams(1, 2)))
-
-
-@pytest.mark.parametrize(
-    ("seats", "sentence"),
-    [
-        (1.7, "Seats are whole numbers, not an array of float64."),
-        ("1", "Seats are whole numbers, not an array of <U1."),
-        ([True, False, True], "Seats are whole numbers, not an array of bool."),
-        ([0, 1], "Expected one seat, or one a table, shape (3,), not (2,)."),
-        ([[0, 1, 2]], "Expected one seat, or one a table, shape (3,), not (1, 3)."),
-    ],
-)
-def test_seats_of_another_shape_or_kind_are_refused(seats: Any, sentence: str) -> None:
-    with pytest.raises(DealError) as refused:
-        make().observe(seats)
-    assert str(refused.value) == sentence
 
 
 # ---------------------------------------------------------------- rounds begun
@@ -526,21 +359,6 @@ def test_deals_count_what_reset_begins() -> None:
     assert batch.deals.tolist() == [3, 2, 4]
     batch.reset(1)
     assert batch.deals.tolist() == [3, 3, 4]
-
-
-@pytest.mark.parametrize("game", game_names())
-@pytest.mark.parametrize("skip_forced", [True, False])
-@pytest.mark.parametrize("start", ["fresh", "carried"])
-def test_deals_count_what_autoreset_begins(game: str, start: Any, skip_forced: bool) -> None:
-    """One more at each end."""
-    batch = Batch(make_setup(game), 5, seed=3, start=start, skip_forced=skip_forced)
-    expected, draws, ends = np.ones(5, np.int64), streams(3, 5), 0
-    for _ in range(400):
-        batch.step(batch.sample(draws))
-        ends += int(batch.done.sum())
-        expected += batch.done
-        assert batch.deals.tolist() == expected.tolist()
-    assert ends >= 10
 
 
 def test_deals_count_every_round_of_a_match() -> None:
@@ -564,26 +382,6 @@ def test_deals_count_tables_that_are_set() -> None:
     batch.set_tables([0, 2], batch.tables[1])
     batch.set_tables(2, batch.tables[0])
     assert batch.deals.tolist() == [2, 1, 3]
-
-
-@pytest.mark.parametrize("game", game_names())
-def test_batches_are_copied_and_pickled(game: str) -> None:
-    batch = Batch(make_setup(game), 3, seed=2, start="carried")
-    draws = streams(7, 3)
-    for _ in range(40):
-        batch.step(batch.sample(draws))
-    others = [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
-    for _ in range(40):
-        actions = batch.sample(draws)
-        before = batch.tables.tobytes()
-        for other in others:
-            other.step(actions)
-        assert batch.tables.tobytes() == before
-        batch.step(actions)
-    for other in others:
-        assert other.setup == batch.setup
-        assert other.setup.game is batch.setup.game  # a game goes by its name
-        assert all(kept.tobytes() == batch.save()[name].tobytes() for name, kept in other.save().items())
 
 
 # ---------------------------------------------------------------- deals
@@ -665,40 +463,12 @@ def test_stepping_some_tables_is_stepping_all_of_them_in_turn(game: str, autores
     assert whole.deals.max() > 1 or not autoreset
 
 
-def test_an_illegal_action_at_some_tables_names_the_table_and_steps_none() -> None:
-    batch = make(seed=3, num_tables=4)
-    before = batch.save()
-    with pytest.raises(IllegalActionError, match=r"Action 63 is not legal at table 2, seat"):
-        batch.step([int(batch.legal[3]).bit_length() - 1, 63], np.array([3, 2]))
-    with pytest.raises(IllegalActionError, match=r"one action a table, shape \(2,\), not \(3,\)"):
-        batch.step([0, 0, 0], np.array([0, 1]))
-    assert all(payload.tobytes() == getattr(batch, name).tobytes() for name, payload in before.items())
-
-
 def test_observing_some_tables() -> None:
     batch = make(seed=3, num_tables=4)
     everyone = batch.observe([0, 1, 2, 3])
     assert np.array_equal(batch.observe([2, 0], [2, 0]), everyone[[2, 0]])
     assert np.array_equal(batch.observe(3, [3]), everyone[[3]])
     assert batch.observe(0, []).shape == (0, batch.layout.size)
-
-
-@pytest.mark.parametrize("call", [Batch.sample, Batch.play_out])
-@pytest.mark.parametrize(
-    ("draws", "what"),
-    [
-        (streams(1, 3), r"uint64 of shape \(3,\)"),
-        (streams(1, 4).astype(np.int64), "int64"),
-        (streams(1, 8).reshape(4, 2), r"\(4, 2\)"),
-    ],
-)
-def test_random_streams_that_do_not_fit_are_refused(call: Any, draws: Any, what: str) -> None:
-    """Compiled code would read beyond their end, or draw otherwise."""
-    batch = make(num_tables=4)
-    before = batch.save()
-    with pytest.raises(DealError, match=rf"Random streams are \(4,\) uint64, as prng\.streams makes them, not .*{what}"):
-        call(batch, draws)
-    assert all(payload.tobytes() == getattr(batch, name).tobytes() for name, payload in before.items())
 
 
 # ---------------------------------------------------------------- threads

@@ -17,13 +17,11 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine import log as log_module
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.saved_state import SAVED
-from nainjaune_env.engine.workers import MIN_TABLES_STEPPED
 from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
-from tests.support.contract import all_setups, any_setup, everything, has_matches
+from tests.support.contract import any_setup, everything, has_matches
 from tests.support.ply_by_ply import PlyByPly
 
-every_setup = pytest.mark.parametrize("setup", all_setups())
 DJECO = make_setup("nain_jaune", "djeco", 3)
 FORCED_FIRST = make_setup("nain_jaune", "djeco", 3, ranks=5, suits=4, hand=2)
 """Hands so small that many rounds begin with forced plies."""
@@ -40,38 +38,6 @@ def logged(batch: Batch, i: int) -> tuple[bytes, list[int], list[int]]:
     return opening.tobytes(), seats.tolist(), actions.tolist()
 
 
-@pytest.mark.parametrize("autoreset", [True, False])
-@pytest.mark.parametrize("skip_forced", [True, False])
-@every_setup
-def test_a_decision_that_is_undone_and_made_again_leaves_no_trace(setup: Setup, skip_forced: bool, autoreset: bool) -> None:
-    for episode in ["round", "match"] if has_matches(setup) else ["round"]:
-        options: dict[str, Any] = {"episode": episode, "skip_forced": skip_forced, "autoreset": autoreset}
-        batch, draws = Batch(setup, 3, seed=1, log=True, **options), streams(2, 3)
-        undone = ends = 0
-        for _ in range(60):
-            before, plies = batch.save(), [logged(batch, i) for i in range(3)]
-            actions = batch.sample(draws)
-            batch.step(actions)
-            after = everything(batch)
-            # nothing was done at finished tables, and chance, which deals the next round, is not taken back
-            which = np.flatnonzero((before["legal"] != 0) & (batch.tables["rng"] == before["tables"]["rng"]))
-            for taken in np.split(which, [which.size // 2]):
-                batch.undo(taken)
-                for i in taken.tolist():
-                    assert row(batch.save(), i) == row(before, i)
-                    assert logged(batch, i) == plies[i]
-                assert not batch.reward[taken].any()
-                assert not batch.done[taken].any()
-                batch.step(actions[taken], taken)
-                assert everything(batch) == after
-            undone += which.size
-            ends += int(batch.done[which].sum())
-            if batch.done.all() and not autoreset:
-                break
-        assert undone > 5
-        assert ends == 0 if autoreset else ends > 0 or not batch.done.all()
-
-
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
 @given(
     setup=st.one_of(any_setup(), st.just(FORCED_FIRST)),
@@ -82,7 +48,7 @@ def test_a_decision_that_is_undone_and_made_again_leaves_no_trace(setup: Setup, 
     match=st.booleans(),
     data=st.data(),
 )
-def test_an_episode_may_be_cut_back_to_any_ply_of_its_round(
+def test_an_episode_may_be_cut_back_to_any_ply_of_its_round_or_by_a_decision(
     setup: Setup, seed: int, space: int, skip_forced: bool, autoreset: bool, match: bool, data: st.DataObject
 ) -> None:
     """The table then stands at the first decision from there on, as it stood; and played again as before, it ends up the same."""
@@ -107,38 +73,24 @@ def test_an_episode_may_be_cut_back_to_any_ply_of_its_round(
         made = logged(batch, i)
         to = data.draw(st.integers(int(log.first[i]), int(log.count[i])))
         stays = min(count for count in states[i] if count >= to)
-        batch.undo([i], to=to)
+        earlier = [count for count in states[i] if count < int(log.count[i])]
+        if earlier and data.draw(st.booleans()):
+            stays = max(earlier)  # the last decision
+            batch.undo([i])
+        else:
+            batch.undo([i], to=to)
         assert int(log.count[i]) == stays
         assert logged(batch, i) == (made[0], made[1][:stays], made[2][:stays])
         assert row(batch.save(), i) == states[i][stays]
         assert row(batch.save(), 1 - i) == other
         assert not batch.reward[i].any()
+        assert not batch.done[i] or rested[i]
         while int(log.count[i]) < len(made[2]):
             batch.step(np.array([made[2][int(log.count[i])]]), np.array([i]))
         assert logged(batch, i) == made
         assert row(batch.save(), i) == end
         # the last reward and `done` too, if it was not the end of an episode before
         assert everything(batch) == now or stays == len(made[2]) or rested[i]
-
-
-def test_several_decisions_are_taken_back_one_by_one_and_at_once() -> None:
-    batch, draws = Batch(DJECO, 3, seed=1, autoreset=False, log=True), streams(1, 3)
-    states, counts = [batch.save()], [log_of(batch).count.copy()]
-    for _ in range(5):
-        batch.step(batch.sample(draws))
-        states.append(batch.save())
-        counts.append(log_of(batch).count.copy())
-    end = batch.save()
-    for number in (4, 3, 2, 1, 0):
-        batch.undo()
-        assert [row(batch.save(), i) for i in range(3)] == [row(states[number], i) for i in range(3)]
-        assert log_of(batch).count.tolist() == counts[number].tolist()
-    batch.restore(end)
-    batch.undo([2, 0], to=[counts[1][2], counts[3][0]])
-    for i, number in ((0, 3), (1, 5), (2, 1)):
-        assert row(batch.save(), i) == row(states[number], i)
-    batch.undo(to=0)
-    assert [row(batch.save(), i) for i in range(3)] == [row(states[0], i) for i in range(3)]
 
 
 def test_rewards_after_an_undo_are_those_of_what_is_played_then() -> None:
@@ -190,18 +142,6 @@ def test_without_observations_none_is_written() -> None:
     assert not batch.mask.any()
 
 
-def test_threads_go_on_from_what_is_left() -> None:
-    tables = MIN_TABLES_STEPPED
-    batches = [Batch(DJECO, tables, seed=1, autoreset=False, log=True, threads=threads) for threads in (1, 2)]
-    for batch in batches:
-        draws = streams(2, tables)
-        for step in range(8):
-            batch.step(batch.sample(draws))
-            if step == 4:
-                batch.undo(np.flatnonzero(batch.legal)[::3])
-    assert everything(batches[0]) == everything(batches[1])
-
-
 # ---------------------------------------------------------------- refused
 
 
@@ -237,38 +177,20 @@ def test_counts_beyond_the_episode_are_refused(beyond: int) -> None:
     refused(batch, says, [2, 1], to=to[[2, 1]])
 
 
-def test_counts_of_64_bits_are_named_as_they_came() -> None:
-    refused(stepped(), rf" can stay, not {2**64 - 1}\.$", to=2**64 - 1)
-
-
 @pytest.mark.parametrize(
-    ("to", "says"),
+    ("which", "to", "says"),
     [
-        (1.0, r"^Counts are whole numbers, not an array of float64\.$"),
-        ("1", r"^Counts are whole numbers, not an array of <U1\.$"),
-        (True, r"^Counts are whole numbers, not an array of bool\.$"),
-        ([1.5, 2, 3], r"^Counts are whole numbers, not an array of float64\.$"),
-        (2**70, r"^Counts are whole numbers, not an array of object\.$"),
-        ([1, 2], r"^Expected one count, or one a table, shape \(3,\), not \(2,\)\.$"),
-        ([[1, 2, 3]], r"^Expected one count, or one a table, shape \(3,\), not \(1, 3\)\.$"),
-        ([[1], [1, 2]], r"^Expected one count, or one a table, not "),
+        (None, 2**64 - 1, rf" can stay, not {2**64 - 1}\.$"),
+        (None, 1.0, r"^Counts are whole numbers, not an array of float64\.$"),
+        (None, 2**70, r"^Counts are whole numbers, not an array of object\.$"),
+        (None, [1, 2], r"^Expected one count, or one a table, shape \(3,\), not \(2,\)\.$"),
+        (None, [[1], [1, 2]], r"^Expected one count, or one a table, not "),
+        ([0, 3], None, r"^Tables are 0 to 2; got 0 to 3\.$"),
+        ([1, 1], None, r"^Each table is named once, and 1 is named 2 times\.$"),
     ],
 )
-def test_counts_that_are_none_are_refused(to: Any, says: str) -> None:
-    refused(stepped(), says, to=to)
-
-
-@pytest.mark.parametrize(
-    ("which", "says"),
-    [
-        ([0, 3], r"^Tables are 0 to 2; got 0 to 3\.$"),
-        (-1, r"^Tables are 0 to 2; got -1 to -1\.$"),
-        ([1, 1], r"^Each table is named once, and 1 is named 2 times\.$"),
-        ([0.0], r"^Tables are named by whole numbers, not by an array of float64\.$"),
-    ],
-)
-def test_tables_that_do_not_exist_are_refused(which: Any, says: str) -> None:
-    refused(stepped(), says, which)
+def test_counts_and_tables_that_are_none_are_refused(which: Any, to: Any, says: str) -> None:
+    refused(stepped(), says, which, to=to)
 
 
 def test_an_opening_has_no_decision_to_take_back() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-import random
 import sys
 from typing import Any
 
@@ -15,10 +14,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from sb3_contrib import MaskablePPO
 
-import nainjaune_env
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.agent import Agent, DecisionBatch, SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError
 from nainjaune_env.envs import reset_options
 from nainjaune_env.envs.gymnasium_env import SeatEnv
@@ -26,10 +24,10 @@ from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 from nainjaune_env.envs.opponents import Pool
 from nainjaune_env.envs.registration import environment_id, register
 from nainjaune_env.records.record import verify_record as verify
-from nainjaune_env.records.recorder import history_of_round, log_of
+from nainjaune_env.records.recorder import history_of_round, log_of, record_of_episode
 from nainjaune_env.registry import game_names
 from tests.support.contract import everything, helper
-from tests.support.games import games_with, seats_at_most
+from tests.support.games import games_with
 
 GAMES = [environment_id(game) for game in game_names()]
 
@@ -66,13 +64,6 @@ def test_every_game_is_in_the_registry_once() -> None:
     before = dict(gymnasium.registry)
     register()
     assert gymnasium.registry == before
-
-
-@pytest.mark.parametrize("game", [environment_id(game) for game in games_with("render_text")])
-def test_wrapped_by_make_and_closed(game: str) -> None:
-    with gymnasium.make(game, render_mode="ansi") as env:
-        env.reset(seed=1)
-        assert isinstance(env.render(), str)
 
 
 def test_a_game_without_pictures_has_no_render_mode() -> None:
@@ -114,8 +105,8 @@ def test_the_same_games_as_the_batch(preset: str, seat: int) -> None:
     rule = "cheapest" if preset == "batasaurus" else "lowest"
     env = SeatEnv(preset, 3, opponents=rule, seat=seat)
     hero = heuristics(env.setup.game.name)[rule]
-    batch = Batch(env.setup, 1, seed=8, autoreset=False)
-    memory = nainjaune_env.agent.SeatAssignment(batch, [hero], np.zeros((1, 3), np.int64), lambda *_: np.random.default_rng(0))
+    batch = Batch(env.setup, 1, seed=8, autoreset=False, log=True)
+    memory = SeatAssignment(batch, [hero], np.zeros((1, 3), np.int64), lambda *_: np.random.default_rng(0))
     seen, info = env.reset(seed=8)
     payoff, total, over = batch.reward[0].astype(np.int64), 0.0, False
     while not batch.done[0]:
@@ -134,10 +125,9 @@ def test_the_same_games_as_the_batch(preset: str, seat: int) -> None:
     assert total == payoff[seat]
     assert not info["action_mask"].any()
     assert seen.tobytes() == batch.observe(seat)[0].tobytes()
-    record = env.record("me")
-    verify(record)
-    assert record["agents"] == ["me" if k == seat else rule for k in range(3)]
-    assert record["seed"] == 8
+    names = ["me" if k == seat else rule for k in range(3)]
+    assert env.record("me") == record_of_episode(batch, 0, agents=names, seed=8)
+    verify(env.record("me"))
 
 
 @pytest.mark.parametrize("seat", ["rotate", "random"])
@@ -177,30 +167,6 @@ def test_random_seats_are_all_alike() -> None:
     env.reset(seed=0)
     seats = np.bincount([env.reset()[1]["seat"] for _ in range(600)], minlength=3)
     assert seats.min() > 200 - 4.5 * (600 * 2 / 9) ** 0.5
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_what_is_hidden_is_not_in_observations_and_infos(game: str) -> None:
-    """Other hands, the same observation and info: nothing comes from what the learner cannot know."""
-    mixer, hidden = random.Random(4), 0
-    name = env_game(game)
-    settings: dict[str, Any] = {"game": name, "players": seats_at_most(name, 3), "seat": 1}
-    env = SeatEnv(**settings, render_mode="ansi" if name in games_with("render_text") else None)
-    for seed in range(12):
-        seen, info = env.reset(seed=seed)
-        table = env._tables.batch.tables[0].copy()
-        other = helper(env.setup).reshuffle(env.setup, table, 1, mixer)
-        hidden += other.tobytes() != table.tobytes()
-        twin = SeatEnv(**settings)
-        again, told = twin.reset(options={"table": other})
-        assert again.tobytes() == seen.tobytes()
-        assert sorted(told) == sorted(info) == ["action_mask", "seat"]
-        assert all(np.array_equal(told[key], info[key]) for key in info)
-    assert hidden > 3
-
-
-def env_game(name: str) -> str:
-    return next(game for game in game_names() if environment_id(game) == name)
 
 
 class Cheat:
@@ -347,22 +313,6 @@ def test_reset_refuses_what_does_not_fit() -> None:
     assert env._tables.batch.tables.tobytes() == before
 
 
-def test_start_values_and_carried_matches() -> None:
-    env = SeatEnv("djeco", 4)
-    view = env.setup.layout.view
-    plain, _ = env.reset(seed=3)
-    richer, _ = env.reset(seed=3, options={"start": {"pots": [9, 0, 0, 0, 0]}})
-    assert view(richer, "pots")[0] == view(plain, "pots")[0] + 9
-    carried = SeatEnv("classic", 4, start="carried")  # on unlimited credit, and for twelve rounds
-    rounds = []
-    carried.reset(seed=3)
-    for _ in range(4):
-        rounds.append(int(carried._tables.batch.tables["rounds"][0]))
-        played(carried)
-    assert rounds == sorted(rounds)
-    assert rounds[-1] > 1
-
-
 def test_whole_matches_are_episodes_too() -> None:
     env = SeatEnv("djeco", 3, episode="match", max_rounds=3)
     rewards, _ = played(env, seed=4)
@@ -406,16 +356,6 @@ def test_rules_without_any_decision_end_in_an_error(made: Any, monkeypatch: pyte
         env.reset(seed=1)
     observation, _ = made(hand=1, skip_forced=False).reset(seed=1)
     assert observation.any()
-
-
-def test_an_unknown_keyword_is_a_type_error() -> None:
-    for made in (SeatEnv, SeatVectorEnv, lambda **rules: gymnasium.make("NainJaune-v0", **rules)):
-        with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
-            made(frameskip=1)
-        with pytest.raises(TypeError, match=r"unexpected keyword argument 'num_players'. Did you mean 'players'\?"):
-            made(num_players=3)
-        with pytest.raises(TypeError, match=r"Did you mean 'opponents'\? Valid: .*preset, players, .*illegal_reward, .*, stake"):
-            made(opponent="tally")
 
 
 def highest(observations: Any, masks: Any) -> Any:

@@ -8,22 +8,17 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
 import nainjaune_env
-from nainjaune_env import make_setup
 from nainjaune_env.core.cards import DECK, cards_in
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.games.nain_jaune.records.replay import replay_round
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.records.recorder import history_of_round
-from tests.support.contract import advance, all_setups, helper, legal_actions, single
-
-VIEWER = 1
-RULES = [("djeco", 4, {}), ("classic", 3, {}), ("skip", 5, {}), ("tableau", 4, {"announce": "explicit"})]
+from tests.support.contract import all_setups, helper, legal_actions, single
 
 
 def deal(env: Any, cards: list[str], hands_of: int, **more: Any) -> Any:
@@ -31,60 +26,9 @@ def deal(env: Any, cards: list[str], hands_of: int, **more: Any) -> Any:
     return setup_table(env.setup, hands, dealer=0, **more)
 
 
-def shown(env: Any) -> tuple[dict[str, Any], dict[str, Any], str]:
-    agent = f"seat_{VIEWER}"
-    return env.observe(agent), env.infos[agent], env.picture(VIEWER)
-
-
 def moves(env: Any) -> list[tuple[int, str]]:
     raw = env.unwrapped
     return replay_round(raw.setup, **history_of_round(raw._batch, 0)).moves
-
-
-def same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
-    arrays = zip((*left[0].values(), *left[1].values()), (*right[0].values(), *right[1].values()), strict=True)
-    return (
-        left[0].keys() == right[0].keys()
-        and left[1].keys() == right[1].keys()
-        and all(np.array_equal(a, b) for a, b in arrays)
-        and left[2] == right[2]
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("preset", "players", "knobs"), RULES)
-def test_n6_hidden_cards_never_show(preset: str, players: int, knobs: dict[str, Any]) -> None:
-    one, two = (nainjaune_env.env(preset=preset, players=players, skip_forced=False, viewpoint=VIEWER, **knobs) for _ in "ab")
-    rng = np.random.default_rng(players)
-    size = one.setup.kernel_rules.hand_size
-    hidden = np.array([k for k in range(52) if not VIEWER * size <= k < (VIEWER + 1) * size])
-    looks = told_apart = 0
-    for game in range(16):
-        if min(looks, told_apart) > 40:
-            break
-        cards = [DECK[k] for k in rng.permutation(52)]
-        swapped = list(cards)
-        a, b = rng.choice(hidden, 2, replace=False)
-        swapped[a], swapped[b] = cards[b], cards[a]
-        one.reset(options={"table": deal(one, cards, size, seed=game)})
-        two.reset(options={"table": deal(two, swapped, size, seed=game)})
-        while not any(one.terminations.values()):
-            assert same(shown(one), shown(two))
-            if looks % 20 == 0:  # drawing one takes as long as a round
-                assert one.svg(VIEWER) == two.svg(VIEWER)
-            looks += 1
-            told_apart += one.picture() != two.picture()
-            mask = one.observe(one.agent_selection)["action_mask"]
-            other = two.observe(two.agent_selection)["action_mask"]
-            action = int(rng.choice(np.flatnonzero(mask)))
-            if not other[action]:
-                break
-            one.step(action)
-            two.step(action)
-            if moves(one) != moves(two):
-                break  # from here on the seat has seen two different things
-    assert looks > 40
-    assert told_apart > 40  # a spectator sees the difference, so there was one to hide
 
 
 def test_n6_the_suit_that_is_shown_is_not_the_kernels_choice() -> None:
@@ -100,25 +44,6 @@ def test_n6_the_suit_that_is_shown_is_not_the_kernels_choice() -> None:
         assert [DECK[k] for k in cards_in(env.unwrapped._batch.tables["played"][0, 0])] == ["5s"]
         seen.add(moves(env)[-1][1])
     assert seen == {"5s", "5h", "5d", "5c"}
-
-
-def test_n6_what_last_hands_out_does_not_depend_on_skipping_forced_plies() -> None:
-    """An agent is shown the same at its decisions whether or not the environment makes the forced plies."""
-    asked, every = nainjaune_env.env(), nainjaune_env.env(skip_forced=False)
-    rng = np.random.default_rng(3)
-    for seed in range(5):
-        asked.reset(seed=seed)
-        every.reset(seed=seed)
-        while not any(asked.terminations.values()):
-            while every.last()[0]["action_mask"].sum() == 1:
-                every.step(int(np.argmax(every.last()[0]["action_mask"])))
-            assert asked.agent_selection == every.agent_selection
-            mine, theirs = asked.last()[0], every.last()[0]
-            for key in mine:
-                np.testing.assert_array_equal(mine[key], theirs[key])
-            action = int(rng.choice(np.flatnonzero(mine["action_mask"])))
-            asked.step(action)
-            every.step(action)
 
 
 # ---------------------------------------------------------------- any game, through PettingZoo's two interfaces and Gymnasium's
@@ -226,19 +151,3 @@ def test_n6_what_an_agent_is_handed_follows_from_what_its_seat_may_know(setup: S
                 break  # hands are laid open
     assert looks > 20
     assert told_apart > 20
-
-
-@pytest.mark.parametrize("skip_forced", [False, True])
-def test_that_the_environment_stops_at_a_seat_tells(skip_forced: bool) -> None:
-    """Why the parallel form makes no ply by itself: who looks on would see who has a choice, which hidden cards decide."""
-    rng = random.Random(1)
-    setup = make_setup("nain_jaune", "tableau", 8)
-    one, two = (nainjaune_env.parallel_env("tableau", 8, skip_forced=skip_forced) for _ in "ab")
-    alike = 0
-    for seed in range(20):
-        played = single(setup, seed=seed)
-        advance(played, 9, rng)
-        tables = played.tables[0], helper(setup).reshuffle(setup, played.tables[0], VIEWER, rng)
-        seen = [env.reset(options={"table": table})[0][f"seat_{VIEWER}"] for env, table in zip((one, two), tables, strict=True)]
-        alike += data_equivalence(*seen)
-    assert (alike < 20) == skip_forced

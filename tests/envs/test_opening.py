@@ -11,7 +11,6 @@ import nainjaune_env
 from nainjaune_env import Batch
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.prng import streams
-from tests.envs.playing import choose, play
 
 
 @pytest.mark.parametrize("skip_forced", [True, False])
@@ -46,28 +45,6 @@ def test_without_any_seed_games_differ() -> None:
         env.reset()
         states.append(env.state())
     assert (states[0] != states[1]).any()
-
-
-def test_option_start() -> None:
-    env = nainjaune_env.env(preset="classic")
-    for given, pots in ((None, [4, 8, 12, 16, 20]), ([7, 0, 0, 0, 1], [11, 8, 12, 16, 21]), (None, [4, 8, 12, 16, 20])):
-        env.reset(seed=1, options=None if given is None else {"start": {"pots": given}})
-        assert env.unwrapped._batch.tables["pot"][0].tolist() == pots
-
-
-def test_option_table_plays_on_from_there() -> None:
-    env = nainjaune_env.env(skip_forced=False)
-    env.reset(seed=8)
-    rng = np.random.default_rng(8)
-    for _ in range(7):
-        env.step(choose(env.last()[0]["action_mask"], rng))
-    table, acting = env.unwrapped._batch.tables[0].copy(), env.agent_selection
-    other = nainjaune_env.env(skip_forced=False)
-    other.reset(options={"table": table})
-    assert other.agent_selection == acting
-    np.testing.assert_array_equal(env.state(), other.state())
-    play(other, rng)
-    assert table["stage"] == 0  # it was copied
 
 
 def test_options_that_do_not_fit_are_refused_and_change_nothing() -> None:

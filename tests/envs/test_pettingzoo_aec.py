@@ -14,38 +14,28 @@ import pytest
 import nainjaune_env
 from nainjaune_env import game_names, get_game, make_setup
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.envs import pettingzoo_aec
 from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose, play
-from tests.support.games import every_table, without
+from tests.support.contract import all_setups, payoffs
+from tests.support.games import without
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 
 
 @pytest.mark.parametrize("skip_forced", [True, False])
-@pytest.mark.parametrize(("game", "preset", "players"), every_table())
-def test_rewards_sum_to_the_payoff(game: str, preset: str, players: int, skip_forced: bool) -> None:
-    env = nainjaune_env.env(preset=preset, players=players, game=game, skip_forced=skip_forced)
-    setup, rng = env.setup, np.random.default_rng(players)
-    out = np.zeros(players, np.int32)
-    for seed in range(5):
+@pytest.mark.parametrize("setup", all_setups())
+def test_rewards_sum_to_the_payoff(setup: Setup, skip_forced: bool) -> None:
+    env = nainjaune_env.env(setup.preset, setup.players, game=setup.game.name, skip_forced=skip_forced)
+    rng = np.random.default_rng(setup.players)
+    for seed in range(2):
         env.reset(seed=seed)
         returns = play(env, rng)
-        setup.game.kernel.payoffs(env.unwrapped._batch.tables[0], setup.kernel_rules, out)
-        assert list(returns.values()) == out.tolist()
+        assert list(returns.values()) == payoffs(env.unwrapped._batch)
+        assert all(type(chips) is int for chips in returns.values())
         assert not env.agents
-
-
-@pytest.mark.parametrize("preset", ["djeco", "classic", "skip", "tableau"])
-def test_rewards_are_stack_changes_antes_included(preset: str) -> None:
-    env = nainjaune_env.env(preset=preset, episode="match")
-    env.reset(seed=3)
-    begin = env.setup.rules.starting_stack or 0
-    returns = play(env, np.random.default_rng(3))
-    stacks = env.unwrapped._batch.tables["stack"][0, : env.setup.players]
-    assert list(returns.values()) == (stacks - begin).tolist()
-    assert all(type(chips) is int for chips in returns.values())
 
 
 def test_the_acting_agents_own_reward_waits_for_its_next_turn() -> None:
@@ -119,20 +109,6 @@ def test_an_illegal_action_names_the_legal_ones_and_changes_nothing() -> None:
         env.reset(seed=2)
         env.step(good(int(np.flatnonzero(mask)[0])))
         assert env.unwrapped._batch.tables.tobytes() != before.tobytes()
-
-
-def test_calls_out_of_order() -> None:
-    env = nainjaune_env.env(render_mode="ansi")
-    for call in (env.render, env.agent_iter, lambda: env.step(0), lambda: env.observe("seat_0")):
-        with pytest.raises(Exception, match="reset"):
-            call()
-    raw = nainjaune_env.raw_env()
-    with pytest.raises(IllegalActionError, match="reset"):
-        raw.step(0)
-    with pytest.raises(DealError, match="reset"):
-        raw.picture()
-    with pytest.raises(RulesError, match="ansi"):
-        raw.render()
 
 
 def test_unknown_agents_modes_and_viewpoints() -> None:
@@ -294,8 +270,16 @@ def test_an_unknown_keyword_is_a_type_error_and_the_other_word_for_players_gets_
     assert make_setup(preset="classic", players=5) == nainjaune_env.raw_env(preset="classic", players=5).setup
 
 
-def test_before_the_first_reset_there_is_nothing_to_see() -> None:
+def test_before_the_first_reset_there_is_nothing_to_see_or_do() -> None:
+    env = nainjaune_env.env(render_mode="ansi")
+    for call in (env.render, env.agent_iter, lambda: env.step(0), lambda: env.observe("seat_0")):
+        with pytest.raises(Exception, match="reset"):
+            call()
     env = nainjaune_env.raw_env(render_mode="ansi")
     for look in (lambda: env.observe("seat_0"), env.state, env.render, env.picture, env.svg):
         with pytest.raises(DealError, match=r"There is no table yet: call reset\(\) first\."):
             look()
+    with pytest.raises(IllegalActionError, match="reset"):
+        env.step(0)
+    with pytest.raises(RulesError, match="ansi"):
+        nainjaune_env.raw_env().render()

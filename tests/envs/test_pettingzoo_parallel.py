@@ -9,12 +9,12 @@ import pytest
 
 import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game, make_setup
-from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RulesError
+from nainjaune_env.core.errors import AgentError, IllegalActionError, RulesError
 from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose_all, play, play_parallel
-from tests.support.contract import payoffs, single
-from tests.support.games import every_table
+from tests.support.contract import all_setups, payoffs, single
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 FORCED_ENDS = [(game, preset) for game, preset in PRESETS if game != "signal_lamps"]
@@ -27,12 +27,13 @@ def batch_of(env: Any) -> Batch:
 
 
 @pytest.mark.parametrize("skip_forced", [False, True])
-@pytest.mark.parametrize(("game", "preset", "players"), every_table())
-def test_same_seed_same_games_as_a_batch(game: str, preset: str, players: int, skip_forced: bool) -> None:
+@pytest.mark.parametrize("setup", all_setups())
+def test_same_seed_same_games_as_a_batch(setup: Setup, skip_forced: bool) -> None:
     """Step by step: observations, masks, and each agent's own reward."""
-    env = nainjaune_env.parallel_env(preset, players, game=game, skip_forced=skip_forced)
-    batch = Batch(env.setup, 1, seed=players, skip_forced=skip_forced, autoreset=False)
-    observations, _ = env.reset(seed=players)
+    players = setup.players
+    env = nainjaune_env.parallel_env(setup.preset, players, game=setup.game.name, skip_forced=skip_forced)
+    batch = Batch(setup, 1, seed=players, skip_forced=skip_forced, autoreset=False)
+    observations, infos = env.reset(seed=players)
     draws = streams(5, 1)
     while not batch.done[0]:
         for agent, seen in observations.items():
@@ -40,14 +41,22 @@ def test_same_seed_same_games_as_a_batch(game: str, preset: str, players: int, s
             np.testing.assert_array_equal(seen["observation"], batch.observe(seat)[0])
             at_turn = batch.mask[0] if seat == batch.seat[0] else np.zeros(batch.num_actions)
             np.testing.assert_array_equal(seen["action_mask"], [*at_turn, seat != batch.seat[0]])
+            np.testing.assert_array_equal(infos[agent]["action_mask"], seen["action_mask"])
+            assert env.observation_space(agent).contains(seen)
         actions = dict.fromkeys(env.agents, env.no_op)
         actions[f"seat_{batch.seat[0]}"] = int(batch.sample(draws)[0])
         batch.step([actions[f"seat_{batch.seat[0]}"]])
-        observations, rewards, terminations, truncations, _ = env.step(actions)
+        observations, rewards, terminations, truncations, infos = env.step(actions)
         assert list(rewards.values()) == batch.reward[0].tolist()
+        assert all(type(reward) is int for reward in rewards.values())
         assert list(terminations.values()) == [bool(batch.done[0])] * players
         assert not any(truncations.values())
     assert env.agents == []
+    for agent, seen in observations.items():  # the last observation is every agent's
+        np.testing.assert_array_equal(seen["observation"], batch.observe(int(agent.removeprefix("seat_")))[0])
+        assert np.flatnonzero(seen["action_mask"]).tolist() == [env.no_op]
+        assert infos[agent].keys() == {"action_mask"}
+        np.testing.assert_array_equal(infos[agent]["action_mask"], seen["action_mask"])
 
 
 @pytest.mark.parametrize("episode", ["round", "match"])
@@ -62,36 +71,6 @@ def test_the_same_records_as_turn_by_turn(game: str, preset: str, episode: Any) 
     record = together.unwrapped.record()
     assert record == in_turn.record()
     assert verify_record(record)
-
-
-@pytest.mark.parametrize("skip_forced", [False, True])
-@pytest.mark.parametrize(("game", "preset"), PRESETS)
-def test_rewards_are_ints_and_sum_to_the_payoff(game: str, preset: str, skip_forced: bool) -> None:
-    env = nainjaune_env.parallel_env(preset, game=game, skip_forced=skip_forced)
-    for seed in range(5):
-        returns = play_parallel(env, np.random.default_rng(seed), env.reset(seed=seed)[0])
-        assert list(returns.values()) == payoffs(batch_of(env))
-        assert all(type(reward) is int for reward in returns.values())
-
-
-@pytest.mark.parametrize(("game", "preset"), PRESETS)
-def test_what_is_seen_fits_its_space_and_no_mask_is_empty(game: str, preset: str) -> None:
-    env = nainjaune_env.parallel_env(preset, game=game)
-    rng = np.random.default_rng(1)
-    observations, infos = env.reset(seed=1)
-    going = True
-    while going:
-        going = bool(env.agents)
-        for agent in env.possible_agents:  # at the end too: the last observation is every agent's
-            mask = observations[agent]["action_mask"]
-            assert env.observation_space(agent).contains(observations[agent])
-            np.testing.assert_array_equal(infos[agent]["action_mask"], mask)
-            assert infos[agent].keys() == {"action_mask"}
-            assert mask[env.no_op] == (not mask[: env.no_op].any())
-        assert sum(bool(seen["action_mask"][env.no_op]) for seen in observations.values()) == env.setup.players - going
-        assert env.state_space.contains(env.state())
-        if going:
-            observations, _, _, _, infos = env.step(choose_all(observations, rng))
 
 
 def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
@@ -138,20 +117,6 @@ def test_calls_out_of_order_and_unknown_agents() -> None:
         env.step({})
     with pytest.raises(RulesError, match="render mode"):
         nainjaune_env.parallel_env(render_mode="rgb")
-
-
-def test_a_seeded_reset_repeats_and_keeps_the_rules() -> None:
-    env = nainjaune_env.parallel_env("skip", 5, stake=2)
-    first, _ = env.reset(seed=1)
-    first_state = env.state()
-    env.reset()
-    assert (env.state() != first_state).any()
-    again, _ = env.reset(seed=1, options={"start": {}})
-    for agent in env.agents:
-        np.testing.assert_array_equal(again[agent]["observation"], first[agent]["observation"])
-    assert env.setup == make_setup("nain_jaune", "skip", 5, stake=2)
-    with pytest.raises(DealError, match="Unknown reset option 'pots'"):
-        env.reset(options={"pots": [1] * 5})
 
 
 @pytest.mark.parametrize(("game", "preset"), FORCED_ENDS)

@@ -15,13 +15,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from gymnasium.utils.env_checker import data_equivalence
 from pettingzoo import test as suite
 from pettingzoo.utils.conversions import parallel_to_aec
 
 import nainjaune_env
 from nainjaune_env import game_names, get_game
-from nainjaune_env.core.errors import RulesError
 from tests.support.games import games_with
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
@@ -128,30 +126,4 @@ def test_pettingzoo(name: str, settings: dict[str, Any], game: str, preset: str,
     RUN[name](Interfaces(game, preset, settings))
 
 
-@pytest.mark.parametrize(("game", "preset"), PRESETS)
-def test_parallel_seeds_to_the_end(game: str, preset: str) -> None:
-    """PettingZoo's ``parallel_seed_test`` ends after one step: it asks whether any name of an agent is true."""
-    interfaces = Interfaces(game, preset)
-    one, two = interfaces.parallel(), interfaces.parallel()
-    steps = 0
-    for seed in (42, 43, 44):
-        assert data_equivalence(one.reset(seed=seed), two.reset(seed=seed))
-        for env in (one, two):
-            for k, agent in enumerate(env.possible_agents):
-                env.action_space(agent).seed(seed + k)
-        while one.agents:
-            actions = [{agent: env.action_space(agent).sample() for agent in env.agents} for env in (one, two)]
-            assert actions[0] == actions[1]
-            assert data_equivalence(one.step(actions[0]), two.step(actions[1]))
-            steps += 1
-        assert two.agents == []
-    assert steps > 20
-
-
 # ---------------------------------------------------------------- the excuses
-
-
-@pytest.mark.parametrize("interface", ["aec", "parallel"])
-def test_nothing_takes_a_number_of_cycles(interface: str) -> None:
-    with pytest.raises(RulesError, match="Unknown argument or knob 'max_cycles'"):
-        getattr(Interfaces(*PRESETS[0]), interface)(max_cycles=4)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import itertools
 import pickle
 from dataclasses import fields
 from typing import Any
@@ -13,7 +11,6 @@ import numpy as np
 import pytest
 
 from nainjaune_env.core.errors import DealError, KeywordError
-from nainjaune_env.envs import seat_options
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
@@ -40,26 +37,6 @@ def test_the_signature_names_every_option_with_its_default(adaptor: Any) -> None
     assert [name for name, one in shown.items() if one.kind is one.VAR_KEYWORD] == ["knobs"]
     positional = [name for name, one in shown.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
     assert positional == ["self", *([] if adaptor is SeatEnv else ["num_envs"]), "preset", "players"]
-
-
-@each_adaptor
-def test_the_help_says_where_the_options_are_documented(adaptor: Any) -> None:
-    assert "SeatOptions" in adaptor.__init__.__doc__ or "SeatEnv" in adaptor.__init__.__doc__
-    assert "SeatOptions" in (SeatEnv.__init__.__doc__ or "")
-
-
-def test_every_option_is_documented() -> None:
-    (body,) = (
-        node.body
-        for node in ast.parse(inspect.getsource(seat_options)).body
-        if isinstance(node, ast.ClassDef) and node.name == SeatOptions.__name__
-    )
-    documented = [
-        one.target.id
-        for one, after in itertools.pairwise(body)
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and isinstance(after, ast.Expr)
-    ]
-    assert documented == OPTIONS
 
 
 @each_adaptor

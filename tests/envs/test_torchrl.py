@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -15,48 +14,24 @@ from torchrl.data import Binary
 from torchrl.envs import ActionMask, Compose, GymEnv, GymWrapper, TransformedEnv, UnaryTransform
 from torchrl.envs.gym_like import default_info_dict_reader
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper
-from torchrl.envs.utils import MarlGroupMapType, check_env_specs
+from torchrl.envs.utils import check_env_specs
 from torchrl.modules import MaskedCategorical
 
 import nainjaune_env
-from nainjaune_env import Batch, game_names, get_game
+from nainjaune_env import game_names, get_game
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.envs.registration import environment_id
 from tests.support.contract import payoffs
-from tests.support.games import seats_at_most
 
 # TorchRL warns of every PettingZoo but 1.24.3
 pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version:UserWarning")
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
-GROUPS: dict[str, Callable[[int], Any]] = {
-    "as TorchRL groups": lambda players: None,
-    "one each": lambda players: MarlGroupMapType.ONE_GROUP_PER_AGENT,
-    "one for all": lambda players: MarlGroupMapType.ALL_IN_ONE_GROUP,
-    "out of order": lambda players: {"odd": ["seat_1"], "even": [f"seat_{seat}" for seat in (2, 0) if seat < players]},
-}
 every_preset = pytest.mark.parametrize(("game", "preset"), PRESETS)
-every_game = pytest.mark.parametrize(("game", "preset"), [(game, get_game(game).default_preset) for game in game_names()])
-every_grouping = pytest.mark.parametrize("groups", GROUPS)
 
 
 def wrapped(env: Any, **settings: Any) -> Any:
     return PettingZooWrapper(env, use_mask=True, **settings)
-
-
-def by_seat(env: Any, rollout: TensorDictBase, name: str) -> list[torch.Tensor]:
-    """An entry of every seat in order, wherever its group put it; each ``(T, …)``."""
-    rows = {}
-    for group, agents in env.group_map.items():
-        for k, agent in enumerate(agents):
-            rows[agent] = rollout[(group, *name.split("."))][:, k]
-    return [rows[agent] for agent in env.possible_agents]
-
-
-def replayed(env: Any, seed: int) -> Batch:
-    """The batch that an environment reset with ``seed`` plays on."""
-    mode = env.unwrapped._batch.options
-    return Batch(env.unwrapped.setup, 1, seed=seed, autoreset=False, skip_forced=bool(mode.skip_forced))
 
 
 def rollout_of(env: Any, seed: int, policy: Any = None) -> TensorDictBase:
@@ -71,53 +46,6 @@ def rollout_of(env: Any, seed: int, policy: Any = None) -> TensorDictBase:
 @every_preset
 def test_check_env_specs(game: str, preset: str, adaptor: str, state: bool) -> None:
     check_env_specs(wrapped(getattr(nainjaune_env, adaptor)(preset, game=game), return_state=state), seed=1)
-
-
-@every_grouping
-@every_game
-def test_parallel_every_seat_has_its_own_mask_observation_and_reward(game: str, preset: str, groups: str) -> None:
-    players = seats_at_most(game, 3)
-    inner = nainjaune_env.parallel_env(preset, players, game=game)
-    env = wrapped(inner, group_map=GROUPS[groups](players))
-    check_env_specs(env, seed=1)
-    played = rollout_of(env, seed=5)
-    batch = replayed(inner, seed=5)
-    entries = {name: by_seat(env, played, name) for name in ("action", "action_mask", "mask", "observation.observation")}
-    rewards = by_seat(env, played["next"], "reward")
-    for t in range(played.shape[0]):
-        acting = int(batch.seat[0])
-        for seat in range(players):
-            legal = batch.mask[0] if seat == acting else np.zeros(batch.num_actions, bool)
-            assert entries["action_mask"][seat][t].tolist() == [*legal, seat != acting]
-            assert entries["action_mask"][seat][t][entries["action"][seat][t]]
-            assert entries["mask"][seat][t]
-            np.testing.assert_array_equal(entries["observation.observation"][seat][t], batch.observe(seat)[0])
-        batch.step([int(entries["action"][acting][t])])
-        assert [float(rewards[seat][t]) for seat in range(players)] == batch.reward[0].tolist()
-    assert batch.done[0]
-
-
-@every_grouping
-@every_game
-def test_aec_the_mask_is_that_of_the_seat_at_turn_and_all_true_elsewhere(game: str, preset: str, groups: str) -> None:
-    """Off turn TorchRL sets every action to legal and ``mask`` to false, whatever the environment's masks are."""
-    players = seats_at_most(game, 3)
-    inner = nainjaune_env.env(preset, players, game=game)
-    env = wrapped(inner, group_map=GROUPS[groups](players))
-    check_env_specs(env)
-    played = rollout_of(env, seed=6)
-    batch = replayed(inner, seed=6)
-    actions, masks, at_turn = (by_seat(env, played, name) for name in ("action", "action_mask", "mask"))
-    rewards = by_seat(env, played["next"], "reward")
-    for t in range(played.shape[0]):
-        acting = int(batch.seat[0])
-        assert [bool(at_turn[seat][t]) for seat in range(players)] == [seat == acting for seat in range(players)]
-        for seat in range(players):
-            legal = batch.mask[0].tolist() if seat == acting else [True] * batch.num_actions
-            assert masks[seat][t].tolist() == legal
-        batch.step([int(actions[acting][t])])
-        assert [float(rewards[seat][t]) for seat in range(players)] == batch.reward[0].tolist()
-    assert batch.done[0]
 
 
 def draw(mask: torch.Tensor) -> torch.Tensor:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -19,24 +16,15 @@ from nainjaune_env.records.record import setup_of
 from nainjaune_env.registry import get_game
 from tests.support.games import games_with
 from tests.support.recorded import play
-from tests.support.wordings import differences, texts_of
 
 GAMES = pytest.mark.parametrize("game", games_with("advice"))
 SETUPS = [get_game("nain_jaune").setup("djeco", 3, decline="always", announce="explicit"), get_game("batasaurus").setup(None, 3)]
 EACH = pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.game.name)
 
 
-def words(game: str) -> Any:
-    languages = importlib.import_module(f"nainjaune_env.games.{game}.language").LANGUAGES
-    return {name: texts.advice for name, texts in languages.items()}
-
-
 @GAMES
 def test_every_word_is_there_in_every_language(game: str) -> None:
-    said, hooks = words(game), advice_hooks_of(get_game(game))
-    assert set(said) == set(LANGUAGES)
-    assert len(list(texts_of(said["en"]))) > 10
-    assert differences(said["en"], said["fr"]) == []
+    hooks = advice_hooks_of(get_game(game))
     for texts in (hooks.UNITS, *(p.head for p in hooks.PROSPECTS), *(kind.title for kind in hooks.KINDS)):
         assert set(texts) == set(LANGUAGES)
     for prospect in hooks.PROSPECTS:

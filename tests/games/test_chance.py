@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from nainjaune_agents.exact.tree import collect_openings
 from nainjaune_env.core.spec import Chance, Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.records.record import make_record, verify_record
 from nainjaune_env.registry import make_setup
 from tests.support.contract import CHOICES, all_setups, any_setup, payoffs, single
 
@@ -117,15 +116,3 @@ def test_no_round_is_longer_or_pays_more_than_its_extent(setup: Setup, seed: int
         plies += 1
     assert plies <= extent.plies
     assert extent.least <= min(payoffs(batch)) <= max(payoffs(batch)) <= extent.most
-
-
-@pytest.mark.parametrize(("setup", "deals"), MICRO)
-def test_a_short_game_has_records(setup: Setup, deals: int) -> None:
-    batch = single(setup, seed=5)
-    opening, actions, rng = batch.tables[0].copy(), [], np.random.default_rng(5)
-    while batch.legal[0]:
-        actions.append(int(rng.choice([a for a in range(63) if batch.legal[0] >> a & 1])))
-        batch.step([actions[-1]])
-    one = Setup(setup.game, setup.preset, setup.game.single_round(setup.rules), 2)
-    body = one.game.transcriber.transcribe(one, opening, actions)
-    assert verify_record(make_record(one, body, agents=["a", "b"], seed=5)) == 1

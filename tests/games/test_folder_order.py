@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from nainjaune_env.registry import game_names
-from tests.support import source as module
 from tests.support.source import Source, imports, sources
 
 STEPS: tuple[tuple[str, ...], ...] = (
@@ -62,26 +59,3 @@ def test_imports_within_a_game_go_one_way(game: str) -> None:
     result = modules(game)
     assert {"", "rules", "kernel", "encode"} <= result.keys()  # or nothing would be read
     assert [fault for name, source in result.items() for fault in faults(name, source, game)] == []
-
-
-@pytest.mark.parametrize(
-    ("name", "code", "fault"),
-    [
-        ("kernel", "encode import encode", "kernel imports encode"),
-        ("kernel", "belief.resample import resample", "kernel imports belief.resample"),
-        ("state", "actions import PASS", "state imports actions"),
-        ("records.narrate", "language.speaking import Speaker", "records.narrate imports language.speaking"),
-        ("view.scene", "research import advice", "view.scene imports research.advice"),
-    ],
-)
-def test_the_check_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: str, fault: str) -> None:
-    game = game_names()[-1]
-    target = "nainjaune_env.games." + game + "." + fault.split()[-1]
-    monkeypatch.setitem(module.sources(), target, Source(target, tmp_path / "y.py"))
-    (tmp_path / "x.py").write_text(f"from nainjaune_env.games.{game}.{code}\n", encoding="utf-8")
-    assert faults(name, Source(f"nainjaune_env.games.{game}.{name}", tmp_path / "x.py"), game) == [fault]
-
-
-def test_a_module_without_a_step_is_a_fault() -> None:
-    with pytest.raises(KeyError, match="has no step"):
-        step("novelty")

@@ -74,15 +74,6 @@ def test_the_tables_have_not_drifted(game: GameSpec) -> None:
 
 
 @every_game
-def test_the_tables_tell_every_knob_and_preset(game: GameSpec) -> None:
-    knobs, presets = tables(game)["knobs"], tables(game)["presets"]
-    for name in game.presets[game.default_preset].rules.names():
-        assert knobs.count(f"| `{name}` |") == presets.count(f"| `{name}` |") == 1
-        row = next(line for line in presets.splitlines() if line.startswith(f"| `{name}` |"))
-        assert row.strip("| ").split(" | ")[1:] == [f"`{getattr(sheet.rules, name)}`" for sheet in game.presets.values()]
-
-
-@every_game
 def test_chapters_and_articles_are_numbered_without_a_gap(game: GameSpec) -> None:
     result = articles(text_of(game))
     assert list(result) == [f"{letter(game)}{number}" for number in range(1, len(result) + 1)]

@@ -15,12 +15,20 @@ from nainjaune_env.core.errors import IllegalActionError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import LANGUAGES, Speaker
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.registry import get_game
+from nainjaune_env.records.record import show_record
+from nainjaune_env.registry import get_game, make_setup
 from tests.support.contract import any_setup, helper, single
 from tests.support.games import games_with
+from tests.support.recorded import play
 from tests.support.wordings import differences, texts_of
 
 GAMES = pytest.mark.parametrize("game", games_with("speaker"))
+SETUPS = [
+    make_setup("nain_jaune", "djeco", 4),
+    make_setup("nain_jaune", "tableau", 5, announce="explicit", decline="always"),
+    make_setup("batasaurus", players=3),
+    make_setup("batasaurus", players=3, memory="perfect"),
+]
 
 
 def speaker(setup: Setup, opening: Any, seat: int, language: str) -> Speaker:
@@ -28,33 +36,33 @@ def speaker(setup: Setup, opening: Any, seat: int, language: str) -> Speaker:
     return setup.game.speaker(setup, opening, seat, language)
 
 
-def phrases(game: str) -> Any:
-    languages = importlib.import_module(f"nainjaune_env.games.{game}.language").LANGUAGES
-    return {name: texts.phrases for name, texts in languages.items()}
-
-
 @GAMES
-def test_every_phrase_is_there_in_every_language(game: str) -> None:
-    said = phrases(game)
-    assert set(said) == set(LANGUAGES)
-    assert len(list(texts_of(said["en"]))) > 20  # or nothing would be compared
-    assert differences(said["en"], said["fr"]) == []
-
-
-@GAMES
-def test_the_languages_are_not_one(game: str) -> None:
+def test_the_languages_have_the_same_texts_with_the_same_fields_and_are_not_one(game: str) -> None:
     """A phrase that was never translated would be the same in both."""
-    said = phrases(game)
-    texts, french = dict(texts_of(said["en"])), dict(texts_of(said["fr"]))
+    said = importlib.import_module(f"nainjaune_env.games.{game}.language").LANGUAGES
+    assert set(said) == set(LANGUAGES)
+    assert differences(said["en"], said["fr"], free=("words.singular",)) == []
+    texts, french = (dict(texts_of(said[language].phrases)) for language in ("en", "fr"))
+    assert len(texts) > 20  # or nothing would be compared
     same = [where for where in texts if texts[where] == french[where] and len(texts[where].split()) > 2]
     assert same == []
 
 
 @GAMES
 def test_an_unknown_language(game: str) -> None:
-    setup = get_game(game).setup()
-    with pytest.raises(RulesError, match="Unknown language 'de'"):
-        speaker(setup, single(setup).tables[0], 0, "de")
+    setup = get_game(game).setup(players=3)
+    table, record = single(setup).tables[0], play(setup, 1)[0]
+    pictures, render_text = setup.game.pictures, setup.game.render_text
+    assert pictures is not None
+    assert render_text is not None
+    for told in (
+        lambda: speaker(setup, table, 0, "de"),
+        lambda: pictures.svg(setup, table, language="de"),
+        lambda: render_text(setup, table, language="de"),
+        lambda: show_record(record, "de"),
+    ):
+        with pytest.raises(RulesError, match=r"^Unknown language 'de'\. .*Valid: en, fr\."):
+            told()
 
 
 @settings(max_examples=60, deadline=None)
@@ -121,11 +129,10 @@ def test_settling_tells_the_payoffs(game: str, language: str) -> None:
         assert f"{'seat' if language == 'en' else 'place'} {seat}" in text
 
 
-@GAMES
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_hidden_cards_are_in_nothing_that_is_told(game: str, language: str) -> None:
-    """Two tables that differ in what the seat may not know: as long as the same is seen, the same is told."""
-    setup = get_game(game).setup()
+@pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: f"{setup.game.name}-{setup.preset}-{setup.players}")
+def test_hidden_cards_are_in_nothing_that_is_told_or_drawn(setup: Setup, language: str) -> None:
+    """Two tables that differ in what the seat may not know: as long as the same is seen, the same is told and drawn."""
     told_plies = differing = 0
     for seed in range(60):
         rng = random.Random(seed)
@@ -135,23 +142,37 @@ def test_hidden_cards_are_in_nothing_that_is_told(game: str, language: str) -> N
         two.set_tables(0, helper(setup).reshuffle(setup, one.tables[0], seat, rng), trusted=True)
         differing += one.tables[0].tobytes() != two.tables[0].tobytes()
         first, second = (speaker(setup, batch.tables[0], seat, language) for batch in (one, two))
+        histories: list[dict[str, Any]] = [{"opening": batch.tables[0].copy(), "actions": []} for batch in (one, two)]
         while not one.done[0]:
             assert everything_told(first, one, seat) == everything_told(second, two, seat)
-            both = {action: counterpart(setup, one, two, seat, action) for action in legal_actions(int(one.legal[0]))}
-            alike = [action for action, other in both.items() if other is not None]
+            if told_plies % 20 == 0:  # drawing takes as long as a round
+                drawn, other = (pictures_of(*both, seat, language) for both in zip((one, two), histories, strict=True))
+                assert drawn == other
+            like = {action: counterpart(setup, one, two, seat, action) for action in legal_actions(int(one.legal[0]))}
+            alike = [action for action, same in like.items() if same is not None]
             if not alike:
                 break  # what follows can be seen to differ
             action = rng.choice(alike)
-            other = both[action]
-            said, heard = first.ply(action), second.ply(other)
+            answer = like[action]
+            said, heard = first.ply(action), second.ply(answer)
             if shown(first) != shown(second):
                 break  # the seat sees another suit
             assert said == heard
             told_plies += 1
-            one.step([action])
-            two.step([other])
+            for batch, history, number in zip((one, two), histories, (action, answer), strict=True):
+                batch.step([number])
+                history["actions"].append(number)
     assert differing > 50
     assert told_plies > 100
+
+
+def pictures_of(batch: Batch, history: dict[str, Any], seat: int, language: str) -> tuple[str, str]:
+    """The table as text and as a picture, with how it came to be."""
+    game = batch.game
+    assert game.render_text is not None
+    assert game.pictures is not None
+    arguments = (batch.setup, batch.tables[0], seat)
+    return game.render_text(*arguments, language=language, **history), game.pictures.svg(*arguments, language=language, **history)
 
 
 def counterpart(setup: Setup, one: Batch, two: Batch, seat: int, action: int) -> int | None:

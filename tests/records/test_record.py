@@ -141,7 +141,6 @@ def having(**values: Any) -> Callable[[Record], None]:
         (without("format"), "Expected a record with the format 'nainjaune-record', and it has None."),
         (having(version=2), "Expected a record with the version 1, and it has 2."),
         (having(version=True), "Expected a record with the version 1, and it has True."),
-        (having(version=1.0), "Expected a record with the version 1, and it has 1.0."),
         (having(game="whist"), "Unknown game 'whist'."),
         (having(game="nain_jane"), "Unknown game 'nain_jane'. Did you mean 'nain_jaune'?"),
         (having(game=None), "Expected a record with the name of a game, and it has None."),
@@ -149,19 +148,14 @@ def having(**values: Any) -> Callable[[Record], None]:
         (having(preset=["classic"]), "Unknown preset ['classic']."),
         (having(players=9), "The preset 'classic' is for 3 to 8 players, not 9."),
         (having(players=3.0), "The record: expected 'players' to be a whole number, not 3.0."),
-        (having(players="3"), "The record: expected 'players' to be a whole number, not '3'."),
         (having(players=True), "The record: expected 'players' to be a whole number, not True."),
-        (having(players=None), "The record: expected 'players' to be a whole number, not None."),
         *(
             (having(seed=seed), f"The record: expected 'seed' to be a whole number from 0 to {2**64 - 1} or null, not {seed}.")
             for seed in (7.0, True, -1, 2**64)
         ),
         (having(agents=["a", "b"]), "The record: expected 'agents' to be a list of 3 texts, not ['a', 'b']."),
         (having(agents=["a", "b", 3]), "The record: expected 'agents' to be a list of 3 texts, not ['a', 'b', 3]."),
-        (
-            having(agents=["a", "b", "c" * (MAX_NAME + 1)]),
-            "The record: expected names of agents of at most",
-        ),
+        (having(agents=["a", "b", "c" * (MAX_NAME + 1)]), "The record: expected names of agents of at most"),
         (having(rules=[]), "The record's rules: expected an object with the keys direction, decline,"),
         (having(extra=1), "The record: Unknown key 'extra'."),
         (without("winners"), "The record: the key 'winners' is missing;"),

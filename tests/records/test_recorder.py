@@ -39,35 +39,6 @@ def won(record: Record) -> list[int]:
     return [after - before for after, before in zip(record["stacks"], start, strict=True)]
 
 
-@every_setup
-@pytest.mark.parametrize("autoreset", [True, False])
-@pytest.mark.parametrize("skip_forced", [True, False])
-@pytest.mark.parametrize("episode", ["round", "match"])
-def test_records_tell_what_the_batch_played(setup: Setup, episode: Any, skip_forced: bool, autoreset: bool) -> None:
-    batch = Batch(setup, 5, seed=3, episode=episode, skip_forced=skip_forced, autoreset=autoreset, log=True)
-    recorder, choices = recorder_of(batch), streams(4, 5)
-    gained = np.zeros((5, 3), np.int64)
-    records: list[Record] = []
-    finished_at = set()
-    for _ in range(3000):
-        batch.step(batch.sample(choices))
-        gained += batch.reward
-        for i, record in recorder.stepped():
-            assert batch.done[i]
-            assert won(record) == gained[i].tolist()
-            gained[i] = 0
-            records.append(record)
-            finished_at.add(i)
-        if len(records) >= (12 if autoreset else 5):
-            break
-    assert finished_at == set(range(5))
-    for record in records:
-        assert record["agents"] == NAMES
-        assert record["seed"] == 11
-        rounds = verify_record(record)
-        assert episode == "match" or rounds == 1
-
-
 def test_a_round_by_itself_is_a_match_of_one_round() -> None:
     for preset in ("djeco", "classic"):
         setup = make_setup("nain_jaune", preset, 3)
@@ -128,19 +99,6 @@ def test_a_reset_begins_anew_and_drops_what_was_unfinished(setup: Setup) -> None
         batch.step(batch.sample(choices))
         records.update(recorder.stepped())
     assert all(verify_record(record) == 1 for record in records.values())
-
-
-@every_setup
-def test_a_recorder_may_come_to_a_batch_whose_episode_has_just_begun_again(setup: Setup) -> None:
-    batch, choices = Batch(setup, 1, seed=1, log=True), streams(4, 1)
-    while not batch.done[0]:
-        batch.step(batch.sample(choices))
-    recorder = recorder_of(batch)
-    finished: list[tuple[int, Record]] = []
-    while not finished:
-        batch.step(batch.sample(choices))
-        finished = recorder.stepped()
-    assert verify_record(finished[0][1]) == 1
 
 
 @every_setup
@@ -240,9 +198,11 @@ def test_one_match_that_cannot_be_recorded_is_refused_once_and_nothing_else_is_l
     assert all(verify_record(record) == 1 for record in second)
 
 
-def record_matches(setup: Setup, *, tables: int, matches: int, seed: int = 1, autoreset: bool = True) -> int:
-    """Plays matches at random with forced plies skipped, and verifies a record of each; returns their number."""
-    batch = Batch(setup, tables, seed=seed, episode="match", autoreset=autoreset, log=True)
+def record_matches(
+    setup: Setup, *, tables: int, matches: int, seed: int = 1, autoreset: bool = True, episode: Any = "match", **options: Any
+) -> int:
+    """Plays matches, or rounds, at random and verifies a record of each; returns their number."""
+    batch = Batch(setup, tables, seed=seed, episode=episode, autoreset=autoreset, log=True, **options)
     recorder, choices = Recorder(batch), streams(4, tables)
     records = {i: recorder.record(i) for i in np.flatnonzero(batch.done).tolist()} if not autoreset else {}
     count = sum(verify_record(record) > 0 for record in records.values())
@@ -251,9 +211,11 @@ def record_matches(setup: Setup, *, tables: int, matches: int, seed: int = 1, au
         batch.step(batch.sample(choices))
         gained += batch.reward
         for i, record in recorder.stepped():
+            assert batch.done[i]
             assert won(record) == gained[i].tolist()
             gained[i] = 0
             count += verify_record(record) > 0
+            assert episode == "match" or verify_record(record) == 1
     return count
 
 
@@ -276,26 +238,8 @@ short_hands = st.builds(
 )
 
 
-@given(st.one_of(setups(), short_hands), st.integers(0, 2**32), st.booleans())
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_matches_under_any_rules_are_recorded(setup: Setup, seed: int, autoreset: bool) -> None:
-    assert record_matches(setup, tables=3, matches=3, seed=seed, autoreset=autoreset) >= 3
-
-
-def test_an_opening_that_is_not_known_is_refused_and_those_after_it_are_not() -> None:
-    batch = Batch(SHORT, 20, seed=1, episode="match", log=True)
-    choices = streams(4, 20)
-    for _ in range(9):
-        batch.step(batch.sample(choices))
-    batch.set_tables(None, batch.tables.copy())
-    recorder, refused, records = Recorder(batch), list[str](), list[Record]()
-    for _ in range(15):
-        batch.step(batch.sample(choices))
-        try:
-            records += [record for _, record in recorder.stepped()]
-        except RecordError as error:
-            refused.append(str(error))
-    assert refused
-    assert all("A record begins with a match's first deal" in sentence for sentence in refused)
-    assert len(records) > 20
-    assert all(verify_record(record) for record in records)
+@given(st.one_of(setups(), short_hands), st.integers(0, 2**32), st.booleans(), st.booleans(), st.sampled_from(["round", "match"]))
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_episodes_under_any_rules_are_recorded(setup: Setup, seed: int, autoreset: bool, skip_forced: bool, episode: str) -> None:
+    options: dict[str, Any] = {"seed": seed, "autoreset": autoreset, "skip_forced": skip_forced, "episode": episode}
+    assert record_matches(setup, tables=3, matches=3, **options) >= 3

@@ -13,30 +13,18 @@ import pytest
 
 from nainjaune_env import get_game
 from nainjaune_env.core.errors import DealError, MissingLibraryError, RulesError
-from nainjaune_env.core.prng import streams
-from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
 from nainjaune_env.render.raster import font_files
 from nainjaune_env.render.renderer import MODES, Renderer, render_modes
 from tests.support.games import games_with, without
+from tests.support.recorded import moments
 
 every_game = pytest.mark.parametrize("game", games_with("pictures"))
-
-
-def position(setup: Setup, plies: int = 5) -> tuple[Any, dict[str, Any]]:
-    batch, draws = Batch(setup, 1, seed=1, skip_forced=False, autoreset=False), streams(1, 1)
-    opening, actions = batch.tables[0].copy(), []
-    for _ in range(plies):
-        action = batch.sample(draws)
-        actions.append(int(action[0]))
-        batch.step(action)
-    return batch.tables[0], {"opening": opening, "actions": actions}
 
 
 @every_game
 def test_all_modes_show_one_scene(game: str) -> None:
     setup = get_game(game).setup()
-    table, history = position(setup)
+    table, history = moments(setup, 1)[5]
     assert render_modes(setup.game) == MODES
     drawn = {mode: Renderer(setup, mode, viewpoint=1, scale=0.25).render(table, history) for mode in MODES[1:]}
     text, image, picture = drawn["ansi"], drawn["rgb_array"], drawn["svg"]
@@ -53,7 +41,7 @@ def test_all_modes_show_one_scene(game: str) -> None:
 @every_game
 def test_human_is_a_window_that_shows_the_same(game: str) -> None:
     setup = get_game(game).setup()
-    table, history = position(setup)
+    table, history = moments(setup, 1)[5]
     renderer = Renderer(setup, "human", viewpoint=0, scale=0.25, fps=1000)
     assert pygame.display.get_surface() is None
     assert renderer.render(table, history) is None
@@ -76,14 +64,14 @@ def test_the_same_picture_is_shown_once(monkeypatch: pytest.MonkeyPatch) -> None
     shown: list[Any] = []
     monkeypatch.setattr(renderer._window, "show", shown.append)
     for plies in (3, 3, 4, 4, 3):
-        renderer.render(*position(setup, plies))
+        renderer.render(*moments(setup, 1)[plies])
     assert len(shown) == 3
 
 
 @every_game
 def test_language_names_and_colour_reach_the_picture(game: str) -> None:
     setup = get_game(game).setup()
-    table, history = position(setup)
+    table, history = moments(setup, 1)[5]
     names = [f"player {seat} & co" for seat in range(setup.players)]
     french = Renderer(setup, "svg", language="fr", names=names)
     picture = french.svg(table, history)
@@ -107,7 +95,7 @@ def test_refusals() -> None:
         with pytest.raises(RulesError, match=rf"finite and above 0, not {fps!r}\."):
             Renderer(setup, None, fps=fps)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="without a render_mode; choose from human, ansi, rgb_array, svg"):
-        Renderer(setup, None).render(*position(setup))
+        Renderer(setup, None).render(*moments(setup, 1)[5])
     with pytest.raises(RulesError, match="Unknown language 'de'"):
         Renderer(setup, None, language="de")
 
@@ -119,12 +107,12 @@ def test_pictures_are_for_seats_at_the_table(game: str, seat: Any) -> None:
     renderer = Renderer(setup, None)
     for drawn in (renderer.text, renderer.svg):
         with pytest.raises(DealError, match=rf"The viewer is a seat from 0 to {setup.players - 1}, or None .*, not {seat}\."):
-            drawn(*position(setup), seat=seat)
+            drawn(*moments(setup, 1)[5], seat=seat)
 
 
 def test_a_game_without_pictures() -> None:
     setup = get_game().setup()
-    table, history = position(setup)
+    table, history = moments(setup, 1)[5]
     plain = without(setup, "pictures")
     assert render_modes(plain.game) == ("ansi",)
     with pytest.raises(RulesError, match="no picture"):
@@ -143,4 +131,4 @@ def test_a_missing_library_is_said_before_anything_is_played(mode: str, library:
     monkeypatch.setitem(sys.modules, library, None)  # type: ignore[arg-type]
     with pytest.raises(MissingLibraryError, match=library):
         Renderer(get_game().setup(), mode)
-    Renderer(get_game().setup(), "svg").render(*position(get_game().setup()))  # which takes none
+    Renderer(get_game().setup(), "svg").render(*moments(get_game().setup(), 1)[5])  # which takes none

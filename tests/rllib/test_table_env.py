@@ -11,12 +11,10 @@ from ray.rllib.env.env_context import EnvContext
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
-import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.envs.rllib import TableEnv
-from tests.envs.playing import play
 from tests.rllib.training import ppo
 from tests.support.contract import advance, all_setups, helper, payoffs, single
 
@@ -77,20 +75,6 @@ def test_same_seed_same_games_as_a_batch(settings: dict[str, Any], skip_forced: 
         assert truncated == {"__all__": False}
     assert observations == {}
     assert set(rewards) == set(env.possible_agents)
-
-
-def test_the_same_records_as_turn_by_turn() -> None:
-    for settings in PRESETS:
-        env, other = TableEnv(settings), nainjaune_env.env(**settings)
-        observations, _ = env.reset(seed=3)
-        other.reset(seed=3)
-        play(other, np.random.default_rng(3))
-        rng = np.random.default_rng(3)
-        while observations:
-            ((agent, seen),) = observations.items()
-            legal = np.flatnonzero(seen["action_mask"])
-            observations = env.step({agent: legal[0] if legal.size == 1 else rng.choice(legal)})[0]
-        assert env.table.record() == other.record()
 
 
 @pytest.mark.parametrize("setup", all_setups())

@@ -40,13 +40,3 @@ def seats_at_most(game: str, players: int) -> int:
 def marks_of_seats(preset: Preset, players: int) -> list[Any]:
     """Marks of a case with that many seats: ``make test`` plays at the fewest and the most of a preset, ``make long`` at all."""
     return [] if players in (preset.players[0], preset.players[-1]) else [pytest.mark.long]
-
-
-def every_table() -> list[Any]:
-    """Name of the game, preset and seats of every table, as pytest parameters."""
-    presets = [(name, preset_name, preset) for name in game_names() for preset_name, preset in get_game(name).presets.items()]
-    return [
-        pytest.param(name, preset_name, n, marks=marks_of_seats(preset, n))
-        for name, preset_name, preset in presets
-        for n in preset.players
-    ]

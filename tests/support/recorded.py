@@ -39,6 +39,18 @@ def logged(setup: Setup, seed: int) -> tuple[Any, list[int]]:
     return opening, actions.tolist()
 
 
+def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
+    """Every table of a round at random, with its history, by which it is drawn."""
+    batch, draws = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False), streams(seed, 1)
+    opening, actions = batch.tables[0].copy(), list[int]()
+    result = [(opening, {"opening": opening, "actions": []})]
+    while not batch.done[0]:
+        actions += batch.sample(draws).tolist()
+        batch.step(actions[-1:])
+        result.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
+    return result
+
+
 WIDEST = {"batasaurus": "batasaurus", "nain_jaune": "skip"}
 """By game: the preset that allows every number of seats."""
 KNOBS: dict[str, dict[str, st.SearchStrategy[Any]]] = {

@@ -1,6 +1,6 @@
 """A fixed stretch of play whose bytes are hashed, run compiled and as plain Python by `test_plain_python`.
 
-NUMBA_DISABLE_JIT=1 python -W error -m tests.support.replay_for_plain
+NUMBA_DISABLE_JIT=1 python -W error -m tests.support.replay_for_plain PLIES
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
+from tests.analysis.test_features import Played
+from tests.support.contract import all_setups
+from tests.support.tallied import play_rounds
 from tests.twin.cells import random_knobs
 
 
@@ -66,9 +69,20 @@ def resampled(setup: Setup, rows: NDArray[Any], memory: int) -> NDArray[Any]:
     return rows
 
 
+def digests(plies: int) -> dict[str, str]:
+    """Hashes by what they are of: play of all :func:`setups`, and for some what is counted and told of it."""
+    result = {name: digest(setup, plies) for name, setup in setups()}
+    for case in all_setups("measures", "features")[::4]:
+        (setup,) = case.values
+        traced = Played(setup, 9, 2).trace(every_ply=True)
+        parts = (traced.decisions, traced.positions, traced.choices, traced.seats, traced.dealt, traced.tallies)
+        for name, analysed in (("counted", [play_rounds(setup, 4, 2, record=False).counted()]), ("told", parts)):
+            result[f"{case.id}, {name}"] = hashlib.sha256(b"".join(part.tobytes() for part in analysed)).hexdigest()
+    return result
+
+
 def main() -> None:
-    plies = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    json.dump({name: digest(setup, plies) for name, setup in setups()}, sys.stdout)
+    json.dump(digests(int(sys.argv[1])), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,6 +42,18 @@ class Tallied:
         assert self.setup.game.measures is not None
         where = columns(self.setup.game.measures.TALLY, name)
         return counted[..., where[0]] if len(where) == 1 else counted[..., where]
+
+    def check(self, by_hand: Callable[[Record], list[dict[str, Any]]], account: str) -> list[dict[str, Any]]:
+        """Asserts that every count is what ``by_hand`` makes of the records, and that the ``account`` adds up; returns them."""
+        counted, result = self.counted(), []
+        for table, record in enumerate(self.records):
+            for seat, expected in enumerate(by_hand(record)):
+                for name, value in expected.items():
+                    assert self.field(name, counted)[table, seat].tolist() == value, (table, seat, name)
+                assert sum(expected[account]) == self.payoff[table, seat]
+                result.append(expected)
+        assert len(result) == self.payoff.size
+        return result
 
 
 def play_rounds(setup: Setup, seed: int, count: int, *, record: bool = True, **options: Any) -> Tallied:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -262,21 +262,6 @@ class Comparer:
         self.tables[0] = setup_table(self.setup, hands, dealer=dealer, stacks=stacks, pots=pots)
         r = TwinRound(self.knobs, hands, dealer, stacks, pots)
         return r, self.round(r, choose, label)
-
-    def play_moves(
-        self,
-        hands: Sequence[Sequence[str]],
-        dealer: int,
-        moves: Iterable[str],
-        stacks: Sequence[int] | None = None,
-        pots: Sequence[int] | None = None,
-    ) -> tuple[TwinRound, Any]:
-        """The given moves on both sides; gives the twin and the kernel's table."""
-        left = iter(moves)
-        r, _ = self.play_from(hands, dealer, lambda _r, _moves: next(left, None), stacks, pots)
-        rest = list(left)
-        assert not rest, f"the round was over before {rest}"
-        return r, self.tables[0]
 
     def rigged(self, rng: random.Random, label: object = None) -> None:
         """One round from a deal that is no fair shuffle, with chips as after many rounds."""

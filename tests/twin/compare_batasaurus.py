@@ -16,7 +16,6 @@ import numpy as np
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.games.batasaurus.records.replay import setup_table
 
 from .batasaurus import MEMORISE, Knobs, Trick, TwinGame
 from .mismatch import Mismatch, first_difference
@@ -164,15 +163,6 @@ class Comparer:
         n = self.setup.players
         self.batch.reset(seeds=np.array([rng.getrandbits(64) for _ in range(GAMES)], np.uint64))
         self.play([chooser(rng, n) for _ in range(GAMES)], label)
-
-    def play_from(self, layouts: Sequence[Sequence[int]], leader: int, moves: Sequence[int]) -> TwinGame:
-        """The given moves from given layouts; gives the twin. The kernel's table is the batch's first."""
-        self.batch.set_tables(range(GAMES), setup_table(self.setup, layouts, leader=leader))
-        left = [iter(moves) for _ in range(GAMES)]
-        games = self.play([lambda g, legal, i=i: next(left[i], None) for i in range(GAMES)])  # type: ignore[misc]
-        rest = list(left[0])
-        assert not rest, f"the game was over before {rest}"
-        return games[0]
 
     def play(self, choosers: Sequence[Chooser], label: object = None) -> list[TwinGame]:
         """Plays the batch's games to their ends (or until all choosers give None), compared after every ply."""

@@ -95,7 +95,6 @@ class TwinRound:
         stacks: Sequence[int],
         pots: Sequence[int],
     ) -> None:
-        _check_table(deck_of(knobs), hands, dealer, stacks, pots)
         self.knobs = knobs
         self.players = len(hands)
         self.hands: list[list[str]] = [list(hand) for hand in hands]
@@ -138,7 +137,7 @@ class TwinRound:
     def play(self, move: str) -> None:
         """Makes one move of the seat to act; an illegal one raises ValueError and changes nothing."""
         if move not in self.legal():
-            raise ValueError(self._why_illegal(move))
+            raise ValueError(f"Seat {self.seat} cannot play {move!r}: its legal moves are {self.legal()!r}.")
         if move == PASS:
             self._hand_on()
         elif move.endswith(SILENT):
@@ -172,14 +171,6 @@ class TwinRound:
         if self._goes_on():
             return self.knobs.decline == "always"  # N2.4
         return self.knobs.decline in ("entry", "always")  # N2.5
-
-    def _why_illegal(self, move: str) -> str:
-        if self.over:
-            return f"The round is over, so {move!r} cannot be played."
-        return (
-            f"Seat {self.seat} cannot play {move!r}: its hand is {self.hands[self.seat]!r}, "
-            f"the required rank is {self.required}, and its legal moves are {self.legal()!r}."
-        )
 
     # ------------------------------------------------------- playing a card
 
@@ -322,37 +313,10 @@ class TwinRound:
         return [(winner + step) % self.players for step in range(1, self.players)]
 
 
-def _check_table(
-    deck: Sequence[str], hands: Sequence[Sequence[str]], dealer: int, stacks: Sequence[int], pots: Sequence[int]
-) -> None:
-    players = len(hands)
-    if players < 2:
-        raise ValueError(f"A round needs at least 2 hands, not {players}.")
-    if not 0 <= dealer < players:
-        raise ValueError(f"The dealer is a seat from 0 to {players - 1}, not {dealer!r}.")
-    if len(stacks) != players:
-        raise ValueError(f"There are {players} hands but {len(stacks)} stacks.")
-    if len(pots) != len(POT_CARDS):
-        raise ValueError(f"There are {len(POT_CARDS)} pots, not {len(pots)}.")
-    cards = [card for hand in hands for card in hand]
-    for card in cards:
-        if card not in deck:
-            raise ValueError(f"{card!r} is not a card of this deck.")
-    if len(set(cards)) != len(cards):
-        raise ValueError("A card is dealt twice.")
-    # reading: a hand of no card is no hand; N2.8 would end the round before it began.
-    if not all(hands):
-        raise ValueError("Every seat needs at least one card.")
-
-
 class TwinMatch:
     """A match of rounds, hands supplied round by round (N4)."""
 
     def __init__(self, knobs: Knobs, players: int, dealer: int) -> None:
-        if players not in HAND_SIZES:
-            raise ValueError(f"A match has 2 to 8 players, not {players!r}.")
-        if not 0 <= dealer < players:
-            raise ValueError(f"The dealer is a seat from 0 to {players - 1}, not {dealer!r}.")
         if knobs.starting_stack is None and knobs.max_rounds is None:  # N4.3
             raise ValueError("A match needs a starting_stack or max_rounds; with neither it has no end.")
         self.knobs = knobs
@@ -372,8 +336,6 @@ class TwinMatch:
         """The next round; the match's own stacks and pots change only in finish_round."""
         if self.over:
             raise ValueError("The match is over, so there is no new round.")
-        if len(hands) != self.players:
-            raise ValueError(f"There are {self.players} players but {len(hands)} hands.")
         self._current = TwinRound(self.knobs, hands, self.dealer, self.stacks, self.pots)
         return self._current
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.commands import command
 from tests.support.source import ROOT
 
 pytestmark = [
@@ -41,11 +40,3 @@ def test_every_case_is_timed_at_every_size(tmp_path: Path) -> None:
     header, rule, one, two = [line for line in done.stdout.splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in (header, rule, one, two)}) == 1
     assert "a simulated device" in done.stdout
-
-
-@pytest.mark.parametrize(("options", "said"), [(["--preset", "clasic"], "'classic'"), (["--set", "decline=nevr"], "'never'")])
-def test_rules_that_do_not_exist_are_answered_with_those_that_do(options: list[str], said: str) -> None:
-    done = command("gpu", *options)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr

@@ -11,7 +11,6 @@ import pytest
 
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC
-from nainjaune_env.games.batasaurus.encode import layout
 from nainjaune_env.games.batasaurus.records.replay import setup_table
 from tests.twin.batasaurus import MEMORISE, Knobs, TwinGame
 
@@ -82,13 +81,6 @@ def test_every_slot_of_every_seat_is_what_the_twin_says(memory: str, players: in
     # the comparison is worth only what it meets
     assert met >= {"trick", "battle", "committed 1"} | ({"memorise"} if memory == "glimpse" else set())
     assert players == 2 or "committed 2" in met or dinosaurs == 2
-
-
-def test_the_slots_are_those_of_the_layout_in_its_order() -> None:
-    for players in range(2, 5):
-        slots = expected(TwinGame(Knobs(), [list(range(1, 13))] * players, 0), 0, "glimpse")
-        assert list(slots) == [slot.name for slot in layout(players)]
-        assert {name: np.shape(value) for name, value in slots.items()} == {s.name: s.shape for s in layout(players)}
 
 
 @pytest.mark.parametrize("memory", ["glimpse", "perfect"])

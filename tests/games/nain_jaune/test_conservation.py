@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import operator
-import random
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,58 +15,13 @@ from nainjaune_env.games.nain_jaune.actions import action_of
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT
 from tests.support.contract import any_setup
-from tests.twin.cells import all_cells, setup_of
 
 from .both import deal, plain, play
-
-DECK_SET = (1 << 52) - 1
-SEATS_OF_CELLS = [cell for cell in all_cells() if cell.preset]
-
-
-def check_cards(batch: Batch) -> None:
-    """Hands, played cards and talon are the deck, each card once; hand sizes say how many."""
-    n, size = batch.num_players, batch.setup.kernel_rules.hand_size  # type: ignore[attr-defined]
-    tables = batch.tables
-    dealt = n * size
-    talon = np.bitwise_or.reduce(np.int64(1) << tables["deck"][:, dealt:].astype(np.int64), axis=1)
-    parts = [tables[name][:, seat] for name in ("hand", "played") for seat in range(n)] + [talon]
-    assert (functools.reduce(operator.or_, parts) == DECK_SET).all()
-    assert (sum(np.bitwise_count(part).astype(int) for part in parts) == 52).all()
-    assert np.array_equal(np.bitwise_count(tables["hand"]), tables["cards"])
-    assert not tables["hand"][:, n:].any()
-    assert not tables["played"][:, n:].any()
-    assert not tables["spare"].any()
 
 
 def chips(batch: Batch) -> Any:
     """Stacks and pots in all, per table."""
     return batch.tables["stack"].sum(axis=1) + batch.tables["pot"].sum(axis=1)
-
-
-def in_pots(batch: Batch) -> Any:
-    return batch.tables["pot"].sum(axis=1)
-
-
-@pytest.mark.parametrize("cell", SEATS_OF_CELLS, ids=str)
-def test_n1_cards_and_n4_5_chips_are_conserved_through_matches(cell: Any) -> None:
-    setup = setup_of(cell, random.Random(1))
-    start = (setup.rules.to_dict()["starting_stack"] or 0) * setup.players
-    batch = Batch(setup, 16, seed=1, episode="match", skip_forced=False)
-    draws = streams(1, 16)
-    carried = 0
-    for _ in range(400):
-        check_cards(batch)
-        assert (chips(batch) == start).all()
-        assert (batch.tables["pot"] >= 0).all()
-        if setup.rules.to_dict()["starting_stack"] is not None:
-            assert (batch.tables["stack"] >= 0).all()  # N4.2
-        before = batch.tables["rounds"].copy(), in_pots(batch)
-        batch.step(batch.sample(draws))
-        next_round = batch.tables["rounds"] == before[0] + 1
-        antes = 15 * setup.players
-        assert (in_pots(batch)[next_round] >= antes).all()
-        carried += int((in_pots(batch)[next_round] > antes).sum())
-    assert carried > 0  # N3.4: pots did carry over
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
@@ -81,7 +32,7 @@ def test_n4_5_conservation_under_any_knobs_and_pots(setup: Any, seed: int, pots:
     start = (setup.rules.starting_stack or 0) * setup.players + sum(given_pots)
     draws = streams(seed, 4)
     while not batch.done.all():
-        check_cards(batch)
+        setup.check_tables(batch.tables)
         assert (chips(batch) == start).all()
         assert (batch.tables["pot"] >= 0).all()
         assert (batch.tables["pot"] <= POT_LIMIT).all()

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env.games.nain_jaune.encode import chip_code, layout, signed_chip_code
+from nainjaune_env.games.nain_jaune.encode import chip_code, signed_chip_code
 from tests.twin.cells import Cell, all_cells, setup_of
 from tests.twin.compare import Comparer, chooser, rigged_hands
-from tests.twin.nain_jaune import DECK, POT_CARDS, RANKS, TwinRound, rank_of
+from tests.twin.nain_jaune import POT_CARDS, TwinRound, rank_of
 
 
 def code(chips: int, steps: int) -> int:
@@ -102,21 +102,6 @@ def test_every_slot_of_every_seat_is_what_the_twin_says(cell: Cell) -> None:
         for _ in range(3):
             watcher.round()
         assert watcher.compared > 60
-
-
-def test_the_slots_are_those_of_the_layout_in_its_order() -> None:
-    for players in range(2, 9):
-        hands = [list(DECK[6 * seat : 6 * seat + 6]) for seat in range(players)]
-        names = [slot.name for slot in layout(players)]
-        setup = setup_of(Cell(None, players), random.Random(0))
-        r = TwinRound(Comparer(setup).knobs, hands, 0, [10_000] * players, [0] * 5)
-        slots = expected(r, 0, [card for hand in hands for card in hand], 0, 1)
-        assert list(slots) == names
-        assert {name: np.shape(value) for name, value in slots.items()} == {s.name: s.shape for s in layout(players)}
-
-
-def test_the_required_slot_has_a_place_for_the_lead_and_each_rank() -> None:
-    assert layout(4)["required"].size == 1 + len(RANKS)
 
 
 # ---------------------------------------------------------------- chips as bytes

@@ -218,11 +218,6 @@ def test_n3_1_the_leader_in_one_go() -> None:
         assert end.pots == [0] * 5
 
 
-def test_n3_1_the_leader_after_a_king_is_in_the_same_turn() -> None:
-    played = operas("0:Qh 0:Ks 0:3c 0:4c 0:5c 0:6c", deal(8, {0: "Qh Ks 3c 4c 5c 6c"}))
-    assert verdict(played) == list(KINDS)
-
-
 def test_n3_1_a_seat_that_takes_over_in_its_first_turn() -> None:
     hands = deal(8, {0: "7c As Ah Ad Ac 2s", 1: RUN})
     played = operas("0:7c 0:- " + " ".join(f"1:{card}" for card in RUN.split()), hands)
@@ -233,25 +228,33 @@ def test_n3_1_a_seat_that_takes_over_in_its_first_turn() -> None:
     assert played["no_rival_card"].pots == ANTED
 
 
-def test_n3_1_a_seat_that_had_passed_before() -> None:
-    # 0 leads a 6, 1 has no 7 and passes, 2 plays one; nobody has an 8 until the turn is back at 1
-    hands = deal(8, {0: "6h As Ah Ad Ac 2s", 1: RUN, 2: "7c"}, talon="8s 8h 8d")
-    played = operas("0:6h 2:7c " + " ".join(f"1:{card}" for card in RUN.split()), hands)
-    assert verdict(played) == ["single_turn"]
+GOES_OUT = " ".join(f"1:{card}" for card in RUN.split())
 
 
-def test_n3_1_a_seat_that_had_declined_before() -> None:
-    # under entry seat 1 refuses its 8 once: that was its first turn
-    hands = deal(8, {0: "7c 7h As Ah Ad Ac", 1: RUN}, talon="8s 8h 8d")
-    script = "0:7c 0:- 1:- 0:7h " + " ".join(f"1:{card}" for card in RUN.split())
-    assert verdict(operas(script, hands, decline="entry")) == ["single_turn"]
-
-
-def test_n3_1_a_seat_that_passed_in_a_blocked_circle() -> None:
-    # a 3 blocks (all 4s in the talon), the leader goes on with a 7, and seat 1 has its second turn
-    hands = deal(8, {0: "3c 7c As Ah Ad Ac", 1: RUN}, talon="4s 4h 4d 4c")
-    played = operas("0:3c 0:- 0:7c " + " ".join(f"1:{card}" for card in RUN.split()), hands)
-    assert verdict(played) == ["single_turn"]
+@pytest.mark.parametrize(
+    ("cards", "talon", "script", "decline", "kinds"),
+    [
+        # the leader after a King is in the same turn
+        ({0: "Qh Ks 3c 4c 5c 6c"}, "", "0:Qh 0:Ks 0:3c 0:4c 0:5c 0:6c", "never", KINDS),
+        # 0 leads a 6, 1 has no 7 and passes, 2 plays one; nobody has an 8 until the turn is back at 1
+        ({0: "6h As Ah Ad Ac 2s", 1: RUN, 2: "7c"}, "8s 8h 8d", f"0:6h 2:7c {GOES_OUT}", "never", ("single_turn",)),
+        # under entry seat 1 refuses its 8 once: that was its first turn
+        ({0: "7c 7h As Ah Ad Ac", 1: RUN}, "8s 8h 8d", f"0:7c 0:- 1:- 0:7h {GOES_OUT}", "entry", ("single_turn",)),
+        # a 3 blocks (all 4s in the talon), the leader goes on with a 7, and seat 1 has its second turn
+        ({0: "3c 7c As Ah Ad Ac", 1: RUN}, "4s 4h 4d 4c", f"0:3c 0:- 0:7c {GOES_OUT}", "never", ("single_turn",)),
+        # seat 1 plays an 8, the 9s are in the talon, it leads again and goes out: two turns
+        (
+            {0: "7c As Ah Ad Ac 2s", 1: "8c Ts Jh Qh Ks 2c"}, "9s 9h 9d 9c",
+            "0:7c 0:- 1:8c 1:- 1:Ts 1:Jh 1:Qh 1:Ks 1:2c", "never", (),
+        ),
+        # the first card of a rival is enough against no_rival_card
+        ({0: "3c 5c 6c 7c 8c 9c", 1: "4c"}, "4s 4h 4d 5s", "0:3c 1:4c 0:5c 0:6c 0:7c 0:8c 0:9c", "always", ()),
+    ],
+)  # fmt: skip
+def test_n3_1_in_which_turn_the_hand_was_played(
+    cards: dict[int, str], talon: str, script: str, decline: str, kinds: tuple[str, ...]
+) -> None:
+    assert verdict(operas(script, deal(8, cards, talon), decline=decline)) == list(kinds)
 
 
 @pytest.mark.parametrize("blocked", ["restart", "skip"])
@@ -261,19 +264,6 @@ def test_n2_9_the_leader_after_a_blocked_circle_is_in_a_new_turn(blocked: str) -
     assert verdict(played) == ["no_rival_card"]
     assert played["no_rival_card"].stacks == [-15 + 120 + 42] + [-21] * 7
     assert played["single_turn"].stacks == [-15 + 42] + [-21] * 7
-
-
-def test_n3_1_a_seat_that_came_in_earlier_has_split_its_hand() -> None:
-    # seat 1 plays an 8, the 9s are in the talon, it leads again and goes out: two turns
-    hands = deal(8, {0: "7c As Ah Ad Ac 2s", 1: "8c Ts Jh Qh Ks 2c"}, talon="9s 9h 9d 9c")
-    played = operas("0:7c 0:- 1:8c 1:- 1:Ts 1:Jh 1:Qh 1:Ks 1:2c", hands)
-    assert verdict(played) == []
-
-
-def test_n3_1_the_first_card_of_a_rival_is_enough_against_no_rival_card() -> None:
-    hands = deal(8, {0: "3c 5c 6c 7c 8c 9c", 1: "4c"}, talon="4s 4h 4d 5s")
-    played = operas("0:3c 1:4c 0:5c 0:6c 0:7c 0:8c 0:9c", hands, decline="always")
-    assert verdict(played) == []
 
 
 def test_n3_1_with_two_seats_22_cards_in_one_turn() -> None:

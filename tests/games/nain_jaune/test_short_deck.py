@@ -51,12 +51,3 @@ def test_n1_7_a_deck_that_does_not_go_round_is_refused() -> None:
     setup = SPEC.setup("djeco", 2, ranks=5, suits=2, hand=5)
     with pytest.raises(DealError, match=r"not from this deck .*: 5d, Ks is not in it"):
         setup_table(setup, [["5d", "6d", "7d", "8d", "9d"], ["Td", "6c", "7c", "8c", "Ks"]], dealer=0)
-
-
-def test_n1_7_the_lead_comes_after_the_decks_highest_rank() -> None:
-    setup = SPEC.setup("djeco", 2, ranks=5, suits=2, hand=3)
-    batch = Batch(setup, 1, skip_forced=False, autoreset=False)
-    batch.set_tables(0, setup_table(setup, [["9d", "Td", "6c"], ["6d", "7d", "8d"]], dealer=1))
-    for name in ("9", "Td"):
-        batch.step([SPEC.actions.index(name)])
-    assert (batch.seat[0], batch.tables["required_rank"][0]) == (0, 0)

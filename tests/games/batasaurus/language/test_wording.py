@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_env.core.speech import LANGUAGES as SPOKEN
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.research.statistics import SOURCES
 from nainjaune_env.games.batasaurus.rules import Exhausted, Memory
-from tests.support.wordings import differences
-
-
-def test_both_languages_have_the_same_texts_and_fields() -> None:
-    assert differences(LANGUAGES["en"], LANGUAGES["fr"], free=("words.singular",)) == []
-    assert set(LANGUAGES) == set(SPOKEN)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -15,7 +15,6 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.records.replay import setup_table
 from nainjaune_env.games.batasaurus.records.write import transcribe
 from nainjaune_env.records.record import Record, format_record, parse_record, read_records, setup_of, verify_record
 from nainjaune_env.registry import make_setup
@@ -123,8 +122,6 @@ def test_b4_2_memorising_is_in_the_log_and_not_among_the_moves() -> None:
         (lambda log: log[:-1], r"Move \d+: expected another action, and the log ends after \d+\."),
         (lambda log: [*log, 0], r"The match was over after \d+ actions, and the log holds \d+\."),
         (lambda log: [*log[:6], 13, *log[7:]], r"Move 4: the log's action number 7 is 13; legal were \["),
-        (lambda log: [log[0], -1, *log[2:]], r"Move 1: the log's action number 2 is -1; legal were \[12\]"),
-        (lambda log: [99, *log[1:]], r"Move 1: the log's action number 1 is 99; legal were \[12\]"),
         (lambda log: [*log[:3], 12, *log[3:]], r"Move 1: the log's action number 4 is 12; legal were \[0, 1, "),
     ],
 )
@@ -133,13 +130,6 @@ def test_a_log_that_does_not_fit_is_refused(change: Callable[[list[int]], list[i
     table, actions = logged(setup, 5)
     with pytest.raises(RecordError, match=message):
         transcribe(setup, table, change(actions))
-
-
-def test_an_emptied_slot_in_a_log_is_refused() -> None:
-    setup = make_setup("batasaurus", memory="perfect", dinosaurs=3)
-    table = setup_table(setup, [[1, 2, 3]] * 2, leader=1)
-    with pytest.raises(RecordError, match=r"^Move 3: the log's action number 3 is 2; legal were \[0, 1\]\.$"):
-        transcribe(setup, table, [0, 2, 2])  # seat 0 took the trick with the card of its slot 2
 
 
 @pytest.mark.parametrize(("steps", "result"), [(1, "trick 1, 0 cards played"), (4, "trick 1, 1 cards played")])
@@ -212,21 +202,6 @@ def test_a_move_that_cannot_be_is_refused_naming_it(sound: Record, data: st.Data
     assert str(caught.value).endswith(f"expected [{seat}, one of {left}], and the move is {wrong!r}.")
 
 
-def test_a_battles_commits_are_in_order_from_the_tricks_leader() -> None:
-    body = {
-        "layouts": [[1, 2, 3]] * 3,
-        "leader": 1,
-        "moves": [[1, 2], [2, 0], [0, 2], [1, 1], [0, 0], [1, 0], [2, 2], [0, 1]],
-        "piles": [0, 5, 4],
-        "winners": [1],
-    }
-    setup = make_setup("batasaurus", players=3, memory="perfect", dinosaurs=3)
-    assert setup.game.transcriber.verify(setup, body) == 1
-    swapped = {**body, "moves": [*body["moves"][:3], [0, 0], [1, 1], *body["moves"][5:]]}
-    with pytest.raises(RecordError, match=r"^Move 4: it is seat 1's turn; expected \[1, one of \[0, 1\]\]"):
-        setup.game.transcriber.verify(setup, swapped)
-
-
 def trade_two_cards(record: Record) -> None:
     """Seat 0's first card is the higher one now, and takes the first trick."""
     row = record["layouts"][0]
@@ -247,43 +222,22 @@ def putting(*path: Any, value: Any) -> Callable[[Record], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda r: r["moves"].pop(),
-            r"The record: expected a move \d+ by seat \d, from one of the slots \[.*\], and the ",
-        ),
         (lambda r: r["moves"].clear(), r"The record: expected a move 1 by seat 2, from one of the slots \[0, 1, .*\], and"),
         (lambda r: r["moves"].append([0, 2]), r"Move \d+: expected no more moves, for the game is over; the record has \[0, 2\]"),
         (lambda r: r["moves"].append(None), r"Move \d+: expected no more moves, for the game is over; the record has None\."),
         (putting("moves", 1, value=7), r"Move 2: expected \[\d, one of \[.*\]\], and the move is 7\."),
         (putting("moves", value={}), r"The record: expected 'moves' to be a list of lists, not {}"),
         (lambda r: r["layouts"].pop(), r"The record: expected 'layouts' to be a list of 3 lists"),
-        (lambda r: r["layouts"].append(list(range(1, 13))), r"The record: expected 'layouts' to be a list of 3 lists"),
         (lambda r: r["layouts"][1].pop(), r"The record: expected 'layouts\[1\]' to be a list of 12 whole numbers"),
-        (putting("layouts", 1, 0, value=True), r"The record: expected 'layouts\[1\]' to be a list of 12 whole numbers"),
         (putting("layouts", 1, 0, value=5.0), r"The record: expected 'layouts\[1\]' to be a list of 12 whole numbers"),
         (putting("layouts", 1, 0, value=13), r"The record: A layout holds each of the values 1 to 12 once, and seat 1's is \[13"),
-        (
-            putting("layouts", 1, value=[1] * 12),
-            r"The record: A layout holds each of the values 1 to 12 once, and seat 1's is",
-        ),
-        (putting("layouts", value="x"), r"The record: expected 'layouts' to be a list of 3 lists, not 'x'"),
         (putting("leader", value=3), r"The record: The leader is a seat from 0 to 2, not 3"),
-        (putting("leader", value=-1), r"The record: The leader is a seat from 0 to 2, not -1"),
         (putting("leader", value=True), r"The record: expected 'leader' to be a seat from 0 to 2, not True"),
-        (putting("leader", value=2.0), r"The record: expected 'leader' to be a seat from 0 to 2, not 2\.0"),
-        (
-            putting("leader", value=0),
-            r"Move 1: it is seat 0's turn; expected \[0, one of \[0, 1, .*\]\], and",
-        ),
-        (
-            putting("rules", "memory", value="perfect"),
-            r"The record: With memory = perfect layouts are sorted \(B4\.1\), and",
-        ),
+        (putting("leader", value=0), r"Move 1: it is seat 0's turn; expected \[0, one of \[0, 1, .*\]\], and"),
+        (putting("rules", "memory", value="perfect"), r"The record: With memory = perfect layouts are sorted \(B4\.1\), and"),
         (putting("rules", "dinosaurs", value=11), r"The record: expected 'layouts\[0\]' to be a list of 11 whole numbers"),
         (putting("winners", value=[]), r"The end: expected 'winners' to be \[0\], and it is \[\]"),
-        (putting("winners", value=[False]), r"The end: expected 'winners' to be \[0\], and it is \[False\]"),
         (putting("piles", 0, value=14.0), r"The end: expected 'piles' to be \[14, 11, 11\], and it is \[14\.0, 11, 11\]"),
-        (putting("piles", value=None), r"The end: expected 'piles' to be \[14, 11, 11\], and it is None"),
         (lambda r: r.pop("layouts"), r"The record: the key 'layouts' is missing"),
         (putting("layout", value=[]), r"The record: Unknown key 'layout'\. Did you mean 'layouts'"),
         (putting("rounds", value=[]), r"The record: Unknown key 'rounds'"),

@@ -5,25 +5,19 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 
-from nainjaune_env.analysis.feature_hook import Column, row_dtype
+from nainjaune_env.analysis.feature_hook import Column
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.research.features import ACTION, POSITION, action, position
+from nainjaune_env.games.batasaurus.research.features import POSITION
 from nainjaune_env.games.batasaurus.state import SLOTS
 from nainjaune_env.registry import make_setup
+from tests.analysis.test_feature_hook import chosen, position_row
 from tests.support.contract import advance, single
 
 SETUPS = [make_setup("batasaurus", players=players, memory=memory) for players in (2, 4) for memory in ("glimpse", "perfect")]
-
-
-def position_row(setup: Setup, table: Any, seat: int) -> Any:
-    row = np.zeros(1, row_dtype(POSITION))
-    position(table, setup.kernel_rules, seat, row[0])
-    return row[0]
 
 
 def values(bits: Any) -> list[int]:
@@ -55,11 +49,9 @@ def test_positions_and_actions(setup: Setup) -> None:
             if seat == table.seat:
                 phases.add(names[row.phase])
                 for number in legal_actions(int(batch.legal[0])):
-                    choice = np.zeros(1, row_dtype(ACTION))
-                    action(table, setup.kernel_rules, number, choice[0])
                     value = 0 if number == MEMORISE else lying[number]
                     below, above = (sum(v < value for v in lying.values()), sum(v > value for v in lying.values()))
-                    assert choice[0].tolist() == ((0, 0, 0) if value == 0 else (value, below, above))
+                    assert chosen(setup, table, number).tolist() == ((0, 0, 0) if value == 0 else (value, below, above))
         advance(batch, 1, rng)
         if batch.done[0]:
             batch.reset()

@@ -47,37 +47,14 @@ def by_hand(record: Record) -> list[dict[str, Any]]:
     return tallies
 
 
-def assert_counted_as_by_hand(setup: Setup, seed: int, count: int) -> list[dict[str, Any]]:
-    rounds = play_rounds(setup, seed, count)
-    counted = rounds.counted()
-    result = []
-    for table, record in enumerate(rounds.records):
-        for seat, expected in enumerate(by_hand(record)):
-            for name, value in expected.items():
-                assert rounds.field(name, counted)[table, seat].tolist() == value, (table, seat, name)
-            assert sum(expected["cards"]) == rounds.payoff[table, seat] == record["piles"][seat]
-            result.append(expected)
-    assert len(result) == count * setup.players
-    return result
-
-
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
 @given(setups("batasaurus"), seeds)
 def test_every_count_is_that_of_the_twin(setup: Setup, seed: int) -> None:
-    assert_counted_as_by_hand(setup, seed, 3)
+    play_rounds(setup, seed, 3).check(by_hand, "cards")
 
 
 def test_everything_that_is_counted_comes_about() -> None:
     """In games enough, each number is not always 0, and so the comparison above says something of it."""
-    result = assert_counted_as_by_hand(make_setup("batasaurus", players=3), 3, 300)
+    result = play_rounds(make_setup("batasaurus", players=3), 3, 300).check(by_hand, "cards")
     for name in result[0]:
         assert np.any([tally[name] for tally in result], axis=0).all(), name
-
-
-def test_a_trick_has_one_leader_and_at_most_one_winner() -> None:
-    rounds = play_rounds(make_setup("batasaurus", players=4), 3, 100, record=False)
-    counted = rounds.counted()
-    tricks = rounds.field("tricks", counted)
-    assert (tricks == tricks[:, :1]).all()
-    assert (rounds.field("led", counted).sum(axis=(1, 2)) == tricks[:, 0]).all()
-    assert (rounds.field("won", counted).sum(axis=1) <= tricks[:, 0]).all()

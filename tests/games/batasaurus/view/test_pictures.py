@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 import itertools
-import random
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
-from nainjaune_env.core.bits import legal_actions
-from nainjaune_env.core.errors import DealError, RecordError, RulesError
-from nainjaune_env.core.prng import streams
+from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.batasaurus.view import pictures
 from nainjaune_env.games.batasaurus.view.pictures import BACK, dinosaur, drawing
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, scene
 from nainjaune_env.registry import make_setup
-from tests.games.batasaurus import hidden
+from tests.support.recorded import moments
 from tests.support.recorded import play as play_matches
 from tests.support.svg_boxes import Box, boxes, texts
-
-
-def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
-    """Every table of a game, with how it came to be."""
-    batch, draws = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False), streams(seed, 1)
-    opening, actions, result = batch.tables[0].copy(), [], []
-    while True:
-        result.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
-        if batch.done[0]:
-            return result
-        action = batch.sample(draws)
-        actions.append(int(action[0]))
-        batch.step(action)
 
 
 def glimpse(players: int = 3, **knobs: Any) -> Setup:
@@ -87,31 +69,6 @@ def test_who_sees_which_cards() -> None:
     assert len(backs(pictures.svg(setup, later, looks, **history))) == int(later.cards[:3].sum())
 
 
-@pytest.mark.parametrize("memory", ["glimpse", "perfect"])
-def test_b4_what_is_hidden_does_not_show_whatever_was_played(memory: str) -> None:
-    """Two deals that a seat cannot tell apart, and play that shows the same, with its history: the same picture."""
-    setup, rng, looks = glimpse(3, memory=memory), random.Random(1), 0
-    for seed in range(6):
-        one, two = (Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False) for _ in "ab")
-        seat = rng.randrange(3)
-        two.set_tables(0, np.array([hidden.reshuffle(setup, one.tables[0], seat, rng)], setup.game.table), trusted=True)
-        logs: list[dict[str, Any]] = [{"opening": batch.tables[0].copy(), "actions": []} for batch in (one, two)]
-        while True:
-            here, there = (pictures.svg(setup, batch.tables[0], seat, **log) for batch, log in zip((one, two), logs, strict=True))
-            assert here == there
-            looks += 1
-            legal = legal_actions(int(one.legal[0]))
-            like = {a: hidden.counterpart(setup, one.tables[0], two.tables[0], a) for a in legal}
-            choices = [a for a, b in like.items() if b is not None]
-            if not choices:
-                break
-            action = rng.choice(choices)
-            for batch, log, number in ((one, logs[0], action), (two, logs[1], like[action])):
-                log["actions"].append(number)
-                batch.step([number])
-    assert looks > 60
-
-
 def test_a_battle_shows() -> None:
     setup = glimpse(3)
     table, history = next(
@@ -137,13 +94,6 @@ def test_the_end_shows() -> None:
     assert any(("gagne avec" if len(winners) == 1 else "gagnent à égalité avec") in text for text in texts(picture))
     assert [f"pile {int(cards)}" for cards in table.pile[:2]] == [text for text in reversed(texts(picture)) if "pile" in text]
     assert ET.fromstring(picture)[0].text.startswith("Batasaurus · batasaurus · pli ")  # type: ignore[union-attr]
-
-
-def test_the_same_scene_gives_the_same_bytes() -> None:
-    setup = glimpse()
-    table, history = moments(setup, 2)[9]
-    assert pictures.svg(setup, table, 1, **history) == pictures.svg(setup, table.copy(), 1, **history)
-    assert drawing(scene(setup, table, 1)) == pictures.svg(setup, table, 1)
 
 
 def test_every_part_of_a_scene_shows() -> None:
@@ -183,12 +133,3 @@ def test_a_film_shows_the_opening_and_every_ply() -> None:
         assert list(pictures.film(setup, record, 0, part=1, names=["ann", "bob"])) == frames
     with pytest.raises(RecordError, match="one round, and no round 2"):
         list(pictures.film(setup, record, part=2))
-
-
-def test_refusals() -> None:
-    setup = glimpse()
-    table, _ = moments(setup, 2)[0]
-    with pytest.raises(RulesError, match="Unknown language 'de'"):
-        pictures.svg(setup, table, language="de")
-    with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
-        pictures.svg(setup, table, 3)

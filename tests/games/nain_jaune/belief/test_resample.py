@@ -17,10 +17,8 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune import SPEC, chance, kernel
-from nainjaune_env.games.nain_jaune.actions import PASS
 from nainjaune_env.games.nain_jaune.belief import resample
 from nainjaune_env.games.nain_jaune.belief.deals import resample_many
-from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from tests.support.chi_square import surprising
 
 DRAWS = 1500
@@ -131,34 +129,6 @@ def test_n6_every_deal_that_fits_is_drawn_as_often_as_any_other(name: str) -> No
                 assert not surprising(result, expected), (seed, ply, memory)
             looked += 1
     assert looked > 1
-
-
-def test_n6_a_card_played_makes_another_of_its_rank_less_likely() -> None:
-    """Suits told apart, the two nines left would be with the seat that has played one as likely as with the other."""
-    setup = short(2, ranks=2, suits=3, hand=2)
-    # seat 1 leads a nine; unseen are then the other two nines, the ten of clubs and of spades, one of which seat 1 holds
-    table = setup_table(setup, [["Td", "9s"], ["9d", "Tc"]], dealer=0)
-    rows = np.array([table])
-    kernel.step(rows[0], setup.kernel_rules, 8)
-    known = redacted(setup, rows[0], 0)
-    for memory in (0, 1 << 16):
-        rows = drawn(setup, known, 0, 1, memory=memory)
-        kept = Counter(bool(int(row.hand[1]) & card_set([8, 21, 34, 47])) for row in rows)
-        # of the hands 9x 9y that seat 1 may have been dealt there is one, of 9x Ty there are four
-        assert not surprising(kept, {True: 1, False: 4})
-
-
-def test_n6_a_void_holds_and_a_possible_refusal_does_not() -> None:
-    """A seat that passes an eight holds none where it had to play one, and may hold one where it could refuse."""
-    for decline, may_hold in (("never", False), ("always", True)):
-        setup = short(2, hand=3, decline=decline)
-        table = setup_table(setup, [["9d", "9c", "Td"], ["7d", "7c", "Tc"]], dealer=0)
-        rows = np.array([table])
-        for action in (17, PASS):  # seat 1 leads the nain jaune, and stops
-            kernel.step(rows[0], setup.kernel_rules, action)
-        eights = card_set([7, 20, 33, 46])
-        kept = [bool(int(row.hand[1]) & eights) for row in drawn(setup, redacted(setup, rows[0], 0), 0, 2, 200)]
-        assert any(kept) == may_hold
 
 
 @pytest.mark.slow

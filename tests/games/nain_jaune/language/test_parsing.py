@@ -8,69 +8,40 @@ from nainjaune_env.games.nain_jaune.language.parsing import Typed, understand
 
 
 @pytest.mark.parametrize(
-    ("text", "card"),
+    ("card", "texts"),
     [
-        ("7d", (7, "d")),
-        ("7D", (7, "d")),
-        ("7♦", (7, "d")),
-        ("7 ♦️", (7, "d")),
-        (" 7 d ", (7, "d")),
-        ("7 of diamonds", (7, "d")),
-        ("seven of diamonds", (7, "d")),
-        ("sept de carreau", (7, "d")),
-        ("nain jaune", (7, "d")),
-        ("Le Nain Jaune !", (7, "d")),
-        ("nain", (7, "d")),
-        ("10", (10, None)),
-        ("10d", (10, "d")),
-        ("dix", (10, None)),
-        ("Jc", (11, "c")),
-        ("V♣", (11, "c")),
-        ("valet", (11, None)),
-        ("Valet de trèfle", (11, "c")),
-        ("valet de trefle", (11, "c")),
-        ("11", (11, None)),
-        ("Q", (12, None)),
-        ("d", (12, None)),
-        ("dame de pique", (12, "s")),
-        ("la dame", (12, None)),
-        ("13", (13, None)),
-        ("r", (13, None)),
-        ("roi de cœur", (13, "h")),
-        ("Roi de coeur", (13, "h")),
-        ("king of hearts", (13, "h")),
-        ("the King", (13, None)),
-        ("k♥", (13, "h")),
-        ("as", (1, None)),
-        ("l'as de pique", (1, "s")),
-        ("a", (1, None)),
-        ("ac", (1, "c")),
-        ("ace", (1, None)),
-        ("1", (1, None)),
-        ("2s", (2, "s")),
+        ((7, "d"), ["7d", "7D", "7♦", "7 ♦️", " 7 d ", "7 of diamonds", "seven of diamonds", "sept de carreau"]),
+        ((7, "d"), ["nain jaune", "Le Nain Jaune !", "nain"]),
+        ((10, None), ["10", "dix"]),
+        ((10, "d"), ["10d"]),
+        ((11, "c"), ["Jc", "V♣", "Valet de trèfle", "valet de trefle"]),
+        ((11, None), ["valet", "11"]),
+        ((12, None), ["Q", "d", "la dame"]),
+        ((12, "s"), ["dame de pique"]),
+        ((13, None), ["13", "r", "the King"]),
+        ((13, "h"), ["roi de cœur", "Roi de coeur", "king of hearts", "k♥"]),
+        ((1, None), ["as", "a", "ace", "1"]),
+        ((1, "s"), ["l'as de pique"]),
+        ((1, "c"), ["ac"]),
+        ((2, "s"), ["2s"]),
     ],
 )
-def test_cards(text: str, card: tuple[int, str | None]) -> None:
-    assert understand(text) == Typed(rank=card[0], suit=card[1])
+def test_cards(card: tuple[int, str | None], texts: list[str]) -> None:
+    assert [understand(text) for text in texts] == [Typed(rank=card[0], suit=card[1])] * len(texts)
 
 
 @pytest.mark.parametrize(
-    ("text", "card"),
+    ("card", "texts"),
     [
-        ("7d takes", (7, "d")),
-        ("7♦ takes all!", (7, "d")),
-        ("7d, qui prend !", (7, "d")),
-        ("7d prend", (7, "d")),
-        ("nain jaune qui prend", (7, "d")),
-        ("The nain jaune takes all!", (7, "d")),
-        ("« Nain jaune qui prend ! »", (7, "d")),
-        ("Dame qui prend !", (12, None)),
-        ("10 takes", (10, None)),
-        ("valet de trèfle qui prend", (11, "c")),
+        ((7, "d"), ["7d takes", "7♦ takes all!", "7d, qui prend !", "7d prend", "nain jaune qui prend"]),
+        ((7, "d"), ["The nain jaune takes all!", "« Nain jaune qui prend ! »"]),
+        ((12, None), ["Dame qui prend !"]),
+        ((10, None), ["10 takes"]),
+        ((11, "c"), ["valet de trèfle qui prend"]),
     ],
 )
-def test_n2_7_cards_with_the_words_that_take_a_pot(text: str, card: tuple[int, str | None]) -> None:
-    assert understand(text) == Typed(rank=card[0], suit=card[1], announced=True)
+def test_n2_7_cards_with_the_words_that_take_a_pot(card: tuple[int, str | None], texts: list[str]) -> None:
+    assert [understand(text) for text in texts] == [Typed(rank=card[0], suit=card[1], announced=True)] * len(texts)
 
 
 @pytest.mark.parametrize("text", ["-", "0", "p", "pass", "Passe.", "je passe", "sans 8", "sans valet", "no queen", "stop"])

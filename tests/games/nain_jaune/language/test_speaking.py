@@ -197,14 +197,6 @@ def test_red_suits_are_red() -> None:
     assert speaker().paint("no card") == "no card"
 
 
-@pytest.mark.parametrize(
-    ("language", "texts"), [("en", ["0 chips", "1 chip", "-1 chip"]), ("fr", ["0 jeton", "1 jeton", "-1 jeton"])]
-)
-def test_amounts(language: str, texts: list[str]) -> None:
-    told = speaker(language=language)
-    assert [told.amount(number) for number in (0, 1, -1)] == texts
-
-
 # ---------------------------------------------------------------- the summary of the rules
 
 OTHER = {

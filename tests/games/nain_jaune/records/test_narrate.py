@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from nainjaune_env.core.errors import RecordError, RulesError
+from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF
-from nainjaune_env.games.nain_jaune.language import LANGUAGES
 from nainjaune_env.games.nain_jaune.records.narrate import settlement, unsettled
 from nainjaune_env.games.nain_jaune.records.replay import Replay, final, open_recorded
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
@@ -55,14 +54,6 @@ def test_every_call_in_french() -> None:
     assert french("    bob paie 45 à ann sur 105 dus, faute de jetons : reste ") in text
     assert text.startswith(french("Nain Jaune, feuille « skip », 3 joueurs\n\nManche 1 — donneur : cleo\n"))
     assert text.endswith(french("Résultat : Place 0 (ann) gagne avec 180 jetons.\n"))
-
-
-def test_every_call_in_english() -> None:
-    text = show_record(record_of(OPERA, OPERA_MOVES, starting_stack=60), "en")
-    assert "7♦ “The nain jaune takes all!” (+15) 8♠ 9♠ 10♦ “The ten takes all!” (+3) J♣ “The jack takes all!” (+6)" in text
-    assert "K♥ “The king takes all!” (+12) “King and I start again!” A♥ 2♥ — out!\n" in text
-    assert "    Grand opéra! Every pot goes to ann (+0).\n" in text
-    assert "and has no more: left with" in text
 
 
 def test_stops_passes_and_blocked_circles() -> None:
@@ -139,15 +130,3 @@ def test_a_shared_win_is_told() -> None:
     chips = max(record["stacks"])
     text = setup.game.transcriber.show(setup, shared, "fr")
     assert french(f"Résultat : Place 0 (seat0) et Place 2 (seat2) gagnent à égalité avec {chips} jetons.\n") in text
-
-
-def test_an_unknown_language_is_refused() -> None:
-    (record,) = play(make_setup("nain_jaune", "classic", 3, max_rounds=1), 1)
-    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: en, fr\."):
-        show_record(record, "it")
-
-
-def test_cards_are_written_as_people_do() -> None:
-    cards = ("As", "Td", "Jc", "Qs", "Kh")
-    assert LANGUAGES["fr"].words.signs(cards) == "A♠ 10♦ V♣ D♠ R♥"
-    assert LANGUAGES["en"].words.signs(cards) == "A♠ 10♦ J♣ Q♠ K♥"

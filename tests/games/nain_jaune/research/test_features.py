@@ -5,35 +5,21 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 
-from nainjaune_env.analysis.feature_hook import row_dtype
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.cards import DECK, RANKS, cards_in
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import ACTIONS
-from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
-from nainjaune_env.games.nain_jaune.research.features import ACTION, POSITION, action, position
+from nainjaune_env.games.nain_jaune.research.features import POSITION
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.registry import make_setup
+from tests.analysis.test_feature_hook import chosen, position_row
 from tests.support.contract import advance, single
 
 SETUPS = [make_setup(preset=preset, players=players) for preset, players in (("djeco", 4), ("classic", 6), ("skip", 2))]
 SETUPS += [make_setup(preset="tableau", players=3, announce="explicit", decline="always")]
-
-
-def position_row(setup: Setup, table: Any, seat: int) -> Any:
-    row = np.zeros(1, row_dtype(POSITION))
-    position(table, setup.kernel_rules, seat, row[0])
-    return row[0]
-
-
-def chosen(setup: Setup, table: Any, number: int) -> Any:
-    row = np.zeros(1, row_dtype(ACTION))
-    action(table, setup.kernel_rules, number, row[0])
-    return row[0]
 
 
 def texts(bits: Any) -> list[str]:
@@ -137,21 +123,6 @@ def test_a_hand_that_is_out_of_cards() -> None:
     table = batch.tables[0]
     row = position_row(setup, table, int(table.winner))
     assert (row.cards, row.lowest, row.highest, row.longest_run, row.longest_from, row.gaps, row.runs) == (0,) * 7
-
-
-def test_a_hand_by_hand() -> None:
-    """A, 3 3 4 5, 7♦ 8, J: three ranks in a row from 3 on, three missing between ace and jack but for these."""
-    setup = make_setup(preset="classic", players=3)
-    size = setup.kernel_rules.hand_size  # type: ignore[attr-defined]
-    mine = ["Ah", "3s", "3h", "4c", "5d", "7d", "8s", "Jh", "Jc", "Ks", "Kh", "Kd", "Kc", "8h", "8d"][:size]
-    rest = [card for card in DECK if card not in mine]
-    table = setup_table(setup, [mine, rest[:size], rest[size : 2 * size]], dealer=2)
-    row = position_row(setup, table, 0)
-    assert (row.longest_run, row.longest_from, row.runs, row.gaps) == (3, 3, 5, 5)
-    lead = chosen(setup, table, ACTIONS.index("7d"))
-    assert (lead.rank, lead.run, lead.takes, lead.run_takes, lead.below, lead.above) == (7, 2, table.pot[4], table.pot[4], 4, 3)
-    three = chosen(setup, table, ACTIONS.index("3"))
-    assert (three.run, three.takes, three.run_takes) == (3, 0, 0)
 
 
 def test_hands_read_as_actions_are_named() -> None:

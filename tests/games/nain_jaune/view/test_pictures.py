@@ -5,14 +5,11 @@ from __future__ import annotations
 import itertools
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from nainjaune_env.core.errors import DealError, RecordError, RulesError
-from nainjaune_env.core.prng import streams
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.errors import RecordError
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import action_of
 from nainjaune_env.games.nain_jaune.language.wording import CAPTURE
@@ -24,6 +21,7 @@ from nainjaune_env.games.nain_jaune.view.pictures import drawing
 from nainjaune_env.games.nain_jaune.view.scene import scene
 from nainjaune_env.registry import make_setup
 from tests.games.nain_jaune.view.test_text import HANDS, MOVES, play
+from tests.support.recorded import moments
 from tests.support.recorded import play as play_matches
 from tests.support.svg_boxes import Box, boxes, texts
 from tests.support.wordings import french
@@ -37,21 +35,6 @@ SEATS = [
 """``skip`` has every number of seats, on which the room depends."""
 
 
-def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
-    """The deal, some positions, and the end of a round, with how they came to be."""
-    batch, draws = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False), streams(seed, 1)
-    opening, actions, result = batch.tables[0].copy(), [], []
-    for ply in itertools.count():
-        if ply % 13 == 0 or batch.done[0]:
-            result.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
-        if batch.done[0]:
-            return result
-        action = batch.sample(draws)
-        actions.append(int(action[0]))
-        batch.step(action)
-    raise AssertionError
-
-
 def inside(box: Box) -> bool:
     return box.left >= 0 and box.top >= 0 and box.right <= pictures.WIDTH and box.bottom <= pictures.HEIGHT
 
@@ -61,14 +44,15 @@ def test_every_number_of_seats_has_room(preset: str, players: int) -> None:
     """Nothing outside the picture, no text on another, no panel on another or on the board or the run."""
     setup, language = make_setup("nain_jaune", preset, players), ("en", "fr")[players % 2]
     names = ["runs/a_very_long_name_of_a_run@sample"] * players
-    for table, history in moments(setup, players):
+    result = moments(setup, players)
+    for table, history in (*result[::13], result[-1]):
         for seat in (None, players - 1):
             picture = pictures.svg(setup, table, seat, language=language, names=names, **history)
-            result = boxes(picture)
-            assert [box for box in result if not inside(box)] == []
-            written = [box for box in result if box.kind == "text"]
+            drawn = boxes(picture)
+            assert [box for box in drawn if not inside(box)] == []
+            written = [box for box in drawn if box.kind == "text"]
             assert [(a, b) for a, b in itertools.combinations(written, 2) if a.meets(b)] == []
-            plates = [box for box in result if box.kind == "rect" and is_plate(box)]
+            plates = [box for box in drawn if box.kind == "rect" and is_plate(box)]
             assert len(plates) == players + 1
             assert [(a, b) for a, b in itertools.combinations(plates, 2) if a.meets(b)] == []
 
@@ -102,12 +86,6 @@ def test_in_french() -> None:
     for expected in ("« Nain jaune qui prend ! »", "à la place 1 de jouer, rang demandé : 8", "manche 1", "place 2", "V", "R"):
         assert french(expected) in written
     assert "J" not in written
-
-
-def test_the_same_scene_gives_the_same_bytes() -> None:
-    setup, table, history = play(MOVES)
-    assert pictures.svg(setup, table, 1, **history) == pictures.svg(setup, table.copy(), 1, **history)
-    assert drawing(scene(setup, table, 1)) == pictures.svg(setup, table, 1)
 
 
 def test_every_part_of_a_scene_shows() -> None:
@@ -190,11 +168,3 @@ def test_a_film_shows_the_cards_of_the_record() -> None:
     assert after != drawing(
         replace(scene(setup, batch.tables[0], 0), run=((0, "5h"),))
     )  # which would keep the 5h and lose the 5s
-
-
-def test_refusals() -> None:
-    setup, table, _ = play([])
-    with pytest.raises(RulesError, match="Unknown language 'de'"):
-        pictures.svg(setup, table, language="de")
-    with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
-        pictures.svg(setup, table, 3)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from nainjaune_env.core.cards import DECK
-from nainjaune_env.core.errors import DealError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import action_of
@@ -20,7 +19,6 @@ from nainjaune_env.games.nain_jaune.rules import PRESETS
 from nainjaune_env.games.nain_jaune.view.scene import scene
 from nainjaune_env.games.nain_jaune.view.text import WIDTH, render_text
 from nainjaune_env.registry import make_setup
-from tests.support.wordings import french
 
 HANDS = [
     ["Ac", "2h", "3d", "4s", "5c", "6h", "9s", "Ts", "Jc", "Qs", "Kh", "Ks", "8c", "8s", "8h"],
@@ -79,16 +77,6 @@ Nain Jaune · djeco · round 1
 def test_the_picture() -> None:
     setup, table, history = play(MOVES)
     assert render_text(setup, table, 0, **history) == PICTURE
-
-
-def test_in_french() -> None:
-    setup, table, history = play(MOVES)
-    text = render_text(setup, table, 0, language="fr", **history)
-    for words in ("manche 1", "V♣", "D♠", "R♥", "place 1", "14 cartes", "49 jetons", "donneur", "Nain jaune qui prend !"):
-        assert french(words) in text
-    assert render_text(*play([])[:2], 0, language="fr").count("aucune carte posée") == 0  # without moves nobody knows
-    setup, table, history = play([])
-    assert "aucune carte posée" in render_text(setup, table, 0, language="fr", **history)
 
 
 def test_n1_5_seats_go_round_in_the_direction_of_play() -> None:
@@ -155,14 +143,6 @@ def test_the_end_of_a_round_is_told() -> None:
     assert "seat 1 is out of cards, grand opéra!" in text
     assert "0: −15   1: +0   2: −15" in text
     assert "to act" not in text
-
-
-def test_refusals() -> None:
-    setup, table, _ = play([])
-    with pytest.raises(RulesError, match="Unknown language 'de'"):
-        render_text(setup, table, language="de")
-    with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
-        render_text(setup, table, 3)
 
 
 def test_n2_6_runs_and_last_words_are_followed() -> None:
