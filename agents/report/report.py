@@ -17,8 +17,7 @@ from ..arena.tournament import Result
 from ..provenance import provenance
 from .format_ci import decimal, few_differ
 from .page import page
-from .summaries import csv_rows
-from .text import short_names, shown_names, text_table
+from .text import POINTS, short_names, shown_names, text_table
 
 CSV_HEAD = (
     "game", "preset", "players", "seed", "hero", "field", "measure", "part", "of", "unit", "mean", "ci95", "blocks", "differ",
@@ -48,7 +47,7 @@ def import_matplotlib() -> None:
 
 
 def _csv(result: Result) -> str:
-    """Returns one row per number: edges first, as the measure ``edge``, then summaries, then the measures of behaviour."""
+    """Returns one row per number: edges first, as the measure ``edge``, then ratings, then the measures of behaviour."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     about = result.plan.setup
@@ -59,8 +58,8 @@ def _csv(result: Result) -> str:
         ci95 = "" if math.isnan(edge.ci95) else edge.ci95
         blocks = [edge.moments.count, edge.moments.differing]
         writer.writerow([*pair, "edge", "", "difference", about.game.unit, edge.mean, ci95, *blocks])
-    for agent, measure, part, unit, mean, ci95 in csv_rows(result):
-        writer.writerow([*run, agent, "", measure, part, "hero", unit, mean, ci95, result.plan.deals, ""])
+    for agent, points in () if result.ratings is None else zip(result.plan.agents, result.ratings.points, strict=True):
+        writer.writerow([*run, agent, "", "rating", "", "hero", POINTS, points.mean, points.ci95, result.plan.deals, ""])
     for edge in result.edges:
         for each in () if edge.behaviour is None else edge.behaviour.estimates():
             for of, estimate in (("hero", each.hero), ("field", each.field), ("difference", each.difference)):
