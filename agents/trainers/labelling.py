@@ -41,6 +41,7 @@ def labels_run(config: Mapping[str, Any]) -> str:
     identity = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
     if identity.get("opponents") is None:  # a key that labels from before it do not know
         identity.pop("opponents", None)
+    identity["truncate"] = 0  # a key that labels from before its removal know
     return run_id(version_1_keys(identity))  # so that labels of earlier versions are kept too
 
 

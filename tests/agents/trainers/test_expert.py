@@ -320,19 +320,6 @@ def test_a_generation_that_is_weaker_is_not_taken(tmp_path: Path, monkeypatch: p
     assert [torch.equal(kept[0], weight) for weight in kept[1:]] == [weaker, weaker]
 
 
-def test_truncated_rollouts_label_by_the_value_head(tmp_path: Path) -> None:
-    """With a value of 1,000 the means of choices that are followed by another one are near that."""
-    trainer = trainer_of(tmp_path, rollouts="net", truncate=1)
-    trainer.iteration = 1
-    with torch.no_grad():
-        trainer.net.value.weight.zero_()
-        trainer.net.value.bias.fill_(1000.0)
-    mean = trainer.label(0, trainer.experts()).mean
-    assert np.nanmax(mean) > 900
-    trainer.config = tiny(rollouts="net")
-    assert np.nanmax(trainer.label(0, trainer.experts()).mean) < 500
-
-
 def test_a_fresh_network_keeps_the_payoff_scale_only(tmp_path: Path) -> None:
     nets = []
     for fresh in (False, True):
@@ -414,7 +401,7 @@ def test_progress_is_in_decisions_labelled(tmp_path: Path) -> None:
     [
         ({"generations": 0}, "'generations' is at least 1"), ({"deals": 1}, "'deals' is at least 2"),
         ({"explore": 1.5}, "'explore' is at most 1"), ({"temperature": 0.0}, "above 0, and it is 0.0"),
-        ({"truncate": 1, "rollouts": "rule"}, "it takes rollouts='net'"), ({"gate": 1}, "takes at least 2 deals"),
+        ({"truncate": 1}, "'truncate' was removed on 2026-11-25"), ({"gate": 1}, "takes at least 2 deals"),
         ({"rollouts": "nett"}, "Did you mean 'net'"), ({"rule": "talyl"}, "Did you mean 'tally'"),
         ({"rule": "tally@search=5"}, "is a search"), ({"eval_deals": 1}, "takes at least 2 deals"),
         ({"arch": {"hidden": [0]}}, "'arch.hidden' is at least 1"), ({"window": 0}, "'window' is at least 1"),
