@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,9 @@ from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.workers import MIN_TABLES_SAMPLED
 
 from .arena.duplicate import Duplicate
+from .distributed.plan_fields import JsonPlan
 from .distributed.processes import Processes
-from .distributed.units import Payload, Player, WorkUnit, setup_from
+from .distributed.units import Payload, Player, WorkUnit
 from .heuristics import heuristics, yardstick
 from .search.agent import searching
 
@@ -150,7 +151,7 @@ def parts_for(device: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class CompilePlan:
+class CompilePlan(JsonPlan):
     """A ``WorkPlan`` of parts to be compiled for some setups on a device; a unit is one part for one setup."""
 
     KIND: ClassVar[str] = "compile"
@@ -171,16 +172,6 @@ class CompilePlan:
     def agents(self) -> tuple[str, ...]:
         """No agents: each part makes its own."""
         return ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the plan as JSON values."""
-        setups = [setup.to_dict() for setup in self.setups]
-        return {"setups": setups, "parts": list(self.parts), "device": self.device, "start": self.start}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Returns the plan that :meth:`to_dict` wrote."""
-        return cls(tuple(map(setup_from, values["setups"])), tuple(values["parts"]), values["device"], values["start"])
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields each part for each setup."""

@@ -17,11 +17,11 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
+from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, Results, WorkUnit
 from ..stats.differences import interval_notes
 from ..stats.intervals import to_json
 from ..task import DEFAULT_TASK, Task
-from .deal_plan import DealPlan
 from .duplicate import Duplicate, Edge, EdgeSums, chunk_deals, chunks
 
 TIMED_DEALS = (8, 32, 128)

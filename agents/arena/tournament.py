@@ -16,6 +16,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.arrays import packed, unpacked
+from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit
 from ..stats.differences import Differences, interval_notes
 from ..stats.exact_sums import DifferenceSums
@@ -23,7 +24,6 @@ from ..stats.ratings import Ratings
 from ..task import DEFAULT_TASK, Task
 from .advantage import doubled_advantage, stronger
 from .behaviour import Behaviour
-from .deal_plan import DealPlan
 from .duplicate import CHUNKS_AT_ONCE, Duplicate, Edge, EdgeSums, chunk_deals, chunks
 from .rated_rounds import MAX_DEALS, ranked, rated_shards, ratings_of
 from .timing import DecisionClock, TimedAgent

@@ -22,6 +22,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.printable import printable
+
+from ..play.terminal import wants_color
 from .advise import MAX_DEALS, add_output_arguments, add_rollout_arguments
 from .arguments import integer
 from .files import check_new
@@ -41,7 +46,6 @@ HELP = "review recorded matches, decision by decision"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records (.jsonl)")
     parser.add_argument("--match", type=integer(1), metavar="N", help="only this match, from 1 (default: all)")
     who = parser.add_mutually_exclusive_group()
@@ -75,19 +79,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     import os
 
-    from nainjaune_env.core.atomic_files import write_text
-    from nainjaune_env.core.errors import RecordError
-    from nainjaune_env.core.printable import printable
     from nainjaune_env.records.record import read_records
 
     from ..advice.playouts import advice_hooks_of
     from ..advice.review import pick, review
     from ..advice.review_report import csv_text, review_text, to_json
     from ..advice.review_units import review_by
-    from ..play.terminal import wants_color
 
     check_place(args)
     if args.out is not None:

@@ -30,8 +30,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.printable import printable
+from nainjaune_env.registry import game_names, make_setup
 
+from ..trainers.config import build, read_yaml
 from .arguments import integer
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
@@ -50,7 +53,6 @@ PARTS = ("tables", "inspection", "environments", "evaluation", "search", "traini
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("config", type=Path, nargs="?", help="YAML file of nainjaune train, whose game and tables are meant")
     add_setup_arguments(parser)
     parser.add_argument("--device", choices=("cpu", "cuda"), help="what is compiled for (default: that of the file, else cpu)")
@@ -61,10 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     from nainjaune_env.compiler.cache import cache_root, why_not_kept
     from nainjaune_env.compiler.jit import JIT_ENABLED
-    from nainjaune_env.core.errors import ConfigError
 
     from ..precompile import precompile, stages
 
@@ -90,9 +90,6 @@ def planned(args: argparse.Namespace) -> CompilePlan:
     Raises :class:`~nainjaune_env.core.errors.ConfigError` for arguments that do not go together, and
     :class:`~nainjaune_env.core.errors.DeviceError` for a configuration whose device is not there.
     """
-    from nainjaune_env.core.errors import ConfigError, MissingLibraryError
-    from nainjaune_env.registry import game_names, make_setup
-
     from ..precompile import CompilePlan, parts_for
 
     named = [f"--{name}" for name in ("game", "preset", "players") if getattr(args, name) is not None]
@@ -123,7 +120,6 @@ def planned(args: argparse.Namespace) -> CompilePlan:
 def of_configuration(path: Path, device: str | None) -> tuple[tuple[Setup, ...], str, Any]:
     """Returns the setups, the device, unless one is given, and the starts of rounds of a configuration of ``train``."""
     from ..trainers import get_trainer
-    from ..trainers.config import build, read_yaml
 
     values = read_yaml(path)
     if device is not None and "device" in values:

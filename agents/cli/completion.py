@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from nainjaune_env.registry import game_names, get_game
+
 
 def complete(parser: argparse.ArgumentParser) -> None:
     """Answers the shell and exits, if the shell has called the command for completions."""
@@ -30,15 +32,11 @@ def _actions(parser: argparse.ArgumentParser) -> Iterable[argparse.Action]:
 
 
 def _games(**_: Any) -> Iterable[str]:
-    from nainjaune_env.registry import game_names
-
     return game_names()
 
 
 def _presets(**_: Any) -> Iterable[str]:
     """Returns the presets of all games; a preset says which game."""
-    from nainjaune_env.registry import game_names, get_game
-
     return [preset for name in game_names() for preset in get_game(name).presets]
 
 

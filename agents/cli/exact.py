@@ -27,8 +27,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import AgentError, ConfigError, TreeError
 from nainjaune_env.core.printable import printable
 
+from ..report.format_ci import decimal
 from .arguments import add_seed_argument, add_threads_argument, integer
 from .files import check_new, write_json
 from .progress import progress_bar
@@ -55,7 +58,6 @@ FILES = ("exact.csv", "exact.json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact")
     add_setup_arguments(parser)
     parser.add_argument("--iterations", type=integer(0), default=0, help="iterations of CFR+ (default: %(default)s)")
@@ -74,9 +76,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import AgentError, ConfigError
-
     from ..loading import load_agent, use_threads
 
     setup = settle_setup(args, args.agents)
@@ -111,7 +110,6 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     from ..exact.cfr import cfr_plus
     from ..exact.policy import tabular
     from ..exact.response import best_response_gains, value_to_first
-    from ..report.format_ci import decimal
     from ..task import CENTRED, Task
 
     task = settle_task(args, setup)
@@ -187,8 +185,6 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
 
 def _build(args: argparse.Namespace, setup: Setup, task: Task) -> Tree:
     """The tree; where it is too large, the error says what would fit."""
-    from nainjaune_env.core.errors import TreeError
-
     from ..exact.tree import begun_by, build_tree, collect_openings
 
     try:
@@ -216,10 +212,7 @@ def _shorter(setup: Setup, limit: int) -> str:
 
 def _solve(args: argparse.Namespace, setup: Setup) -> int:
     """Prints what the game's own solver says of every size."""
-    from nainjaune_env.core.errors import AgentError
-
     from ..exact import exact_agents, solver
-    from ..report.format_ci import decimal
     from ..report.text import align
 
     of_game = solver(setup.game.name)
@@ -279,7 +272,6 @@ def _either(options: tuple[str, ...]) -> str:
 
 def _table(setup: Setup, rows: list[dict[str, Any]], *, centred: bool) -> str:
     """A row an agent."""
-    from ..report.format_ci import decimal
     from ..report.text import align, short_names
 
     gains = [f"gain in seat {seat}" for seat in range(setup.players)]
@@ -311,8 +303,6 @@ def _write(folder: Path, content: dict[str, Any], rows: list[dict[str, Any]]) ->
     """Writes the files; returns the line that names them."""
     import csv
     import io
-
-    from nainjaune_env.core.atomic_files import write_text
 
     text = io.StringIO()
     head = ["game", "preset", "players", "unit"]

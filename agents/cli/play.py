@@ -27,6 +27,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
+
+from ..play.terminal import Terminal
 from .arguments import add_color_argument, add_language_argument, add_seed_argument, integer, number
 from .setups import add_setup_arguments, game_of, settle_setup
 
@@ -40,7 +43,6 @@ HELP = "play against agents"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     add_setup_arguments(parser)
     parser.add_argument("--resume", action="store_true", help="go on with the match that you left last")
     parser.add_argument(
@@ -72,14 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
     from ..loading import load_agent, use_threads
     from ..play.saved import load_match, make_private_folder, save_match, saved_path
     from ..play.session import Session
     from ..play.table import PersonsTable
-    from ..play.terminal import Terminal
     from ..play.texts import TEXTS
 
     path = saved_path()
@@ -138,8 +138,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _new_match(args: argparse.Namespace) -> SavedMatch:
     """Returns the match that the arguments describe, without a ply."""
-    from nainjaune_env.core.errors import AgentError, RulesError
-
     from ..heuristics import yardstick
     from ..play.saved import SavedMatch
 
@@ -168,8 +166,6 @@ def _new_match(args: argparse.Namespace) -> SavedMatch:
 
 def _check_resumable(args: argparse.Namespace) -> None:
     """Raises :class:`ConfigError` for arguments that the match that was left has already."""
-    from nainjaune_env.core.errors import ConfigError
-
     for name in ("game", "preset", "players", "set", "agents", "seat", "match", "rounds", "seed", "name", "every_ply"):
         value = getattr(args, name)
         if value is not None and value is not False and value != []:  # a seat or a seed may be 0

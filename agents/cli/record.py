@@ -52,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     if args.record_command == "verify":
         return max([_verify(path, args.parser.prog) for path in args.files])
     print(_show(args.file, args.match, args.round, args.lang), end="")

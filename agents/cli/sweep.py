@@ -35,9 +35,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.atomic_files import locked
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS
 
+from ..report.format_ci import mean_ci
+from ..trainers.config import read_yaml
 from .arguments import integer
 from .progress import progress_bar
 from .workers import check_place
@@ -54,7 +58,6 @@ SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("config", type=Path, help="YAML file of the keys that differ from their defaults")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the sweep; an existing one goes on")
     parser.add_argument("--seeds", type=integer(1, 10_000), default=5, help="training seeds of each configuration (default: 5)")
@@ -69,9 +72,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError
-
     check_place(args)
     for name in ("space", "search_seed", "batch"):
         if args.search is None and getattr(args, name) is not None:
@@ -87,7 +87,6 @@ def run(args: argparse.Namespace) -> int:
 def run_grid(args: argparse.Namespace) -> bool:
     """Trains a grid and prints its table; returns False where it was stopped."""
     from ..sweeps.grid import PICTURE, draw_edges, read_results, runs_of, write_tables
-    from ..trainers.config import read_yaml
 
     runs = runs_of(read_yaml(args.config), args.set, seeds_of(args), args.out)
     with progress_bar(total=sum(one.config.iterations for one in runs), unit="it") as bar:
@@ -104,12 +103,8 @@ def run_grid(args: argparse.Namespace) -> bool:
 
 def run_search(args: argparse.Namespace) -> bool:
     """Trains the trials of a search and prints the best; returns False where it was stopped."""
-    from nainjaune_env.core.atomic_files import locked
-    from nainjaune_env.core.errors import ConfigError
-
     from ..sweeps.grid import TRIALS, write_tables
     from ..sweeps.search import Search
-    from ..trainers.config import read_yaml
 
     with ExitStack() as opened:
         try:
@@ -174,7 +169,6 @@ def about(args: argparse.Namespace, config: BaseConfig) -> dict[str, Any]:
 
 def print_table(results: Sequence[Trained], config: BaseConfig, most: int | None = None) -> None:
     """Prints the configurations of ``results``, the first ``most`` of them."""
-    from ..report.format_ci import mean_ci
     from ..sweeps.grid import rows
 
     table = rows(results)

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nainjaune_env.core.errors import quoted
+from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.printable import printable
 
 from .arguments import integer
@@ -63,8 +63,6 @@ def check_worker_arguments(args: argparse.Namespace, others: dict[str, bool]) ->
 
     ``others``: arguments that these do not go with, and whether each is given.
     """
-    from nainjaune_env.core.errors import ConfigError
-
     given = [name for name in ("workers", "cluster", "shard", "chunk") if getattr(args, name, None) is not None]
     for argument, other in others.items():
         if given and other:
@@ -76,8 +74,6 @@ def check_worker_arguments(args: argparse.Namespace, others: dict[str, bool]) ->
 
 def check_place(args: argparse.Namespace) -> None:
     """Raises :class:`ConfigError` for ``--workers`` beside ``--cluster``."""
-    from nainjaune_env.core.errors import ConfigError
-
     if args.workers is not None and args.cluster is not None:
         raise ConfigError("--workers are processes of this machine, and --cluster is another place to play: give one of them.")
 

@@ -20,8 +20,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.errors import AgentError, ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.printable import printable
 
+from ..report.format_ci import mean_ci
+from ..stats.differences import CALIBRATED_COUNT, ROUGH
 from .agents import player_row
 from .arguments import add_seed_argument, integer
 from .progress import progress_bar
@@ -36,7 +39,6 @@ HELP = "list the trained players, show their model cards, add one"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("name", nargs="?", metavar="PLAYER", help="the player: strong, or zoo:strong")
     parser.add_argument("--add", type=Path, metavar="RUN", help="add the network of the finished run RUN as PLAYER")
     parser.add_argument("--note", help="with --add: a description in a sentence")
@@ -54,9 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import AgentError, ConfigError, quoted, unknown_name_message
-
     from ..report.text import align
     from ..zoo import PREFIX, PlayerRegistry
     from ..zoo.registry import check_player_name
@@ -117,9 +116,7 @@ def _setups(run: Path) -> list[Setup]:
 
 def _card(player: Player) -> list[str]:
     """Returns the lines on a player's model card."""
-    from ..report.format_ci import mean_ci
     from ..report.text import align
-    from ..stats.differences import CALIBRATED_COUNT, ROUGH
 
     card = player.card
     decisions, minutes = f"{card.decisions / 1e6:.3g} million decisions", f"{card.seconds / 60:.1f} minutes"

@@ -1,15 +1,18 @@
-"""Checks of the fields of plans: a plan is also read from a file, and then its values may be anything."""
+"""The fields of plans, in JSON and back, and checked: a plan is also read from a file, and then its values may be anything."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, quoted, unknown_name_message
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED, whole
 
-from .units import WorkPlan
+from ..task import Task
+from .units import WorkPlan, setup_from
 
 P = TypeVar("P", bound=WorkPlan)
 
@@ -25,6 +28,50 @@ BOUNDS = {
 CHOICES = {"device": ("cpu", "cuda")}
 """The values of a field that is a text, by its name."""
 _NAMES = {int: "a whole number", str: "a text", bool: "True or False", float: "a number", NoneType: "None"}
+
+
+@dataclass(frozen=True)
+class JsonPlan:
+    """A plan whose fields are JSON values, setups, tasks, and tuples of these."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the plan as JSON values."""
+        return {name: _written(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Returns the plan that :meth:`to_dict` wrote."""
+        hints = get_type_hints(cls)
+        return cls(**{name: _read(value, hints.get(name)) for name, value in values.items()})
+
+
+@dataclass(frozen=True)
+class DealPlan(JsonPlan):
+    """The fields that every plan of duplicate play begins with."""
+
+    setup: Setup
+    agents: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_written(item) for item in value]
+    return value.to_dict() if isinstance(value, Setup | Task) else value
+
+
+def _read(value: Any, hint: Any) -> Any:
+    """Returns the value of a field of the type ``hint`` that :func:`_written` wrote."""
+    if hint is Setup:
+        return setup_from(value)
+    if hint is Task:
+        return Task(**value)
+    of = next((get_args(one) for one in (hint, *get_args(hint)) if get_origin(one) is tuple), None)
+    if of is None or not isinstance(value, list):
+        return value
+    return tuple(_read(item, of[0] if of[-1] is Ellipsis else of[min(at, len(of) - 1)]) for at, item in enumerate(value))
 
 
 def check_fields(plan: Any) -> None:

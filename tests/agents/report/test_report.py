@@ -1,4 +1,4 @@
-"""A tournament as files: table, JSON, CSV, picture; the page has tests of its own."""
+"""A tournament as files: table, JSON, CSV; the page has tests of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.image import imread
 from numpy.typing import NDArray
 
 from nainjaune_agents.arena.duplicate import Edge
@@ -62,7 +61,7 @@ def test_the_table_and_the_page_name_another_task_than_the_default_one() -> None
 def test_files(result: Result, tmp_path: Path) -> None:
     report = write_report(result, tmp_path / "deep" / "results")
     assert report == tmp_path / "deep" / "results" / "results.html"
-    names = ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
+    names = ["results.csv", "results.html", "results.json", "results.txt"]
     assert sorted(os.listdir(report.parent)) == names
     held = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
     assert held == {**result.to_dict(), **{key: held[key] for key in ("made", "commit", "versions", "machine")}}
@@ -119,18 +118,6 @@ def test_json_keeps_every_digit(result: Result, tmp_path: Path) -> None:
     write_report(result, tmp_path)
     held = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert held["edges"][0]["mean"] == 1 / 3
-
-
-def test_the_picture_shows_something(result: Result, tmp_path: Path) -> None:
-    pixels = imread(write_report(result, tmp_path).with_suffix(".png"))
-    height, width = pixels.shape[:2]
-    assert height > 300
-    assert width > 600
-    colours = {tuple(colour) for colour in np.round(pixels[..., :3], 2).reshape(-1, 3)[::7]}
-    assert len(colours) > 20
-    ink = (pixels[..., :3] < 0.9).any(axis=2)
-    for part in (ink[:, : width // 3], ink[:, 2 * width // 3 :], ink[: height // 3], ink[2 * height // 3 :]):
-        assert 0.005 < part.mean() < 0.95
 
 
 def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tmp_path: Path) -> None:
