@@ -201,13 +201,6 @@ class Duplicate:
         sums.gain.add(total)
         return sums, total
 
-    def blocks(self, hero: int, rival: int, first_deal: int, deals: int) -> NDArray[np.float64]:
-        """Plays the deals at once, on the CPU; returns the block values ``(deals,)``, whose mean is :meth:`edge`."""
-        openings = self._openings(rival, first_deal, deals)
-        payoff, _ = self._play_chunk(hero, rival, first_deal, deals, None, openings)
-        values: NDArray[np.float64] = self._gain(payoff).sum(axis=1) / self.setup.players**2
-        return values
-
     def _gain(self, payoff: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns n times the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""
         n = self.setup.players

@@ -94,7 +94,11 @@ def run(args: argparse.Namespace) -> int:
     records = list(read_records(args.file))
     if args.match is not None and args.match > len(records):
         raise RecordError(f"{args.file} holds {len(records)} matches, so there is no match {args.match}.")
-    picks = [one for one in pick(records, _wanted(args)) if args.match in (None, one.match)]
+
+    def wanted(record: Any, seat: int) -> bool:
+        return args.seat in (None, seat) and args.player in (None, record["agents"][seat])
+
+    picks = [one for one in pick(records, wanted) if args.match in (None, one.match)]
     if not picks:
         raise RecordError(f"{args.file} has no such decision: {_contents(records)}.")
     models: dict[str, list[str]] = {}
@@ -125,13 +129,6 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         print(f"\n{printable(str(args.out))}")
     return 0
-
-
-def _wanted(args: argparse.Namespace) -> Callable[[Any, int], bool]:
-    def wanted(record: Any, seat: int) -> bool:
-        return args.seat in (None, seat) and args.player in (None, record["agents"][seat])
-
-    return wanted
 
 
 def _contents(records: list[Any]) -> str:

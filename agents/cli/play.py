@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
 
 from ..play.terminal import Terminal
+from ..seeds import Stream, generator
 from .arguments import add_color_argument, add_language_argument, add_seed_argument, integer, number
 from .setups import add_setup_arguments, game_of, settle_setup
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 NAME = "play"
 HELP = "play against agents"
+HINT_DEALS = 1000
+"""Deals in which each move is tried for a hint, with rounds played to their end by the game's best heuristic."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
+    from ..heuristics import yardstick
     from ..loading import load_agent, use_threads
     from ..play.saved import load_match, make_private_folder, save_match, saved_path
     from ..play.session import Session
@@ -110,9 +114,11 @@ def run(args: argparse.Namespace) -> int:
         stored.append(path)
 
     def hint(tables: NDArray[Any]) -> int:
-        from ..play.hint import best_move  # compiles the loops of advice
+        from ..advice.adviser import Adviser  # compiles the loops of advice
+        from ..advice.models import in_seats, players
 
-        return best_move(setup, match.seed, tables)
+        adviser = Adviser(setup, players(setup, in_seats(setup, [yardstick(setup.game.name)])))
+        return int(adviser.advise(tables, generator(match.seed, Stream.ADVICE), deals=HINT_DEALS).best[0])
 
     table = PersonsTable(
         setup, match.seat, others, seed=match.seed, language=args.lang, by_rounds=match.rounds is not None,

@@ -88,9 +88,10 @@ def run_grid(args: argparse.Namespace) -> bool:
     """Trains a grid and prints its table; returns False where it was stopped."""
     from ..sweeps.grid import PICTURE, draw_edges, read_results, runs_of, write_tables
 
-    runs = runs_of(read_yaml(args.config), args.set, seeds_of(args), args.out)
+    seeds = range(args.first_seed, args.first_seed + args.seeds)
+    runs = runs_of(read_yaml(args.config), args.set, seeds, args.out)
     with progress_bar(total=sum(one.config.iterations for one in runs), unit="it") as bar:
-        diverged = train(args, runs, Progress(bar), bar)
+        diverged = train(args, runs, progress_of(bar), bar)
     if diverged is None:
         return False
     results = read_results(runs, diverged)
@@ -111,9 +112,10 @@ def run_search(args: argparse.Namespace) -> bool:
             opened.enter_context(locked(args.out / "search", wait=False))
         except TimeoutError:
             raise ConfigError(f"A search is under way in {str(args.out)!r}: wait for its end, or stop it.") from None
-        search = Search(read_yaml(args.config), args.set, args.space, seeds_of(args), args.out)
+        seeds = range(args.first_seed, args.first_seed + args.seeds)
+        search = Search(read_yaml(args.config), args.set, args.space, seeds, args.out)
         bar = opened.enter_context(progress_bar(total=args.search * args.seeds * search.base.iterations, unit="it"))
-        progress, options = Progress(bar), {"seed": args.search_seed or 0, "batch": args.batch or 1}
+        progress, options = progress_of(bar), {"seed": args.search_seed or 0, "batch": args.batch or 1}
         if not search.run(args.search, lambda runs: train(args, runs, progress, bar), **options):
             return False
     results, trials = search.results(), search.finished()
@@ -132,22 +134,15 @@ def run_search(args: argparse.Namespace) -> bool:
     return True
 
 
-class Progress:
-    """Moves a progress bar by the iterations that runs have done."""
+def progress_of(bar: Any) -> Progressed:
+    """Returns a function that moves ``bar`` by the iterations that runs have done."""
+    completed: dict[Path, int] = {}
 
-    def __init__(self, bar: Any) -> None:
-        self.bar = bar
-        self.completed: dict[Path, int] = {}
+    def progressed(run: SeedRun, iterations: int) -> None:
+        completed[run.folder] = iterations
+        bar.update(sum(completed.values()) - bar.n)
 
-    def __call__(self, run: SeedRun, iterations: int) -> None:
-        """Takes the iterations that one run has done."""
-        self.completed[run.folder] = iterations
-        self.bar.update(sum(self.completed.values()) - self.bar.n)
-
-
-def seeds_of(args: argparse.Namespace) -> range:
-    """Returns the training seeds."""
-    return range(args.first_seed, args.first_seed + args.seeds)
+    return progressed
 
 
 def train(args: argparse.Namespace, runs: Sequence[SeedRun], progressed: Progressed, bar: Any) -> dict[SeedRun, str] | None:

@@ -227,7 +227,7 @@ def test_it_plays_in_tournaments_also_when_it_is_timed() -> None:
     setup = small(3)
     net = untrained(setup)
     agent = searching(net, 2, setup, inference="policy")
-    blocks = [Duplicate(setup, [each, net], seed=4).blocks(0, 1, 0, 6).tolist() for each in (agent, TimedAgent(agent))]
+    blocks = [Duplicate(setup, [each, net], seed=4).play(0, 1, 0, 6)[1].tolist() for each in (agent, TimedAgent(agent))]
     assert blocks[0] == blocks[1]
     assert any(blocks[0])
 
