@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -189,25 +189,11 @@ class CompilePlan(JsonPlan):
         def compile_part(unit: WorkUnit) -> Payload:
             part, setup = self.what(unit)
             began = time.perf_counter()
-            with _unannounced():
-                PARTS[part].use(Target(setup, self.device, self.start))
+            os.environ["NAINJAUNE_QUIET"] = "1"  # no notice of each process (``compiler.compile_notice``): the parts are reported
+            PARTS[part].use(Target(setup, self.device, self.start))
             return {"seconds": time.perf_counter() - began}
 
         return compile_part
-
-
-@contextmanager
-def _unannounced() -> Iterator[None]:
-    """Switches the notice of each process off (``compiler.compile_notice``), as the parts are reported."""
-    before = os.environ.get("NAINJAUNE_QUIET")
-    os.environ["NAINJAUNE_QUIET"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["NAINJAUNE_QUIET"]
-        else:
-            os.environ["NAINJAUNE_QUIET"] = before
 
 
 def stages(plan: CompilePlan) -> list[CompilePlan]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import MAX_SEED, whole
+from nainjaune_env.core.validation import MAX_SEED
 
+from ..options import has_type
 from ..task import Task
 from .units import WorkPlan, setup_from
 
@@ -80,7 +80,7 @@ def check_fields(plan: Any) -> None:
         if get_origin(hint) is ClassVar:
             continue
         value, what = getattr(plan, name), f"{name!r} of a {plan.KIND}"
-        if not _fits(value, hint):
+        if not has_type(value, hint):
             raise ConfigError(f"{what} is {_text(hint)}, not {quoted(value)}.")
         if isinstance(value, tuple) and len(value) > MAX_ITEMS:
             raise ConfigError(f"{what} has at most {MAX_ITEMS} items, not {len(value)}.")
@@ -89,23 +89,6 @@ def check_fields(plan: Any) -> None:
         low, high = BOUNDS.get(name, (None, None))
         if value is not None and low is not None and high is not None and not low <= value <= high:
             raise ConfigError(f"{what} is from {low} to {high}, not {quoted(value)}.")
-
-
-def _fits(value: object, hint: Any) -> bool:
-    """Returns whether ``value`` is of the type ``hint``; a bool is no number."""
-    origin, of = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return any(_fits(value, one) for one in of)
-    if origin is Literal:
-        return isinstance(value, str) and value in of
-    if origin is tuple and isinstance(value, tuple):
-        kinds = of[:1] * len(value) if of[-1] is Ellipsis else of
-        return len(kinds) == len(value) and all(map(_fits, value, kinds))
-    if hint is int:
-        return whole(value) is not None
-    if hint is float:
-        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
-    return isinstance(value, origin or hint)
 
 
 def _text(hint: Any) -> str:
