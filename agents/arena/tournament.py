@@ -29,12 +29,6 @@ from .rated_rounds import MAX_DEALS, ranked, rated_shards, ratings_of
 from .timing import DecisionClock, TimedAgent
 
 
-def check_names(agents: Sequence[Agent]) -> None:
-    """Raises :class:`AgentError` for fewer than two agents, and for two of one name."""
-    check_agents(agents)
-    check_different([agent.name for agent in agents])
-
-
 def check_different(names: Sequence[str]) -> None:
     """Raises :class:`AgentError` for fewer than two ``names`` of agents, and for one that is there twice."""
     if len(names) < 2 or len(set(names)) < len(names):
@@ -276,10 +270,10 @@ def tournament(
     ``progress`` is called with the number of deals done, each deal once a pair and once more if ``rated``. ``executor``: where
     units are played (None: in this process); other processes load the agents by their names. The result does not depend on it.
 
-    Raises :class:`AgentError` as :func:`check_names` does, and for an agent that cannot play there, and
+    Raises :class:`AgentError` as :func:`check_different` does, and for an agent that cannot play there, and
     :class:`~nainjaune_env.core.errors.ConfigError` for an option out of its bounds, or both ``one_way`` and ``rated``.
     """
-    check_names(agents)
+    check_agents(agents)
     plan = TournamentPlan(setup, tuple(agent.name for agent in agents), **options)
     return play_tournament(plan, agents, executor or InProcess(), progress)
 

@@ -32,11 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..arena.control_variate import check, controlled_edge
-    from ..arena.tournament import check_names
+    from ..arena.tournament import check_different
     from ..report.text import heading
 
     setup, task, agents = load_players(args)
-    check_names(agents)
+    check_different([agent.name for agent in agents])
     hero, *rivals = agents
     for rival in rivals:
         check(setup, hero, rival, task)

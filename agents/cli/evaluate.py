@@ -130,7 +130,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..arena.tournament import check_names
+    from ..arena.tournament import check_different
 
     by_match = args.episode == "match"
     check_worker_arguments(args, {"--episode match": by_match, "--device cuda": args.device != "cpu"})
@@ -142,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
         if by_match and given:
             raise ConfigError(f"--episode match goes without {option}.")
     setup, task, agents = load_players(args)
-    check_names(agents)  # before a folder is made
+    check_different([agent.name for agent in agents])  # before a folder is made
     return (_rate_matches if by_match else _rate_rounds)(args, setup, task, agents)
 
 

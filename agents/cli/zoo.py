@@ -102,16 +102,13 @@ def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
 
 def _setups(run: Path) -> list[Setup]:
     """Returns the setups at which the network of a run is rated: those it was trained at."""
-    from ..loading import setup_of_runs
     from ..nets.checkpoint import load_checkpoint
     from ..trainers.multitask import mixed_setups
 
     checkpoint = load_checkpoint(run)
     if checkpoint.common:
         return mixed_setups(checkpoint.game, checkpoint.config["mixture"], checkpoint.config["rules"])
-    trained = setup_of_runs([str(run)], checkpoint.game)
-    assert trained is not None
-    return [trained]
+    return [checkpoint.setup]
 
 
 def _card(player: Player) -> list[str]:
