@@ -7,7 +7,6 @@ in checkpoints and in Python, and :class:`Choice` checks and completes it.
 from __future__ import annotations
 
 import dataclasses
-import math
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
-from nainjaune_env.core.validation import whole
+from nainjaune_env.core.validation import finite, whole
 
 T = TypeVar("T")
 
@@ -186,7 +185,7 @@ def has_type(value: object, hint: Any) -> bool:
     if hint is int:
         return whole(value) is not None
     if hint is float:
-        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+        return finite(value) is not None
     return isinstance(value, origin or hint)
 
 

@@ -159,18 +159,12 @@ def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
     assert notes(np.append(alike[:2999], 5000.0)) == [ROUGH]
 
 
-def test_equal_agents_make_a_picture_too(tmp_path: Path) -> None:
-    """All means 0, no spread, and NaN intervals: nothing to scale colours by."""
+def test_equal_agents_make_a_report_too(tmp_path: Path) -> None:
+    """All means 0, no spread, and NaN intervals: nothing to scale colours and charts by."""
     found = [Edge("a", "b", differences(0.0, 1, 0.0)), Edge("b", "a", differences(0.0, 50, 0.0))]
     plan = TournamentPlan(small(), ("a", "b"), 50, 0)
     report = write_report(Result(plan, found, advantages("ab", found)), tmp_path)
-    assert report.with_suffix(".png").stat().st_size > 5000
-
-
-def test_names_are_no_mathematics(tmp_path: Path) -> None:
-    names = [r"runs/a$\q$b", "lowest"]
-    write_report(result_of({(names[i], names[1 - i]): 1.0 for i in range(2)}, squares=99.0), tmp_path)
-    assert (tmp_path / "results.json").exists()
+    assert "<svg" in report.read_text(encoding="utf-8")
 
 
 def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path) -> None:
@@ -178,4 +172,4 @@ def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path
     result.plan = replace(result.plan, seed=8)
     write_report(result, tmp_path)
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["seed"] == 8
-    assert len(os.listdir(tmp_path)) == 5
+    assert len(os.listdir(tmp_path)) == 4
