@@ -21,11 +21,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
 from ..play.terminal import wants_color
 from ..seeds import Stream, generator
@@ -40,11 +42,6 @@ from .arguments import (
 from .files import read_match
 from .setups import add_setup_arguments, settle_setup
 from .streams import print_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from nainjaune_env.core.spec import Setup
 
 NAME = "advise"
 HELP = "estimate every move of a position, and say why the best is best"

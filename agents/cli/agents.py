@@ -23,13 +23,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.registry import game_names, get_game
 
 from ..report.format_ci import decimal, mean_ci
 
 if TYPE_CHECKING:
-    from nainjaune_env.core.spec import GameSpec
-
     from ..zoo import Player
 
 NAME = "agents"

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
 from ..play.terminal import wants_color
 from .advise import MAX_DEALS, add_output_arguments, add_rollout_arguments
@@ -35,10 +37,6 @@ from .streams import print_json
 from .workers import add_place_arguments, check_place, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from nainjaune_env.core.spec import Setup
-
     from ..advice.adviser import Adviser
 
 NAME = "analyse"

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import game_names, make_setup
 
 from ..trainers.config import build, read_yaml
@@ -41,8 +42,6 @@ from .setups import add_setup_arguments, settle_setup
 from .workers import MAX_WORKERS
 
 if TYPE_CHECKING:
-    from nainjaune_env.core.spec import Setup
-
     from ..precompile import CompilePlan
 
 NAME = "compile"

@@ -47,6 +47,7 @@ from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
 from ..provenance import provenance
 from .arguments import integer
@@ -64,7 +65,6 @@ from .workers import add_worker_arguments, check_worker_arguments, executor_of, 
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
-    from nainjaune_env.core.spec import Setup
 
     from ..task import Task
 

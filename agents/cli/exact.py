@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.errors import AgentError, ConfigError, TreeError
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
 from ..report.format_ci import decimal
 from .arguments import add_seed_argument, add_threads_argument, integer
@@ -36,8 +37,6 @@ from .progress import progress_bar
 from .setups import add_setup_arguments, add_task_arguments, settle_setup, settle_task
 
 if TYPE_CHECKING:
-    from nainjaune_env.core.spec import Setup
-
     from ..exact.tree import Tree
     from ..task import Task
 

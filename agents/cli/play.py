@@ -27,6 +27,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
 
 from ..play.terminal import Terminal
@@ -35,8 +37,6 @@ from .arguments import add_color_argument, add_language_argument, add_seed_argum
 from .setups import add_setup_arguments, game_of, settle_setup
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..play.saved import SavedMatch
 
 NAME = "play"

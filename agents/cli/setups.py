@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_with, get_game
 
@@ -14,8 +15,6 @@ from ..trainers.config import apply_settings, resolve_setup
 from .arguments import integer
 
 if TYPE_CHECKING:
-    from nainjaune_env.core.spec import GameSpec, Setup
-
     from ..task import Task
 
 OBJECTIVES = ("own", "centred")

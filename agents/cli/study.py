@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
 from ..provenance import setup_words
 from .arguments import add_seed_argument, add_threads_argument, integer, number
@@ -53,7 +54,6 @@ from .workers import (
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
-    from nainjaune_env.core.spec import Setup
 
     from ..study.units import StudyPlan
 

@@ -29,19 +29,10 @@ from .arguments import number
 from .duplicate import DEALS, add_deals_argument, add_device_argument, add_out_argument, add_table_arguments, load_players
 from .files import check_new, write_json
 from .progress import progress_bar
-from .workers import (
-    add_place_arguments,
-    add_shard_argument,
-    check_worker_arguments,
-    executor_of,
-    keeps_shards,
-    remove_shards,
-    run_share,
-)
+from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, run_share
 
 if TYPE_CHECKING:
     from ..arena.versus import VersusResult
-    from ..stats.sequential import SequentialTest
 
 NAME = "versus"
 HELP = "compare two agents, until a test decides which is stronger"
@@ -67,8 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beta", type=number(1e-9, 0.5), help="probability of deciding LOW where HIGH is true (default: 0.05)")
     add_out_argument(parser, FILE_NAME)
     add_device_argument(parser)
-    add_place_arguments(parser)
-    add_shard_argument(parser)
+    add_worker_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.core.errors import AgentError, ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
 from ..report.format_ci import mean_ci
 from ..stats.differences import CALIBRATED_COUNT, ROUGH
@@ -30,8 +31,6 @@ from .arguments import add_seed_argument, integer
 from .progress import progress_bar
 
 if TYPE_CHECKING:
-    from nainjaune_env.core.spec import Setup
-
     from ..zoo import Player, PlayerRegistry
 
 NAME = "zoo"
