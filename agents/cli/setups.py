@@ -11,7 +11,6 @@ from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_with, get_game
 
-from ..trainers.config import apply_settings, resolve_setup
 from .arguments import integer
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     Raises :class:`~nainjaune_env.core.errors.AgentError` if the runs play another game than ``--game``.
     """
     from ..loading import setup_of_runs
+    from ..trainers.config import apply_settings, resolve_setup
 
     usual = game_of(args)
     given = args.preset is not None or args.players is not None or args.set

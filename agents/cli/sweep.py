@@ -41,7 +41,6 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS
 
 from ..report.format_ci import mean_ci
-from ..trainers.config import read_yaml
 from .arguments import integer
 from .progress import progress_bar
 from .workers import check_place
@@ -87,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
 def run_grid(args: argparse.Namespace) -> bool:
     """Trains a grid and prints its table; returns False where it was stopped."""
     from ..sweeps.grid import PICTURE, draw_edges, read_results, runs_of, write_tables
+    from ..trainers.config import read_yaml
 
     seeds = range(args.first_seed, args.first_seed + args.seeds)
     runs = runs_of(read_yaml(args.config), args.set, seeds, args.out)
@@ -106,6 +106,7 @@ def run_search(args: argparse.Namespace) -> bool:
     """Trains the trials of a search and prints the best; returns False where it was stopped."""
     from ..sweeps.grid import TRIALS, write_tables
     from ..sweeps.search import Search
+    from ..trainers.config import read_yaml
 
     with ExitStack() as opened:
         try:

@@ -32,7 +32,6 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
 from ..report.format_ci import mean_ci
-from ..trainers.config import apply_settings, build, describe, read_stored, read_yaml
 from .progress import progress_bar
 
 NAME = "train"
@@ -54,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..trainers import get_trainer
+    from ..trainers.config import apply_settings, build, describe, read_stored, read_yaml
     from ..trainers.run import CONFIG_NAME, Run
 
     if args.config is None and args.resume and args.out is not None:

@@ -23,16 +23,13 @@ from nainjaune_env.core.errors import ConfigError, WorkError, as_sentence
 from ..provenance import commit, versions
 from .arrays import KINDS, decision_arrays, option_arrays, round_arrays
 from .columns import ColumnSpec, decision_columns, option_columns, round_columns
-from .playing import Chunk, StudySettings, play
-from .units import StudyPlan
+from .playing import Chunk, Described, StudySettings, play
 
 DECISIONS, ROUNDS, OPTIONS = "decisions", "rounds", "options"
 MAKERS = {DECISIONS: decision_arrays, ROUNDS: round_arrays, OPTIONS: option_arrays}
 KEY = b"nainjaune"
 """Key of the study's description, JSON, in the metadata of the files."""
 FORMAT = 1
-Described = StudySettings | StudyPlan
-"""What the files of a study say of it."""
 ROW_GROUP = 1 << 17
 """Approximate rows of a row group, which a reader loads at once."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,29 @@ class Stream(IntEnum):
     AGENTS = DEALS + 2
     SHARE = DEALS + 3
     SEARCH = DEALS + 4
+
+
+class Described(Protocol):
+    """What the files of a study say of it, see :class:`StudySettings`."""
+
+    @property
+    def setup(self) -> Setup: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def episode(self) -> Episode: ...
+    @property
+    def seating(self) -> SeatedAs: ...
+    @property
+    def pots(self) -> Sequence[int] | None: ...
+    @property
+    def every_ply(self) -> bool: ...
+    @property
+    def search(self) -> tuple[str, int] | None: ...
+    @property
+    def share(self) -> float: ...
 
 
 @dataclass(frozen=True)
