@@ -7,7 +7,6 @@ in checkpoints and in Python, and :class:`Choice` checks and completes it.
 from __future__ import annotations
 
 import dataclasses
-import math
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
+from nainjaune_env.core.validation import finite, whole
 
 T = TypeVar("T")
 
@@ -139,7 +139,7 @@ def build(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> T:
             known = [prefix + name for name in names]
             raise ConfigError(unknown_name_message("configuration key", f"{prefix}{key}" if isinstance(key, str) else key, known))
         converted[key] = _number(value) if hints[key] is float else value
-        if not _has_type(converted[key], hints[key]):
+        if not has_type(converted[key], hints[key]):
             raise ConfigError(f"The configuration key {prefix + key!r} takes {_type_name(hints[key])}, not {quoted(value)}.")
     return cls(**converted)
 
@@ -170,16 +170,23 @@ def _number(value: Any) -> Any:
         return value
 
 
-def _has_type(value: Any, hint: Any) -> bool:
-    if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        return any(_has_type(value, part) for part in typing.get_args(hint))
-    if hint is float:
-        return isinstance(value, float) and math.isfinite(value)
+def has_type(value: object, hint: Any) -> bool:
+    """Returns whether ``value`` is of the type ``hint``; a bool is no number, and numbers are finite."""
+    origin, of = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return any(has_type(value, part) for part in of)
+    if origin is typing.Literal:
+        return isinstance(value, str) and value in of
+    if origin is list and isinstance(value, list):
+        return all(has_type(item, of[0]) for item in value)
+    if origin is tuple and isinstance(value, tuple):
+        kinds = of[:1] * len(value) if of[-1] is Ellipsis else of
+        return len(kinds) == len(value) and all(map(has_type, value, kinds))
     if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if typing.get_origin(hint) is list:
-        return isinstance(value, list) and all(_has_type(item, typing.get_args(hint)[0]) for item in value)
-    return isinstance(value, typing.get_origin(hint) or hint)
+        return whole(value) is not None
+    if hint is float:
+        return finite(value) is not None
+    return isinstance(value, origin or hint)
 
 
 def _type_name(hint: Any) -> str:

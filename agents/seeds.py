@@ -17,7 +17,6 @@ class Stream(IntEnum):
     FILM = 4
     VERSUS = 5
     MIXED = 6
-    ALPHA_RANK = 7
     ADVICE = 8
     MATCH_DUPLICATE = 9
     SERVE = 10

@@ -4,7 +4,6 @@ Each case is a process of its own, imports included. The code is compiled for a 
 
   python benchmarks/cold_start.py                    all cases
   python benchmarks/cold_start.py --only make        one of them
-  python benchmarks/cold_start.py --workers 1 2      the command that compiles ahead, with so many processes
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 CASES = {
     "make": """
@@ -53,27 +51,11 @@ def seconds(code: str, cache: str) -> float:
     return spent() - before
 
 
-def ahead(workers: int) -> tuple[float, float]:
-    """Returns the wall and the processor's seconds of ``nainjaune compile`` with ``workers`` processes and an empty cache."""
-    code = f"import sys; from nainjaune_agents.cli.main import main; sys.exit(main(['compile', '--workers', '{workers}']))"
-    with tempfile.TemporaryDirectory() as cache:
-        began = time.perf_counter()
-        spent = seconds(code, cache)
-    return time.perf_counter() - began, spent
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Measures, and prints a line a case."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--only", choices=CASES, help="measure this case alone")
-    which.add_argument("--workers", type=int, nargs="+", metavar="N", help="measure `nainjaune compile` with N processes")
+    parser.add_argument("--only", choices=CASES, help="measure this case alone")
     options = parser.parse_args(arguments)
-    if options.workers:
-        for workers in options.workers:
-            wall, spent = ahead(workers)
-            print(f"{workers} processes: {wall:5.1f} s, of the processors {spent:5.1f} s", flush=True)
-        return
     for name in [options.only] if options.only else CASES:
         with tempfile.TemporaryDirectory() as cache:
             first, second = seconds(CASES[name], cache), seconds(CASES[name], cache)

@@ -54,10 +54,8 @@ def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, 
         return mean
 
     share = effective_size(plain, sizes) / size
-    tempering = (power < 1).astype(float)
-    return np.stack(
-        [rounds.history.count, share, gain(np.ones(count)), tempering, power, weighted.effective / size, gain(power)], axis=1
-    )
+    tempering, after = (power < 1).astype(float), effective_size(weighted.weight, sizes)
+    return np.stack([rounds.history.count, share, gain(np.ones(count)), tempering, power, after / size, gain(power)], axis=1)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -42,8 +42,8 @@ def gains(
     task = Task(start="fresh" if pots is None else {"pots": [pots, pots]})
     duplicate = Duplicate(setup, [load_agent(name, setup) for name in pair], seed=seed, task=task)
     use_threads(1)
-    parts = [duplicate.blocks(0, 1, at, min(duplicate.chunk, deals - at)) for at in range(0, deals, duplicate.chunk)]
-    return np.concatenate(parts)
+    parts = [duplicate.play(0, 1, at, min(duplicate.chunk, deals - at))[1] for at in range(0, deals, duplicate.chunk)]
+    return np.concatenate(parts) / setup.players**2
 
 
 def halls(values: NDArray[np.float64]) -> float:

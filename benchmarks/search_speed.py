@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
         count, first = min(options.chunk, options.deals - at), None
         for number, arena in enumerate(arenas):
             begun = time.process_time()
-            blocks = arena.blocks(0, 1, at, count)
+            blocks = arena.play(0, 1, at, count)[1] / setup.players**2
             seconds[number] += time.process_time() - begun
             first = blocks if first is None else first
             edges[number].add(blocks)

@@ -37,9 +37,6 @@ def decision(setup: Setup, record: Mapping[str, Any], part: int, number: int) ->
             return ply
     numbers = [str(ply.number) for ply in plies if ply.part == part]
     if not numbers:
-        raise RecordError(f"There is no decision in round {part}; rounds with decisions: {_listed({p.part for p in plies})}.")
+        rounds = ", ".join(map(str, sorted({ply.part for ply in plies})))
+        raise RecordError(f"There is no decision in round {part}; rounds with decisions: {rounds}.")
     raise RecordError(f"There is no decision at move {number} of round {part}; moves with decisions: {', '.join(numbers)}.")
-
-
-def _listed(numbers: set[int]) -> str:
-    return ", ".join(map(str, sorted(numbers)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from nainjaune_env.agent import Agent
+from nainjaune_env.agent import Agent, CompiledPolicy
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
 from ..heuristics import yardstick
 from ..loading import load_agent
-from ..search.policies import AgentPolicy, policy_of, rollout_policy
+from ..search.policies import ScoringAgent, policy_of, rollout_policy
 from ..zoo import player_registry
 
 STRONG = "zoo:strong"
@@ -72,7 +72,7 @@ def players(setup: Setup, names: Sequence[str]) -> Callable[[], Sequence[Agent]]
     ``Adviser`` calls it once for each thread. Agents that threads can share are loaded once, others for each call.
     """
     loaded = {name: load_agent(name, setup) for name in dict.fromkeys(names)}
-    shared = {name: agent for name, agent in loaded.items() if not isinstance(policy_of(agent), AgentPolicy)}
+    shared = {name: agent for name, agent in loaded.items() if isinstance(policy_of(agent), CompiledPolicy | ScoringAgent)}
 
     def load() -> Sequence[Agent]:
         agents = {name: shared.get(name) or load_agent(name, setup) for name in loaded}

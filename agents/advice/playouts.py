@@ -44,13 +44,6 @@ def columns_of(game: GameSpec) -> tuple[Column, ...]:
     return (Column("payoff", 0), *(Column(name, part) for name, size in sizes.items() for part in range(size)))
 
 
-def _tally_columns(game: GameSpec) -> NDArray[np.int64]:
-    """Returns the columns of the tally that all columns but the first are read from."""
-    tally = measures_of(game).TALLY
-    where = [BEST_COLUMN if name == BEST else columns(tally, name)[part] for name, part in columns_of(game)[1:]]
-    return np.array(where, np.int64)
-
-
 class Playouts(SteppedRollouts):
     """Plays rounds to their end by ``agents``, one a seat, and counts on the way; an object is for one thread."""
 
@@ -62,8 +55,9 @@ class Playouts(SteppedRollouts):
         if len(agents) != setup.players:
             raise AgentError(f"Expected {setup.players} agents, one a seat, not {len(agents)}.")
         self.columns = columns_of(setup.game)
-        self._where = _tally_columns(setup.game)
         measures = measures_of(setup.game)
+        tally = [BEST_COLUMN if name == BEST else columns(measures.TALLY, name)[part] for name, part in self.columns[1:]]
+        self._where = np.array(tally, np.int64)
         policies = {id(agent): seat_policy(agent, setup) for agent in agents}
         super().__init__(setup, [policies[id(agent)] for agent in agents], measures=measures)
         self._tallies = tallies = np.zeros((len(self._legal), setup.players), measures.TALLY)

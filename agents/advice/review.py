@@ -129,7 +129,10 @@ def compare(
 def reviewed(picks: Sequence[Pick], best: NDArray[np.int64], measured: Advice) -> list[Decision]:
     """Returns the decisions ``picks`` of one match with what :func:`compare` found; no mistakes are named yet."""
     differ = [k for k, one in enumerate(picks) if best[k] != one.ply.action]
-    measured_rows = {k: _row(measured, place) for place, k in enumerate(differ)}
+    measured_rows = {
+        k: Advice(measured.columns, *(getattr(measured, name)[place : place + 1] for name in ARRAYS))
+        for place, k in enumerate(differ)
+    }
     return [_decision(one.setup, one, int(best[k]), measured_rows.get(k)) for k, one in enumerate(picks)]
 
 
@@ -144,11 +147,6 @@ def _decision(setup: Setup, one: Pick, best: int, advice: Advice | None) -> Deci
     legal = int(setup.game.kernel.legal(table, setup.kernel_rules))
     kind = advice_hooks_of(setup.game).kind(table, setup.kernel_rules, legal)
     return Decision(one, kind, best, regret, error, advice)
-
-
-def _row(advice: Advice, k: int) -> Advice:
-    """Returns the advice on position ``k`` alone."""
-    return Advice(advice.columns, *(getattr(advice, name)[k : k + 1] for name in ARRAYS))
 
 
 def _difference(advice: Advice, best: int, played: int) -> tuple[float, float]:

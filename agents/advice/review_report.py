@@ -89,16 +89,13 @@ def _mistake(one: Decision, file: str, language: str) -> list[str]:
     title = hooks.KINDS[one.kind].title[language]
     seat = f"{printable(one.pick.player)}, {int(ply.table.seat)}"
     played, best = (hooks.named(ply.table, action, language) for action in (ply.action, one.best))
+    assert one.advice is not None
+    reason = wrapped(why(setup, ply.table, one.advice, 0, ply.action, language))
     lines = [*position_lines(setup, ply.table, language), texts.played.format(played=played, best=best)]
     return [
         texts.where.format(**where, player=seat, kind=title),
-        *(f"  {line}" for line in [*lines, *_why(one, language), texts.ask.format(**where)]),
+        *(f"  {line}" for line in [*lines, *reason, texts.ask.format(**where)]),
     ]
-
-
-def _why(one: Decision, language: str) -> list[str]:
-    assert one.advice is not None
-    return wrapped(why(one.pick.setup, one.pick.ply.table, one.advice, 0, one.pick.ply.action, language))
 
 
 def csv_text(reviews: Sequence[Decision]) -> str:

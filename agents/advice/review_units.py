@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
 
-from ..distributed.units import Executor, Payload, Player, WorkUnit, setup_from
+from ..distributed.plan_fields import JsonPlan
+from ..distributed.units import Executor, Payload, Player, WorkUnit
 from ..loading import load_agent
 from .adviser import ARRAYS, Advice, Adviser
 from .playouts import columns_of
@@ -22,7 +23,7 @@ from .review import Decision, Pick, compare, pick, reviewed, with_mistakes
 
 
 @dataclass(frozen=True)
-class ReviewPlan:
+class ReviewPlan(JsonPlan):
     """Matches with the same setup, and how their decisions are reviewed. A unit's ``first`` is the place of its match."""
 
     KIND: ClassVar[str] = "review"
@@ -40,16 +41,6 @@ class ReviewPlan:
     def agents(self) -> tuple[str, ...]:
         """The names of the model's agents, each once."""
         return tuple(dict.fromkeys(self.model))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the plan as JSON values."""
-        return {**vars(self), "setup": self.setup.to_dict()}
-
-    @classmethod
-    def from_dict(cls, payload: dict[str, Any]) -> Self:
-        """Returns the plan that :meth:`to_dict` wrote."""
-        matches = tuple((number, record, tuple(rows)) for number, record, rows in payload["matches"])
-        return cls(**{**payload, "setup": setup_from(payload["setup"]), "model": tuple(payload["model"]), "matches": matches})
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields the matches in order."""

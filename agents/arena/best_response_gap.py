@@ -7,7 +7,6 @@ a lower bound of it, so it never shows that an agent cannot be exploited.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,17 +16,12 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
+from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, Results, WorkUnit
 from ..stats.differences import interval_notes
 from ..stats.intervals import to_json
 from ..task import DEFAULT_TASK, Task
-from .deal_plan import DealPlan
 from .duplicate import Duplicate, Edge, EdgeSums, chunk_deals, chunks
-
-TIMED_DEALS = (8, 32, 128)
-"""Deals that :func:`seconds_a_deal` plays, one number after the other until one takes :data:`TIMED_SECONDS`."""
-TIMED_SECONDS = 1.0
-"""Processor time that is long enough to be measured."""
 
 
 @dataclass(frozen=True)
@@ -92,27 +86,6 @@ def best_response_gap(
     best = max(numbers, key=lambda number: tried[number - 1].mean) if tried else 1
     (gain,) = edges((best,), choosing, deals)
     return BestResponseGap(tried, gain)
-
-
-def seconds_a_deal(setup: Setup, target: Agent, responder: Agent, *, first: int, seed: int, task: Task = DEFAULT_TASK) -> float:
-    """Returns the seconds that this machine takes for a deal of ``responder`` in a field of ``target``, compilation excluded.
-
-    Deals from number ``first`` on are played, and their results discarded. Tables that play together share a part of their
-    cost, so this is rather too long where few deals are timed.
-    """
-    duplicate = Duplicate(setup, [target, responder], seed=seed, task=task)
-
-    def seconds(deals: int) -> float:
-        begun = time.process_time()
-        duplicate.play(1, 0, first, deals)
-        return time.process_time() - begun
-
-    seconds(TIMED_DEALS[0])  # compiles
-    for deals in TIMED_DEALS:
-        fastest = min(seconds(deals), seconds(deals))  # a machine may be busy for a moment
-        if fastest >= TIMED_SECONDS:
-            break
-    return fastest / deals
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
 from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..search.policies import LogitsPolicy, rollout_policy
+from ..search.policies import ScoringAgent, rollout_policy
 from ..search.rollouts import ByAct, SteppedRollouts
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
@@ -134,7 +134,7 @@ def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
     match rollout_policy(rival, setup):
         case CompiledPolicy(number=number) if number != UNIFORM:
             return
-        case LogitsPolicy(agent) if not agent.stochastic:
+        case ScoringAgent(stochastic=False):
             return
     raise AgentError(
         f"Control variates need a field that always acts alike in the same position: a network or a heuristic, "

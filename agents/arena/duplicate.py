@@ -185,7 +185,8 @@ class Duplicate:
 
     def play(self, hero: int, rival: int, at: int, count: int) -> tuple[EdgeSums, NDArray[np.int64]]:
         """Plays the deals ``at .. at+count-1`` at once; returns their sums, and the numerators of the hero's gains ``(D,)``."""
-        openings = self._openings(rival, at, count)
+        seating = np.zeros((count, self.setup.players), np.int64)  # the field plays the rounds before
+        openings = opening_tables(self.setup, self.task, self.seed, at, count, [self.agents[rival]], seating)
         counter = self._counter(at, count, openings)
         payoff, leader = self._play_chunk(hero, rival, at, count, None if counter is None else counter.add_step, openings)
         tallies = None if counter is None else counter.tallies()
@@ -201,13 +202,6 @@ class Duplicate:
         sums.gain.add(total)
         return sums, total
 
-    def blocks(self, hero: int, rival: int, first_deal: int, deals: int) -> NDArray[np.float64]:
-        """Plays the deals at once, on the CPU; returns the block values ``(deals,)``, whose mean is :meth:`edge`."""
-        openings = self._openings(rival, first_deal, deals)
-        payoff, _ = self._play_chunk(hero, rival, first_deal, deals, None, openings)
-        values: NDArray[np.float64] = self._gain(payoff).sum(axis=1) / self.setup.players**2
-        return values
-
     def _gain(self, payoff: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns n times the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""
         n = self.setup.players
@@ -215,10 +209,6 @@ class Duplicate:
         hero_payoff = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)
         gain: NDArray[np.int64] = hero_payoff - payoff[:, n, :]
         return gain
-
-    def _openings(self, rival: int, at: int, count: int) -> NDArray[Any] | None:
-        seating = np.zeros((count, self.setup.players), np.int64)  # the field plays the rounds before
-        return opening_tables(self.setup, self.task, self.seed, at, count, [self.agents[rival]], seating)
 
     def _counter(self, at: int, count: int, openings: NDArray[Any] | None) -> BehaviourCounter | None:
         """Returns what tallies these deals; None if nothing is measured or the game has no tally."""

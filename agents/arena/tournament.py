@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,24 +16,17 @@ from nainjaune_env.core.errors import AgentError, ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.arrays import packed, unpacked
+from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit
-from ..seeds import Stream, generator
-from ..stats.alpharank import Masses, masses
 from ..stats.differences import Differences, interval_notes
+from ..stats.exact_sums import DifferenceSums
 from ..stats.ratings import Ratings
 from ..task import DEFAULT_TASK, Task
-from .advantage import Advantages, AdvantageSums, stronger
+from .advantage import doubled_advantage, stronger
 from .behaviour import Behaviour
-from .deal_plan import DealPlan
 from .duplicate import CHUNKS_AT_ONCE, Duplicate, Edge, EdgeSums, chunk_deals, chunks
 from .rated_rounds import MAX_DEALS, ranked, rated_shards, ratings_of
 from .timing import DecisionClock, TimedAgent
-
-
-def check_names(agents: Sequence[Agent]) -> None:
-    """Raises :class:`AgentError` for fewer than two agents, and for two of one name."""
-    check_agents(agents)
-    check_different([agent.name for agent in agents])
 
 
 def check_different(names: Sequence[str]) -> None:
@@ -124,8 +116,8 @@ class Result:
     plan: TournamentPlan
     edges: list[Edge]
     """By ``plan.pairs``."""
-    advantages: Advantages
-    """Of every pair of agents, on the same deals; one way there are none."""
+    advantages: dict[tuple[int, int], Differences]
+    """Of the first of each pair of agents, by number, over the second; one way there are none."""
     clocks: list[DecisionClock] = field(default_factory=list)
     """Times of each agent's decisions; empty if not measured."""
     ratings: Ratings | None = None
@@ -142,21 +134,13 @@ class Result:
         """Returns the advantages of ``one`` over ``other``, over deals; raises :class:`AgentError` where there are none."""
         if self.plan.one_way:
             raise AgentError("An advantage takes both agents as heroes, and this tournament was played one way.")
-        return self.advantages.of(self.plan.agents.index(one), self.plan.agents.index(other))
+        a, b = self.plan.agents.index(one), self.plan.agents.index(other)
+        return self.advantages[a, b] if a < b else self.advantages[b, a].negated()
 
     @property
     def notes(self) -> list[str]:
         """Sentences about the intervals of edges and advantages (``stats.differences``)."""
-        return interval_notes([*(edge.moments for edge in self.edges), *self.advantages.stats])
-
-    @cached_property
-    def alpha_rank(self) -> Masses | None:
-        """alpha-rank of the agents in order, from their advantages; None for two agents, where it adds nothing, and one way."""
-        if len(self.plan.agents) < 3 or self.plan.one_way:
-            return None
-        half_widths = np.array([pair.half_width for pair in self.advantages.stats])
-        rng = generator(self.plan.seed, Stream.ALPHA_RANK)
-        return masses(self.advantages.matrix(), self.advantages.pairs, half_widths, self.advantages.correlation(), rng)
+        return interval_notes([*(edge.moments for edge in self.edges), *self.advantages.values()])
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the content of ``results.json``."""
@@ -189,7 +173,7 @@ class Result:
                     "differ": stats.differing,
                     "stronger": {1: agents[one], -1: agents[other], 0: None}[stronger(stats)],
                 }
-                for (one, other), stats in zip(self.advantages.pairs, self.advantages.stats, strict=True)
+                for (one, other), stats in self.advantages.items()
             ],
             "notes": self.notes,
         }
@@ -201,11 +185,6 @@ class Result:
             content["chunk"] = plan.chunk
         if self.ratings is not None:
             content["ratings"] = self.ratings.to_dict()
-        if self.alpha_rank is not None:
-            shares = zip(agents, self.alpha_rank.mass, self.alpha_rank.low, self.alpha_rank.high, strict=True)
-            content["alpha_rank"] = [
-                {"agent": agent, "mass": float(mass), "low": float(low), "high": float(high)} for agent, mass, low, high in shares
-            ]
         if self.clocks:
             content["milliseconds_a_decision"] = {clock.agent: clock.milliseconds for clock in self.clocks}
         return content
@@ -235,9 +214,10 @@ class TournamentSums:
     def __init__(self, plan: TournamentPlan) -> None:
         self.plan = plan
         self._edges = [EdgeSums(plan.setup, measure=plan.measure) for _ in plan.pairs]
-        self._advantages = AdvantageSums(0 if plan.one_way else len(plan.agents), plan.setup.players**2)
-        self._gains: dict[int, dict[int, NDArray[np.int64]]] = {}
-        """By the first deal and the pair, until all pairs have played them."""
+        both_ways = () if plan.one_way else combinations(range(len(plan.agents)), 2)
+        self._advantages = {pair: DifferenceSums(2 * plan.setup.players**2) for pair in both_ways}
+        self._gains: dict[tuple[int, int, int], NDArray[np.int64]] = {}
+        """By the first deal, the hero and the field, until they have played these deals the other way too."""
         self._rankings: dict[int, NDArray[np.int16]] = {}
         self._clocks = [DecisionClock(name) for name in plan.agents] if plan.measure and plan.device == "cpu" else []
 
@@ -252,11 +232,12 @@ class TournamentSums:
             clock.add(*taken)
         if self.plan.one_way:
             return
-        gains = self._gains.setdefault(unit.first, {})
-        gains[unit.part] = unpacked(payload["gains"], (unit.deals,), np.int64)
-        if len(gains) == pairs:
-            self._advantages.add(np.array([gains[part] for part in range(pairs)]))
-            del self._gains[unit.first]
+        hero, rival = self.plan.pairs[unit.part]
+        self._gains[unit.first, hero, rival] = unpacked(payload["gains"], (unit.deals,), np.int64)
+        if (unit.first, rival, hero) in self._gains:
+            one, other = sorted((hero, rival))
+            gain, back = self._gains.pop((unit.first, one, other)), self._gains.pop((unit.first, other, one))
+            self._advantages[one, other].add(doubled_advantage(gain, back))
 
     def result(self) -> Result:
         """Returns the finished tournament."""
@@ -267,7 +248,8 @@ class TournamentSums:
         ratings = None
         if plan.rated:
             ratings = ratings_of([self._rankings[first] for first in sorted(self._rankings)], plan.agents, plan.seed)
-        return Result(plan, edges, self._advantages.advantages(), self._clocks, ratings)
+        advantages = {pair: sums.differences() for pair, sums in self._advantages.items()}
+        return Result(plan, edges, advantages, self._clocks, ratings)
 
 
 def ordered_pairs(agents: int, *, one_way: bool) -> list[tuple[int, int]]:
@@ -288,10 +270,10 @@ def tournament(
     ``progress`` is called with the number of deals done, each deal once a pair and once more if ``rated``. ``executor``: where
     units are played (None: in this process); other processes load the agents by their names. The result does not depend on it.
 
-    Raises :class:`AgentError` as :func:`check_names` does, and for an agent that cannot play there, and
+    Raises :class:`AgentError` as :func:`check_different` does, and for an agent that cannot play there, and
     :class:`~nainjaune_env.core.errors.ConfigError` for an option out of its bounds, or both ``one_way`` and ``rated``.
     """
-    check_names(agents)
+    check_agents(agents)
     plan = TournamentPlan(setup, tuple(agent.name for agent in agents), **options)
     return play_tournament(plan, agents, executor or InProcess(), progress)
 

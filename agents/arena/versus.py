@@ -21,6 +21,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.arrays import packed, unpacked
+from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit, in_order
 from ..seeds import Stream, generator
 from ..stats.differences import Differences, interval_notes
@@ -29,7 +30,6 @@ from ..stats.intervals import to_json
 from ..stats.sequential import SequentialTest, anytime_half_width
 from ..task import CARRIED, DEFAULT_TASK, Task
 from .advantage import doubled_advantage
-from .deal_plan import DealPlan
 from .duplicate import CHUNKS_AT_ONCE, check_device, chunks, play_deals, whole_payoff
 from .openings import opening_tables
 

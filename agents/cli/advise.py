@@ -21,9 +21,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
+
+from ..play.terminal import wants_color
+from ..seeds import Stream, generator
 from .arguments import (
     add_color_argument,
     add_language_argument,
@@ -35,11 +42,6 @@ from .arguments import (
 from .files import read_match
 from .setups import add_setup_arguments, settle_setup
 from .streams import print_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from nainjaune_env.core.spec import Setup
 
 NAME = "advise"
 HELP = "estimate every move of a position, and say why the best is best"
@@ -53,7 +55,6 @@ FIELDS = ("hand", "moves", "pots", "stacks", "seat", "round")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     position = parser.add_argument_group("a position")
     position.add_argument("--hand", nargs="+", metavar="CARD", help="your cards")
     position.add_argument("--moves", nargs="+", metavar="MOVE", help="cards played since the deal, as in '1: 3 4 5 3: 6 7♦'")
@@ -97,14 +98,12 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     import numpy as np
 
     from ..advice.adviser import Adviser
     from ..advice.models import players, seated, usual_model
     from ..advice.to_json import to_json
     from ..loading import use_threads
-    from ..seeds import Stream, generator
 
     setup, table, position = _recorded(args) if args.record is not None else _written(args)
     model = args.model or usual_model(setup)
@@ -124,8 +123,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
     """Returns the setup, the position that the arguments describe, and these arguments."""
-    from nainjaune_env.core.errors import ConfigError
-
     from ..advice.playouts import advice_hooks_of
 
     for name in ("match", "move"):
@@ -143,7 +140,6 @@ def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
 
 def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
     """Returns the setup, the table as the seat to act saw it before the move, and the arguments that describe it."""
-    from nainjaune_env.core.errors import ConfigError
     from nainjaune_env.records.record import setup_of
 
     from ..advice.decisions import decision
@@ -163,11 +159,8 @@ def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
 def _print(args: argparse.Namespace, setup: Setup, table: Any, advice: Any, names: list[str]) -> None:
     import os
 
-    from nainjaune_env.core.printable import printable
-
     from ..advice.playouts import advice_hooks_of
     from ..advice.to_text import advice_lines, basis_lines, position_lines, reason_lines
-    from ..play.terminal import wants_color
 
     parts = [
         position_lines(setup, table, args.lang),

@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import GameSpec
+from nainjaune_env.registry import game_names, get_game
+
+from ..report.format_ci import decimal, mean_ci
 
 if TYPE_CHECKING:
-    from nainjaune_env.core.spec import GameSpec
-
     from ..zoo import Player
 
 NAME = "agents"
@@ -34,15 +36,11 @@ HELP = "list all agents by name, each in a line with its edge"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("--game", help="only the agents of this game (default: of all games)")
     parser.add_argument("--run", type=Path, dest="folder", metavar="RUN", help="the checkpoints of a run, each an agent")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.registry import game_names, get_game
-
     if args.folder is not None:
         print("\n".join(run_lines(args.folder)))
         return 0
@@ -55,7 +53,6 @@ def agent_lines(game: GameSpec) -> list[str]:
     """Returns a heading on the agents of ``game``, and a line for each: name, what it plays or where, and its edge."""
     from ..exact import exact_agents
     from ..heuristics import about, heuristics
-    from ..report.format_ci import mean_ci
     from ..report.text import align
     from ..zoo import player_registry
 
@@ -74,7 +71,6 @@ def run_lines(folder: Path) -> list[str]:
     """Returns a line for each checkpoint of the run in ``folder``: its agent's name, its iteration, the edge of the best."""
     from ..loading import kept_checkpoints
     from ..nets.checkpoint import load_checkpoint
-    from ..report.format_ci import decimal
     from ..report.text import align
 
     rows = []
@@ -88,8 +84,6 @@ def run_lines(folder: Path) -> list[str]:
 
 def player_row(player: Player) -> list[str]:
     """Returns the name of a zoo player, its tables, and its edges over the field and at the task of the first rating."""
-    from ..report.format_ci import decimal, mean_ci
-
     ratings = player.card.ratings
     first = ratings[0]
     alike = [rating for rating in ratings if (rating.field, rating.task) == (first.field, first.task)]

@@ -19,9 +19,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
+
+from ..play.terminal import wants_color
 from .advise import MAX_DEALS, add_output_arguments, add_rollout_arguments
 from .arguments import integer
 from .files import check_new
@@ -30,10 +37,6 @@ from .streams import print_json
 from .workers import add_place_arguments, check_place, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from nainjaune_env.core.spec import Setup
-
     from ..advice.adviser import Adviser
 
 NAME = "analyse"
@@ -41,7 +44,6 @@ HELP = "review recorded matches, decision by decision"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records (.jsonl)")
     parser.add_argument("--match", type=integer(1), metavar="N", help="only this match, from 1 (default: all)")
     who = parser.add_mutually_exclusive_group()
@@ -75,19 +77,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     import os
 
-    from nainjaune_env.core.atomic_files import write_text
-    from nainjaune_env.core.errors import RecordError
-    from nainjaune_env.core.printable import printable
     from nainjaune_env.records.record import read_records
 
     from ..advice.playouts import advice_hooks_of
     from ..advice.review import pick, review
     from ..advice.review_report import csv_text, review_text, to_json
     from ..advice.review_units import review_by
-    from ..play.terminal import wants_color
 
     check_place(args)
     if args.out is not None:
@@ -95,7 +92,11 @@ def run(args: argparse.Namespace) -> int:
     records = list(read_records(args.file))
     if args.match is not None and args.match > len(records):
         raise RecordError(f"{args.file} holds {len(records)} matches, so there is no match {args.match}.")
-    picks = [one for one in pick(records, _wanted(args)) if args.match in (None, one.match)]
+
+    def wanted(record: Any, seat: int) -> bool:
+        return args.seat in (None, seat) and args.player in (None, record["agents"][seat])
+
+    picks = [one for one in pick(records, wanted) if args.match in (None, one.match)]
     if not picks:
         raise RecordError(f"{args.file} has no such decision: {_contents(records)}.")
     models: dict[str, list[str]] = {}
@@ -126,13 +127,6 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         print(f"\n{printable(str(args.out))}")
     return 0
-
-
-def _wanted(args: argparse.Namespace) -> Callable[[Any, int], bool]:
-    def wanted(record: Any, seat: int) -> bool:
-        return args.seat in (None, seat) and args.player in (None, record["agents"][seat])
-
-    return wanted
 
 
 def _contents(records: list[Any]) -> str:

@@ -8,6 +8,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from nainjaune_env.registry import game_names, get_game
+
+from .setups import game_of
+
 
 def complete(parser: argparse.ArgumentParser) -> None:
     """Answers the shell and exits, if the shell has called the command for completions."""
@@ -29,54 +33,27 @@ def _actions(parser: argparse.ArgumentParser) -> Iterable[argparse.Action]:
                 yield from _actions(sub)
 
 
-def _games(**_: Any) -> Iterable[str]:
-    from nainjaune_env.registry import game_names
-
-    return game_names()
-
-
-def _presets(**_: Any) -> Iterable[str]:
-    """Returns the presets of all games; a preset says which game."""
-    from nainjaune_env.registry import game_names, get_game
-
-    return [preset for name in game_names() for preset in get_game(name).presets]
-
-
-def _knobs(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    """Returns the knobs of the game of the arguments so far, each with its ``=``."""
-    from .setups import game_of
-
-    return [f"{name}=" for name in game_of(parsed_args).setup().rules.to_dict()]
-
-
 def _agents(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     """Returns the heuristics, solutions and zoo players of the game of the arguments so far, and the folders that fit."""
     from ..loading import kept_checkpoints, named_agents
-    from .setups import game_of
 
     folders = [Path(name) for name in glob.glob(f"{glob.escape(prefix.partition('@')[0])}*/")]
     checkpoints = [name for folder in folders for name in kept_checkpoints(folder)]
     return [*named_agents(game_of(parsed_args).name), *_players(), *(f"{folder}/" for folder in folders), *checkpoints]
 
 
-def _players(**_: Any) -> Iterable[str]:
+def _players() -> list[str]:
+    """Returns the zoo's players with their prefix."""
     from ..zoo import PREFIX, player_registry
 
     return [PREFIX + name for name in player_registry().names()]
 
 
-def _registered(**_: Any) -> Iterable[str]:
-    """Returns the names of the zoo's players, with and without the prefix."""
-    from ..zoo import player_registry
-
-    return [*player_registry().names(), *_players()]
-
-
 COMPLETERS: dict[str, Callable[..., Iterable[str]]] = {
-    "game": _games,
-    "preset": _presets,
-    "KNOB=VALUE": _knobs,
+    "game": lambda **_: game_names(),
+    "preset": lambda **_: [preset for name in game_names() for preset in get_game(name).presets],  # a preset says which game
+    "KNOB=VALUE": lambda parsed_args, **_: [f"{name}=" for name in game_of(parsed_args).setup().rules.to_dict()],
     "AGENT": _agents,
-    "PLAYER": _registered,
+    "PLAYER": lambda **_: [*(player.partition(":")[2] for player in _players()), *_players()],
 }
 """By an argument's placeholder in the help, or its name if it has none."""

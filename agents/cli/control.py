@@ -15,6 +15,8 @@ import argparse
 
 from nainjaune_env.core.printable import printable
 
+from ..report.format_ci import decimal, mean_of_deals
+from ..stats.differences import interval_notes
 from .duplicate import add_agents_argument, add_deals_argument, add_table_arguments, load_players
 from .progress import progress_bar
 
@@ -23,22 +25,18 @@ HELP = "rate a slow agent on few deals, by control variates"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     add_agents_argument(parser, "the hero, and one or more agents of whom all are a field")
     add_table_arguments(parser, objective=False)
     add_deals_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     from ..arena.control_variate import check, controlled_edge
-    from ..arena.tournament import check_names
-    from ..report.format_ci import decimal, mean_of_deals
+    from ..arena.tournament import check_different
     from ..report.text import heading
-    from ..stats.differences import interval_notes
 
     setup, task, agents = load_players(args)
-    check_names(agents)
+    check_different([agent.name for agent in agents])
     hero, *rivals = agents
     for rival in rivals:
         check(setup, hero, rival, task)

@@ -14,12 +14,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.printable import printable
+
+from ..report.format_ci import decimal
+
 NAME = "curves"
 HELP = "draw training metrics of runs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of runs, finished or not")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the picture (PNG)")
     parser.add_argument("--names", nargs="+", metavar="NAME", help="names of the runs (default: their folders)")
@@ -29,11 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError
-    from nainjaune_env.core.printable import printable
-
-    from ..report.format_ci import decimal
     from ..trainers.curves import draw_curves, read_curve
 
     if args.out.suffix != ".png":

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.spec import Setup
+
 from .arguments import add_seed_argument, add_threads_argument, integer
 from .setups import add_setup_arguments, add_start_argument, add_task_arguments, settle_setup, settle_task
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
-    from nainjaune_env.core.spec import Setup
 
     from ..task import Task
 

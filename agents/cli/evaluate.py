@@ -9,7 +9,7 @@ An agent is the name of a heuristic (see nainjaune agents) or the folder of a ru
 of playing the likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every
 ordered pair, a hero sits in each seat in turn, in a field of the other agent, on the same deals. The edge is the hero's payoff
 minus what the field gets in that seat on that deal. The table of edges is printed; --out gets results.html (who is stronger, and
-how they play), .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the
+how they play), .csv, .json and .txt. --records also plays whole matches among all agents, with rotating seats and the
 preset's own stacks, and writes their records.
 
   nainjaune evaluate --one-way --agents zoo:strong@search=50 zoo:strong
@@ -45,6 +45,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
+
+from ..provenance import provenance
 from .arguments import integer
 from .duplicate import (
     add_agents_argument,
@@ -60,7 +65,6 @@ from .workers import add_worker_arguments, check_worker_arguments, executor_of, 
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
-    from nainjaune_env.core.spec import Setup
 
     from ..task import Task
 
@@ -89,7 +93,6 @@ class Moved(argparse.Action):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     add_agents_argument(parser, "two or more agents")
     add_table_arguments(parser)
     add_deals_argument(parser, "number of deals, or of matches with --episode match (default: %(default)s)")
@@ -104,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=integer(1, 10_000),
         help="with --episode match: most rounds of a match (default: as the rules end it, else 12)",
     )
-    add_out_argument(parser, "results.html, .csv, .json, .txt and .png")
+    add_out_argument(parser, "results.html, .csv, .json and .txt")
     parser.add_argument(
         "--one-way",
         action="store_true",
@@ -127,10 +130,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError
-
-    from ..arena.tournament import check_names
+    from ..arena.tournament import check_different
 
     by_match = args.episode == "match"
     check_worker_arguments(args, {"--episode match": by_match, "--device cuda": args.device != "cpu"})
@@ -142,13 +142,12 @@ def run(args: argparse.Namespace) -> int:
         if by_match and given:
             raise ConfigError(f"--episode match goes without {option}.")
     setup, task, agents = load_players(args)
-    check_names(agents)  # before a folder is made
+    check_different([agent.name for agent in agents])  # before a folder is made
     return (_rate_matches if by_match else _rate_rounds)(args, setup, task, agents)
 
 
 def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Sequence[Agent]) -> int:
     """Rates ``agents`` over rounds, prints the table and writes the report."""
-    from nainjaune_env.core.printable import printable
     from nainjaune_env.records.record import write_records
 
     from ..arena.matches import record_matches
@@ -162,11 +161,9 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
         check_new(args.records, "--records")
         args.records.parent.mkdir(parents=True, exist_ok=True)
     if args.out is not None:
-        from ..report.report import import_matplotlib, write_report
+        from ..report.report import write_report
 
         args.out.mkdir(parents=True, exist_ok=True)  # errors of these two come before the games
-        import_matplotlib()
-
     if args.records is not None:
         with progress_bar(total=args.matches, unit="match") as bar:
             write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
@@ -198,11 +195,8 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
 
 def _rate_matches(args: argparse.Namespace, setup: Setup, task: Task, agents: Sequence[Agent]) -> int:
     """Rates ``agents`` over ``--deals`` matches, prints the table and writes the numbers."""
-    from nainjaune_env.core.printable import printable
-
     from ..arena.match_duplicate import MatchDuplicate
     from ..arena.tournament import ordered_pairs
-    from ..provenance import provenance
     from ..report.text import match_table
 
     if args.out is not None:

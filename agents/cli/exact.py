@@ -13,8 +13,7 @@ and there is no interval. A seat's best-response gain is what it gains by leavin
 others going on with it. NashConv is the sum of the gains over the seats: 0 in an equilibrium and nowhere else. With two seats and
 payoffs of a constant sum, half of it is the exploitability: what a best opponent makes of the agent over the value of the game.
 Seats play for their own payoff less the mean of all seats. --iterations also lets CFR+ look for an equilibrium. --solve prints
-instead what the game's own solver knows, for games far too large for a tree. Exact numbers go to --out, as exact.json and
-exact.csv.
+instead what the game's own solver knows, for games far too large for a tree. Exact numbers go to --out, as exact.json.
 
 Where the seats are alike at the start, one of them can begin for all: with --first 0 only the rounds that seat 0 begins are
 written out, NashConv is the same, and the gains are those of who begins and who does not. An agent that draws its
@@ -27,17 +26,17 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.errors import AgentError, ConfigError, TreeError
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
+from ..report.format_ci import decimal
 from .arguments import add_seed_argument, add_threads_argument, integer
 from .files import check_new, write_json
 from .progress import progress_bar
 from .setups import add_setup_arguments, add_task_arguments, settle_setup, settle_task
 
 if TYPE_CHECKING:
-    from nainjaune_env.core.spec import Setup
-
-    from ..exact import Solved
     from ..exact.tree import Tree
     from ..task import Task
 
@@ -50,12 +49,10 @@ LIMIT = 10_000_000
 """That of ``exact.tree``, which is too slow to import before the command line is parsed."""
 LOOKS = 10
 """How often CFR+ is looked at."""
-FILES = ("exact.csv", "exact.json")
-"""What is written; the last one last, so that where it is all is."""
+FILE_NAME = "exact.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact")
     add_setup_arguments(parser)
     parser.add_argument("--iterations", type=integer(0), default=0, help="iterations of CFR+ (default: %(default)s)")
@@ -69,14 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--solve", action="store_true", help="print the values of all sizes that the game's own solver knows")
     add_task_arguments(parser, objective=OBJECTIVE)
     add_seed_argument(parser, meaning="for agents that draw: with --draws numbers depend on it (default: %(default)s)")
-    parser.add_argument("--out", type=Path, help="folder for exact.json and exact.csv; must not hold them")
+    parser.add_argument("--out", type=Path, help="folder for exact.json; must not hold it")
     add_threads_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import AgentError, ConfigError
-
     from ..loading import load_agent, use_threads
 
     setup = settle_setup(args, args.agents)
@@ -89,8 +83,8 @@ def run(args: argparse.Namespace) -> int:
             "--solve prints what the game's own solver knows, and cannot be combined with --agents, --iterations, --objective, "
             "--start, --first or --draws."
         )
-    for name in FILES if args.out is not None else ():
-        check_new(args.out / name)
+    if args.out is not None:
+        check_new(args.out / FILE_NAME)
     if args.solve:
         return _solve(args, setup)
     agents = [load_agent(name, setup) for name in args.agents]
@@ -108,10 +102,10 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     """The tree, CFR+, and the agents."""
     import numpy as np
 
+    from ..exact import solver
     from ..exact.cfr import cfr_plus
     from ..exact.policy import tabular
     from ..exact.response import best_response_gains, value_to_first
-    from ..report.format_ci import decimal
     from ..task import CENTRED, Task
 
     task = settle_task(args, setup)
@@ -121,7 +115,8 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
         print(f"Task: {task}.")
     openings = f"{len(tree.weight):,} opening{'s' * (len(tree.weight) != 1)}"
     print(f"Tree: {tree.size:,} nodes, {tree.num_infosets:,} information sets, {openings}.")
-    solved = _solved(setup) if task.objective == CENTRED else None  # solvers count that
+    of_game = solver(setup.game.name) if task.objective == CENTRED else None  # solvers count that
+    solved = None if of_game is None else of_game.solved(setup)
     if solved is not None:
         value = decimal(solved.value, "+z.9f")
         print(f"Value to the seat that begins, by backward induction: {value}. Best begun with {_either(solved.first)}.")
@@ -180,15 +175,13 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     if rows:
         lines += ["", _table(setup, rows, centred=task.objective == CENTRED)]
     if args.out is not None:  # before the lines are printed, which may be lost
-        lines += ["", _write(args.out, content | {"agents": rows}, _flat(rows, setup.players))]
+        lines += ["", _write(args.out, content | {"agents": rows})]
     print("\n".join(lines), end="\n" if lines else "")
     return 0
 
 
 def _build(args: argparse.Namespace, setup: Setup, task: Task) -> Tree:
     """The tree; where it is too large, the error says what would fit."""
-    from nainjaune_env.core.errors import TreeError
-
     from ..exact.tree import begun_by, build_tree, collect_openings
 
     try:
@@ -206,20 +199,17 @@ def _shorter(setup: Setup, limit: int) -> str:
     from ..exact import solver
 
     of_game = solver(setup.game.name)
-    fitting = []
-    for knobs in () if of_game is None else of_game.sizes(setup):
-        other = _with(setup, knobs)
-        if of_game is not None and of_game.max_nodes(other) <= limit and of_game.max_nodes(other) < of_game.max_nodes(setup):
-            fitting.append(" ".join(f"--set {knob}={value}" for knob, value in knobs.items()))
-    return f" A shorter game fits: {fitting[-1]}." if fitting else ""
+    if of_game is None:
+        return ""
+    most = min(limit, of_game.max_nodes(setup) - 1)
+    fitting = [knobs for knobs in of_game.sizes(setup) if of_game.max_nodes(_with(setup, knobs)) <= most]
+    words = " ".join(f"--set {knob}={value}" for knob, value in fitting[-1].items()) if fitting else ""
+    return f" A shorter game fits: {words}." if fitting else ""
 
 
 def _solve(args: argparse.Namespace, setup: Setup) -> int:
     """Prints what the game's own solver says of every size."""
-    from nainjaune_env.core.errors import AgentError
-
     from ..exact import exact_agents, solver
-    from ..report.format_ci import decimal
     from ..report.text import align
 
     of_game = solver(setup.game.name)
@@ -235,7 +225,7 @@ def _solve(args: argparse.Namespace, setup: Setup) -> int:
             rows.append({**knobs, **solved._asdict(), "first": " ".join(solved.first)})
     end = ""
     if args.out is not None:
-        end = f"\n{_write(args.out, {**setup.to_dict(), 'unit': setup.game.unit, 'sizes': rows}, rows)}"
+        end = f"\n{_write(args.out, {**setup.to_dict(), 'unit': setup.game.unit, 'sizes': rows})}"
     size = next(iter(rows[0]))
     print(_heading(setup, but=size))
     print(f"Value of the game to the seat that begins, by backward induction. {_mean(setup, centred=True)}\n")
@@ -252,13 +242,6 @@ def _with(setup: Setup, knobs: Any) -> Setup:
     from dataclasses import replace
 
     return replace(setup, rules=setup.rules.replace(**knobs))
-
-
-def _solved(setup: Setup) -> Solved | None:
-    from ..exact import solver
-
-    of_game = solver(setup.game.name)
-    return None if of_game is None else of_game.solved(setup)
 
 
 def _heading(setup: Setup, but: str = "") -> str:
@@ -279,7 +262,6 @@ def _either(options: tuple[str, ...]) -> str:
 
 def _table(setup: Setup, rows: list[dict[str, Any]], *, centred: bool) -> str:
     """A row an agent."""
-    from ..report.format_ci import decimal
     from ..report.text import align, short_names
 
     gains = [f"gain in seat {seat}" for seat in range(setup.players)]
@@ -296,30 +278,7 @@ def _table(setup: Setup, rows: list[dict[str, Any]], *, centred: bool) -> str:
     )
 
 
-def _flat(rows: list[dict[str, Any]], players: int) -> list[dict[str, Any]]:
-    """One number a column, for the CSV."""
-    flat = []
-    for row in rows:
-        numbers = {key: value for key, value in row.items() if not isinstance(value, list)}
-        for seat in range(players):
-            numbers |= {f"{key[:-1]}_{seat}": row[key][seat] for key in ("values", "responses", "gains")}
-        flat.append(numbers)
-    return flat
-
-
-def _write(folder: Path, content: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    """Writes the files; returns the line that names them."""
-    import csv
-    import io
-
-    from nainjaune_env.core.atomic_files import write_text
-
-    text = io.StringIO()
-    head = ["game", "preset", "players", "unit"]
-    if rows:
-        writer = csv.DictWriter(text, [*head, *rows[0]], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: content[key] for key in head} | row for row in rows)
-    write_text(folder / "exact.csv", text.getvalue())
-    write_json(folder / "exact.json", content)
-    return f"Numbers: {printable(str(folder / 'exact.json'))}"
+def _write(folder: Path, content: dict[str, Any]) -> str:
+    """Writes the file; returns the line that names it."""
+    write_json(folder / FILE_NAME, content)
+    return f"Numbers: {printable(str(folder / FILE_NAME))}"

@@ -17,6 +17,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.render.film import MAX_SECONDS
 from nainjaune_env.render.raster import MAX_SCALE, MIN_SCALE
@@ -38,7 +40,6 @@ OPTIONS = {"ply": (".png", ".svg"), "scale": (".gif", ".png"), "seconds": (".gif
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="a file of records (.jsonl); without it a new round is played")
     parser.add_argument("--match", type=integer(1), metavar="N", help="the number of the match, from 1 (default: 1)")
     parser.add_argument("--round", type=integer(1), default=1, metavar="N", help="the number of the round, from 1 (default: 1)")
@@ -66,8 +67,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError, RulesError
     from nainjaune_env.records.record import setup_of, shown_names
 
     if args.out.suffix not in ENDINGS:
@@ -95,8 +94,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _written(args: argparse.Namespace) -> Record:
     """Returns the match of the file that the arguments name."""
-    from nainjaune_env.core.errors import ConfigError
-
     for name in ("agents", "game", "preset", "players", "set", "seed"):
         if getattr(args, name) not in (None, []):
             raise ConfigError(f"--{name} is for a new round, and cannot be used with the file {args.file}.")
@@ -105,8 +102,6 @@ def _written(args: argparse.Namespace) -> Record:
 
 def _played(args: argparse.Namespace) -> Record:
     """Returns the record of a new round between the agents."""
-    from nainjaune_env.core.errors import AgentError, ConfigError
-
     from ..arena.matches import record_round
     from ..loading import load_agent, use_threads
 
@@ -132,8 +127,6 @@ def _film(args: argparse.Namespace, pictures: list[str]) -> None:
 
 
 def _picture(args: argparse.Namespace, pictures: list[str]) -> None:
-    from nainjaune_env.core.atomic_files import write_text
-    from nainjaune_env.core.errors import ConfigError
     from nainjaune_env.render.raster import write_png
 
     last = len(pictures) - 1

@@ -14,7 +14,6 @@ from . import (
     advise,
     agents,
     analyse,
-    compile,
     control,
     curves,
     evaluate,
@@ -47,7 +46,7 @@ EXTRAS = {
 
 COMMANDS = (
     train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, exact, exploit, record,
-    film, view, study, zoo, compile, wasm,
+    film, view, study, zoo, wasm,
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
 from nainjaune_env.core.printable import printable
 
 from .progress import progress_bar
@@ -27,19 +28,15 @@ HELP = "put the parts together that jobs have played"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("folder", type=Path, metavar="DIR", help="the --out of the jobs")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
-
     from ..arena.tournament import TournamentPlan, play_tournament
     from ..arena.versus import VersusPlan, play_versus
     from ..distributed.plan_fields import read_plan
     from ..distributed.shards import FOLDER, FinishedShards, read_run
-    from ..report.report import import_matplotlib, write_report
+    from ..report.report import write_report
     from ..report.text import text_table
     from ..study.units import StudyPlan
     from .study import print_files
@@ -66,7 +63,6 @@ def run(args: argparse.Namespace) -> int:
         return 0
     with progress_bar(unit="deal") as bar:
         if isinstance(plan, TournamentPlan):
-            import_matplotlib()  # an error of this comes before the work
             result = play_tournament(plan, [], FinishedShards(folder), bar.update)
             report = write_report(result, args.folder)
             text = f"{text_table(result)}\nReport: {printable(str(report))}"

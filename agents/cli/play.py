@@ -27,20 +27,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
+from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
+
+from ..play.terminal import Terminal
+from ..seeds import Stream, generator
 from .arguments import add_color_argument, add_language_argument, add_seed_argument, integer, number
 from .setups import add_setup_arguments, game_of, settle_setup
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..play.saved import SavedMatch
 
 NAME = "play"
 HELP = "play against agents"
+HINT_DEALS = 1000
+"""Deals in which each move is tried for a hint, with rounds played to their end by the game's best heuristic."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     add_setup_arguments(parser)
     parser.add_argument("--resume", action="store_true", help="go on with the match that you left last")
     parser.add_argument(
@@ -72,14 +77,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
+    from ..heuristics import yardstick
     from ..loading import load_agent, use_threads
     from ..play.saved import load_match, make_private_folder, save_match, saved_path
     from ..play.session import Session
     from ..play.table import PersonsTable
-    from ..play.terminal import Terminal
     from ..play.texts import TEXTS
 
     path = saved_path()
@@ -110,9 +114,11 @@ def run(args: argparse.Namespace) -> int:
         stored.append(path)
 
     def hint(tables: NDArray[Any]) -> int:
-        from ..play.hint import best_move  # compiles the loops of advice
+        from ..advice.adviser import Adviser  # compiles the loops of advice
+        from ..advice.models import in_seats, players
 
-        return best_move(setup, match.seed, tables)
+        adviser = Adviser(setup, players(setup, in_seats(setup, [yardstick(setup.game.name)])))
+        return int(adviser.advise(tables, generator(match.seed, Stream.ADVICE), deals=HINT_DEALS).best[0])
 
     table = PersonsTable(
         setup, match.seat, others, seed=match.seed, language=args.lang, by_rounds=match.rounds is not None,
@@ -138,8 +144,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _new_match(args: argparse.Namespace) -> SavedMatch:
     """Returns the match that the arguments describe, without a ply."""
-    from nainjaune_env.core.errors import AgentError, RulesError
-
     from ..heuristics import yardstick
     from ..play.saved import SavedMatch
 
@@ -168,8 +172,6 @@ def _new_match(args: argparse.Namespace) -> SavedMatch:
 
 def _check_resumable(args: argparse.Namespace) -> None:
     """Raises :class:`ConfigError` for arguments that the match that was left has already."""
-    from nainjaune_env.core.errors import ConfigError
-
     for name in ("game", "preset", "players", "set", "agents", "seat", "match", "rounds", "seed", "name", "every_ply"):
         value = getattr(args, name)
         if value is not None and value is not False and value != []:  # a seat or a seed may be 0

@@ -24,6 +24,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.atomic_files import locked
+from nainjaune_env.core.errors import ConfigError
+
 from .arguments import integer, number
 
 if TYPE_CHECKING:
@@ -36,7 +39,6 @@ DAYS = 30.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 0.0.0.0: all (default: %(default)s)")
     parser.add_argument(
         "--port", type=integer(0, 65535), default=PORT, help="the port to listen at; 0: any that is free (default: %(default)s)"
@@ -83,9 +85,6 @@ def run_server(args: argparse.Namespace, path: Path, about: str, first: Callable
     ``first(tables)`` returns the token of the page that opens, whose link is printed after the words ``about``.
     """
     import asyncio
-
-    from nainjaune_env.core.atomic_files import locked
-    from nainjaune_env.core.errors import ConfigError
 
     try:
         with locked(path, wait=False):

@@ -6,13 +6,14 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.games import DEFAULT_GAME
+from nainjaune_env.registry import game_with, get_game
 
 from .arguments import integer
 
 if TYPE_CHECKING:
-    from nainjaune_env.core.spec import GameSpec, Setup
-
     from ..task import Task
 
 OBJECTIVES = ("own", "centred")
@@ -29,8 +30,6 @@ def add_setup_arguments(parser: argparse.ArgumentParser) -> None:
 
 def game_of(args: argparse.Namespace) -> GameSpec:
     """Returns the game that the arguments mean, without regard to runs."""
-    from nainjaune_env.registry import game_with, get_game
-
     return game_with(args.preset) if args.game is None else get_game(args.game)
 
 
@@ -39,8 +38,6 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
 
     Raises :class:`~nainjaune_env.core.errors.AgentError` if the runs play another game than ``--game``.
     """
-    from nainjaune_env.core.errors import AgentError
-
     from ..loading import setup_of_runs
     from ..trainers.config import apply_settings, resolve_setup
 

@@ -35,8 +35,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
+from ..provenance import setup_words
 from .arguments import add_seed_argument, add_threads_argument, integer, number
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
@@ -51,7 +54,6 @@ from .workers import (
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
-    from nainjaune_env.core.spec import Setup
 
     from ..study.units import StudyPlan
 
@@ -65,7 +67,6 @@ MAX_SEARCH = 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="agents that play (see nainjaune agents)")
     add_setup_arguments(parser)
     length = parser.add_mutually_exclusive_group()
@@ -100,9 +101,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import AgentError, ConfigError
-
     setup = settle_setup(args, args.agents)
     if args.columns:
         print(list_columns(setup, search=args.search is not None))
@@ -152,8 +150,6 @@ def print_files(folder: Path, rows: Mapping[str, int]) -> None:
 
 def _plan(args: argparse.Namespace, setup: Setup) -> tuple[StudyPlan, list[Agent]]:
     """Returns the plan and its agents."""
-    from nainjaune_env.core.errors import ConfigError
-
     from ..loading import load_agent, use_threads
     from ..study.units import StudyPlan
 
@@ -182,8 +178,6 @@ def _plan(args: argparse.Namespace, setup: Setup) -> tuple[StudyPlan, list[Agent
 
 def _command(args: argparse.Namespace, setup: Setup) -> str:
     """Returns the command that reproduces the files, with all defaults written out."""
-    from ..provenance import setup_words
-
     number = ["--matches", str(args.matches)] if args.rounds is None else ["--rounds", str(args.rounds)]
     command = ["nainjaune", "study", "--agents", *args.agents, *setup_words(setup), *number]
     command += ["--seed", str(args.seed), "--first", str(args.first), "--seating", args.seating]

@@ -35,9 +35,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.atomic_files import locked
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS
 
+from ..report.format_ci import mean_ci
 from .arguments import integer
 from .progress import progress_bar
 from .workers import check_place
@@ -54,7 +57,6 @@ SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("config", type=Path, help="YAML file of the keys that differ from their defaults")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the sweep; an existing one goes on")
     parser.add_argument("--seeds", type=integer(1, 10_000), default=5, help="training seeds of each configuration (default: 5)")
@@ -69,9 +71,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError
-
     check_place(args)
     for name in ("space", "search_seed", "batch"):
         if args.search is None and getattr(args, name) is not None:
@@ -89,9 +88,10 @@ def run_grid(args: argparse.Namespace) -> bool:
     from ..sweeps.grid import PICTURE, draw_edges, read_results, runs_of, write_tables
     from ..trainers.config import read_yaml
 
-    runs = runs_of(read_yaml(args.config), args.set, seeds_of(args), args.out)
+    seeds = range(args.first_seed, args.first_seed + args.seeds)
+    runs = runs_of(read_yaml(args.config), args.set, seeds, args.out)
     with progress_bar(total=sum(one.config.iterations for one in runs), unit="it") as bar:
-        diverged = train(args, runs, Progress(bar), bar)
+        diverged = train(args, runs, progress_of(bar), bar)
     if diverged is None:
         return False
     results = read_results(runs, diverged)
@@ -104,9 +104,6 @@ def run_grid(args: argparse.Namespace) -> bool:
 
 def run_search(args: argparse.Namespace) -> bool:
     """Trains the trials of a search and prints the best; returns False where it was stopped."""
-    from nainjaune_env.core.atomic_files import locked
-    from nainjaune_env.core.errors import ConfigError
-
     from ..sweeps.grid import TRIALS, write_tables
     from ..sweeps.search import Search
     from ..trainers.config import read_yaml
@@ -116,9 +113,10 @@ def run_search(args: argparse.Namespace) -> bool:
             opened.enter_context(locked(args.out / "search", wait=False))
         except TimeoutError:
             raise ConfigError(f"A search is under way in {str(args.out)!r}: wait for its end, or stop it.") from None
-        search = Search(read_yaml(args.config), args.set, args.space, seeds_of(args), args.out)
+        seeds = range(args.first_seed, args.first_seed + args.seeds)
+        search = Search(read_yaml(args.config), args.set, args.space, seeds, args.out)
         bar = opened.enter_context(progress_bar(total=args.search * args.seeds * search.base.iterations, unit="it"))
-        progress, options = Progress(bar), {"seed": args.search_seed or 0, "batch": args.batch or 1}
+        progress, options = progress_of(bar), {"seed": args.search_seed or 0, "batch": args.batch or 1}
         if not search.run(args.search, lambda runs: train(args, runs, progress, bar), **options):
             return False
     results, trials = search.results(), search.finished()
@@ -137,22 +135,15 @@ def run_search(args: argparse.Namespace) -> bool:
     return True
 
 
-class Progress:
-    """Moves a progress bar by the iterations that runs have done."""
+def progress_of(bar: Any) -> Progressed:
+    """Returns a function that moves ``bar`` by the iterations that runs have done."""
+    completed: dict[Path, int] = {}
 
-    def __init__(self, bar: Any) -> None:
-        self.bar = bar
-        self.completed: dict[Path, int] = {}
+    def progressed(run: SeedRun, iterations: int) -> None:
+        completed[run.folder] = iterations
+        bar.update(sum(completed.values()) - bar.n)
 
-    def __call__(self, run: SeedRun, iterations: int) -> None:
-        """Takes the iterations that one run has done."""
-        self.completed[run.folder] = iterations
-        self.bar.update(sum(self.completed.values()) - self.bar.n)
-
-
-def seeds_of(args: argparse.Namespace) -> range:
-    """Returns the training seeds."""
-    return range(args.first_seed, args.first_seed + args.seeds)
+    return progressed
 
 
 def train(args: argparse.Namespace, runs: Sequence[SeedRun], progressed: Progressed, bar: Any) -> dict[SeedRun, str] | None:
@@ -174,7 +165,6 @@ def about(args: argparse.Namespace, config: BaseConfig) -> dict[str, Any]:
 
 def print_table(results: Sequence[Trained], config: BaseConfig, most: int | None = None) -> None:
     """Prints the configurations of ``results``, the first ``most`` of them."""
-    from ..report.format_ci import mean_ci
     from ..sweeps.grid import rows
 
     table = rows(results)

@@ -28,8 +28,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
+from ..report.format_ci import mean_ci
 from .progress import progress_bar
 
 NAME = "train"
@@ -37,7 +39,6 @@ HELP = "train a player by self-play"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("config", type=Path, nargs="?", help="YAML file of the keys that differ from their defaults")
     parser.add_argument("--out", type=Path, help="folder of the run; must be new or empty, except with --resume")
     parser.add_argument("--resume", action="store_true", help="resume the run in --out, under its own configuration")
@@ -51,9 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command."""
-    from nainjaune_env.core.errors import ConfigError
-
     from ..trainers import get_trainer
     from ..trainers.config import apply_settings, build, describe, read_stored, read_yaml
     from ..trainers.run import CONFIG_NAME, Run
@@ -113,8 +111,6 @@ class TrainingBar:
 
     def update(self, iteration: int, metrics: dict[str, float]) -> None:
         """Receives the progress of a run, as ``run.Progress``."""
-        from ..report.format_ci import mean_ci
-
         if not metrics:  # a run is started or resumed
             self._bar.initial = self._bar.n = iteration
             self._bar.refresh()

@@ -20,25 +20,19 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
+from ..report.format_ci import decimal, mean_ci, mean_of_deals
+from ..stats.sequential import SequentialTest, anytime_half_width
 from .arguments import number
 from .duplicate import DEALS, add_deals_argument, add_device_argument, add_out_argument, add_table_arguments, load_players
 from .files import check_new, write_json
 from .progress import progress_bar
-from .workers import (
-    add_place_arguments,
-    add_shard_argument,
-    check_worker_arguments,
-    executor_of,
-    keeps_shards,
-    remove_shards,
-    run_share,
-)
+from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, run_share
 
 if TYPE_CHECKING:
     from ..arena.versus import VersusResult
-    from ..stats.sequential import SequentialTest
 
 NAME = "versus"
 HELP = "compare two agents, until a test decides which is stronger"
@@ -49,7 +43,6 @@ MAX_DEALS = 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("agents", nargs=2, metavar="AGENT", help="the agents A and B")
     add_table_arguments(parser)
     add_deals_argument(
@@ -65,14 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beta", type=number(1e-9, 0.5), help="probability of deciding LOW where HIGH is true (default: 0.05)")
     add_out_argument(parser, FILE_NAME)
     add_device_argument(parser)
-    add_place_arguments(parser)
-    add_shard_argument(parser)
+    add_worker_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError
-
     from ..arena.versus import VersusPlan, play_versus
 
     check_worker_arguments(args, {"--device cuda": args.device != "cpu"})
@@ -108,10 +97,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _test(args: argparse.Namespace) -> SequentialTest | None:
     """Returns the test that the arguments ask for; raises :class:`ConfigError` for arguments of a test where there is none."""
-    from nainjaune_env.core.errors import ConfigError
-
-    from ..stats.sequential import SequentialTest
-
     low, high = args.bounds or (None, None)
     given = {"bounds": args.bounds, "alpha": args.alpha, "beta": args.beta}
     for name, value in given.items():
@@ -125,9 +110,6 @@ def _test(args: argparse.Namespace) -> SequentialTest | None:
 
 def _progress_text(so_far: VersusResult) -> str:
     """Returns the advantage so far, and how near the test is to a decision."""
-    from ..report.format_ci import decimal, mean_ci
-    from ..stats.sequential import anytime_half_width
-
     advantage, test = so_far.advantage, so_far.test
     if test is None:
         return mean_ci(advantage.mean, advantage.half_width)
@@ -148,9 +130,7 @@ def write_versus(result: VersusResult, folder: Path | None) -> str:
 def summary_text(result: VersusResult) -> str:
     """Returns the result in sentences, with the task if it is not the default."""
     from ..arena.advantage import stronger
-    from ..report.format_ci import decimal, mean_of_deals
     from ..report.text import heading
-    from ..stats.sequential import anytime_half_width
     from ..task import DEFAULT_TASK
 
     plan, test, advantage = result.plan, result.test, result.advantage

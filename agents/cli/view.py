@@ -14,6 +14,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
 from .arguments import add_language_argument, integer
@@ -24,7 +26,6 @@ HELP = "look at a recorded match in a browser"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records")
     parser.add_argument("--match", type=integer(1), default=1, metavar="N", help="the match, from 1 (default: %(default)s)")
     parser.add_argument("--html", type=Path, metavar="FILE", help="only write the page, to this file")
@@ -32,11 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     import webbrowser
-
-    from nainjaune_env.core.atomic_files import write_text
-    from nainjaune_env.core.errors import ConfigError
 
     from ..play.replay_page import replay_page
 

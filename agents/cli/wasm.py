@@ -15,21 +15,20 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from nainjaune_env.core.printable import printable
+from nainjaune_env.registry import game_names, get_game
+
 NAME = "wasm"
 HELP = "build games as WebAssembly modules"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("out", type=Path, metavar="FOLDER", help="where the modules and their descriptions are written")
     parser.add_argument("--game", action="append", metavar="NAME", help="the game; may be repeated (default: all)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.printable import printable
     from nainjaune_env.engine.modules import build
-    from nainjaune_env.registry import game_names, get_game
 
     from .progress import progress_bar
 

@@ -14,6 +14,8 @@ import argparse
 import itertools
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.errors import AgentError
+
 from .arguments import add_seed_argument
 from .duplicate import add_agents_argument
 from .setups import add_setup_arguments, settle_setup
@@ -28,7 +30,6 @@ ROUNDS = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     add_agents_argument(parser, "two or more agents, at most one for each seat")
     add_setup_arguments(parser)
     add_seed_argument(parser)
@@ -39,8 +40,6 @@ def run(args: argparse.Namespace) -> int:
     """Serves the table until Ctrl-C; returns the exit status."""
     import tempfile
     from pathlib import Path
-
-    from nainjaune_env.core.errors import AgentError
 
     from ..serve.settings import read_settings
     from .serve import run_server

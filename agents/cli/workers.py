@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nainjaune_env.core.errors import quoted
+from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.printable import printable
 
 from .arguments import integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..distributed.units import Executor, WorkPlan
 
 MAX_WORKERS = 1024
@@ -32,21 +31,17 @@ def add_place_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_worker_arguments(parser: argparse.ArgumentParser, chunk: str) -> None:
-    """Declares these and ``--shard``, and ``--chunk`` with the help ``chunk``."""
+def add_worker_arguments(parser: argparse.ArgumentParser, chunk: str = "") -> None:
+    """Declares these and ``--shard``, and with a help for it ``--chunk``."""
     add_place_arguments(parser)
-    add_shard_argument(parser)
-    parser.add_argument("--chunk", type=integer(1, MAX_CHUNK), metavar="D", help=chunk)
-
-
-def add_shard_argument(parser: argparse.ArgumentParser) -> None:
-    """Declares ``--shard``."""
     parser.add_argument(
         "--shard",
         type=share,
         metavar="I/N",
         help="play only the I-th of N parts, for job arrays; nainjaune merge puts them together",
     )
+    if chunk:
+        parser.add_argument("--chunk", type=integer(1, MAX_CHUNK), metavar="D", help=chunk)
 
 
 def share(text: str) -> tuple[int, int]:
@@ -63,8 +58,6 @@ def check_worker_arguments(args: argparse.Namespace, others: dict[str, bool]) ->
 
     ``others``: arguments that these do not go with, and whether each is given.
     """
-    from nainjaune_env.core.errors import ConfigError
-
     given = [name for name in ("workers", "cluster", "shard", "chunk") if getattr(args, name, None) is not None]
     for argument, other in others.items():
         if given and other:
@@ -76,8 +69,6 @@ def check_worker_arguments(args: argparse.Namespace, others: dict[str, bool]) ->
 
 def check_place(args: argparse.Namespace) -> None:
     """Raises :class:`ConfigError` for ``--workers`` beside ``--cluster``."""
-    from nainjaune_env.core.errors import ConfigError
-
     if args.workers is not None and args.cluster is not None:
         raise ConfigError("--workers are processes of this machine, and --cluster is another place to play: give one of them.")
 

@@ -20,15 +20,17 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.errors import AgentError, ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
 
+from ..report.format_ci import mean_ci
+from ..stats.differences import CALIBRATED_COUNT, ROUGH
 from .agents import player_row
 from .arguments import add_seed_argument, integer
 from .progress import progress_bar
 
 if TYPE_CHECKING:
-    from nainjaune_env.core.spec import Setup
-
     from ..zoo import Player, PlayerRegistry
 
 NAME = "zoo"
@@ -36,7 +38,6 @@ HELP = "list the trained players, show their model cards, add one"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("name", nargs="?", metavar="PLAYER", help="the player: strong, or zoo:strong")
     parser.add_argument("--add", type=Path, metavar="RUN", help="add the network of the finished run RUN as PLAYER")
     parser.add_argument("--note", help="with --add: a description in a sentence")
@@ -54,9 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import AgentError, ConfigError, quoted, unknown_name_message
-
     from ..report.text import align
     from ..zoo import PREFIX, PlayerRegistry
     from ..zoo.registry import check_player_name
@@ -103,23 +101,18 @@ def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
 
 def _setups(run: Path) -> list[Setup]:
     """Returns the setups at which the network of a run is rated: those it was trained at."""
-    from ..loading import setup_of_runs
     from ..nets.checkpoint import load_checkpoint
     from ..trainers.multitask import mixed_setups
 
     checkpoint = load_checkpoint(run)
     if checkpoint.common:
         return mixed_setups(checkpoint.game, checkpoint.config["mixture"], checkpoint.config["rules"])
-    trained = setup_of_runs([str(run)], checkpoint.game)
-    assert trained is not None
-    return [trained]
+    return [checkpoint.setup]
 
 
 def _card(player: Player) -> list[str]:
     """Returns the lines on a player's model card."""
-    from ..report.format_ci import mean_ci
     from ..report.text import align
-    from ..stats.differences import CALIBRATED_COUNT, ROUGH
 
     card = player.card
     decisions, minutes = f"{card.decisions / 1e6:.3g} million decisions", f"{card.seconds / 60:.1f} minutes"

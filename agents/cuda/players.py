@@ -22,7 +22,7 @@ from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.engine.learner_loops import UNIFORM
 
 from ..heuristics import heuristics_module
-from ..search.policies import LogitsPolicy, policy_of
+from ..search.policies import ScoringAgent, policy_of
 from ..search.rollouts import loops_for
 
 BY_NET = -2
@@ -64,7 +64,7 @@ def _number(agent: Agent, setup: Setup) -> int:
     match policy_of(agent):
         case CompiledPolicy(number=number) if number == UNIFORM or agent in heuristics.values():
             return number
-        case LogitsPolicy() if hasattr(agent, "net") and not needs_history(agent):
+        case ScoringAgent() if hasattr(agent, "net") and not needs_history(agent):
             return BY_NET
     raise AgentError(
         f"{agent.name!r} does not play at tables on a GPU: networks do, with or without @sample, and "

@@ -1,15 +1,18 @@
-"""Checks of the fields of plans: a plan is also read from a file, and then its values may be anything."""
+"""The fields of plans, in JSON and back, and checked: a plan is also read from a file, and then its values may be anything."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, quoted, unknown_name_message
-from nainjaune_env.core.validation import MAX_SEED, whole
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import MAX_SEED
 
-from .units import WorkPlan
+from ..options import has_type
+from ..task import Task
+from .units import WorkPlan, setup_from
 
 P = TypeVar("P", bound=WorkPlan)
 
@@ -27,13 +30,57 @@ CHOICES = {"device": ("cpu", "cuda")}
 _NAMES = {int: "a whole number", str: "a text", bool: "True or False", float: "a number", NoneType: "None"}
 
 
+@dataclass(frozen=True)
+class JsonPlan:
+    """A plan whose fields are JSON values, setups, tasks, and tuples of these."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the plan as JSON values."""
+        return {name: _written(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Returns the plan that :meth:`to_dict` wrote."""
+        hints = get_type_hints(cls)
+        return cls(**{name: _read(value, hints.get(name)) for name, value in values.items()})
+
+
+@dataclass(frozen=True)
+class DealPlan(JsonPlan):
+    """The fields that every plan of duplicate play begins with."""
+
+    setup: Setup
+    agents: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_written(item) for item in value]
+    return value.to_dict() if isinstance(value, Setup | Task) else value
+
+
+def _read(value: Any, hint: Any) -> Any:
+    """Returns the value of a field of the type ``hint`` that :func:`_written` wrote."""
+    if hint is Setup:
+        return setup_from(value)
+    if hint is Task:
+        return Task(**value)
+    of = next((get_args(one) for one in (hint, *get_args(hint)) if get_origin(one) is tuple), None)
+    if of is None or not isinstance(value, list):
+        return value
+    return tuple(_read(item, of[0] if of[-1] is Ellipsis else of[min(at, len(of) - 1)]) for at, item in enumerate(value))
+
+
 def check_fields(plan: Any) -> None:
     """Raises :class:`ConfigError` for a field of the dataclass ``plan`` of another type than declared, or beyond its bounds."""
     for name, hint in get_type_hints(type(plan)).items():
         if get_origin(hint) is ClassVar:
             continue
         value, what = getattr(plan, name), f"{name!r} of a {plan.KIND}"
-        if not _fits(value, hint):
+        if not has_type(value, hint):
             raise ConfigError(f"{what} is {_text(hint)}, not {quoted(value)}.")
         if isinstance(value, tuple) and len(value) > MAX_ITEMS:
             raise ConfigError(f"{what} has at most {MAX_ITEMS} items, not {len(value)}.")
@@ -42,23 +89,6 @@ def check_fields(plan: Any) -> None:
         low, high = BOUNDS.get(name, (None, None))
         if value is not None and low is not None and high is not None and not low <= value <= high:
             raise ConfigError(f"{what} is from {low} to {high}, not {quoted(value)}.")
-
-
-def _fits(value: object, hint: Any) -> bool:
-    """Returns whether ``value`` is of the type ``hint``; a bool is no number."""
-    origin, of = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return any(_fits(value, one) for one in of)
-    if origin is Literal:
-        return isinstance(value, str) and value in of
-    if origin is tuple and isinstance(value, tuple):
-        kinds = of[:1] * len(value) if of[-1] is Ellipsis else of
-        return len(kinds) == len(value) and all(map(_fits, value, kinds))
-    if hint is int:
-        return whole(value) is not None
-    if hint is float:
-        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
-    return isinstance(value, origin or hint)
 
 
 def _text(hint: Any) -> str:

@@ -91,13 +91,11 @@ def cfr_plus(
     iterations: int,
     *,
     every: int = 100,
-    target: float = 0.0,
     progress: Callable[[int, float], object] | None = None,
 ) -> Equilibrium:
-    """Returns the average policy after ``iterations``, or earlier if its NashConv is at most ``target``.
+    """Returns the average policy after ``iterations``, or earlier if its NashConv is 0.
 
-    It is evaluated after each ``every`` iterations and at the end; ``progress`` is called with the iteration and
-    NashConv.
+    It is evaluated after each ``every`` iterations and at the end; ``progress`` is called with the iteration and NashConv.
     """
     if iterations < 1 or every < 1:
         raise AgentError(f"The numbers of iterations and between evaluations are at least 1, not {iterations!r} and {every!r}.")
@@ -126,5 +124,5 @@ def cfr_plus(
         nash_conv.append(gains.nash_conv)
         if progress is not None:
             progress(done, gains.nash_conv)
-        if done == iterations or gains.nash_conv <= target:
+        if done == iterations or gains.nash_conv <= 0:
             return Equilibrium(mean, np.array(evaluated), np.array(nash_conv), gains.values)

@@ -49,7 +49,7 @@ def tabular(tree: Tree, agent: Agent, rng: np.random.Generator, *, draws: int = 
             rows[piece] = _probabilities(agent, batch, remembered, rng, draws)
             if memory is not None:
                 memory[piece] = remembered
-    policy = tree.from_rows(rows)
+    policy = np.ascontiguousarray(rows[tree.infosets.of, tree.infosets.action], np.float64)
     check_policy(tree, policy)
     return policy
 

@@ -85,16 +85,6 @@ def best_sequence(infosets: Any, cf_values: Any, infoset: Any) -> Any:
     return best
 
 
-@dataclass(frozen=True)
-class Response:
-    """A best response of one seat to a policy of the others."""
-
-    value: float
-    """The seat's value by it."""
-    sequences: NDArray[np.int64]
-    """``(J,)`` the sequence chosen at each of the seat's information sets, ascending."""
-
-
 def check_policy(tree: Tree, policy: NDArray[np.float64]) -> None:
     """Raises :class:`AgentError` unless ``policy`` holds probabilities for the sequences of ``tree``."""
     if policy.shape != (tree.num_sequences,) or policy.dtype != np.float64:
@@ -130,15 +120,18 @@ def _reach(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
     return reach
 
 
-def best_response(tree: Tree, policy: NDArray[np.float64], seat: int) -> Response:
-    """Returns a best response of ``seat`` where the other seats follow ``policy``."""
+def best_response(tree: Tree, policy: NDArray[np.float64], seat: int) -> tuple[float, NDArray[np.int64]]:
+    """Returns the value of ``seat`` by a best response, where the other seats follow ``policy``, and that response.
+
+    The response ``(J,)`` is the sequence chosen at each of the seat's information sets, ascending.
+    """
     check_policy(tree, policy)
     plan, cf_values = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
     choice = np.full(tree.num_infosets, -1, np.int64)
     realization_plan(tree.infosets, policy, plan)
     without_decision = add_counterfactual_values(tree.leaves, tree.weighted_payoff, plan, seat, cf_values)
     value = without_decision + maximize(tree.infosets, seat, cf_values, choice)
-    return Response(float(value), choice[tree.infosets.seat == seat])
+    return float(value), choice[tree.infosets.seat == seat]
 
 
 @dataclass(frozen=True)
@@ -178,5 +171,5 @@ class BestResponseGains:
 
 def best_response_gains(tree: Tree, policy: NDArray[np.float64]) -> BestResponseGains:
     """Returns what each seat gains by a best response where the others follow ``policy``."""
-    responses = [best_response(tree, policy, seat).value for seat in range(tree.setup.players)]
+    responses = [best_response(tree, policy, seat)[0] for seat in range(tree.setup.players)]
     return BestResponseGains(values(tree, policy), np.array(responses), tree.constant_sum)

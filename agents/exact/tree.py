@@ -142,10 +142,6 @@ class Tree:
         choices: NDArray[np.int64] = np.diff(self.infosets.start)
         return 1.0 / choices[self.infosets.of]
 
-    def from_rows(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Returns rows of action probabilities ``(I, A)`` as a policy ``(S,)``."""
-        return np.ascontiguousarray(rows[self.infosets.of, self.infosets.action], np.float64)
-
 
 def collect_openings(setup: Setup, *, seed: int = 0, start: Mapping[str, Sequence[int]] = NO_VALUES) -> Openings:
     """Returns every table that the first round of a match can begin with, and its probability; ``start`` are its start values.
@@ -338,7 +334,8 @@ def build_tree(
     while pending:  # depth first, so that few pieces wait
         nodes = pending.pop()
         over = nodes.legal == 0
-        ends.append(_ends(nodes[over], objective))
+        end = nodes[over]
+        ends.append(Leaves(end.last, payoff_by(objective, end.paid.astype(np.float64)), end.opening))
         nodes = nodes[~over]
         decision_nodes += len(nodes)
         infosets.enter(nodes)
@@ -359,7 +356,3 @@ def build_tree(
             progress(len(which))
     leaves = Leaves(*(np.concatenate(parts) for parts in zip(*ends, strict=True)))
     return Tree(setup, leaves, *infosets.close(), weight, first, decision_nodes)
-
-
-def _ends(nodes: _Nodes, objective: str) -> Leaves:
-    return Leaves(nodes.last, payoff_by(objective, nodes.paid.astype(np.float64)), nodes.opening)

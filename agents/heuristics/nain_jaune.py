@@ -48,12 +48,6 @@ def ranks_in(rules: KernelRules, legal_bits: Any) -> Any:
 
 
 @jit
-def held_ranks(table: Table) -> Any:
-    """Returns the set of ranks that the seat to act holds."""
-    return ranks_of(table.hand[table.seat])
-
-
-@jit
 def run_end(ranks: Any, rank: Any) -> Any:
     """Returns the last rank of the run that starts at ``rank`` and goes on as long as the set ``ranks`` allows."""
     while rank < NUM_RANKS and ranks >> rank & 1:
@@ -84,7 +78,7 @@ def best_run(table: Table, rules: KernelRules, legal_bits: Any, bonus: Any) -> A
 
     Without a bonus this is what the rule sheets recommend.
     """
-    hand_ranks = held_ranks(table)
+    hand_ranks = ranks_of(table.hand[table.seat])
     ranks = ranks_in(rules, legal_bits)
     hand = table.hand[table.seat]
     best = 0
@@ -130,7 +124,7 @@ def best_tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
     The weights are rounded from searches over them (docs/heuristics.md).
     """
-    hand_ranks = held_ranks(table)
+    hand_ranks = ranks_of(table.hand[table.seat])
     ranks = ranks_in(rules, legal_bits)
     gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
     for seat in range(rules.players):
@@ -174,7 +168,7 @@ def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any)
     lead back if it reaches the King, or if no other seat can hold a card of the rank where it stops (any card above it if
     blocked runs skip, N2.6). A run comes before all others if such runs bring the lead back until one run is left.
     """
-    hand_ranks = held_ranks(table)
+    hand_ranks = ranks_of(table.hand[table.seat])
     ranks = ranks_in(rules, legal_bits)
     gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
     fewest = np.int64(table.cards[table.seat])

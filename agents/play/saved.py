@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import get_type_hints
 
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError, NainJauneError, as_sentence
@@ -15,6 +15,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
 from ..distributed.units import setup_from
+from ..options import has_type
 
 FORMAT = "nainjaune-left-match"
 VERSION = 1
@@ -41,12 +42,6 @@ class SavedMatch:
     """The actions of each round, the last one unfinished."""
 
 
-_TYPES: dict[str, Any] = {
-    "seat": int, "agents": list, "name": str, "seed": int, "rounds": int | None, "every_ply": bool, "records": str | None,
-    "plies": list,
-}  # fmt: skip
-
-
 def saved_path() -> Path:
     """Returns the file of the person's last match that was left, in their folder for states of programs (``XDG_STATE_HOME``)."""
     folder = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
@@ -67,29 +62,22 @@ def save_match(path: Path, match: SavedMatch) -> None:
     Only the person may read the file, which holds the seed and so every hand, and a folder that is made for it.
     """
     make_private_folder(path.parent)
-    values = {name: getattr(match, name) for name in _TYPES}
-    payload = {"format": FORMAT, "version": VERSION, "setup": match.setup.to_dict(), **values}
+    payload = {"format": FORMAT, "version": VERSION, **vars(match), "setup": match.setup.to_dict()}
     write_text(path, json.dumps(payload) + "\n", mode=0o600)
 
 
 def load_match(path: Path) -> SavedMatch:
     """Returns the match at ``path``; raises :class:`ConfigError` if there is none, or the file is none or was damaged."""
     payload = read_json(path, "match that was left", ConfigError)
-    expected = {"format", "version", *(field.name for field in fields(SavedMatch))}
+    hints = get_type_hints(SavedMatch)
     if (
         not isinstance(payload, dict)
-        or payload.keys() != expected
+        or payload.keys() != {"format", "version", *hints}
         or (payload["format"], payload["version"]) != (FORMAT, VERSION)
     ):
         raise ConfigError(f"{str(path)!r} is not a match that was left, of the format {FORMAT} {VERSION}.")
-    values = {name: payload[name] for name in _TYPES}
-    rounds = values["plies"]
-    if (
-        not all(isinstance(values[name], kind) for name, kind in _TYPES.items())
-        or not all(isinstance(name, str) for name in values["agents"])
-        or not rounds
-        or not all(isinstance(plies, list) and all(type(ply) is int for ply in plies) for plies in rounds)
-    ):
+    values = {name: payload[name] for name in hints if name != "setup"}
+    if not all(has_type(value, hints[name]) for name, value in values.items()) or not values["plies"]:
         raise ConfigError(f"{str(path)!r} is a damaged match: a value has the wrong type.")
     try:
         setup = setup_from(payload["setup"])

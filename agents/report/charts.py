@@ -80,11 +80,6 @@ def scale_of(bars: Iterable[Bar], start: float, end: float) -> Scale:
     return Scale(low, high, start, end) if high > low else Scale(0, 1, start, end)
 
 
-def rows(bars: Sequence[Bar], unit: str, *, signed: bool = False) -> Markup:
-    """Returns a bar chart with one row per bar: name, bar, number."""
-    return parted_rows([("", bars)], unit, signed=signed, width=WIDTHS["third"], names=True)
-
-
 def parted_rows(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTHS["half"], names: bool = False) -> Markup:
     """Returns a bar chart with rows in parts, with the labels of the parts on the left, or the ``names`` of the agents."""
     left, right = (0.3 * width, 0.3 * width) if names else (100, 110)
@@ -115,7 +110,8 @@ def columns(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTH
     elements: list[Markup] = []
     for tick in scale.ticks():
         elements.append(_line(left, scale(tick), width, scale(tick), "zero" if abs(tick) < 1e-12 else "grid"))
-        elements.append(_text(left - 6, scale(tick) + 4, _tick(tick, unit), "axis", anchor="end"))
+        label = f"{decimal(100 * tick, '.4g')} %" if unit == SHARE else decimal(tick, ".4g")
+        elements.append(_text(left - 6, scale(tick) + 4, label, "axis", anchor="end"))
     slot = (width - left) / len(parts)
     for number, (label, bars) in enumerate(parts):
         middle = left + (number + 0.5) * slot
@@ -168,10 +164,6 @@ def dots(entries: Sequence[tuple[str, Estimate]], unit: str, *, width: int = 520
             )
         elements.append(tag("circle", {"class": shade, "cx": scale(estimate.mean), "cy": middle, "r": 4.5}))
     return _svg(width, height, elements)
-
-
-def _tick(value: float, unit: str) -> str:
-    return f"{decimal(100 * value, '.4g')} %" if unit == SHARE else decimal(value, ".4g")
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:

@@ -53,21 +53,20 @@ def stronger(result: Result, one: str, other: str) -> bool:
 
 def sentences(result: Result) -> list[str]:
     """Returns a conclusion on each pair: pairs with the strongest agent first, and the closest of them first."""
-    names = shown_names(result.plan.agents)
+    names, unit = shown_names(result.plan.agents), result.plan.setup.game.unit
     if result.plan.one_way:
-        return [_edge_sentence(result, names, edge) for edge in result.edges]
+        verbs = {1: "gains", -1: "loses", 0: "shows no significant difference"}
+        return [
+            f"{names[edge.hero]} {verbs[edge.estimate.sign]} in a field of {names[edge.field_name]}: "
+            f"{edge_text(edge, unit)} {unit} a round."
+            for edge in result.edges
+        ]
     best = strongest(result)
 
     def order(pair: tuple[str, str]) -> tuple[bool, float]:
         return best not in pair, abs(result.edge(*pair).mean) + abs(result.edge(*pair[::-1]).mean)
 
     return [_pair(result, names, *pair) for pair in sorted(combinations(result.plan.agents, 2), key=order)]
-
-
-def _edge_sentence(result: Result, names: dict[str, str], edge: Edge) -> str:
-    unit = result.plan.setup.game.unit
-    verb = {1: "gains", -1: "loses", 0: "shows no significant difference"}[edge.estimate.sign]
-    return f"{names[edge.hero]} {verb} in a field of {names[edge.field_name]}: {edge_text(edge, unit)} {unit} a round."
 
 
 def _pair(result: Result, names: dict[str, str], one: str, other: str) -> str:

@@ -12,7 +12,7 @@ from nainjaune_env.analysis.stat_hook import Measure
 from ..arena.behaviour import MeasureEstimate
 from ..arena.tournament import Result
 from ..stats.ratio_estimate import Estimate
-from .charts import WIDTHS, Bar, Parts, columns, parted_rows, rows
+from .charts import WIDTHS, Bar, Parts, columns, parted_rows
 from .text import shown_names
 
 LONG_LABEL = 8
@@ -53,7 +53,12 @@ class FieldSection:
         self.absent = [measure.title for measure in measures if measure not in seen]
         """Titles of the measures that are 0 or unknown for everyone."""
         self.scalars = [
-            Panel("third", measure.title, measure.meaning, rows(self._bars(measure, ""), measure.unit))
+            Panel(
+                "third",
+                measure.title,
+                measure.meaning,
+                parted_rows(self._parts(measure), measure.unit, width=WIDTHS["third"], names=True),
+            )
             for measure in seen
             if not measure.parts
         ]

@@ -19,8 +19,7 @@ from .charts import dots
 from .conclusions import edge_text, headline, sentences, strongest
 from .field_section import FieldSection
 from .format_ci import UNKNOWN, format_ci
-from .summaries import EXPLANATIONS, POINTS, summary_columns
-from .text import short_names, shown_names
+from .text import POINTS, rated, short_names, shown_names
 
 MANY_PAIRS = 6
 """Conclusions on further pairs are folded."""
@@ -45,8 +44,7 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
     conclusions = [sentence.replace(" ± ", "\u00a0±\u00a0") for sentence in sentences(result)]  # no line break within
     edges = sorted(result.edges, key=lambda edge: -edge.mean)
     edge_chart = dots([(f"{names[edge.hero]} in a field of {names[edge.field_name]}", edge.estimate) for edge in edges], unit)
-    heads, columns = summary_columns(result)
-    ratings = list(zip(names.values(), result.ratings.points, strict=True)) if result.ratings else []
+    ratings = rated(result)
     return environment.get_template("page.html").render(
         result=result,
         default_task=DEFAULT_TASK,
@@ -60,10 +58,9 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
         shades=SHADES,
         edge_chart=edge_chart,
         fold_edges=len(edges) > MANY_EDGES,
-        summary_heads=heads,
-        summary_rows=list(zip(names.values(), *columns, strict=True)) if columns else [],
-        explanations=EXPLANATIONS,
-        rating_chart=dots(sorted(ratings, key=lambda rated: -rated[1].mean), POINTS) if ratings else None,
+        ratings=ratings,
+        points=POINTS,
+        rating_chart=dots(sorted(ratings, key=lambda row: -row[1].mean), POINTS),
         fields=_fields(result),
         unknown=UNKNOWN,
         command=printable(command(result)),

@@ -10,9 +10,12 @@ from nainjaune_env.core.spec import Setup
 
 from ..arena.match_duplicate import MatchResult
 from ..arena.tournament import Result
+from ..stats.ratio_estimate import Estimate
 from ..task import DEFAULT_TASK, Task
-from .format_ci import mean_ci, mean_of_deals
-from .summaries import summary_columns
+from .format_ci import format_ci, mean_ci, mean_of_deals
+
+POINTS = "points"
+"""The unit of ratings."""
 
 
 def align(rows: Sequence[Sequence[str]], *, left: Collection[int] = (), ruled: bool = False) -> list[str]:
@@ -42,7 +45,7 @@ def shown_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def text_table(result: Result) -> str:
-    """Returns the payoff matrix, a row per hero and a column per field, and below it the summaries of three or more agents."""
+    """Returns the payoff matrix, a row per hero and a column per field, and below it the ratings if there are any."""
     plan = result.plan
     short = short_names(plan.agents)
     cells = [["hero \\ field", *short]]
@@ -54,7 +57,7 @@ def text_table(result: Result) -> str:
         f"{plan.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
         "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
     )
-    below = summary_lines(result)
+    below = rating_lines(result)
     return head + "\n".join([*align(cells, ruled=True), *result.notes, *(["", *below] if below else [])]) + "\n"
 
 
@@ -85,13 +88,14 @@ def heading(setup: Setup, count: int, what: str, task: Task, seed: int) -> str:
     return f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {count} {what}, {of_task}seed {seed}"
 
 
-def summary_lines(result: Result) -> list[str]:
-    """Returns a table of the summaries, one row per agent; no lines for two agents."""
-    heads, columns = summary_columns(result)
-    if not columns:
+def rating_lines(result: Result) -> list[str]:
+    """Returns a table of the ratings, one row per agent; no lines where there are none."""
+    if result.ratings is None:
         return []
-    rows = zip(short_names(result.plan.agents), *columns, strict=True)
-    return [
-        "One number for each agent, which says less than the matrix (docs/evaluation.md):",
-        *align([["", *heads], *map(list, rows)]),
-    ]
+    rows = [[name, format_ci(points, POINTS, signed=True)] for name, points in rated(result)]
+    return ["One number for each agent, which says less than the matrix (docs/evaluation.md):", *align([["", "rating"], *rows])]
+
+
+def rated(result: Result) -> list[tuple[str, Estimate]]:
+    """Returns the rating points of each agent with the name to show; nothing where there are none."""
+    return [] if result.ratings is None else list(zip(short_names(result.plan.agents), result.ratings.points, strict=True))

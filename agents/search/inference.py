@@ -69,23 +69,14 @@ class Weighted:
     """Their weights after tempering, ``(M,)``; they add up to 1 over the candidates of a table."""
     power: NDArray[np.float64]
     """The power of the likelihoods for each table that has candidates, ``(K',)``."""
-    effective: NDArray[np.float64]
-    """The effective sample size of its candidates, ``(K',)``."""
 
 
 class PolicyInference:
     """Draws determinizations by what the others have played; takes the place of ``engine.determinize.determinize``."""
 
-    def __init__(
-        self,
-        scorer: Scorer,
-        *,
-        candidates: int = CANDIDATES,
-        uniform_share: float = UNIFORM_SHARE,
-    ) -> None:
+    def __init__(self, scorer: Scorer, *, uniform_share: float = UNIFORM_SHARE) -> None:
         """``scorer`` gives the logits of the policy that the other seats are taken to play."""
         self._scorer = scorer
-        self._candidates = candidates
         self._uniform_share = uniform_share
 
     def __call__(self, setup: Setup, rounds: SeenRounds, owner: NDArray[np.int64], states: NDArray[np.uint64]) -> NDArray[Any]:
@@ -97,16 +88,16 @@ class PolicyInference:
         which, wanted = np.unique(owner, return_counts=True)
         offset = np.zeros(len(states))
         offset[which] = RowStreams(states, which).random(len(which))
-        chosen = resample(candidates.weight, wanted * self._candidates, wanted, offset[which])
+        chosen = resample(candidates.weight, wanted * CANDIDATES, wanted, offset[which])
         determinizations = candidates.tables[chosen]
         # a candidate may be drawn twice: each time with another generator for the rollouts
-        determinizations["rng"] = candidates.tables["rng"][:: self._candidates]
+        determinizations["rng"] = candidates.tables["rng"][::CANDIDATES]
         return determinizations
 
     def weighted(self, setup: Setup, rounds: SeenRounds, owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Weighted:
         """Returns the candidates for the determinizations of ``owner (N,)``, as a call takes them, with their weights."""
         wanted = np.unique(owner, return_counts=True)[1]
-        owners = np.repeat(owner, self._candidates)
+        owners = np.repeat(owner, CANDIDATES)
         tables = determinize(setup, rounds.tables, owners, states)
         likelihood = np.concatenate(
             [
@@ -114,8 +105,7 @@ class PolicyInference:
                 for at in range(0, len(tables), ROWS)
             ]
         )
-        weight, power = tempered(likelihood, wanted * self._candidates, wanted)
-        return Weighted(tables, likelihood, weight, power, effective_size(weight, wanted * self._candidates))
+        return Weighted(tables, likelihood, *tempered(likelihood, wanted * CANDIDATES, wanted))
 
     def log_likelihood(
         self, setup: Setup, history: PlayHistory, determinizations: NDArray[Any], owner: NDArray[np.int64]

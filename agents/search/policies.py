@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -34,33 +33,16 @@ class ScoringAgent(Agent, Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class LogitsPolicy:
-    """Plays by the logits of ``agent``."""
-
-    agent: ScoringAgent
-
-
-@dataclass(frozen=True)
-class AgentPolicy:
-    """Plays whatever ``agent`` returns."""
-
-    agent: Agent
-
-
-RolloutPolicy = CompiledPolicy | LogitsPolicy | AgentPolicy
-
-
-def policy_of(agent: Agent) -> RolloutPolicy:
-    """Returns the fastest way to play ``agent``."""
+def policy_of(agent: Agent) -> CompiledPolicy | Agent:
+    """Returns the fastest way to play ``agent``: compiled code, or the agent itself, by its logits if it is a scoring one."""
     if isinstance(agent, CompiledAgent):
         policy = agent.compiled_policy()
         if policy.module is None or policy.module.__package__ == heuristics.__name__:  # rollouts are compiled with these
             return policy
-    return LogitsPolicy(agent) if isinstance(agent, ScoringAgent) else AgentPolicy(agent)
+    return agent
 
 
-def rollout_policy(agent: Agent, setup: Setup) -> RolloutPolicy:
+def rollout_policy(agent: Agent, setup: Setup) -> CompiledPolicy | Agent:
     """Returns :func:`policy_of` ``agent`` for rollouts that start at any table.
 
     Raises :class:`AgentError` if the agent remembers, since its state on the way to a table cannot be reconstructed from the

@@ -24,7 +24,7 @@ from nainjaune_env.engine.learner_loops import UNIFORM
 from ..heuristics import heuristics_module
 from ..sampling import greedy, sample
 from ..task import CENTRED, OWN
-from .policies import AgentPolicy, LogitsPolicy, Scorer, rollout_policy
+from .policies import Scorer, ScoringAgent, rollout_policy
 from .rollout_loops import EXTERNAL
 
 ROWS = 16384
@@ -141,10 +141,9 @@ def seat_policy(agent: Agent, setup: Setup) -> int | ExternalPolicy:
     match rollout_policy(agent, setup):
         case CompiledPolicy(number=number):
             return number
-        case LogitsPolicy(scoring):
+        case ScoringAgent() as scoring:
             return ByLogits(scoring.scorer(), stochastic=scoring.stochastic)
-        case AgentPolicy():
-            return ByAct(setup, agent)
+    return ByAct(setup, agent)
 
 
 class SteppedRollouts:

@@ -93,13 +93,6 @@ class ProductSums:
         self.totals = self.totals + other.totals
         self.products = self.products + other.products
 
-    def deviations(self) -> NDArray[np.float64]:
-        """Returns the sums of products of deviations from the means, ``(..., C, C)``; 0 without values."""
-        if not self.count:
-            return np.zeros(self.products.shape)
-        exact = self.count * self.products - self.totals[..., :, None] * self.totals[..., None, :]
-        return np.asarray(exact / self.count, np.float64)
-
     def ratios(self, scale: NDArray[Any]) -> Ratios:
         """Returns K groups of 4 columns as pairs of ratios; values are whole numbers over ``scale (K, 4)``, Python integers."""
         ratios = Ratios(len(scale))

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Episode
 
 from ..arena.duplicate import chunks
-from ..distributed.plan_fields import check_fields
-from ..distributed.units import Payload, Player, WorkUnit, setup_from
+from ..distributed.plan_fields import JsonPlan, check_fields
+from ..distributed.units import Payload, Player, WorkUnit
 from .action_values import ActionEvaluator
 from .playing import SeatedAs, StudySettings, play_chunk, tables_at_once
 
 
 @dataclass(frozen=True)
-class StudyPlan:
+class StudyPlan(JsonPlan):
     """What a study plays, in plain values; those that :class:`~.playing.StudySettings` has too are explained there."""
 
     KIND: ClassVar[str] = "study"
@@ -49,16 +49,6 @@ class StudyPlan:
     def agents(self) -> tuple[str, ...]:
         """The names of all agents, that of the search among them, each once."""
         return tuple(dict.fromkeys([*self.names, *([] if self.search is None else self.search[:1])]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the plan as JSON values."""
-        return {**vars(self), "setup": self.setup.to_dict()}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Returns the plan that :meth:`to_dict` wrote."""
-        plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-        return cls(**{**plain, "setup": setup_from(values["setup"])})
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields the episodes in order, a chunk a unit."""

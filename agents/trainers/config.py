@@ -43,6 +43,7 @@ REMOVED: Mapping[str, tuple[str, tuple[Any, ...]]] = {
     "past_selves": (_SHARES, ()),
     "magnet": (_MAGNET, (0.0,)),
     "magnet_decay": (_MAGNET, (0.99,)),
+    "truncate": ("as a search at equal time, rollouts that end in the network's value were weaker than whole ones", (0,)),
     "shards": (_PROCESSES, (1,)),
     "workers": (_PROCESSES, (1,)),
     "reduction": (_PROCESSES, ("ordered",)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -90,7 +91,9 @@ class MlflowLog:
         """MLflow keeps points after ``iteration``, which a killed process logged, beside the new ones."""
         import mlflow
 
-        mlflow.set_tracking_uri(os.environ.get("MLFLOW_TRACKING_URI", f"sqlite:///{(folder / 'mlflow.db').resolve()}"))
+        place = os.environ.get("MLFLOW_TRACKING_URI", f"sqlite:///{(folder / 'mlflow.db').resolve()}")
+        check_place(place)
+        mlflow.set_tracking_uri(place)
         mlflow.set_experiment(os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT))
         self._run: Any = mlflow.start_run(run_id=read_ids(folder).get("mlflow"), run_name=folder.resolve().name)
         self._sending: list[Any] = []
@@ -116,6 +119,14 @@ class MlflowLog:
             self.flush()
         finally:
             self._run.__exit__(kind, error, trace)  # finished, or failed
+
+
+def check_place(uri: str) -> None:
+    """Raises :class:`OSError` where the SQLite file of ``uri`` cannot be written, for which MLflow itself tries for minutes."""
+    path = uri.removeprefix("sqlite:///")
+    if path != uri:
+        with tempfile.TemporaryFile(dir=Path(path).parent), open(path, "ab"):  # SQLite writes its journal beside the file
+            pass
 
 
 class GuardedLog:

@@ -59,7 +59,6 @@ from ..nets.policy_value import PolicyValueNet
 from ..options import option
 from ..search import SearchAgent, rollouts_by
 from ..search.rollouts import Rollouts
-from ..search.truncated import TruncatedRollouts
 from ..seeds import Stream, generator
 from ..task import CARRIED, MATCH_ROUNDS, OWN
 from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
@@ -91,7 +90,6 @@ class Config(BaseConfig):
     init: str | None = option(None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)")
     rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")
     rollouts: str = option("net", "the player of rollouts once a network has learned: 'net', or 'rule', many times faster")
-    truncate: int = option(0, "own decisions after which a rollout by the network ends in its value; 0 = the round's end", low=0)
     deals: int = option(10, "determinizations (deals of the hidden cards) that the search tries each legal action in", low=2)
     temperature: float = option(2.0, "the policy's target is softmax(mean / temperature), in the game's unit (chips, cards)")
     prior: float = option(1.0, "weight of the log-policy of the network in its next targets; 0 = the labels alone", low=0)
@@ -122,8 +120,6 @@ class Config(BaseConfig):
             raise ConfigError(f"The temperature of the targets is above 0, and it is {self.temperature}.")
         if self.rollouts not in ROLLOUTS:
             raise ConfigError(unknown_name_message("player of rollouts", self.rollouts, ROLLOUTS))
-        if self.truncate and (self.rollouts != "net" or self.device != "cpu"):
-            raise ConfigError("'truncate' ends rollouts by the network on the CPU: it takes rollouts='net' and device='cpu'.")
         if self.gate == 1:
             raise ConfigError("A test takes at least 2 deals, and 'gate' is 1.")
         if PAST in self.shares:
@@ -290,8 +286,6 @@ class Trainer(BaseTrainer[Config]):
 
             rollouts = on_gpu = gpu_rollouts(policy, self.setup, self.config.objective)
             options = {"draw": on_gpu.draw, "at_once": DETERMINIZATIONS}
-        elif isinstance(policy, NetAgent) and self.config.truncate:
-            rollouts = TruncatedRollouts(self.setup, policy, self.config.truncate, objective=self.config.objective)
         else:
             rollouts = rollouts_by(policy, self.setup, self.config.objective)
         first = self.config.deals // 2

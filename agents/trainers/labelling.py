@@ -12,15 +12,16 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.identity import run_id
+from ..distributed.plan_fields import JsonPlan
 from ..distributed.processes import Processes
-from ..distributed.units import Executor, Payload, Player, WorkUnit, setup_from
+from ..distributed.units import Executor, Payload, Player, WorkUnit
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint, save_checkpoint
 from ..nets.net_agent import NetAgent
@@ -41,11 +42,12 @@ def labels_run(config: Mapping[str, Any]) -> str:
     identity = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
     if identity.get("opponents") is None:  # a key that labels from before it do not know
         identity.pop("opponents", None)
+    identity["truncate"] = 0  # a key that labels from before its removal know
     return run_id(version_1_keys(identity))  # so that labels of earlier versions are kept too
 
 
 @dataclass(frozen=True)
-class LabelPlan:
+class LabelPlan(JsonPlan):
     """The shards of a generation. A unit's ``part`` is the generation and its ``first`` the number of the shard."""
 
     KIND: ClassVar[str] = "generation of labels"
@@ -55,15 +57,6 @@ class LabelPlan:
     """The rule that plays the first generation, and once a network has learned the file of its checkpoint."""
     config: Mapping[str, Any]
     generation: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the plan as JSON values."""
-        return {**vars(self), "setup": self.setup.to_dict()}
-
-    @classmethod
-    def from_dict(cls, payload: dict[str, Any]) -> Self:
-        """Returns the plan that :meth:`to_dict` wrote."""
-        return cls(**{**payload, "setup": setup_from(payload["setup"]), "agents": tuple(payload["agents"])})
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields a unit for each shard."""

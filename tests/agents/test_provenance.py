@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.arena.advantage import Advantages
 from nainjaune_agents.arena.tournament import Result, TournamentPlan
 from nainjaune_agents.cli import evaluate
 from nainjaune_agents.cli.setups import settle_setup, settle_task
@@ -32,7 +31,7 @@ from nainjaune_env.registry import make_setup
 def test_the_command_says_all_that_defaults_would_decide(setup: Setup) -> None:
     task = Task(start={"pots": [2, 5]} if setup.game.start_values else "fresh")
     names = ("lowest", "runs/my run@sample")
-    words = shlex.split(command(Result(TournamentPlan(setup, names, 300, 7, task, chunk=64), [], Advantages(2))))
+    words = shlex.split(command(Result(TournamentPlan(setup, names, 300, 7, task, chunk=64), [], {})))
     assert words[:2] == ["nainjaune", "evaluate"]
     parser = argparse.ArgumentParser()
     evaluate.add_arguments(parser)

@@ -36,7 +36,7 @@ def test_best_responses_to_uniform_play_are_worth_what_we_compute(game_string: s
     )
     for seat in range(n):
         theirs = best_response.BestResponsePolicy(game, seat, uniform).value(game.new_initial_state())
-        assert theirs == pytest.approx(response.best_response(tree, tree.uniform(), seat).value, abs=1e-9)
+        assert theirs == pytest.approx(response.best_response(tree, tree.uniform(), seat)[0], abs=1e-9)
 
 
 def test_dqn_learns_on_a_round() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
-from nainjaune_agents.arena.advantage import Advantages
 from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.arena.tournament import Result, TournamentPlan
 from nainjaune_agents.stats.differences import Differences, Side
@@ -24,13 +24,13 @@ def edges(means: Mapping[tuple[str, str], float], count: int = 100, squares: flo
     return [Edge(*pair, found, [found] * seats) for pair, found in made.items()]
 
 
-def advantages(names: Sequence[str], found: Sequence[Edge]) -> Advantages:
+def advantages(names: Sequence[str], found: Sequence[Edge]) -> dict[tuple[int, int], Differences]:
     """Those of edges whose errors are independent."""
-    made = Advantages(len(names))
+    made = {}
     of = {(edge.hero, edge.field_name): edge.moments for edge in found}
-    for number, (one, other) in enumerate(made.pairs):
+    for one, other in combinations(range(len(names)), 2):
         forth, back = of[names[one], names[other]], of[names[other], names[one]]
-        made.stats[number] = differences((forth.mean - back.mean) / 2, forth.count, (forth.squares + back.squares) / 4)
+        made[one, other] = differences((forth.mean - back.mean) / 2, forth.count, (forth.squares + back.squares) / 4)
     return made
 
 
@@ -44,6 +44,5 @@ def result_of(
 
 def result_of_differences(stats: Differences) -> Result:
     """A tournament of two agents, a and b, whose advantages these are, and a's edges too."""
-    found, both = [Edge("a", "b", stats, [stats] * 3), Edge("b", "a", stats.negated(), [stats] * 3)], Advantages(2)
-    both.stats = [stats]
-    return Result(TournamentPlan(small(), ("a", "b"), stats.count, 0), found, both)
+    found = [Edge("a", "b", stats, [stats] * 3), Edge("b", "a", stats.negated(), [stats] * 3)]
+    return Result(TournamentPlan(small(), ("a", "b"), stats.count, 0), found, {(0, 1): stats})

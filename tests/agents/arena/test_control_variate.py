@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from nainjaune_agents.arena import control_variate
 from nainjaune_agents.arena.control_variate import controlled_edge, play, same_play
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
@@ -63,6 +66,27 @@ def test_the_true_deal_rewound_is_the_deal_and_plays_the_same() -> None:
     assert same_play(batch, rival, opening, log[:, found.table], found.ply, seats, rngs[0]).all()
     other = np.roll(rows, 4)[found.table]  # the cards of another deal
     assert not same_play(batch, rival, other, log[:, found.table], found.ply, seats, rngs[0]).all()
+
+
+def test_only_deals_on_which_the_field_plays_the_same_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    setup, masks = small(4), []
+    hero, rival = load_agent("lowest", setup), load_agent("tally", setup)
+
+    def spy(*arguments: Any) -> Any:
+        masks.append(same_play(*arguments))
+        return masks[-1]
+
+    monkeypatch.setattr(control_variate, "PROPOSALS", 16)  # fewer than are kept, so that all that pass are used
+    monkeypatch.setattr(control_variate, "same_play", spy)
+    found = controlled_edge(setup, hero, rival, deals=10, seed=3)
+    passed = np.concatenate(masks)
+    assert passed.size == 16 * found.decisions
+    assert found.samples == passed.sum()
+    assert 0 < passed.mean() < 0.9
+    monkeypatch.setattr(control_variate, "same_play", lambda batch, field, opening, *rest: np.zeros(len(opening), np.bool_))
+    alone = controlled_edge(setup, hero, rival, deals=10, seed=3)
+    assert alone.samples == 0
+    assert alone.controlled == alone.plain
 
 
 def test_agents_alike_have_no_edge() -> None:

@@ -15,7 +15,6 @@ from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.duplicate import Duplicate, chunks
 from nainjaune_agents.arena.match_duplicate import MatchDuplicate
 from nainjaune_agents.arena.matches import record_matches
-from nainjaune_agents.arena.rated_rounds import rate
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.arena.versus import versus
 from nainjaune_agents.heuristics import heuristics
@@ -138,7 +137,6 @@ def test_a_number_of_deals_that_cannot_be_played_is_refused(deals: Any) -> None:
         lambda: MatchDuplicate(small(), agents, seed=1).edge(0, 1, deals),
         lambda: tournament(small(), agents, deals=deals, seed=1),
         lambda: versus(small(), agents, deals=deals, seed=1),
-        lambda: rate(small(), agents, deals=deals, seed=1),
         lambda: list(record_matches(small(), agents, deals, seed=1)),
     ]
     for call in calls:

@@ -10,11 +10,12 @@ import pytest
 
 from nainjaune_agents.arena import rated_rounds
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.arena.rated_rounds import drawn_seats, rate
+from nainjaune_agents.arena.rated_rounds import drawn_seats
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.task import Task
 from nainjaune_env import make_setup
+from tests.agents.arena.rated import rate
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.positions import small
 
@@ -32,7 +33,7 @@ def test_each_sits_down_once_before_any_twice(agents: int, seats: int) -> None:
 
 def test_all_play_the_deals_of_a_tournament_from_every_seat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rated_rounds, "CHUNK_TABLES", 12)  # four deals at once
-    agents, reported, seen = [First("a"), Last("b"), Chance("c")], [], []
+    agents, seen = [First("a"), Last("b"), Chance("c")], []
     real = rated_rounds.play_deals
 
     def watched(setup: Any, players: Any, seating: Any, *rest: Any, **named: Any) -> Any:
@@ -40,8 +41,8 @@ def test_all_play_the_deals_of_a_tournament_from_every_seat(monkeypatch: pytest.
         return real(setup, players, seating, *rest, **named)
 
     monkeypatch.setattr(rated_rounds, "play_deals", watched)
-    found = rate(small(3), agents, deals=10, seed=4, progress=reported.append)
-    assert reported == [4, 4, 2]
+    found = rate(small(3), agents, deals=10, seed=4)
+    assert [len(seats) for seats, _ in seen] == [4, 4, 2]
     seating, seeds = (np.concatenate(parts) for parts in zip(*seen, strict=True))
     np.testing.assert_array_equal(seeds, Duplicate(small(3), agents, seed=4).deal_seeds(0, 10))
     assert seating.shape == (10, 3, 3)

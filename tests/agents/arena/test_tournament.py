@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.arena.rated_rounds import rate
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.task import Task
 from nainjaune_env.core.errors import AgentError, ConfigError
-from tests.agents.arena.edges import result_of
+from tests.agents.arena.rated import rate
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.positions import small
 
@@ -45,11 +43,10 @@ def test_edges_are_those_of_duplicate_play(result: Result) -> None:
 def test_results_are_as_others_will_read_them(result: Result) -> None:
     held = result.to_dict()
     names = ["game", "preset", "players", "rules", "deals", "seed", "unit", "objective", "start", "agents", "edges"]
-    names += ["advantages", "notes", "ratings", "alpha_rank"]
+    names += ["advantages", "notes", "ratings"]
     assert list(held) == names
     assert result.ratings is not None
     assert held["ratings"] == result.ratings.to_dict()
-    assert [row["agent"] for row in held["alpha_rank"]] == held["agents"]
     assert held["preset"] == "classic"
     assert (held["players"], held["deals"], held["seed"]) == (4, 200, 1)
     assert held["rules"] == result.plan.setup.rules.to_dict()
@@ -80,15 +77,6 @@ def test_rating_changes_no_edge_and_is_that_of_rate() -> None:
     assert rated.ratings == rate(small(), agents, deals=30, seed=2, task=HEAVY)
 
 
-def test_alpha_rank_is_that_of_the_edges_and_two_agents_need_none() -> None:
-    means = {("a", "b"): 1.0, ("b", "a"): -1.0, ("b", "c"): 0.5, ("c", "b"): 0.0, ("c", "a"): 2.0, ("a", "c"): -1.0}
-    result = result_of(means)
-    assert result.alpha_rank is not None
-    for masses in (result.alpha_rank.mass, result.alpha_rank.low, result.alpha_rank.high):
-        np.testing.assert_allclose(masses, 1 / 3)
-    assert result_of({("a", "b"): 1.0, ("b", "a"): -1.0}).alpha_rank is None
-
-
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "b", "a"], ["a" * 10**6] * 2])
 def test_agents_are_two_or_more_of_different_names(names: list[str]) -> None:
     with pytest.raises(AgentError, match=r"two or more agents of different names, not \[.{,200}\.$"):
@@ -103,7 +91,7 @@ def test_one_way_the_first_agent_is_the_only_hero_and_is_asked_less() -> None:
     assert 3 * slow.asked < asked
     assert [(edge.hero, edge.field_name) for edge in way.edges] == [("first", "last"), ("first", "chance")]
     assert [edge.moments for edge in way.edges] == [edge.moments for edge in both.edges[:2]]
-    assert (way.plan.heroes, way.alpha_rank, way.advantages.pairs) == (("first",), None, [])
+    assert (way.plan.heroes, way.advantages) == (("first",), {})
     held = way.to_dict()
     assert (held["one_way"], held["advantages"], "one_way" in both.to_dict()) == (True, [], False)
     with pytest.raises(AgentError, match="played one way"):

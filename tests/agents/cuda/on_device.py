@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.cuda import nets
 from nainjaune_agents.cuda.players import Players
@@ -19,7 +20,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.policy_value import PolicyValueNet
-from nainjaune_agents.precompile import PARTS, Target
+from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
 from nainjaune_agents.trainers import expert
 from nainjaune_env.core.errors import AgentError
@@ -162,6 +163,17 @@ def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.Mon
         expert.Config(game="batasaurus", rule="exact", rules={"memory": "perfect", "dinosaurs": 2}, device="cuda")
 
 
-@pytest.mark.parametrize("part", [name for name, part in PARTS.items() if part.on_gpu and name != "training"])
-def test_what_is_compiled_ahead_runs_there(part: str) -> None:
-    PARTS[part].use(Target(CLASSIC, "cuda", "fresh"))
+def test_tables_are_inspected_and_played_out_there() -> None:
+    tables = make_batch(CLASSIC, 4, seed=0, device="cuda")
+    tables.step(tables.sample(tables.place(streams(0, 4))))
+    tables.observe(tables.place(np.zeros(4, np.int64)))
+    tables.omniscient()
+    tables.redacted()
+    tables.play_out(tables.place(streams(0, 4)))
+    tables.synchronize()
+
+
+def test_heuristics_are_rated_there() -> None:
+    agents = list(heuristics("nain_jaune").values())
+    pairs = [(hero, 0) for hero in range(1, len(agents))]
+    assert len(Duplicate(CLASSIC, agents, seed=0, device="cuda").edges(pairs, 2)) == len(pairs)

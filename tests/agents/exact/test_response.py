@@ -70,11 +70,11 @@ def test_a_best_response_has_the_value_that_it_reports() -> None:
     tree = build_tree(perfect(4))
     for policy in (tree.uniform(), edge(tree), tabular(tree, ExactAgent(), RNG)):
         for seat in range(2):
-            response = best_response(tree, policy, seat)
+            value, sequences = best_response(tree, policy, seat)
             followed = np.where(tree.infosets.seat[tree.infosets.of] == seat, 0.0, policy)
-            followed[response.sequences] = 1
-            assert values(tree, followed)[seat] == pytest.approx(response.value, abs=1e-12)
-            assert response.value >= values(tree, policy)[seat] - 1e-12
+            followed[sequences] = 1
+            assert values(tree, followed)[seat] == pytest.approx(value, abs=1e-12)
+            assert value >= values(tree, policy)[seat] - 1e-12
 
 
 @pytest.mark.parametrize("dinosaurs", [2, 3, 4, 5])

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 import pytest
+from markupsafe import Markup
 
-from nainjaune_agents.report.charts import COLOURS, Bar, Scale, columns, dots, parted_rows, rows, scale_of, tag
+from nainjaune_agents.report.charts import COLOURS, WIDTHS, Bar, Scale, columns, dots, parted_rows, scale_of, tag
 from nainjaune_agents.stats.ratio_estimate import Estimate
+
+
+def rows(bars: Sequence[Bar], unit: str) -> Markup:
+    return parted_rows([("", bars)], unit, width=WIDTHS["third"], names=True)
 
 
 def bar(mean: float, ci95: float = 0.0, agent: str = "a", colour: int = 0, *, own: bool = False) -> Bar:

@@ -11,8 +11,7 @@ import pytest
 from nainjaune_agents.arena.tournament import Result
 from nainjaune_agents.report.page import command, page
 from nainjaune_agents.report.report import write_report
-from nainjaune_agents.report.summaries import csv_rows
-from nainjaune_agents.report.text import summary_lines, text_table
+from nainjaune_agents.report.text import rating_lines, text_table
 from nainjaune_agents.stats.differences import ROUGH
 from nainjaune_agents.stats.ratings import Ratings
 from nainjaune_agents.stats.ratio_estimate import Estimate
@@ -31,59 +30,40 @@ def result() -> Result:
 
 
 def test_a_row_an_agent_below_the_chips(result: Result) -> None:
-    lines = summary_lines(result)
+    lines = rating_lines(result)
     assert [" ".join(line.split()) for line in lines[1:]] == [
-        "rating alpha-rank",
-        "first +81.2 ± 4.0 98.0 % (1.5 % … 98.0 %)",
-        "lowest −20.5 ± 4.0 1.5 % (1.5 % … 98.0 %)",
-        f"{EVIL} −60.8 ± 4.0 0.5 %",
+        "rating",
+        "first +81.2 ± 4.0",
+        "lowest −20.5 ± 4.0",
+        f"{EVIL} −60.8 ± 4.0",
     ]
     assert len({len(line) for line in lines[1:]}) == 1
     assert text_table(result).splitlines()[-6:] == ["", *lines]
 
 
-def test_without_ratings_there_is_alpha_rank(result: Result) -> None:
+def test_without_ratings_there_is_nothing_below(result: Result) -> None:
     plain = replace(result, ratings=None)
-    assert summary_lines(plain)[1].split() == ["alpha-rank"]
-    assert "±" not in "".join(summary_lines(plain))
-    shown = " ".join(Reader(page(plain, MADE)).texts)
-    assert "Alpha-rank:" in shown
-    assert "Rating" not in shown
-    assert {row[1] for row in csv_rows(plain)} == {"alpha_rank"}
+    assert rating_lines(plain) == []
+    assert "In one number" not in page(plain, MADE)
+    assert text_table(plain).splitlines()[-1] == ROUGH
 
 
-def test_two_agents_are_not_summed_up(result: Result) -> None:
-    two = result_of({(NAMES[0], NAMES[1]): 0.1, (NAMES[1], NAMES[0]): -0.1}, squares=99.0)
-    assert (summary_lines(two), [*csv_rows(two)]) == ([], [])
-    assert "In one number" not in page(two, MADE)
-    assert text_table(two).splitlines()[-2].startswith("      lowest")
-    assert text_table(two).splitlines()[-1] == ROUGH
-
-
-def test_the_page_shows_both_and_says_what_they_are(result: Result) -> None:
+def test_the_page_shows_them_and_says_what_they_are(result: Result) -> None:
     reader = Reader(page(result, MADE))
     assert {"table", "svg", "h2"} <= set(reader.tags)
     assert "script" not in reader.tags
-    assert {"In one number", "first", "lowest", EVIL, "+81.2 ± 4.0", "98.0 % (1.5 % … 98.0 %)"} <= set(reader.texts)
-    shown = " ".join(reader.texts)
-    assert "Rating: " in shown
-    assert "Alpha-rank: " in shown
+    assert {"In one number", "first", "lowest", EVIL, "+81.2 ± 4.0"} <= set(reader.texts)
+    assert "Rating: " in " ".join(reader.texts)
 
 
 def test_the_csv_has_all_digits(result: Result, tmp_path: Path) -> None:
     write_report(result, tmp_path)
     with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["measure"] in ("rating", "alpha_rank")]
-    held = {(row["hero"], row["measure"], row["part"]): row for row in rows}
-    assert len(held) == len(rows) == 3 + 9
-    assert result.alpha_rank is not None
-    for number, name in enumerate(NAMES):
-        rating = held[name, "rating", ""]
-        assert (float(rating["mean"]), float(rating["ci95"])) == (RATINGS.points[number].mean, 4.0)
-        assert (rating["unit"], rating["field"], rating["of"], rating["blocks"]) == ("points", "", "hero", "100")
-        for part, masses in (("", result.alpha_rank.mass), ("low", result.alpha_rank.low), ("high", result.alpha_rank.high)):
-            assert float(held[name, "alpha_rank", part]["mean"]) == masses[number]
-            assert held[name, "alpha_rank", part]["ci95"] == ""
+        rows = [row for row in csv.DictReader(file) if row["measure"] == "rating"]
+    assert [row["hero"] for row in rows] == NAMES
+    for row, rating in zip(rows, RATINGS.points, strict=True):
+        assert (float(row["mean"]), float(row["ci95"])) == (rating.mean, 4.0)
+        assert [row[name] for name in ("unit", "field", "part", "of", "blocks")] == ["points", "", "", "hero", "100"]
 
 
 def test_the_command_says_where_agents_were_not_rated(result: Result) -> None:

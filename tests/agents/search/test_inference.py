@@ -150,7 +150,6 @@ def test_a_policy_that_tells_nothing_leaves_worlds_uniform() -> None:
     rounds = SeenRounds(decisions.tables, decisions.history)
     found = PolicyInference(Cautious()).weighted(setup, rounds, np.repeat(np.arange(2), 5), streams(1, 2))
     assert found.weight.tolist() == pytest.approx([1 / 20] * 40)
-    assert found.effective.tolist() == pytest.approx([20, 20])
     assert found.power.tolist() == [1, 1]
     assert not found.log_likelihood.any()
 
@@ -207,7 +206,7 @@ def test_it_plays_in_tournaments_also_when_it_is_timed() -> None:
     setup = small(3)
     net = untrained(setup)
     agent = searching(net, 2, setup, inference="policy")
-    blocks = [Duplicate(setup, [each, net], seed=4).blocks(0, 1, 0, 6).tolist() for each in (agent, TimedAgent(agent))]
+    blocks = [Duplicate(setup, [each, net], seed=4).play(0, 1, 0, 6)[1].tolist() for each in (agent, TimedAgent(agent))]
     assert blocks[0] == blocks[1]
     assert any(blocks[0])
 

@@ -309,7 +309,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("expert", {"deals": 1}, "'deals' is at least 2"),
     ("expert", {"explore": 1.5}, "'explore' is at most 1"),
     ("expert", {"temperature": 0.0}, r"above 0, and it is 0\.0"),
-    ("expert", {"truncate": 1, "rollouts": "rule"}, "it takes rollouts='net'"),
+    ("expert", {"truncate": 1}, "'truncate' was removed on 2026-11-25"),
     ("expert", {"gate": 1}, "takes at least 2 deals"),
     ("expert", {"window": 0}, "'window' is at least 1"),
     ("expert", {"rollouts": "nett"}, "Did you mean 'net'"),

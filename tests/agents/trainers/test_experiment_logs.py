@@ -123,6 +123,19 @@ def test_mlflow_takes_its_place_from_the_environment(tmp_path: Path, monkeypatch
     assert not (tmp_path / "mlflow.db").exists()
 
 
+@with_mlflow
+@pytest.mark.parametrize("place", ["nowhere/all.db", "folder", "file/all.db"])
+def test_an_mlflow_file_that_cannot_be_written_is_refused_at_once(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / place}")
+    monkeypatch.setattr("mlflow.set_experiment", lambda name: pytest.fail("MLflow was asked"))
+    with pytest.raises(ConfigError, match=r"The log 'mlflow' cannot be opened: .*(No such file|Is a directory|Not a directory)"):
+        experiment_logs.open_log("mlflow", tmp_path, 0)
+
+
 @pytest.mark.parametrize(
     ("logs", "sentence"),
     [

@@ -262,19 +262,6 @@ def test_a_generation_that_is_weaker_is_not_taken(tmp_path: Path, monkeypatch: p
     assert [torch.equal(kept[0], weight) for weight in kept[1:]] == [weaker, weaker]
 
 
-def test_truncated_rollouts_label_by_the_value_head(tmp_path: Path) -> None:
-    """With a value of 1,000 the means of choices that are followed by another one are near that."""
-    trainer = trainer_of(tmp_path, rollouts="net", truncate=1)
-    trainer.iteration = 1
-    with torch.no_grad():
-        trainer.net.value.weight.zero_()
-        trainer.net.value.bias.fill_(1000.0)
-    mean = trainer.label(0, trainer.experts()).mean
-    assert np.nanmax(mean) > 900
-    trainer.config = tiny(rollouts="net")
-    assert np.nanmax(trainer.label(0, trainer.experts()).mean) < 500
-
-
 def test_a_fresh_network_keeps_the_payoff_scale_only(tmp_path: Path) -> None:
     nets = []
     for fresh in (False, True):
