@@ -49,7 +49,7 @@ def test_a_checkpoint_of_version_1_plays_by_its_weights(run: Path) -> None:
     agent = load_agent(str(run), checkpoint.setup)
     assert isinstance(agent, NetAgent)
     observation = Batch(checkpoint.setup, 5, seed=1).observation
-    x = agent.net.scaled(torch.from_numpy(observation)).numpy()
+    x = as_torch(agent.net).scaled(torch.from_numpy(observation)).numpy()
     weights = {name.removeprefix("model."): tensor.numpy() for name, tensor in checkpoint.tensors.items()}
     for layer in ("body.0", "body.2"):
         x = np.maximum(x @ weights[f"{layer}.weight"].T + weights[f"{layer}.bias"], 0)
@@ -121,7 +121,7 @@ def test_what_version_1_could_not_say_stays_as_it_is() -> None:
 def test_a_network_that_observed_plies_names_what_was_removed(tmp_path: Path) -> None:
     """Its header says ``history``; others say 0 or nothing."""
     about = json.dumps({"hidden": [4, 4], "history": 6, "config": {}, **HEADER})
-    tensors = {"a": torch.zeros(2)}
+    tensors = {"a": np.zeros(2, np.float32)}
     head = {"format": "nainjaune-checkpoint", "version": "1", "about": about, "sha256": checkpoint_files._digest(about, tensors)}
     save_file(tensors, tmp_path / "old", metadata=head)
     with pytest.raises(CheckpointError, match=r"observes 6 plies of the round \('history'\), which was removed on 2026-11-25"):
