@@ -229,7 +229,7 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
 
 
 def use_threads(threads: int) -> None:
-    """Sets the number of threads of torch, if an agent has imported it, and that of agents, which is 1 before the first call."""
+    """Sets the number of threads of agents, which is 1 before the first call, and that of torch, if it has been imported."""
     set_agent_threads(threads)
     if "torch" in sys.modules:
         # this waits where another thread is importing it, and its module is not complete

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import DecisionBatch, Rng
-from nainjaune_env.core.errors import CheckpointError, MissingLibraryError, as_sentence
+from nainjaune_env.agent import Agent, DecisionBatch, Rng
+from nainjaune_env.core.errors import AgentError, CheckpointError, MissingLibraryError, as_sentence
 from nainjaune_env.core.spec import Setup
 
 from ..sampling import greedy, sample
@@ -18,6 +18,8 @@ from .arch import stored_arguments
 from .checkpoint import Checkpoint, check_fits, check_rules, layout_of, load_checkpoint, playing_weights
 from .devices import check_device
 from .inference import NAMES, get_inference
+from .inference.chain import Layer
+from .inference.mlp import MLPInference
 
 ROWS = 16384
 """Most decisions computed at once."""
@@ -96,6 +98,19 @@ class NetAgent:
         return np.concatenate(parts)
 
 
+def folded_layers(agent: Agent) -> list[Layer]:
+    """Returns weight ``(outputs, inputs)`` and bias ``(outputs,)`` of each layer of a plain MLP, for another program to play by.
+
+    Inputs are the bytes of an observation as they are: their scale and zero are folded into the first layer, in float32 as all
+    weights, and so are seats and rules where the network is for all tables. A ReLU follows each layer but the last, whose outputs
+    are a logit for each action and then the value. Raises :class:`AgentError` for an agent that is no such network.
+    """
+    net = agent.net if isinstance(agent, NetAgent) else None
+    if not isinstance(net, MLPInference) or net.recurrent:
+        raise AgentError(f"Expected a player that is a plain MLP without memory, not {agent.name!r}.")
+    return net.layers
+
+
 def playing_net(checkpoint: Checkpoint, setup: Setup, where: str, device: str | None = None) -> PlayingNet:
     """Returns the network of a checkpoint for the observations of ``setup``; one for all tables is folded to it.
 
@@ -108,8 +123,7 @@ def playing_net(checkpoint: Checkpoint, setup: Setup, where: str, device: str | 
         try:
             from .torch_nets import build_net
         except ModuleNotFoundError as error:
-            need = f"The network of {where}, of the arch {name!r}," if name not in NAMES else f"A network on device={device!r}"
-            raise MissingLibraryError(need, str(error.name), "train") from error
+            raise MissingLibraryError(f"A network on device={device!r}", str(error.name), "train") from error
         return build_net(checkpoint, setup, where).to(check_device(device or "cpu"))
     cls, weights, layout = get_inference(name), playing_weights(checkpoint), layout_of(checkpoint, setup)
     try:

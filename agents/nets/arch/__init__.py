@@ -15,7 +15,14 @@ import pkgutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence, quoted, unknown_name_message
+from nainjaune_env.core.errors import (
+    CheckpointError,
+    ConfigError,
+    MissingLibraryError,
+    as_sentence,
+    quoted,
+    unknown_name_message,
+)
 from nainjaune_env.core.layout import Layout
 
 from ...options import Arguments, Choice
@@ -64,7 +71,8 @@ def make_net(arch: Mapping[str, Any], layout: Layout, actions: int, generator: t
 def stored_arguments(checkpoint: Checkpoint, where: str) -> Any:
     """Returns the arguments of the network of a checkpoint.
 
-    Raises :class:`CheckpointError` for an unknown network and for arguments that it does not take.
+    Raises :class:`CheckpointError` for an unknown network and for arguments that it does not take, and
+    :class:`MissingLibraryError` without torch for one that ``nets.inference`` does not compute.
     """
     name = checkpoint.arch.get("name")
     if name not in arch_names():
@@ -74,5 +82,8 @@ def stored_arguments(checkpoint: Checkpoint, where: str) -> Any:
         )
     try:
         return ARCHS.build(checkpoint.arch)
+    except ModuleNotFoundError as error:
+        need = f"The network of {where} is of the arch {name!r}, which torch computes, and"
+        raise MissingLibraryError(need, str(error.name), "train") from error
     except ConfigError as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {as_sentence(error)}") from None
