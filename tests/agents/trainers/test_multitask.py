@@ -237,5 +237,5 @@ def test_a_run_may_begin_with_it(tmp_path: Path) -> None:
 def test_one_without_a_layer_to_fold_into_is_refused(tmp_path: Path) -> None:
     left = run_in(tmp_path, tiny(mixture=TWO, iterations=1))
     save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(left, arch={"hidden": []}))
-    with pytest.raises(CheckpointError, match=r"The tensors of .* are not those of its network"):
+    with pytest.raises(CheckpointError, match=r"The network of .* is of the arch None, and here there are mlp, residual: "):
         load_agent(str(tmp_path), make_setup())
