@@ -21,6 +21,7 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.torch_nets import as_torch
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer
 from nainjaune_agents.trainers.config import REMOVED, build
@@ -277,7 +278,7 @@ def test_a_checkpoint_is_an_ordinary_agent(tmp_path: Path, algorithm: str, game:
     trainer.restore(load_checkpoint(tmp_path))
     loaded, observation = load_agent(str(tmp_path), setup), Batch(setup, 6, seed=4).observation
     assert isinstance(loaded, NetAgent)
-    found, expected = (net.evaluate(observation) for net in (loaded.net, trainer.player_net))
+    found, expected = (net.evaluate(observation) for net in (as_torch(loaded.net), trainer.player_net))
     assert all(np.array_equal(one, two) for one, two in zip(found, expected, strict=True))
     another = next(name for name in trainer_names() if name != algorithm)
     with pytest.raises(CheckpointError, match=f"was trained by '{algorithm}', not by '{another}'"):
