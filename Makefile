@@ -44,7 +44,7 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a repo
 	  $(BIN)/python train.py $(CONFIG) --out $(RUN); \
 	fi
 	@if [ -e $(RUN)/rating/results.json ]; then \
-	  cat $(RUN)/rating/results.txt; echo "Report: $(RUN)/rating/results.html"; \
+	  cat $(RUN)/rating/results.txt; echo "Report: $(RUN)/rating/results.html, picture: $(RUN)/rating/results.png"; \
 	else \
 	  $(BIN)/python evaluate.py --agents longest lowest tally closer $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi

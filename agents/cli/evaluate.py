@@ -9,7 +9,7 @@ An agent is the name of a heuristic (see nainjaune agents) or the folder of a ru
 of playing the likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every
 ordered pair, a hero sits in each seat in turn, in a field of the other agent, on the same deals. The edge is the hero's payoff
 minus what the field gets in that seat on that deal. The table of edges is printed; --out gets results.html (who is stronger, and
-how they play), .csv, .json and .txt. --records also plays whole matches among all agents, with rotating seats and the
+how they play), .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the
 preset's own stacks, and writes their records.
 
   nainjaune evaluate --one-way --agents zoo:strong@search=50 zoo:strong
@@ -107,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=integer(1, 10_000),
         help="with --episode match: most rounds of a match (default: as the rules end it, else 12)",
     )
-    add_out_argument(parser, "results.html, .csv, .json and .txt")
+    add_out_argument(parser, "results.html, .csv, .json, .txt and .png")
     parser.add_argument(
         "--one-way",
         action="store_true",
@@ -161,6 +161,7 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
         check_new(args.records, "--records")
         args.records.parent.mkdir(parents=True, exist_ok=True)
     if args.out is not None:
+        from ..report import picture  # noqa: F401
         from ..report.report import write_report
 
         args.out.mkdir(parents=True, exist_ok=True)  # errors of these two come before the games

@@ -1,1 +1,1 @@
-"""Reports of results: text tables, an HTML page, CSV and JSON."""
+"""Reports of results: text tables, an HTML page, CSV, JSON and a picture."""

@@ -1,4 +1,4 @@
-"""A tournament's result as files: a page, a table, a CSV and JSON."""
+"""A tournament's result as files: a page, a table, a CSV, JSON and a picture."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ CSV_HEAD = (
 
 
 def write_report(result: Result, folder: Path) -> Path:
-    """Writes ``results.html``, ``.txt``, ``.csv`` and last ``.json`` to ``folder``; returns the page's path."""
+    """Writes ``results.html``, ``.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; returns the page's path."""
+    from .picture import write_picture
+
     made = provenance()
     report = folder / "results.html"
     write_text(report, page(result, made))
     write_text(folder / "results.txt", text_table(result))
     write_text(folder / "results.csv", _csv(result))
+    write_picture(result, folder / "results.png")
     # last, so that a results.json means a complete report
     write_text(folder / "results.json", json.dumps({**result.to_dict(), **made}, indent=2) + "\n")
     return report

@@ -58,7 +58,16 @@ LIBRARIES: dict[str, set[str]] = {
     "resvg_py": {f"{ENV}.render.raster"},
     "PIL": {f"{ENV}.render.raster", f"{ENV}.render.film"},
     "pygame": {f"{ENV}.render.window"},
-    "torch": {f"{AGENTS}.trainers.*", f"{AGENTS}.nets.*", f"{AGENTS}.cuda.nets", f"{ENV}.envs.torchrl_env"},
+    "torch": {
+        f"{AGENTS}.trainers.*",
+        f"{AGENTS}.nets.arch.*",
+        *(
+            f"{AGENTS}.nets.{name}"
+            for name in ("devices", "fused_mlp", "modules", "observation_net", "policy_value", "torch_nets")
+        ),
+        f"{AGENTS}.cuda.nets",
+        f"{ENV}.envs.torchrl_env",
+    },
     "torchrl": {f"{ENV}.envs.torchrl_env"},
     "tensordict": {f"{ENV}.envs.torchrl_env"},
     "pufferlib": {f"{ENV}.envs.pufferlib_env"},
@@ -161,7 +170,8 @@ def test_no_import_goes_round() -> None:
                 "torch matplotlib tqdm nainjaune_agents nainjaune_env.engine.cuda numba.cuda cuda"
             ),
             "env().reset()": "torch",
-            "from nainjaune_agents.loading import load_agent; load_agent('random', make_setup())": "torch matplotlib tqdm",
+            "from nainjaune_agents.loading import load_agent": "torch matplotlib tqdm",
+            "load_agent('zoo:strong', make_setup()), load_agent('zoo:strong', make_setup(players=3))": "torch matplotlib tqdm",
             "import nainjaune_agents.arena.tournament, nainjaune_agents.report.report": "torch matplotlib",
             "import nainjaune_agents.trainers.ppo": "matplotlib",
         },

@@ -28,7 +28,7 @@ def test_end_to_end(capfd: Capture) -> None:
     assert "classic, 3 players, 40 deals, seed 5" in out
     assert [line.split()[0] for line in out.splitlines() if " ± " in line] == ["random", "lowest", "a"] * 2  # edges, and ratings
     assert out.rstrip().endswith("Report: results/x/results.html")
-    assert sorted(os.listdir("results/x")) == ["results.csv", "results.html", "results.json", "results.txt"]
+    assert sorted(os.listdir("results/x")) == ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
     held = json.loads(Path("results/x/results.json").read_text(encoding="utf-8"))
     assert (held["agents"], held["deals"], held["seed"]) == (["random", "lowest", "runs/a"], 40, 5)
     assert held["rules"]["max_rounds"] == 2

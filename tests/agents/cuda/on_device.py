@@ -20,7 +20,6 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.policy_value import PolicyValueNet
-from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
 from nainjaune_agents.trainers import expert
 from nainjaune_env.core.errors import AgentError

@@ -20,8 +20,10 @@ from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.arch.residual import Residual
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.common_layout import CommonView, common_layout
-from nainjaune_agents.nets.net_agent import NetAgent, specialised
+from nainjaune_agents.nets.inference import NAMES
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.policy_value import PolicyValueNet
+from nainjaune_agents.nets.torch_nets import specialised
 from nainjaune_agents.search.rollouts import ByLogits, seat_policy
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.layout import Layout
@@ -44,7 +46,7 @@ def net_of(arch: str, setup: Setup, seed: int = 3, layout: Layout | None = None)
 
 
 def test_names() -> None:
-    assert set(arch_names()) == set(SMALL)
+    assert set(arch_names()) == set(SMALL) == set(NAMES)
     assert (get_arch("mlp"), get_arch("residual")) == (MLP, Residual)
     with pytest.raises(ConfigError, match=r"Unknown arch 'residul'\. Did you mean 'residual'\?"):
         get_arch("residul")
@@ -174,7 +176,7 @@ def test_it_starts_with_an_almost_uniform_policy_and_values_near_0(arch: str) ->
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_a_search_plays_out_rounds_by_it(arch: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its scorer gives the logits of the network, and stays as the network was."""
-    for module in ("net_agent", "fused_mlp"):
+    for module in ("policy_value", "fused_mlp"):
         monkeypatch.setattr(f"nainjaune_agents.nets.{module}.fast_dtype", lambda: dtype)
     setup = small()
     net, observation = stirred(net_of(arch, setup)), Batch(setup, 200).observation

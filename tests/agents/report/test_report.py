@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from numpy.typing import NDArray
 
 from nainjaune_agents.arena.duplicate import Edge
@@ -66,13 +67,12 @@ def test_the_table_and_the_page_name_another_task_than_the_default_one() -> None
 def test_files(result: Result, tmp_path: Path) -> None:
     report = write_report(result, tmp_path / "deep" / "results")
     assert report == tmp_path / "deep" / "results" / "results.html"
-    names = ["results.csv", "results.html", "results.json", "results.txt"]
+    names = ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
     assert sorted(os.listdir(report.parent)) == names
     held = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
     assert held == {**result.to_dict(), **{key: held[key] for key in ("made", "commit", "versions", "machine")}}
     assert held["versions"]["python"] == platform.python_version()
-    with (report.parent / "results.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(report.parent)
     assert [(row["hero"], row["field"], float(row["mean"])) for row in rows] == [
         (NAMES[i], NAMES[j], mean) for (i, j), mean in MEANS.items()
     ]
@@ -180,4 +180,4 @@ def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path
     result.plan = replace(result.plan, seed=8)
     write_report(result, tmp_path)
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["seed"] == 8
-    assert len(os.listdir(tmp_path)) == 4
+    assert len(os.listdir(tmp_path)) == 5

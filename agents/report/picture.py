@@ -1,0 +1,70 @@
+"""The payoff matrix and the edges of a tournament as a picture, ``results.png``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from nainjaune_env.core.atomic_files import replacing
+
+from ..arena.duplicate import Edge
+from ..arena.tournament import Result
+from .format_ci import decimal, few_differ
+from .text import short_names, shown_names
+
+
+def write_picture(result: Result, path: Path) -> None:
+    """Draws ``result`` to ``path``, a PNG."""
+    # a name may have a $
+    with replacing(path) as temporary, matplotlib.rc_context({"text.parse_math": False}):
+        _draw(result, temporary)
+
+
+def _half(edge: Edge) -> str:
+    return few_differ(edge.moments) or f"±{edge.ci95:.2f}"
+
+
+def _draw(result: Result, path: Path) -> None:
+    count = len(result.plan.agents)
+    short = short_names(result.plan.agents)
+    means = np.full((len(result.plan.heroes), count), np.nan)
+    for edge in result.edges:
+        means[result.plan.agents.index(edge.hero), result.plan.agents.index(edge.field_name)] = edge.mean
+    bound = max(float(np.nanmax(np.abs(means))), 1e-9)
+    figure = Figure(figsize=(4.5 + 2.0 * count, 1.8 + 0.75 * count), layout="constrained")
+    matrix, bars = figure.subplots(1, 2, width_ratios=[1, 1.2])
+
+    matrix.imshow(means, cmap=matplotlib.colormaps["RdBu"], vmin=-bound, vmax=bound, aspect="auto")
+    for edge in result.edges:
+        row, column = result.plan.agents.index(edge.hero), result.plan.agents.index(edge.field_name)
+        dark = abs(edge.mean) > 0.6 * bound
+        matrix.text(
+            column, row, f"{decimal(edge.mean, '+.2f')}\n{_half(edge)}", ha="center", va="center", fontsize=8,
+            color="white" if dark else "black",
+        )  # fmt: skip
+    matrix.set_xticks(range(count), short, rotation=30, ha="right")
+    matrix.set_yticks(range(len(result.plan.heroes)), short[: len(result.plan.heroes)])
+    matrix.set_xlabel("field")
+    matrix.set_ylabel("hero")
+    matrix.set_title(f"{result.plan.setup.game.unit.capitalize()} a round, hero over field", fontsize=10)
+
+    order = sorted(result.edges, key=lambda edge: edge.mean)
+    for at, edge in enumerate(order):
+        colour = matplotlib.colormaps["RdBu"](0.5 + 0.5 * edge.mean / bound)
+        half = None if math.isnan(edge.ci95) else edge.ci95
+        bars.errorbar(edge.mean, at, xerr=half, fmt="o", color="black", markerfacecolor=colour, capsize=3, markersize=6)
+    names = shown_names(result.plan.agents)
+    bars.set_yticks(range(len(order)), [f"{names[e.hero]} in a field of {names[e.field_name]}" for e in order], fontsize=8)
+    bars.axvline(0, color="grey", linewidth=0.8)
+    bars.set_title("with 95 % intervals over deals", fontsize=10)
+    bars.grid(axis="x", alpha=0.3)
+    about = result.plan.setup
+    figure.suptitle(
+        f"{about.game.title} · {about.preset} · {about.players} players · {result.plan.deals} deals · seed {result.plan.seed}",
+        fontsize=11,
+    )
+    figure.savefig(path, dpi=130, format="png")
