@@ -12,6 +12,7 @@ import numpy as np
 
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.engine.compiled import instance_of, loops_of
+from nainjaune_env.engine.learner_loops import UNIFORM
 from nainjaune_env.engine.modules import Functions, sizes_of
 
 from ..heuristics import about, heuristics, heuristics_module, yardstick
@@ -62,6 +63,6 @@ def description(game: GameSpec) -> Mapping[str, Any]:
     lines = about(game.name).lines
     agents = {
         name: {"number": number, "about": lines[name][0] if name in lines else ""}
-        for number, name in enumerate(heuristics(game.name), interface.UNIFORM)
+        for number, name in enumerate(heuristics(game.name), UNIFORM)
     }
     return {"agents": agents, "yardstick": yardstick(game.name)}
