@@ -75,7 +75,7 @@ class Rules:
 
 
 @functools.cache
-def _numbers_class(rules: type[Rules]) -> Any:
+def _numbers_class(rules: Any) -> Any:
     return namedtuple(f"{rules.__name__}Numbers", rules.names())
 
 
