@@ -1,5 +1,12 @@
 // The card games of nainjaune-env in JavaScript: a module that `nainjaune wasm` writes, and its description. Types: index.d.ts.
 
+import { Advice } from "./advice.js";
+import { Network } from "./network.js";
+import { formatRecord, parseRecord, recordOf, Replay } from "./record.js";
+import { numbersOf, rulesOf } from "./rules.js";
+
+export { formatRecord, parseRecord };
+
 const PAGE = 65536;
 const ALIGNMENT = 64;
 const VIEWS = {
@@ -12,10 +19,14 @@ const VIEWS = {
   uint32: Uint32Array,
   int64: BigInt64Array,
   uint64: BigUint64Array,
+  float32: Float32Array,
   float64: Float64Array,
 };
 
 export class Game {
+  /** Addresses of sessions that were given back. */
+  #unused = [];
+
   constructor(exports, description) {
     this.exports = exports;
     this.description = description;
@@ -38,18 +49,49 @@ export class Game {
     return new Game(exports, description);
   }
 
-  session({ preset = this.description.default_preset, players, options = {} } = {}) {
+  session({ preset = this.description.default_preset, players, knobs = {}, options = {} } = {}) {
     const { presets, default_players } = this.description;
-    const seats = presets[preset];
-    if (!seats) {
-      throw new RangeError(`Expected a preset of ${this.description.title} (${Object.keys(presets).join(", ")}), not "${preset}".`);
+    if (!Object.hasOwn(presets, preset)) {
+      throw new RangeError(
+        `Expected a preset of ${this.description.title} (${Object.keys(presets).join(", ")}), not "${preset}".`,
+      );
     }
+    const seats = presets[preset];
     const count = players ?? (seats[default_players] ? default_players : Number(Object.keys(seats)[0]));
-    if (!seats[count]) {
+    if (!Object.hasOwn(seats, count)) {
       throw new RangeError(`The preset "${preset}" is for ${Object.keys(seats).join(", ")} players, not ${count}.`);
     }
-    const chosen = { ...this.description.options, ...options };
-    return new Session(this, count, [...seats[count], ...Object.values(chosen)]);
+    const rules = rulesOf(this.description, preset, knobs);
+    return new Session(this, { preset, rules, players: count, options: { ...this.description.options, ...options } });
+  }
+
+  replay(record) {
+    return new Replay(this, record);
+  }
+
+  network(bytes) {
+    return new Network(this, bytes);
+  }
+
+  /** Returns the number of a heuristic. */
+  agent(name) {
+    const { agents, title } = this.description;
+    if (!Object.hasOwn(agents, name))
+      throw new RangeError(`Expected a player of ${title} (${Object.keys(agents).join(", ")}), not "${name}".`);
+    return agents[name].number;
+  }
+
+  /** Returns the address of a session's bytes, all 0. */
+  borrow() {
+    const { size } = this.description.session;
+    const at = this.#unused.pop();
+    if (at === undefined) return this.allocate(size);
+    new Uint8Array(this.exports.memory.buffer, at, size).fill(0);
+    return at;
+  }
+
+  giveBack(at) {
+    this.#unused.push(at);
   }
 
   /** Returns the address of `size` new bytes. */
@@ -81,26 +123,82 @@ export class Session {
   #game;
   #at;
   #fields;
+  /** Counts what makes advice out of date. */
+  #changes = 0;
 
-  constructor(game, players, numbers) {
+  constructor(game, { preset, rules, players, options }) {
+    const { session, knobs, refusals, rules: names } = game.description;
     this.#game = game;
-    this.#fields = game.description.session.fields;
-    this.#at = game.allocate(game.description.session.size);
+    this.#fields = session.fields;
+    this.#at = game.borrow();
+    this.preset = preset;
+    this.rules = rules;
     this.players = players;
-    this.#view("numbers").set(numbers.map(BigInt));
+    this.options = options;
+    this.#view("knobs").set(numbersOf(knobs, rules));
+    this.#view("numbers").set(Object.values(options).map(BigInt), names.length);
+    const refusal = this.#call("pack", "rules and a number of seats", players, players);
+    if (refusal) {
+      const sentence = refusals[refusal - 1].replace(/\{(\d)\}/g, (_, place) => this.#view("details")[place]);
+      this.free();
+      throw new RangeError(sentence);
+    }
+  }
+
+  free() {
+    this.#game.giveBack(this.#start);
+    this.#at = null;
+  }
+
+  get game() {
+    return this.#game;
+  }
+
+  get numbers() {
+    const values = this.#view("numbers");
+    return Object.fromEntries(this.#game.description.rules.map((name, place) => [name, values[place]]));
   }
 
   begin(state, startValues = []) {
     this.#view("start_values").set(startValues);
+    this.#changes += 1;
     this.#call("begin", "start values", startValues.length, BigInt.asIntN(64, state), startValues.length);
   }
 
   step(action) {
     this.#call("step", "a legal action", action, action);
+    this.#changes += 1;
+  }
+
+  place(fields) {
+    const first = this.#start + this.#fields.tables.offset;
+    const { size, fields: places } = this.#game.description.table;
+    const opens = !(fields instanceof Uint8Array);
+    const bytes = new Uint8Array(this.#game.exports.memory.buffer, first, size);
+    if (opens) bytes.fill(0);
+    else bytes.set(fields);
+    for (const [name, values] of opens ? Object.entries(fields) : []) this.#game.view(first, places[name]).set(values);
+    this.#changes += 1;
+    this.#call("place", "a table", fields, opens ? 1 : 0);
+  }
+
+  ply(action) {
+    this.#call("ply", "a legal action", action, action);
+    this.#changes += 1;
+  }
+
+  deal() {
+    this.#call("deal", "a match between two rounds", "another table");
+    this.#changes += 1;
+  }
+
+  record({ agents, seed = null } = {}) {
+    return recordOf(this, { agents, seed });
   }
 
   undo(plies) {
     this.#call("rewind", "a number of plies that have been made", plies, plies);
+    this.#changes += 1;
   }
 
   get seat() {
@@ -125,13 +223,29 @@ export class Session {
     return Array.from({ length: Number(this.#view("log_marks")[0]) }, (_, k) => [log[2 * k], log[2 * k + 1]]);
   }
 
+  get opening() {
+    const first = this.#start + this.#fields.log_tables.offset;
+    return new Uint8Array(this.#game.exports.memory.buffer.slice(first, first + this.#game.description.table.size));
+  }
+
+  field(name) {
+    return this.#game.view(this.#start + this.#fields.tables.offset, this.#game.description.table.fields[name]);
+  }
+
   get table() {
-    return this.#game.table(this.#at + this.#fields.tables.offset);
+    return this.#game.table(this.#start + this.#fields.tables.offset);
   }
 
   view(seat) {
     this.#call("redact", `a seat from 0 to ${this.players - 1}`, seat, seat);
-    return this.#game.table(this.#at + this.#fields.worlds.offset);
+    return this.#game.table(this.#start + this.#fields.worlds.offset);
+  }
+
+  snapshot() {
+    this.view(this.seat);
+    const first = this.#start + this.#fields.worlds.offset;
+    const table = new Uint8Array(this.#game.exports.memory.buffer.slice(first, first + this.#game.description.table.size));
+    return { preset: this.preset, players: this.players, knobs: this.rules, options: this.options, table };
   }
 
   observation(seat) {
@@ -142,17 +256,51 @@ export class Session {
   resample(state, count) {
     const most = this.#game.description.worlds;
     this.#call("resample", `1 to ${most} tables of a round in play`, count, BigInt.asIntN(64, state), count);
-    const first = this.#at + this.#fields.worlds.offset;
+    const first = this.#start + this.#fields.worlds.offset;
     return Array.from({ length: count }, (_, k) => this.#game.table(first + k * this.#game.description.table.size));
   }
 
+  decide(player, state = 0n) {
+    if (player instanceof Network) return this.evaluate(player).action;
+    return this.#call("decide", "a table with a decision", "one without", this.#game.agent(player), BigInt.asIntN(64, state));
+  }
+
+  evaluate(network) {
+    const { header, at, game } = network;
+    if (game !== this.#game || header.players !== this.players) {
+      throw new RangeError(`The network ${header.name} is for ${header.players} seats of ${header.game}, not for this table.`);
+    }
+    const action = this.#call("forward", "a table with a decision", "one without", at);
+    const logits = [...this.#view("outputs")];
+    const value = logits.pop() * header.payoff_scale;
+    return { action, logits, value };
+  }
+
+  advise({ player = this.#game.description.yardstick, state = 0n } = {}) {
+    const agent = this.#game.agent(player);
+    const begun = (this.#changes += 1);
+    const access = {
+      legal: () => this.legal,
+      view: (name) => this.#view(name),
+      call: (...args) => this.#call(...args),
+      isCurrent: () => this.#changes === begun,
+    };
+    return new Advice(access, agent, state);
+  }
+
+  get #start() {
+    if (this.#at === null) throw new RangeError("Expected a session in use, not one that was freed.");
+    return this.#at;
+  }
+
   #view(name) {
-    return this.#game.view(this.#at, this.#fields[name]);
+    return this.#game.view(this.#start, this.#fields[name]);
   }
 
   #call(name, expected, given, ...args) {
-    const whole = args.every((value) => typeof value === "bigint" || Number.isInteger(value));
-    const result = whole ? this.#game.exports[name](this.#at, ...args) : -1;
+    // a module takes other numbers as ones of 32 bits that they are not
+    const whole = args.every((value) => typeof value === "bigint" || (value | 0) === value);
+    const result = whole ? this.#game.exports[name](this.#start, ...args) : -1;
     if (result < 0) throw new RangeError(`Expected ${expected}, not ${given}.`);
     return result;
   }

@@ -5,9 +5,10 @@
   # every game
   nainjaune wasm wasm/games
 
-A module has the rules, the log, the observations and the drawing of hidden cards, compiled from the functions that play here; one
-module serves every preset and number of seats of its game. It imports nothing. The folder wasm/ of the repository is an npm
-package that plays it (docs/wasm.md). Needs the extra `wasm`; a game takes half a minute.
+A module has the rules, the log, the observations, the drawing of hidden cards, the heuristics, advice and the forward pass of a
+network, compiled from the functions that play here; one module serves all rules and numbers of seats of its game. It imports
+nothing. The folder wasm/ of the repository is an npm package that plays it (docs/wasm.md). Needs the extra `wasm`; a game takes
+half a minute.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.engine.modules import build
 
+    from .. import wasm as players
     from .progress import progress_bar
 
     games = [get_game(name) for name in args.game or game_names()]
     with progress_bar(total=len(games), unit=" games") as bar:
         for game in games:
-            build(game, args.out)
+            build(game, args.out, [players.__name__])
             bar.update()
             path = args.out / f"{game.name}.wasm"
             bar.write(printable(f"{path}: {path.stat().st_size:,} bytes"))
