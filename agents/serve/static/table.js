@@ -46,7 +46,7 @@ export class TablePage {
     main.replaceChildren(
       make("div", { class: "table" },
         make("div", { class: "play" },
-          parts.title, this.board.element, parts.problem, make("p", { class: "buttons" }, parts.next, parts.rematch, parts.undo, parts.record, parts.replay), parts.waiting, parts.looksOn),
+          parts.title, this.board.element, parts.problem, make("p", { class: "buttons" }, parts.next, parts.rematch, parts.undo, parts.record, parts.replay), parts.waiting, parts.looksOn, this.review.position),
         make("aside", {}, parts.standings, parts.settled, this.review.element, this.advice.element, parts.watch,
           make("section", {}, make("h2", {}, texts.events), parts.events),
           make("details", { ontoggle: () => send("rules") }, make("summary", {}, texts.rules), parts.rules),
