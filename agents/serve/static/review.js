@@ -154,7 +154,7 @@ export class ReviewPanel {
   showPosition(view) {
     const { texts, decision, parts } = this;
     const hidden = this.isHidden(decision);
-    const title = make("h3", { tabindex: -1 }, fill(texts.decision, decision));
+    const title = make("h2", { tabindex: -1 }, fill(texts.decision, decision));
     const { status } = this.board;
     status.textContent = hidden ? texts.guess : title.textContent;
     status.dataset.state = hidden ? "mine" : "review";
