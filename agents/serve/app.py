@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import ipaddress
 import logging
 import math
-import mimetypes
 import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import tornado.httpserver
@@ -19,14 +18,11 @@ import tornado.web
 import tornado.websocket
 from tornado.iostream import IOStream
 
-from ..play.replay_page import SCRIPT
+from .page_files import page_files
 from .protocol import Rate
 from .server import TableServer
-from .tables import Viewer, refuse, to_text
-from .texts import TEXTS
+from .tables import Viewer, refuse
 
-PAGE = Path(__file__).with_name("static")
-FIRST = "index.html"
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -47,20 +43,6 @@ ACCEPT_AGAIN = 1.0
 """Seconds to wait where no more connections can be accepted, as with too many open files."""
 LATE = 1 << 22
 """Bytes that may wait for a page that does not read them, before its connection is closed."""
-
-
-def page_files() -> dict[str, tuple[str, bytes]]:
-    """Returns the type and the content of every file that is served, by its path. No other path is ever looked up."""
-    files = {f"/{path.name}": path.read_bytes() for path in PAGE.iterdir() if path.is_file()}
-    texts = {f"/texts-{name}.json": to_text(texts.page).encode() for name, texts in TEXTS.items()}
-    typed = {path: (_type_of(path), content) for path, content in {**files, **texts}.items()}
-    replay = {f"/{SCRIPT.name}": (_type_of(SCRIPT.name), SCRIPT.read_bytes())}
-    return {"/": typed.pop(f"/{FIRST}"), **typed, **replay}
-
-
-def _type_of(path: str) -> str:
-    kind = {".js": "text/javascript", ".svg": "image/svg+xml"}.get(Path(path).suffix) or mimetypes.guess_type(path)[0]
-    return f"{kind or 'application/octet-stream'}; charset=utf-8"
 
 
 def is_own_name(host: str, names: frozenset[str]) -> bool:
@@ -103,14 +85,18 @@ class _Guarded(tornado.web.RequestHandler):
 class _File(_Guarded):
     """The files of the page."""
 
-    def initialize(self, files: Mapping[str, tuple[str, bytes]]) -> None:
+    def initialize(self, files: Mapping[str, tuple[str, bytes, bytes]]) -> None:
         self.files = files
 
     def get(self) -> None:
-        kind, content = self.files.get(self.request.path, ("", None))
-        if content is None:
+        kind, content, packed = self.files.get(self.request.path[1:], ("", b"", b""))
+        if not kind:
             raise tornado.web.HTTPError(404)
         self.set_header("Content-Type", kind)
+        self.set_header("Vary", "Accept-Encoding")
+        if "gzip" in self.request.headers.get("Accept-Encoding", ""):
+            self.set_header("Content-Encoding", "gzip")
+            content = packed
         self.finish(content)
 
     head = get
@@ -208,8 +194,9 @@ def _ignore(sent: asyncio.Future[None]) -> None:
 
 def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tornado.web.Application:
     """Returns the application; ``names`` are this machine's, besides addresses and ``localhost``."""
+    files = {path: (kind, content, gzip.compress(content, mtime=0)) for path, (kind, content) in page_files().items()}
     return tornado.web.Application(
-        [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": page_files()})],
+        [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": files})],
         names=frozenset(name.lower() for name in names) | {"localhost"},
         sockets={},
         answers=set(),

@@ -1,14 +1,16 @@
-// The review of a table at which everything is played: decisions by their cost, and their positions.
+// The review of a table at which everything is played: decisions by their cost, and their positions on the table's board.
 
 import { ValueTable } from "./advice.js";
-import { choice, fill, make, shownNames, showSvg, svgImage } from "./dom.js";
+import { choice, fill, make, shownNames } from "./dom.js";
 
 export class ReviewPanel {
-  /** `send(type, values)` sends a message, until `signal`. */
-  constructor(texts, send, signal) {
+  /** `send(type, values)` sends a message, until `signal`; positions are shown on `board`, which `restore()` gives back. */
+  constructor(texts, send, signal, board, restore) {
     this.texts = texts;
     this.send = send;
-    this.picture = svgImage(texts.picture, signal); // of the position
+    this.board = board;
+    this.restore = restore;
+    this.decision = this.values = null;
     this.chosen = new Map(); // what has been guessed, by position
     this.parts = {
       review: make("button", { class: "main", type: "button", onclick: () => this.begin() }, texts.review),
@@ -17,14 +19,15 @@ export class ReviewPanel {
       guess: make("input", { type: "checkbox", name: "guess", onchange: () => this.guessChanged() }),
       progress: make("progress", { max: 1, value: 0, "aria-label": texts.computing }),
       status: make("p", { class: "hint", role: "status" }),
-      position: make("section", { class: "position", hidden: true }),
+      position: make("section", { class: "position card", hidden: true }),
       list: make("ol", { class: "decisions" }),
       basis: make("p", { class: "hint" }),
     };
     const { parts } = this;
     this.panel = make("section", { class: "card", hidden: true, id: "review" }, parts.title,
       make("p", { class: "buttons" }, parts.whose, make("label", { class: "switch" }, parts.guess, make("span", {}, texts.guess_first))),
-      parts.progress, parts.status, parts.position, parts.list, parts.basis);
+      parts.progress, parts.status, parts.list, parts.basis);
+    this.position = parts.position;
     this.element = make("section", { hidden: true },
       make("p", { class: "buttons" },
         parts.review,
@@ -131,9 +134,16 @@ export class ReviewPanel {
     return fill(decision.same ? this.texts.no_cost : this.texts.cost, { ...decision, unit: this.review.unit });
   }
 
+  /** Whether the board shows a position of the review. */
+  get isOpen() {
+    return this.decision !== null;
+  }
+
   close() {
+    const wasOpen = this.isOpen;
     this.decision = this.values = null;
     this.parts.position.hidden = true;
+    if (wasOpen) this.restore();
   }
 
   open(decision) {
@@ -144,27 +154,30 @@ export class ReviewPanel {
   showPosition(view) {
     const { texts, decision, parts } = this;
     const hidden = this.isHidden(decision);
-    const title = make("h3", { tabindex: -1 }, fill(texts.decision, decision));
-    showSvg(this.picture, view.picture, texts.picture);
-    const moves = view.moves.map(([action, text]) =>
-      make("button", { type: "button", class: text.length > 14 ? "move long" : "move", "data-action": action, onclick: () => this.choose(decision, action, text, view) }, text));
+    const title = make("h2", { tabindex: -1 }, fill(texts.decision, decision));
+    const { status } = this.board;
+    status.textContent = hidden ? texts.guess : title.textContent;
+    status.dataset.state = hidden ? "mine" : "review";
+    this.board.show(hidden ? view : { ...view, moves: [], playable: [] }, (action, text) => this.choose(decision, text, view), { jump: true, quiet: true });
     this.values = new ValueTable(texts);
     const guessed = this.chosen.get(decision.number);
     const answer = [
       ...(guessed ? [make("p", {}, fill(texts.you_chose, { name: guessed }))] : []),
       make("p", { class: "answer" }, this.answer(decision)), ...(decision.reason ? [make("p", {}, decision.reason)] : []), this.values.element,
     ];
-    parts.position.replaceChildren(title, this.picture,
-      ...(hidden ? [make("p", {}, texts.guess), make("div", { class: "moves", role: "group", "aria-label": texts.guess }, moves)] : answer),
-      make("p", { class: "buttons" }, make("button", { type: "button", onclick: () => this.send("play_on", { number: decision.number, seat: view.turn }) }, texts.play_on)));
+    parts.position.replaceChildren(title, ...(hidden ? [make("p", {}, texts.guess)] : answer),
+      make("p", { class: "buttons" },
+        make("button", { type: "button", onclick: () => this.send("play_on", { number: decision.number, seat: view.turn }) }, texts.play_on),
+        make("button", { type: "button", onclick: () => this.close() }, texts.close_position)));
     parts.position.hidden = false;
-    title.focus();
+    this.board.element.scrollIntoView({ block: "nearest" });
+    title.focus({ preventScroll: true });
     if (hidden) return;
     this.values.wait();
     this.send("advise", { number: decision.number });
   }
 
-  choose(decision, action, text, view) {
+  choose(decision, text, view) {
     this.chosen.set(decision.number, text);
     this.showList();
     this.showPosition(view);

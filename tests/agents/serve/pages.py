@@ -31,7 +31,7 @@ def new_table(game: str, persons: int = 1, **changes: Any) -> dict[str, Any]:
     seats = [{"person": f"P{seat}"} if seat < persons else {"agent": "random"} for seat in range(players)]
     usual = {
         "game": game, "preset": spec.default_preset, "players": players, "knobs": {}, "seats": seats, "rounds": 1, "seed": "7",
-        "pace": 0, "every_ply": None, "advice": None,
+        "pace": 0, "every_ply": None, "advice": None, "absence": None,
     }  # fmt: skip
     return {**usual, **changes}
 
@@ -46,6 +46,11 @@ def advised_knobs(game: str) -> dict[str, Any]:
             if is_advised(spec.setup(spec.default_preset, spec.default_players, **knobs)):
                 return knobs
     raise AssertionError(f"There is never advice on {game}.")
+
+
+def shows_cards(scene: dict[str, Any]) -> bool:
+    """Whether a scene shows the cards of anybody."""
+    return any(cards is not None for cards in scene["hands" if "hands" in scene else "slots"])
 
 
 def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:

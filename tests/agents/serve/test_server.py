@@ -18,7 +18,7 @@ from nainjaune_agents.serve.tables import FORGOTTEN
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.records.record import parse_record, verify_record
-from tests.agents.serve.pages import Page, joined, made, new_table, served
+from tests.agents.serve.pages import Page, joined, made, new_table, served, shows_cards
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[0]
@@ -138,12 +138,12 @@ def test_a_second_page_and_a_spectator_follow(tmp_path: Path) -> None:
         await one.settle()
         assert two.last == one.last
         assert looks.last["number"] == one.last["number"]
-        assert (looks.last["picture"] is None) == (not one.last["round_over"])
+        assert shows_cards(looks.last["scene"]) == one.last["round_over"]
         two.server.leave(two.viewer)
         before = len(two.sent)
         await play_on(one, random.Random(5))
         assert len(two.sent) == before
-        assert (looks.last["picture"] is None) == (one.last["picture"] is None)
+        assert looks.last["scene"] == one.last["scene"]
 
     served(tmp_path, play)
 
@@ -155,7 +155,7 @@ def test_agents_play_by_themselves_to_the_end(game: str, tmp_path: Path) -> None
         assert list(tokens) == [None]
         page = Page(server, tokens[None], "fr")
         first = await page.hello()
-        assert first["picture"]  # nobody plays who could gain by it
+        assert shows_cards(first["scene"])  # nobody plays who could gain by it
         await page.to_the_end()
         assert page.last["rounds"] == 2
 
