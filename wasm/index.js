@@ -99,6 +99,10 @@ export class Session {
     this.#call("step", "a legal action", action, action);
   }
 
+  deal() {
+    this.#call("deal", "a round that is over, of a match that goes on", "this one");
+  }
+
   undo(plies) {
     this.#call("rewind", "a number of plies that have been made", plies, plies);
   }

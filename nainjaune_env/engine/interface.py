@@ -101,6 +101,22 @@ def step(session: Any, action: Any) -> Any:
     return DONE
 
 
+def deal(session: Any) -> Any:
+    """Deals the next round of a match that goes on, where an episode is a round; the log goes on, too."""
+    rules, _ = _rules(session)
+    tables = view_at(session, at.tables, (1,), table_dtype)
+    log = LogArrays(
+        view_at(session, at.log_tables, (1, 2), table_dtype),
+        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
+        view_at(session, at.log_marks, (2, 3), np.int64),
+    )
+    if tables[0].stage != Stage.ROUND_OVER:
+        return REFUSED
+    loops.deal(tables[0], rules, log, 0)
+    _enter_or_step(session, np.int64(-1))
+    return DONE
+
+
 def rewind(session: Any, plies: Any) -> Any:
     """Plays the episode again up to ``plies`` of its log, and on to the decision there; later plies are forgotten.
 
@@ -172,6 +188,7 @@ def resample(session: Any, state: Any, count: Any) -> Any:
 FUNCTIONS = {
     "begin": ("int32(voidptr, int64, int32)", begin),
     "step": ("int32(voidptr, int32)", step),
+    "deal": ("int32(voidptr)", deal),
     "rewind": ("int32(voidptr, int32)", rewind),
     "observe": ("int32(voidptr, int32)", observe),
     "redact": ("int32(voidptr, int32)", redact),

@@ -1,0 +1,232 @@
+// A table that is played on a WebAssembly session: its plies in order, and what a viewer is sent, as `serve`'s live_table.py and views.py.
+
+import { stateOfSeed } from "./random.js";
+import { minus } from "./text.js";
+
+export const DEAL = -1; // among the plies of a table: the next round is dealt
+const OPTIONS = { whole_match: 0, skip_forced: 0, observe: 0 };
+
+/** A message that has changed nothing, by the name of its text. */
+export class Refusal extends Error {}
+
+/** The rules of a table: its preset with the knobs `changed`. `kind` is a game, see `games.js`. */
+export class Rules {
+  constructor(kind, preset, players, changed) {
+    this.preset = preset;
+    this.players = players;
+    const values = kind.setup.presets.find(({ name }) => name === preset).knobs;
+    this.knobs = { ...values, ...changed };
+    this.changed = Object.keys(this.knobs).filter((name) => this.knobs[name] !== values[name]);
+    this.kinds = Object.fromEntries(kind.setup.knobs.map((knob) => [knob.name, knob.kind]));
+    this.defaults = kind.setup.extensions; // of knobs beyond the rule sheets, which records leave out
+  }
+
+  /** Returns the first numbers of a list, one a seat. */
+  seats(values) {
+    return [...values].slice(0, this.players);
+  }
+
+  /** Returns the knobs as a record has them. */
+  written(knobs) {
+    return Object.fromEntries(Object.entries(knobs).filter(([name, value]) => !(name in this.defaults && this.defaults[name] === value)));
+  }
+}
+
+export class LiveTable {
+  /** `settings`: game, preset, players, knobs, names, agents (null: a person), rounds (null: a match), seed, every_ply, advice. */
+  constructor(kind, settings) {
+    this.kind = kind;
+    this.settings = settings;
+    const { preset, players, knobs } = settings;
+    this.rules = new Rules(kind, preset, players, knobs);
+    this.session = kind.module.session({ preset, players, knobs, options: OPTIONS });
+    this.plies = []; // with deals
+    this.rounds = 0; // that are over
+    this.totals = Array(players).fill(0);
+    this.finished = []; // the matches, or single rounds, that are over, with their last tables
+    this.begin(stateOfSeed(BigInt(settings.seed)));
+  }
+
+  /** Starts a match, dealt from a generator with `state`. */
+  begin(state) {
+    this.session.begin(state);
+    this.table = this.session.table;
+    this.match = new this.kind.Match(this.rules, this.table);
+    this.first = this.number + 1; // the number of the round's first ply
+  }
+
+  /** The number of the last ply or deal: every change adds one. */
+  get number() {
+    return this.plies.length;
+  }
+
+  get roundOver() {
+    return this.table.stage !== 0;
+  }
+
+  get matchOver() {
+    return this.roundOver && (this.settings.rounds !== null || this.table.stage === 2);
+  }
+
+  /** Whether everything is played. */
+  get over() {
+    return this.settings.rounds === null ? this.matchOver : this.roundOver && this.rounds === this.settings.rounds;
+  }
+
+  get seat() {
+    return this.table.seat;
+  }
+
+  get legal() {
+    return this.session.legal;
+  }
+
+  get needsDecision() {
+    return this.match.needsDecision(this.table, this.legal);
+  }
+
+  get persons() {
+    return this.settings.agents.flatMap((agent, seat) => (agent === null ? [seat] : []));
+  }
+
+  get personsTurn() {
+    return !this.roundOver && this.settings.agents[this.seat] === null && (this.settings.every_ply || this.needsDecision);
+  }
+
+  /** Whether the next ply is an agent's or a forced one. */
+  get goesByItself() {
+    return !this.roundOver && !this.personsTurn;
+  }
+
+  /** Makes the plies of a table that goes on; throws an `Error` where one is illegal. */
+  replay(plies) {
+    for (const action of plies) {
+      const isAllowed = action === DEAL ? this.roundOver && !this.over : !this.roundOver && this.legal.includes(action);
+      if (!isAllowed) throw new Error(`The table cannot go on: its ply ${this.number + 1} is illegal when it is repeated.`);
+      this.apply(action);
+    }
+  }
+
+  /** Makes a person's ply. */
+  play(seat, action) {
+    if (!this.personsTurn || this.seat !== seat) throw new Refusal("not_your_turn");
+    if (!this.legal.includes(action)) throw new Refusal("illegal");
+    this.apply(action);
+  }
+
+  /** Deals the next round. */
+  deal() {
+    if (!this.roundOver || this.over) throw new Refusal("no_deal");
+    this.apply(DEAL);
+  }
+
+  /** Returns how many plies stay where the last decision of `seat` is taken back; null if it has made none. */
+  beforeLastDecision(seat) {
+    const again = new LiveTable(this.kind, this.settings);
+    let found = null;
+    for (const action of this.plies) {
+      if (action !== DEAL && again.personsTurn && again.seat === seat) found = again.number;
+      again.apply(action);
+    }
+    return found;
+  }
+
+  apply(action) {
+    if (action === DEAL) this.dealNext();
+    else this.makePly(action);
+  }
+
+  dealNext() {
+    const { matchOver } = this;
+    this.plies.push(DEAL);
+    if (matchOver) {
+      this.begin(this.table.rng);
+      return;
+    }
+    this.session.deal();
+    this.table = this.session.table;
+    this.match.deal(this.table);
+    this.first = this.number + 1;
+  }
+
+  makePly(action) {
+    const { table: before, legal } = this;
+    this.session.step(action);
+    this.table = this.session.table;
+    this.plies.push(action);
+    this.match.ply(action, before, this.table, legal);
+    if (!this.roundOver) return;
+    this.rounds += 1;
+    this.match.payoffs(this.table).forEach((payoff, seat) => (this.totals[seat] += payoff));
+    if (this.matchOver) this.finished.push({ match: this.match, table: this.table });
+  }
+
+  /** Returns what `seat` may see, null a spectator; `you` is the seat of the reader. Nothing else of a table leaves the worker. */
+  view(seat, language, you) {
+    const { settings, table, roundOver } = this;
+    const speaker = this.speaker(seat ?? 0, language, you);
+    const isMine = seat !== null && this.personsTurn && this.seat === seat;
+    const amounts = (numbers) => numbers.map((number) => minus(speaker.amount(number)));
+    return {
+      type: "view",
+      number: this.number,
+      game: this.kind.setup.title,
+      preset: settings.preset,
+      names: speaker.seats.names,
+      persons: this.persons,
+      seat,
+      advice: settings.advice && seat !== null,
+      turn: roundOver ? null : this.seat,
+      scene: this.scene(seat),
+      begun: speaker.begun(),
+      events: this.events(seat, language, you),
+      moves: isMine ? this.legal.map((action) => [action, speaker.echo(action, table)]) : [],
+      playable: isMine ? this.match.playable(table, this.legal) : [],
+      settled: roundOver ? speaker.settled(table) : [],
+      payoffs: roundOver ? amounts(this.match.payoffs(table)) : [],
+      totals: amounts(this.totals),
+      standings: this.over ? this.totals.map((total) => 1 + this.totals.filter((other) => other > total).length) : [],
+      rounds: this.rounds,
+      round_over: roundOver,
+      over: this.over,
+      records: this.over ? this.finished.length : 0,
+    };
+  }
+
+  speaker(seat, language, you) {
+    return this.match.speaker(this.kind.texts[language], seat, this.settings.names, you);
+  }
+
+  /** Returns the table as it may be drawn: when the round is over with all cards, until then for a spectator only if agents play alone. */
+  scene(seat) {
+    const viewer = this.roundOver ? null : seat;
+    if (viewer === null && !this.roundOver && this.persons.length) return null;
+    return this.match.scene(viewer === null ? this.table : this.session.view(viewer), viewer);
+  }
+
+  /** Returns the events of the round for `seat`; a spectator gets each ply's as another seat than the one that made it does. */
+  events(seat, language, you) {
+    const { players } = this.settings;
+    const numbered = (said, place) => ({ number: this.first + place, said });
+    if (seat !== null) return this.speaker(seat, language, you).events().map(numbered);
+    const heard = Array.from({ length: players }, (_, other) => this.speaker(other, language, you).events());
+    return heard[0].map((_, place) => numbered(heard[(this.match.actor(place) + 1) % players][place], place));
+  }
+
+  /** Returns a summary of the rules. */
+  rulesText(seat, language) {
+    return this.speaker(seat ?? 0, language, seat).rules();
+  }
+
+  /** Returns the records of what is over, a line each, as `nainjaune` reads them. */
+  records() {
+    const { settings, kind, rules } = this;
+    return this.finished.map(({ match, table }) => {
+      const knobs = settings.rounds === null ? rules.knobs : kind.Match.singleRound(rules.knobs);
+      const { preset, players } = settings;
+      const head = { format: "nainjaune-record", version: 1, game: kind.name, preset, rules: rules.written(knobs), players };
+      const parts = [JSON.stringify(head).slice(0, -1), `"seed":${settings.seed}`, JSON.stringify({ agents: settings.names, ...match.body(table) }).slice(1)];
+      return `${parts.join(",")}\n`;
+    });
+  }
+}

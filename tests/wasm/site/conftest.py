@@ -1,0 +1,4 @@
+from pathlib import Path
+import pytest
+@pytest.fixture
+def site(): return Path("/tmp/play/site")
