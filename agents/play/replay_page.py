@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import gzip
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,10 @@ WORDS: Mapping[str, Mapping[str, str]] = {
 """The page's own words, by language."""
 
 
-def replay_data(record: Mapping[str, Any], language: str) -> bytes:
+def replay_data(record: Mapping[str, Any], language: str, *, scenes: bool = False) -> bytes:
     """Returns the pictures and texts of a ``record``, which is verified first, as JSON, with gzip.
 
+    With ``scenes`` there are scenes instead of pictures: for each the numbers of its values, in the order of ``fields``.
     Raises :class:`~nainjaune_env.core.errors.RecordError` for a record that is not right, and :class:`RulesError` for a game
     without pictures.
     """
@@ -47,23 +49,38 @@ def replay_data(record: Mapping[str, Any], language: str) -> bytes:
     texts, names = WORDS[language], shown_names(record)
     seats: list[int | None] = [None, *range(setup.players)]
     numbers: dict[str, int] = {}
-    """The parts of pictures between two ``<``, with their numbers; most parts come in many pictures."""
+    """The parts of pictures between two ``<``, or the values of scenes as JSON, with their numbers; most come many times."""
+
+    def numbered(parts: Iterable[str]) -> list[int]:
+        return [numbers.setdefault(part, len(numbers)) for part in parts]
+
+    fields: list[str] = []
     views: list[dict[str, Any]] = []
     lengths: list[int] = []
     for seat in seats:
-        films = [
-            list(setup.game.pictures.film(setup, record, seat, part=part, language=language, names=names))
-            for part in range(1, rounds + 1)
-        ]
-        lengths = [len(film) for film in films]
-        pictures = [[numbers.setdefault(part, len(numbers)) for part in svg.split("<")] for film in films for svg in film]
+        pictures: list[list[int]] = []
+        lengths = []
+        for part in range(1, rounds + 1):
+            before = len(pictures)
+            if scenes:
+                for seen in setup.game.pictures.scenes(setup, record, seat, part=part):
+                    values = dataclasses.asdict(seen)
+                    fields = list(values)
+                    pictures.append(numbered(map(json.dumps, values.values())))
+            else:
+                film = setup.game.pictures.film(setup, record, seat, part=part, language=language, names=names)
+                pictures += [numbered(svg.split("<")) for svg in film]
+            lengths.append(len(pictures) - before)
         name = texts["all"] if seat is None else texts["seat"].format(seat=seat, name=names[seat])
         views.append({"name": name, "pictures": pictures})
     firsts = [sum(lengths[:part]) for part in range(rounds)]
     plies = [] if setup.game.advice is None else setup.game.advice.plies(setup, record)
     data = {
         "title": f"{setup.game.title} · {setup.preset} · {', '.join(names)}",
-        "parts": list(numbers),
+        "drawing": setup.game.name,
+        "names": list(names),
+        "fields": fields,
+        "parts": [json.loads(part) for part in numbers] if scenes else list(numbers),
         "views": views,
         "rounds": [{"first": first, "pictures": length} for first, length in zip(firsts, lengths, strict=True)],
         "decisions": [firsts[ply.part - 1] + ply.number - 1 for ply in plies],

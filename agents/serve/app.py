@@ -6,11 +6,9 @@ import asyncio
 import ipaddress
 import logging
 import math
-import mimetypes
 import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import tornado.httpserver
@@ -19,14 +17,11 @@ import tornado.web
 import tornado.websocket
 from tornado.iostream import IOStream
 
-from ..play.replay_page import SCRIPT
+from .page_files import page_files
 from .protocol import Rate
 from .server import TableServer
-from .tables import Viewer, refuse, to_text
-from .texts import TEXTS
+from .tables import Viewer, refuse
 
-PAGE = Path(__file__).with_name("static")
-FIRST = "index.html"
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -47,20 +42,6 @@ ACCEPT_AGAIN = 1.0
 """Seconds to wait where no more connections can be accepted, as with too many open files."""
 LATE = 1 << 22
 """Bytes that may wait for a page that does not read them, before its connection is closed."""
-
-
-def page_files() -> dict[str, tuple[str, bytes]]:
-    """Returns the type and the content of every file that is served, by its path. No other path is ever looked up."""
-    files = {f"/{path.name}": path.read_bytes() for path in PAGE.iterdir() if path.is_file()}
-    texts = {f"/texts-{name}.json": to_text(texts.page).encode() for name, texts in TEXTS.items()}
-    typed = {path: (_type_of(path), content) for path, content in {**files, **texts}.items()}
-    replay = {f"/{SCRIPT.name}": (_type_of(SCRIPT.name), SCRIPT.read_bytes())}
-    return {"/": typed.pop(f"/{FIRST}"), **typed, **replay}
-
-
-def _type_of(path: str) -> str:
-    kind = {".js": "text/javascript", ".svg": "image/svg+xml"}.get(Path(path).suffix) or mimetypes.guess_type(path)[0]
-    return f"{kind or 'application/octet-stream'}; charset=utf-8"
 
 
 def is_own_name(host: str, names: frozenset[str]) -> bool:
@@ -107,7 +88,7 @@ class _File(_Guarded):
         self.files = files
 
     def get(self) -> None:
-        kind, content = self.files.get(self.request.path, ("", None))
+        kind, content = self.files.get(self.request.path[1:], ("", None))
         if content is None:
             raise tornado.web.HTTPError(404)
         self.set_header("Content-Type", kind)

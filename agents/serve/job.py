@@ -17,6 +17,7 @@ from nainjaune_env.core.errors import NainJauneError, RecordError
 from nainjaune_env.records.record import Record, parse_record, setup_of, shown_names, verify_record
 
 from ..play.replay_page import replay_data
+from .page_files import DRAWN
 from .protocol import error_text
 
 REFUSED = 2
@@ -26,13 +27,14 @@ SCALE = 0.5
 
 
 def work(request: dict[str, Any]) -> bytes:
-    """Returns the result of a request: with ``kind`` "replay" that of ``replay_data``, with "film" a GIF of one round.
+    """Returns the result of a request: with ``kind`` "film" a GIF of one round, with "replay" what ``replay_data`` returns.
 
+    A replay has scenes if the page draws the game, and else pictures.
     Raises :class:`RecordError` for a record that is not right.
     """
     record, language = parse_record(request["record"]), request["language"]
     if request["kind"] == "replay":
-        return replay_data(record, language)
+        return replay_data(record, language, scenes=setup_of(record).game.name in DRAWN)
     return _film(record, language, request["round"], request["view"])
 
 

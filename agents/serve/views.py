@@ -1,7 +1,8 @@
-"""What one viewer of a table is sent: the picture, the words, the legal moves. Nothing else of a table leaves the server."""
+"""What one viewer of a table is sent: the scene, the words, the legal moves. Nothing else of a table leaves the server."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from nainjaune_env.engine.compiled import loops_of, numbers_of
 
 from .live_table import LiveTable
+from .page_files import DRAWN
 
 
 def view(live: LiveTable, seat: int | None, language: str, you: int | None) -> dict[str, Any]:
@@ -22,17 +24,18 @@ def view(live: LiveTable, seat: int | None, language: str, you: int | None) -> d
         "type": "view",
         "number": live.number,
         "game": settings.setup.game.title,
+        "drawing": settings.setup.game.name,
         "preset": settings.setup.preset,
         "names": list(speaker.names),
         "persons": settings.persons,
+        "agents": list(settings.agents),
         "seat": seat,
         "advice": settings.advice and seat is not None,
         "turn": None if table.round_over else table.at_turn,
-        "picture": picture(live, seat, language, you),
+        **_shown(live, seat, language, you),
         "begun": listener.begun,
         "events": live.events(seat, language, you),
         "moves": [[action, speaker.echo(action)] for action in table.legal] if mine else [],
-        "cards": _cards(live, seat) if mine and seat is not None else [],
         "settled": speaker.settled() if table.round_over else [],
         "payoffs": _amounts(speaker, table.payoff) if table.round_over else [],
         "totals": _amounts(speaker, live.totals),
@@ -44,12 +47,28 @@ def view(live: LiveTable, seat: int | None, language: str, you: int | None) -> d
     }
 
 
-def _cards(live: LiveTable, seat: int) -> list[list[float]]:
-    """Returns the cards of the picture that ``seat`` may play, each as the values of an ``OwnCard``."""
-    setup, table = live.settings.setup, live.table
-    assert setup.game.pictures is not None
-    cards = setup.game.pictures.own_cards(setup, _redacted(live, seat)[0], seat, **table.history)
-    return [[round(value, 1) for value in card] for card in cards if card.action in table.legal]
+def _shown(live: LiveTable, seat: int | None, language: str, you: int | None) -> dict[str, Any]:
+    """Returns the table as ``seat`` sees it, from what the kernel's ``redact`` leaves: the scene, and which cards may be played.
+
+    When the round is over everybody sees all cards. Until then a spectator sees all cards if only agents play, and else what
+    everybody sees. A game that the page does not draw has a picture too.
+    """
+    setup, table, names = live.settings.setup, live.table, live.settings.names
+    pictures = setup.game.pictures
+    assert pictures is not None
+    viewer = None if table.round_over else seat
+    is_public = viewer is None and not table.round_over and bool(live.settings.persons)
+    rows = table.position if viewer is None and not is_public else _redacted(live, viewer or 0)
+    seen = pictures.seen_by(setup, rows[0], 0 if is_public else viewer, **table.history)
+    mine = viewer is not None and live.persons_turn and table.at_turn == viewer
+    picture = None
+    if setup.game.name not in DRAWN and not is_public:
+        picture = pictures.svg(setup, rows[0], viewer, language=language, names=names, you=you, **table.history)
+    return {
+        "scene": dataclasses.asdict(pictures.public(seen) if is_public else seen),
+        "playable": pictures.playable(seen, table.legal) if mine else [],
+        "picture": picture,
+    }
 
 
 def _redacted(live: LiveTable, seat: int) -> np.ndarray[Any, Any]:
@@ -66,21 +85,6 @@ def _amounts(speaker: Any, payoffs: Sequence[int] | np.ndarray[Any, Any]) -> lis
 def _places(totals: np.ndarray[Any, Any]) -> list[int]:
     """Returns each seat's place, from 1; equal totals share one."""
     return [1 + int((totals > total).sum()) for total in totals]
-
-
-def picture(live: LiveTable, seat: int | None, language: str, you: int | None) -> str | None:
-    """Returns the table as the game's painter draws it for ``seat``, from what the kernel's ``redact`` leaves.
-
-    When the round is over everybody sees all cards. Until then a spectator sees all cards if only agents play, and else none.
-    """
-    setup, table = live.settings.setup, live.table
-    viewer = None if table.round_over else seat
-    if viewer is None and not table.round_over and live.settings.persons:
-        return None
-    rows = table.position if viewer is None else _redacted(live, viewer)
-    assert setup.game.pictures is not None
-    names = live.settings.names
-    return setup.game.pictures.svg(setup, rows[0], viewer, language=language, names=names, you=you, **table.history)
 
 
 def rules_text(live: LiveTable, seat: int | None, language: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypedDict, Unpack
 
@@ -124,23 +125,36 @@ class History(TypedDict, total=False):
     """The action of each ply since, forced ones too."""
 
 
-class OwnCard(NamedTuple):
-    """What is visible of a card in the viewer's hand, in units of the picture."""
-
-    action: int
-    """The action that plays it, legal or not; cards that the rules do not tell apart have the same one."""
-    x: float
-    """Of the upper left corner, from the left."""
-    y: float
-    """From the top."""
-    width: float
-    height: float
-    degrees: float
-    """By which it is turned clockwise around this corner."""
-
-
 class Pictures(Protocol):
-    """Tables of one game as SVG documents, from which pixels and films are made."""
+    """What is seen of one game's tables: scenes, which are plain data, and SVG documents, from which pixels and films are made.
+
+    A scene is a frozen dataclass of numbers, texts, None, and tuples and dataclasses of these. It holds nothing that its seat may
+    not know.
+    """
+
+    ARTWORK: Path
+    """The folder with the SVG files that its pictures are made of."""
+
+    def language_of(self, name: str) -> Any:
+        """Returns the game's texts in a language; its ``words`` and ``labels`` are dataclasses."""
+
+    def seen_by(self, setup: Setup, table: Any, seat: int | None, **history: Unpack[History]) -> Any:
+        """Returns the scene at ``table`` as ``seat`` sees it; None is a spectator, who sees every card."""
+
+    def public(self, seen: Any) -> Any:
+        """Returns the scene of a seat without what that seat alone knows: what everybody at the table sees."""
+
+    def playable(self, seen: Any, legal: Sequence[int]) -> list[tuple[int, Any]]:
+        """Returns the ``legal`` actions that play a card of the viewer, each with the card, as the scene names it.
+
+        Cards that the rules do not tell apart have the same action.
+        """
+
+    def scenes(self, setup: Setup, body: Mapping[str, Any], seat: int | None = None, *, part: int | None = None) -> Iterator[Any]:
+        """Yields the scene of the opening and one after each ply of a verified record with this ``body``; ``part``: of one round.
+
+        Raises :class:`~nainjaune_env.core.errors.RecordError` for a round that the record does not have.
+        """
 
     def svg(
         self,
@@ -158,9 +172,6 @@ class Pictures(Protocol):
         ``names`` are the players', in seat order. Every picture of a game has the same size; equal scenes give equal bytes.
         """
 
-    def own_cards(self, setup: Setup, table: Any, seat: int, **history: Unpack[History]) -> list[OwnCard]:
-        """Returns where the cards of ``seat`` are in its :meth:`svg`, from left to right."""
-
     def film(
         self,
         setup: Setup,
@@ -171,10 +182,7 @@ class Pictures(Protocol):
         language: str = "en",
         names: Sequence[str] | None = None,
     ) -> Iterator[str]:
-        """Yields a picture of the opening and one after each ply of a verified record with this ``body``; ``part``: of one round.
-
-        Raises :class:`~nainjaune_env.core.errors.RecordError` for a round that the record does not have.
-        """
+        """Yields a picture of each of :meth:`scenes`."""
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from nainjaune_env.core.spec import History, OwnCard, Setup
+from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
-from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import Labels, Words, language_of
-from nainjaune_env.games.batasaurus.records.replay import check_part, open_record, tricks_of
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
-from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene, seats_from
+from nainjaune_env.games.batasaurus.view.scene import (
+    FACE_DOWN,
+    LastTrick,
+    Scene,
+    playable,
+    public,
+    scenes,
+    seats_from,
+    seen_by,
+)
 from nainjaune_env.games.batasaurus.view.text import status
 from nainjaune_env.render import svg as draw
+
+__all__ = ["ARTWORK", "dinosaur", "drawing", "film", "language_of", "playable", "public", "scenes", "seen_by", "svg"]
 
 ARTWORK = Path(__file__).parent / "artwork"
 WIDTH, HEIGHT = 1280, 920
@@ -53,18 +62,7 @@ def svg(
     **history: Unpack[History],
 ) -> str:
     """Returns the table as SVG as ``seat`` sees it; arguments as in ``view.text.render_text``."""
-    return drawing(scene(setup, table, seat, tricks=tricks_of(setup, **history)), language=language, names=names, you=you)
-
-
-def own_cards(setup: Setup, table: Table, seat: int, **history: Unpack[History]) -> list[OwnCard]:
-    """Returns where the full slots of ``seat`` are in its :func:`svg`, from left to right."""
-    slots = scene(setup, table, seat).slots[seat] or ()
-    size = CARD_WIDTH * LARGE, CARD_HEIGHT * LARGE
-    return [
-        OwnCard(slot, x, SLOTS_Y, *size, 0)
-        for (slot, value), x in zip(enumerate(slots), own_places(len(slots)), strict=True)
-        if value is not None
-    ]
+    return drawing(seen_by(setup, table, seat, **history), language=language, names=names, you=you)
 
 
 def film(
@@ -76,18 +74,9 @@ def film(
     language: str = "en",
     names: Sequence[str] | None = None,
 ) -> Iterator[str]:
-    """Yields pictures of the opening of a verified record and of every ply, including the memorising steps (B4.2).
-
-    They show what ``seat`` sees. Raises :class:`~nainjaune_env.core.errors.RecordError` unless ``part`` is None or 1.
-    """
-    check_part(part)
-    replay = open_record(setup, body)
-    moves = iter(body["moves"])
-    while True:
-        yield drawing(scene(setup, replay.table, seat, tricks=replay.tricks), language=language, names=names)
-        if replay.round_over:
-            return
-        replay.step(MEMORISE if replay.memorising else next(moves)[1])
+    """Yields a picture of each of :func:`~nainjaune_env.games.batasaurus.view.scene.scenes`."""
+    for seen in scenes(setup, body, seat, part=part):
+        yield drawing(seen, language=language, names=names)
 
 
 def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None, you: int | None = None) -> str:
@@ -267,13 +256,9 @@ def _own(seen: Scene, name: str, words: Words, labels: Labels) -> list[str]:
     parts += _head(seen, me, name, 62, OWN_Y + 8, OWN_WIDTH - 28, labels)
     parts += _unshown(seen, me, 62, OWN_Y + 44, 500, labels)
     slots = seen.slots[me] or ()
-    for (slot, value), x in zip(enumerate(slots), own_places(len(slots)), strict=True):
+    begin, step = draw.spread(len(slots), OWN_WIDTH, CARD_WIDTH * LARGE, 9.4)
+    for slot, value in enumerate(slots):
+        x = 48 + begin + slot * step
         parts.append(_empty(x, SLOTS_Y, LARGE) if value is None else _card(value, x, SLOTS_Y, LARGE, words))
         parts.append(draw.text(x + CARD_WIDTH * LARGE / 2, SLOTS_Y - 9, str(slot), 14, anchor="middle", fill=QUIET))
     return parts
-
-
-def own_places(slots: int) -> list[float]:
-    """Returns the left edges of the viewer's ``slots``, whose top is at ``SLOTS_Y``."""
-    begin, step = draw.spread(slots, OWN_WIDTH, CARD_WIDTH * LARGE, 9.4)
-    return [48 + begin + slot * step for slot in range(slots)]

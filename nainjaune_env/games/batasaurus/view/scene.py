@@ -5,14 +5,16 @@ A :class:`Scene` made for a seat holds nothing that the seat may not know (B4), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_viewer
 from nainjaune_env.games.batasaurus import kernel
-from nainjaune_env.games.batasaurus.records.replay import Trick, winners_of
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.records.replay import Trick, check_part, open_record, tricks_of, winners_of
 from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in
 
@@ -42,7 +44,7 @@ class Scene:
     players: int
     dinosaurs: int
     viewer: int | None
-    """The seat whose view this is; None for a spectator, who sees every card."""
+    """The seat whose view this is; None for a spectator, who sees every card, or in a :func:`public` scene only those shown."""
     phase: Phase
     trick: int
     """The number of the current trick, from 1."""
@@ -89,7 +91,7 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
     """
     n, rules = setup.players, rules_of(setup)
     seat = check_viewer("The viewer", seat, n)
-    over = table.stage != Stage.PLAYING
+    over = bool(table.stage != Stage.PLAYING)
     piles = tuple(map(int, table.pile[:n]))
     finished = [trick for trick in tricks if trick.gains is not None]
     ongoing = [trick for trick in tricks if trick.gains is None]
@@ -116,6 +118,38 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
         last=LastTrick(finished[-1].leader, _shown(finished[-1], n), finished[-1].gains or ()) if finished else None,
         winners=tuple(winners_of(piles)) if over else (),
     )
+
+
+def seen_by(setup: Setup, table: Table, seat: int | None, **history: Unpack[History]) -> Scene:
+    """Returns the scene at ``table`` with its last trick, which its history gives."""
+    return scene(setup, table, seat, tricks=tricks_of(setup, **history))
+
+
+def public(seen: Scene) -> Scene:
+    """Returns the scene of a seat without what that seat alone knows."""
+    committed = tuple(None if value is None else FACE_DOWN for value in seen.committed)
+    return replace(seen, viewer=None, slots=(None,) * seen.players, committed=committed)
+
+
+def playable(seen: Scene, legal: Sequence[int]) -> list[tuple[int, int]]:
+    """Returns the ``legal`` actions that play a card of the viewer, each with the card's slot."""
+    slots = seen.slots[seen.viewer or 0] or ()
+    return [(slot, slot) for slot, value in enumerate(slots) if value is not None and slot in legal]
+
+
+def scenes(setup: Setup, body: Mapping[str, Any], seat: int | None = None, *, part: int | None = None) -> Iterator[Scene]:
+    """Yields the opening of a verified record and every ply as ``seat`` sees it, including the memorising steps (B4.2).
+
+    Raises :class:`~nainjaune_env.core.errors.RecordError` unless ``part`` is None or 1.
+    """
+    check_part(part)
+    replay = open_record(setup, body)
+    moves = iter(body["moves"])
+    while True:
+        yield scene(setup, replay.table, seat, tricks=replay.tricks)
+        if replay.round_over:
+            return
+        replay.step(MEMORISE if replay.memorising else next(moves)[1])
 
 
 def _sees(setup: Setup, table: Table, owner: int, viewer: int | None) -> bool:

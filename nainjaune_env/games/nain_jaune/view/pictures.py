@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from nainjaune_env.core.cards import RANKS
-from nainjaune_env.core.spec import History, OwnCard, Setup
+from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
-from nainjaune_env.games.nain_jaune.actions import ACTION_OF
 from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Labels, Words
-from nainjaune_env.games.nain_jaune.records.replay import open_recorded, recorded_rounds
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view import pieces
 from nainjaune_env.games.nain_jaune.view.pieces import CARD_HEIGHT, CARD_WIDTH
-from nainjaune_env.games.nain_jaune.view.scene import Scene, scene, seen_by
+from nainjaune_env.games.nain_jaune.view.scene import Scene, playable, public, scenes, seen_by
 from nainjaune_env.games.nain_jaune.view.text import status
 from nainjaune_env.render.svg import (
     BUBBLE_HEIGHT,
@@ -47,7 +45,10 @@ from nainjaune_env.render.svg import (
     text_width,
 )
 
-TABLE = pieces.ARTWORK / "table.svg"
+__all__ = ["ARTWORK", "drawing", "film", "language_of", "playable", "public", "scenes", "seen_by", "svg"]
+
+ARTWORK = pieces.ARTWORK
+TABLE = ARTWORK / "table.svg"
 WIDTH, HEIGHT = 1280, 920
 BOARD_X, BOARD_Y, BOARD_WIDTH, BOARD_HEIGHT = 394, 238, 492, 322
 PANEL, WIDE_PANEL, OWN_PANEL = 260, 660, 222
@@ -94,11 +95,6 @@ def svg(
     return drawing(seen_by(setup, table, seat, **history), language=language, names=names, you=you)
 
 
-def own_cards(setup: Setup, table: Table, seat: int, **history: Unpack[History]) -> list[OwnCard]:
-    """Returns where the cards of ``seat`` are in its :func:`svg`, from left to right."""
-    return own_places(seen_by(setup, table, seat, **history))
-
-
 def film(
     setup: Setup,
     body: Mapping[str, Any],
@@ -108,16 +104,9 @@ def film(
     language: str = "en",
     names: Sequence[str] | None = None,
 ) -> Iterator[str]:
-    """Yields a picture of each deal and each move of a verified record, as ``seat`` sees it; ``part``: one round only, from 1.
-
-    Raises :class:`~nainjaune_env.core.errors.RecordError` for a round that the record does not have.
-    """
-    for round_number, written in recorded_rounds(body, part):
-        replay = open_recorded(setup, written, round_number)
-        yield drawing(scene(setup, replay.table, seat, replay), language=language, names=names)
-        for _, move in written["moves"]:
-            replay.play(move)
-            yield drawing(scene(setup, replay.table, seat, replay), language=language, names=names)
+    """Yields a picture of each of :func:`~nainjaune_env.games.nain_jaune.view.scene.scenes`."""
+    for seen in scenes(setup, body, seat, part=part):
+        yield drawing(seen, language=language, names=names)
 
 
 def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None, you: int | None = None) -> str:
@@ -181,7 +170,7 @@ def _title(seen: Scene, labels: Labels) -> list[str]:
         text(34, 48, "Nain Jaune", 22, bold=True, fill=PALE),
         text(34, 72, seen.preset, 15, fill=QUIET),
         text(34, 94, f"{labels.round} {seen.round}", 15, fill=QUIET),
-        element("g", {"transform": f"translate({WIDTH - 50} 52) scale({side} 1)"}, artwork(pieces.ARTWORK / "clockwise.svg")),
+        element("g", {"transform": f"translate({WIDTH - 50} 52) scale({side} 1)"}, artwork(ARTWORK / "clockwise.svg")),
     ]
 
 
@@ -304,23 +293,14 @@ def _own(seen: Scene, name: str, words: Words) -> list[str]:
     parts += _purse(seen, me, name, EDGE + 18, HAND_Y + 32, OWN_PANEL - 24)
     if me == seen.winner:
         parts.append(crown(WIDTH / 2, HAND_Y + 60, 3.5))
-    for card, place in zip(seen.hands[me] or (), own_places(seen), strict=True):
-        parts.append(pieces.face(card, words, place.x, place.y, LARGE, place.degrees))
-    return parts
-
-
-def own_places(seen: Scene) -> list[OwnCard]:
-    """Returns what is visible of each card of the seat at the bottom."""
-    hand = seen.hands[seen.bottom] or ()
+    hand = seen.hands[me] or ()
     begin, step = spread(len(hand), WIDTH - EDGE - 10 - HAND_X, CARD_WIDTH * LARGE, 6)
-    wanted = RANKS[seen.required - 1] if seen.required and seen.bottom == seen.at_turn else ""
-    places = []
+    wanted = RANKS[seen.required - 1] if seen.required and me == seen.at_turn else ""
     for k, card in enumerate(hand):
         off = (k - (len(hand) - 1) / 2) / max(len(hand) - 1, 1)  # from -0.5 to 0.5: the cards lie in a slight fan
         x, y = HAND_X + begin + k * step, HAND_Y + 30 * off * off - LIFT * (card[0] == wanted)
-        width = CARD_WIDTH * LARGE if k == len(hand) - 1 else min(CARD_WIDTH * LARGE, step)  # the next card may cover a part
-        places.append(OwnCard(ACTION_OF[card], x, y, width, CARD_HEIGHT * LARGE, 5 * off))
-    return places
+        parts.append(pieces.face(card, words, x, y, LARGE, 5 * off))
+    return parts
 
 
 def _bubble(seen: Scene, panels: Sequence[Spot], words: Words) -> list[str]:

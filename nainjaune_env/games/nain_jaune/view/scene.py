@@ -5,15 +5,16 @@ A :class:`Scene` made for a seat holds nothing that the seat may not know (N6), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nainjaune_env.core.cards import DECK, by_rank, cards_in
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_viewer
-from nainjaune_env.games.nain_jaune.records.replay import Replay, replay_round
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF
+from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded, recorded_rounds, replay_round
 from nainjaune_env.games.nain_jaune.state import NOBODY
 
 SIDES = {2: (0, 1), 3: (1, 0), 4: (1, 1), 5: (1, 2), 6: (1, 3), 7: (2, 2), 8: (2, 3)}
@@ -28,7 +29,7 @@ class Scene:
     players: int
     direction: str
     viewer: int | None
-    """The seat that sees the scene, or None for a spectator, who sees every hand."""
+    """The seat that sees the scene, or None for a spectator, who sees every hand, or none in a :func:`public` scene."""
     round: int
     """Rounds dealt in this match, this one included."""
     dealer: int
@@ -100,6 +101,30 @@ def scene(setup: Setup, table: Table, seat: int | None = None, replay: Replay | 
         grand_opera=bool(table.opera),
         payoffs=tuple(int(table.stack[k] - table.before[k]) for k in range(n)),
     )
+
+
+def public(seen: Scene) -> Scene:
+    """Returns the scene of a seat without what that seat alone knows."""
+    return replace(seen, viewer=None, hands=(None,) * seen.players)
+
+
+def playable(seen: Scene, legal: Sequence[int]) -> list[tuple[int, str]]:
+    """Returns the ``legal`` actions that play a card of the viewer's hand, each with the card; none is a silent play."""
+    hand = seen.hands[seen.bottom] or ()
+    return [(ACTION_OF[card], card) for card in hand if ACTION_OF[card] in legal]
+
+
+def scenes(setup: Setup, body: Mapping[str, Any], seat: int | None = None, *, part: int | None = None) -> Iterator[Scene]:
+    """Yields each deal and each move of a verified record, as ``seat`` sees it; ``part``: one round only, from 1.
+
+    Raises :class:`~nainjaune_env.core.errors.RecordError` for a round that the record does not have.
+    """
+    for round_number, written in recorded_rounds(body, part):
+        replay = open_recorded(setup, written, round_number)
+        yield scene(setup, replay.table, seat, replay)
+        for _, move in written["moves"]:
+            replay.play(move)
+            yield scene(setup, replay.table, seat, replay)
 
 
 def seen_by(setup: Setup, table: Table, seat: int | None, *, opening: Table = None, actions: Sequence[int] = ()) -> Scene:
