@@ -4,7 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 
 const site = process.argv[2];
-const imported = (name) => import(pathToFileURL(path.join(site, name)));
+const imported = (name) => import(pathToFileURL(path.join(site, "offline", name)));
 const { LiveTable } = await imported("live_table.js");
 const { loadGame } = await imported("games.js");
 const bytes = (name) => fs.readFileSync(path.join(site, name));

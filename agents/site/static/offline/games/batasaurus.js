@@ -162,9 +162,15 @@ export class Match {
       (table.slots[owner] >> slot) & 1 ? (isSeen ? value : FACE_DOWN) : null);
   }
 
-  /** Returns the cards that the seat to act may play, as [action, slot]. */
-  playable(table, legal) {
-    return legal.filter((action) => action !== MEMORISE).map((action) => [action, action]);
+  /** Returns the scene of a seat without what that seat alone knows. */
+  static publicScene(scene) {
+    const committed = scene.committed.map((value) => (value === null ? null : FACE_DOWN));
+    return { ...scene, viewer: null, slots: scene.slots.map(() => null), committed };
+  }
+
+  /** Returns the legal actions that play a card of the viewer, each with the card's slot. */
+  static playable({ viewer, slots }, legal) {
+    return slots[viewer].flatMap((value, slot) => (value !== null && legal.includes(slot) ? [[slot, slot]] : []));
   }
 
   payoffs(table) {

@@ -35,16 +35,23 @@ export class Rules {
 export class LiveTable {
   /** `settings`: game, preset, players, knobs, names, agents (null: a person), rounds (null: a match), seed, every_ply, advice. */
   constructor(kind, settings) {
+    if (Object.keys(settings.knobs).length) throw new Refusal("no_knobs");
     this.kind = kind;
     this.settings = settings;
     const { preset, players, knobs } = settings;
     this.rules = new Rules(kind, preset, players, knobs);
-    this.session = kind.module.session({ preset, players, knobs, options: OPTIONS });
+    this.spare = ((kind.spare ??= {})[`${preset}-${players}`] ??= []); // sessions of closed tables, since none is ever given back
+    this.session = this.spare.pop() ?? kind.module.session({ preset, players, options: OPTIONS });
     this.plies = []; // with deals
     this.rounds = 0; // that are over
     this.totals = Array(players).fill(0);
     this.finished = []; // the matches, or single rounds, that are over, with their last tables
     this.begin(stateOfSeed(BigInt(settings.seed)));
+  }
+
+  /** Lets the next table have the session of this one, which is used no more. */
+  close() {
+    this.spare.push(this.session);
   }
 
   /** Starts a match, dealt from a generator with `state`. */
@@ -128,6 +135,7 @@ export class LiveTable {
       if (action !== DEAL && again.personsTurn && again.seat === seat) found = again.number;
       again.apply(action);
     }
+    again.close();
     return found;
   }
 
@@ -171,17 +179,18 @@ export class LiveTable {
       type: "view",
       number: this.number,
       game: this.kind.setup.title,
+      drawing: this.kind.name,
       preset: settings.preset,
       names: speaker.seats.names,
       persons: this.persons,
+      agents: settings.agents,
       seat,
       advice: settings.advice && seat !== null,
       turn: roundOver ? null : this.seat,
-      scene: this.scene(seat),
+      ...this.shown(seat, isMine),
       begun: speaker.begun(),
       events: this.events(seat, language, you),
       moves: isMine ? this.legal.map((action) => [action, speaker.echo(action, table)]) : [],
-      playable: isMine ? this.match.playable(table, this.legal) : [],
       settled: roundOver ? speaker.settled(table) : [],
       payoffs: roundOver ? amounts(this.match.payoffs(table)) : [],
       totals: amounts(this.totals),
@@ -197,11 +206,19 @@ export class LiveTable {
     return this.match.speaker(this.kind.texts[language], seat, this.settings.names, you);
   }
 
-  /** Returns the table as it may be drawn: when the round is over with all cards, until then for a spectator only if agents play alone. */
-  scene(seat) {
+  /** Returns the scene and which cards may be played. When the round is over everybody sees all cards; until then a spectator sees
+   * all of them if only agents play, and else what everybody sees. */
+  shown(seat, isMine) {
+    const { Match } = this.kind;
     const viewer = this.roundOver ? null : seat;
-    if (viewer === null && !this.roundOver && this.persons.length) return null;
-    return this.match.scene(viewer === null ? this.table : this.session.view(viewer), viewer);
+    const isPublic = viewer === null && !this.roundOver && this.persons.length > 0;
+    const isRedacted = viewer !== null || isPublic;
+    const scene = this.match.scene(isRedacted ? this.session.view(viewer ?? 0) : this.table, isPublic ? 0 : viewer);
+    return {
+      scene: isPublic ? Match.publicScene(scene) : scene,
+      playable: isMine ? Match.playable(scene, this.legal) : [],
+      picture: null,
+    };
   }
 
   /** Returns the events of the round for `seat`; a spectator gets each ply's as another seat than the one that made it does. */

@@ -2,7 +2,7 @@
 
 import * as batasaurus from "./games/batasaurus.js";
 import * as nainJaune from "./games/nain_jaune.js";
-import { Game } from "./wasm.js";
+import { Game } from "../wasm/index.js";
 
 const MATCHES = { nain_jaune: nainJaune.Match, batasaurus: batasaurus.Match };
 

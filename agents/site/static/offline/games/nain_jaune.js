@@ -102,8 +102,8 @@ export class Match {
       captors: table.captor.map((who) => (who < 0 ? null : who)),
       stacks: seats.map((each) => Number(table.stack[each])),
       sizes: seats.map((each) => table.cards[each]),
-      hands: seats.map((each) => (seat === null || seat === each ? round.hands[each] : null)),
-      run: round.run,
+      hands: seats.map((each) => (seat === null || seat === each ? [...round.hands[each]] : null)),
+      run: [...round.run],
       call: round.call,
       winner: table.winner < 0 ? null : table.winner,
       grand_opera: table.opera !== 0,
@@ -111,10 +111,14 @@ export class Match {
     };
   }
 
-  /** Returns the cards that the seat to act may play, as [action, card]. */
-  playable(table, legal) {
-    const round = this.rounds.at(-1);
-    return round.hands[table.seat].flatMap((card) => movesOf(card).map(actionOf).filter((action) => legal.includes(action)).map((action) => [action, card]));
+  /** Returns the scene of a seat without what that seat alone knows. */
+  static publicScene(scene) {
+    return { ...scene, viewer: null, hands: scene.hands.map(() => null) };
+  }
+
+  /** Returns the legal actions that play a card of the viewer, each with the card. */
+  static playable({ viewer, hands }, legal) {
+    return hands[viewer].map((card) => [actionOf(card), card]).filter(([action]) => legal.includes(action));
   }
 
   payoffs(table) {

@@ -1,0 +1,35 @@
+// The players that take seats: heuristics of the module by name, and trained networks where the site has one for the rules.
+
+import { stateOf } from "./random.js";
+
+const PURPOSE = 10n; // of the generators of decisions, as `Stream.SERVE`
+export const STRONG = "zoo:strong";
+
+/** Returns the path of the network for a setup, or undefined; it plays the preset as it is. */
+export const networkOf = (kind, { preset, players, knobs }) =>
+  Object.keys(knobs).length ? undefined : kind.setup.networks[`${preset}-${players}`];
+
+/** Returns the names of the players that can be seated at a table with these settings. */
+export function offered(kind, settings) {
+  return [...Object.keys(kind.module.description.agents), ...(networkOf(kind, settings) ? [STRONG] : [])];
+}
+
+/** Returns the player whom results are compared with: the strongest that the site has for these settings. */
+export const reference = (kind, settings) => (networkOf(kind, settings) ? STRONG : kind.module.description.yardstick);
+
+/** Loads the network for a table into its module, once; `load(path)` gives the bytes of a file. */
+export async function loadNetwork(kind, settings, load) {
+  const path = networkOf(kind, settings);
+  if (path && !kind.network) kind.network = kind.module.network(await load(path));
+}
+
+/** Returns the action of a player by name; the generator of a decision depends on its number alone. */
+export function decide(live, name) {
+  const state = stateOf(BigInt(live.settings.seed), PURPOSE, live.number);
+  return live.session.decide(name === STRONG ? live.kind.network : name, state);
+}
+
+/** Returns the ply of the seat to act, which is not a person's to choose: an agent's, or the one of a forced ply. */
+export function agentsAction(live) {
+  return live.needsDecision ? decide(live, live.settings.agents[live.seat]) : live.legal[0];
+}
