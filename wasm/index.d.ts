@@ -17,6 +17,10 @@ export interface Description {
   /** Packed rules by preset and number of seats. */
   presets: Record<string, Record<string, number[]>>;
   options: Options;
+  /** The heuristics by name, with a line on each. */
+  agents: Record<string, { number: number; about: string }>;
+  /** The best of them. */
+  yardstick: string;
   observation: Record<string, { size: number; fingerprint: string }>;
   start_values: Record<string, number>;
   plies: number;
@@ -45,6 +49,8 @@ export class Game {
   /** Compiles `module`. Throws an `Error` if it was built by another version than its description. */
   static load(module: BufferSource | Response | Promise<Response>, description: Description): Promise<Game>;
   readonly description: Description;
+  /** Loads the file of a network (`nainjaune network`). Throws a `RangeError` if it is damaged or for another game or version. */
+  network(bytes: ArrayBuffer | ArrayBufferView): Network;
   /** Throws a `RangeError` for an unknown preset, and for a number of seats that the preset does not have. */
   session(settings?: { preset?: string; players?: number; options?: Partial<Options> }): Session;
 }
@@ -75,6 +81,57 @@ export class Session {
   view(seat: number): Table;
   /** A copy of what `seat` observes. */
   observation(seat: number): Uint8Array;
+  /**
+   * The action that a player takes for the seat to act: a heuristic by its name, or a network. `random` draws from a generator
+   * with the 64-bit `state`, by default 0.
+   */
+  decide(player: string | Network, state?: bigint): number;
+  /** The action of a network, its logits of all actions, and the value of the rest of the round in the game's unit. */
+  evaluate(network: Network): { action: number; logits: number[]; value: number };
+  /** Begins advice for the seat to act. Each action is played on to the end of the round by the heuristic `player` in all seats. */
+  advise(settings?: { player?: string; state?: bigint }): Advice;
   /** Tables that the seat to act cannot tell from this one, drawn from a generator with the 64-bit `state`. */
   resample(state: bigint, count: number): Table[];
 }
+
+/** What an action brings the seat to act from now to the end of the round, over determinizations. */
+export interface ActionValue {
+  action: number;
+  /** Determinizations. */
+  count: number;
+  mean: number;
+  /** The standard error of the mean: 1.96 of them are the half-width of a 95 % interval. */
+  error: number;
+  /** How far the mean is below that of the best action, in the determinizations of both. */
+  behind: number;
+  behindError: number;
+}
+
+/** The values of the actions of one decision; they are lost when the session changes or begins other advice. */
+export class Advice {
+  readonly actions: number[];
+  /** Tries `actions`, by default all, in `count` further determinizations. */
+  add(count: number, actions?: number[]): void;
+  /** From the best action to the worst. */
+  readonly values: ActionValue[];
+  /** The larger half-width of two 95 % intervals: of the best action's mean, and of its lead over actions that may be as good. */
+  readonly halfWidth: number;
+  /** Adds `step` determinizations at a time until `halfWidth` is at most `error`, or there are `most`; yields the values. */
+  sharpen(settings?: { error?: number; most?: number; step?: number }): Generator<ActionValue[]>;
+}
+
+/** A trained network for tables of one number of seats. */
+export class Network {
+  readonly header: {
+    name: string;
+    game: string;
+    preset: string;
+    rules: Record<string, KnobValue>;
+    players: number;
+    layout: string;
+    sizes: number[];
+    payoff_scale: number;
+  };
+}
+
+export type KnobValue = number | string | boolean | null;

@@ -1,5 +1,8 @@
 // The card games of nainjaune-env in JavaScript: a module that `nainjaune wasm` writes, and its description. Types: index.d.ts.
 
+import { Advice } from "./advice.js";
+import { Network } from "./network.js";
+
 const PAGE = 65536;
 const ALIGNMENT = 64;
 const VIEWS = {
@@ -12,6 +15,7 @@ const VIEWS = {
   uint32: Uint32Array,
   int64: BigInt64Array,
   uint64: BigUint64Array,
+  float32: Float32Array,
   float64: Float64Array,
 };
 
@@ -52,6 +56,17 @@ export class Game {
     return new Session(this, count, [...seats[count], ...Object.values(chosen)]);
   }
 
+  network(bytes) {
+    return new Network(this, bytes);
+  }
+
+  /** Returns the number of a heuristic. */
+  agent(name) {
+    const { agents, title } = this.description;
+    if (!Object.hasOwn(agents, name)) throw new RangeError(`Expected a player of ${title} (${Object.keys(agents).join(", ")}), not "${name}".`);
+    return agents[name].number;
+  }
+
   /** Returns the address of `size` new bytes. */
   allocate(size) {
     const at = this.free;
@@ -81,6 +96,8 @@ export class Session {
   #game;
   #at;
   #fields;
+  /** Counts what makes advice out of date. */
+  #changes = 0;
 
   constructor(game, players, numbers) {
     this.#game = game;
@@ -92,11 +109,13 @@ export class Session {
 
   begin(state, startValues = []) {
     this.#view("start_values").set(startValues);
+    this.#changes += 1;
     this.#call("begin", "start values", startValues.length, BigInt.asIntN(64, state), startValues.length);
   }
 
   step(action) {
     this.#call("step", "a legal action", action, action);
+    this.#changes += 1;
   }
 
   deal() {
@@ -105,6 +124,7 @@ export class Session {
 
   undo(plies) {
     this.#call("rewind", "a number of plies that have been made", plies, plies);
+    this.#changes += 1;
   }
 
   get seat() {
@@ -150,12 +170,41 @@ export class Session {
     return Array.from({ length: count }, (_, k) => this.#game.table(first + k * this.#game.description.table.size));
   }
 
+  decide(player, state = 0n) {
+    if (player instanceof Network) return this.evaluate(player).action;
+    return this.#call("decide", "a table with a decision", "one without", this.#game.agent(player), BigInt.asIntN(64, state));
+  }
+
+  evaluate(network) {
+    const { header, at, game } = network;
+    if (game !== this.#game || header.players !== this.players) {
+      throw new RangeError(`The network ${header.name} is for ${header.players} seats of ${header.game}, not for this table.`);
+    }
+    const action = this.#call("forward", "a table with a decision", "one without", at);
+    const logits = [...this.#view("outputs")];
+    const value = logits.pop() * header.payoff_scale;
+    return { action, logits, value };
+  }
+
+  advise({ player = this.#game.description.yardstick, state = 0n } = {}) {
+    const agent = this.#game.agent(player);
+    const begun = (this.#changes += 1);
+    const access = {
+      legal: () => this.legal,
+      view: (name) => this.#view(name),
+      call: (...args) => this.#call(...args),
+      isCurrent: () => this.#changes === begun,
+    };
+    return new Advice(access, agent, state);
+  }
+
   #view(name) {
     return this.#game.view(this.#at, this.#fields[name]);
   }
 
   #call(name, expected, given, ...args) {
-    const whole = args.every((value) => typeof value === "bigint" || Number.isInteger(value));
+    // a module takes other numbers as ones of 32 bits that they are not
+    const whole = args.every((value) => typeof value === "bigint" || (value | 0) === value);
     const result = whole ? this.#game.exports[name](this.#at, ...args) : -1;
     if (result < 0) throw new RangeError(`Expected ${expected}, not ${given}.`);
     return result;

@@ -22,6 +22,7 @@ from . import (
     exploit,
     film,
     merge,
+    network,
     play,
     record,
     serve,
@@ -47,7 +48,7 @@ EXTRAS = {
 
 COMMANDS = (
     train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, exact, exploit, record,
-    film, view, study, zoo, compile, wasm,
+    film, view, study, zoo, compile, wasm, network,
 )  # fmt: skip
 
 

@@ -5,8 +5,9 @@
   # every game
   nainjaune wasm wasm/games
 
-A module has the rules, the log, the observations and the drawing of hidden cards, compiled from the functions that play here; one
-module serves every preset and number of seats of its game. It imports nothing. The folder wasm/ of the repository is an npm
+A module has the rules, the log, the observations, the drawing of hidden cards, the heuristics, advice and the forward pass of a
+network, compiled from the functions that play here; one module serves every preset and number of seats of its game. It imports
+nothing. The folder wasm/ of the repository is an npm
 package that plays it (docs/wasm.md). Needs the extra `wasm`; a game takes half a minute.
 """
 
@@ -31,12 +32,13 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.engine.modules import build
     from nainjaune_env.registry import game_names, get_game
 
+    from .. import wasm as players
     from .progress import progress_bar
 
     games = [get_game(name) for name in args.game or game_names()]
     with progress_bar(total=len(games), unit=" games") as bar:
         for game in games:
-            build(game, args.out)
+            build(game, args.out, [players.__name__])
             bar.update()
             path = args.out / f"{game.name}.wasm"
             bar.write(printable(f"{path}: {path.stat().st_size:,} bytes"))

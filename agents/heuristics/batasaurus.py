@@ -21,8 +21,8 @@ from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.kernel import sees_own_cards, value_bit
-from nainjaune_env.games.batasaurus.rules import KernelRules, Memory, rules_of
+from nainjaune_env.games.batasaurus.kernel import must_remember, sees_own_cards, value_bit
+from nainjaune_env.games.batasaurus.rules import KernelRules, rules_of
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 
 from . import About
@@ -140,6 +140,8 @@ ABOUT = About(
 
 MEMORY = SLOTS
 """Bytes of a seat's memory: the value in each slot, 0 = unknown."""
+remembers = must_remember
+"""Whether under some rules a seat needs it."""
 
 
 @jit
@@ -167,7 +169,7 @@ class HeuristicAgent:
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns the dtype of the value in each slot, ``(12,) uint8``, 0 = unknown; empty if a seat always sees its cards."""
-        return np.dtype((np.uint8, (SLOTS if rules_of(setup).memory == Memory.GLIMPSE else 0,)))
+        return np.dtype((np.uint8, (SLOTS if remembers(rules_of(setup)) else 0,)))
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns the heuristic's actions, shape ``(K,)``; it draws nothing from ``rng``."""
@@ -204,7 +206,7 @@ class Forgetful:
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns the agent's dtype; raises :class:`AgentError` if it has no memory, or the rules need none."""
-        if rules_of(setup).memory != Memory.GLIMPSE:
+        if not remembers(rules_of(setup)):
             raise AgentError(f"{self.name}: under these rules a seat always sees its cards, so there is nothing to forget.")
         kind = self.agent.state_dtype(setup)
         if not kind.itemsize:

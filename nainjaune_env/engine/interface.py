@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.compiler.intrinsics import view_at
-from nainjaune_env.compiler.jit import inlined
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import is_legal
 from nainjaune_env.core.prng import advance as next_state
 from nainjaune_env.core.prng import mix
@@ -166,22 +166,31 @@ def redact(session: Any, seat: Any) -> Any:
     return DONE
 
 
-def resample(session: Any, state: Any, count: Any) -> Any:
-    """Writes ``count`` determinizations for the seat to act to ``worlds``, drawn from a generator with ``state``."""
+@jit
+def draw_worlds(session: Any, count: Any) -> None:
+    """Writes ``count`` determinizations for the seat to act to ``worlds``, drawn from the generator ``rng``, which advances."""
     rules, _ = _rules(session)
     table = view_at(session, at.tables, (1,), table_dtype)[0]
-    if count < 1 or count > size.worlds or table.stage != Stage.PLAYING:
-        return REFUSED
     worlds = view_at(session, at.worlds, (size.worlds,), table_dtype)
-    seat, rng = np.int64(table.seat), np.uint64(state)
+    rng = view_at(session, at.rng, (1,), np.uint64)
+    seat = np.int64(table.seat)
     worlds[0] = table
     game.redact(worlds[0], rules, seat)
     for w in range(1, count):
         worlds[w] = worlds[0]
     for w in range(count):
-        rng = next_state(rng)
-        worlds[w].rng = mix(rng)
+        rng[0] = next_state(rng[0])
+        worlds[w].rng = mix(rng[0])
     game.resample_many(worlds[:count], rules, seat, view_at(session, at.memory, (size.memory,), np.float64))
+
+
+def resample(session: Any, state: Any, count: Any) -> Any:
+    """Writes ``count`` determinizations for the seat to act to ``worlds``, drawn from a generator with ``state``."""
+    table = view_at(session, at.tables, (1,), table_dtype)[0]
+    if count < 1 or count > size.worlds or table.stage != Stage.PLAYING:
+        return REFUSED
+    view_at(session, at.rng, (1,), np.uint64)[0] = np.uint64(state)
+    draw_worlds(session, np.int64(count))
     return DONE
 
 

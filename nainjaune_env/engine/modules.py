@@ -1,18 +1,21 @@
 """Games as WebAssembly modules: the functions of ``engine.interface``, and a description of what lies where in memory.
 
-``python -m nainjaune_env.engine.modules GAME FOLDER`` writes both, in a process of its own (``compiler.targets.GENERIC``).
+``python -m nainjaune_env.engine.modules GAME FOLDER EXTENSION...`` writes both, in a process of its own
+(``compiler.targets.GENERIC``). An :class:`Extension`, such as that of players, adds functions of another package.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
 import sys
 from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -20,16 +23,32 @@ from nainjaune_env.core.atomic_files import replacing, write_text
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.engine.compiled import instance_of, loops_of, numbers_of
+from nainjaune_env.engine.determinize import MEMORY
 from nainjaune_env.engine.options import EpisodeOptions
 
 PLIES = 1 << 14
 """Plies of an episode that a session has space for."""
 WORLDS = 64
 """Determinizations that are drawn at a time."""
-MEMORY = 1 << 16
-"""Scratch memory for these, in 8-byte numbers; a position that would need more is drawn card by card, which is slower."""
 FEATURES = ("+simd128",)
 """What a WebAssembly machine must have beyond the first version of the standard."""
+
+
+Functions = Mapping[str, tuple[str, Callable[..., Any]]]
+"""Exported functions by name, with numba's signatures."""
+
+
+class Extension(Protocol):
+    """A Python module that adds functions to the module of a game."""
+
+    def fields(self, game: GameSpec) -> list[Any]:
+        """Returns the fields that its functions need in a session, as NumPy describes them."""
+
+    def functions(self, game: GameSpec, base: Any) -> Functions:
+        """Returns its functions; ``base`` is ``engine.interface`` for the game, with the offsets of all fields."""
+
+    def description(self, game: GameSpec) -> Mapping[str, Any]:
+        """Returns what it adds to :func:`describe`."""
 
 
 class Sizes(NamedTuple):
@@ -61,7 +80,7 @@ def sizes_of(game: GameSpec) -> Sizes:
     )
 
 
-def session_dtype(game: GameSpec) -> np.dtype[Any]:
+def session_dtype(game: GameSpec, extensions: Sequence[Extension] = ()) -> np.dtype[Any]:
     """Returns the layout of a session of ``game`` in memory."""
     size = sizes_of(game)
     fields: list[Any] = [
@@ -71,6 +90,7 @@ def session_dtype(game: GameSpec) -> np.dtype[Any]:
         ("log_marks", np.int64, (2, 3)),
         ("legal", np.int64, (1,)),
         ("deals", np.int64, (1,)),
+        ("rng", np.uint64, (1,)),  # the generator of what a function draws, after it has
         ("memory", np.float64, (size.memory,)),
         ("worlds", game.table, (size.worlds,)),
         ("start_values", np.int32, (max(size.start_values, 1),)),
@@ -81,20 +101,21 @@ def session_dtype(game: GameSpec) -> np.dtype[Any]:
         ("observation", np.uint8, (1, size.observation)),
         ("mask", np.bool_, (1, size.actions)),
         ("done", np.bool_, (1,)),
+        *(field for extension in extensions for field in extension.fields(game)),
     ]
     return np.dtype(fields, align=True)
 
 
-def interface_of(game: GameSpec) -> Any:
-    """Returns ``engine.interface`` for ``game``."""
-    offsets = {name: place["offset"] for name, place in _places(session_dtype(game)).items()}
+def interface_of(game: GameSpec, extensions: Sequence[Extension] = ()) -> Any:
+    """Returns ``engine.interface`` for ``game``; one process makes it with the same ``extensions`` always."""
+    offsets = {name: place["offset"] for name, place in _places(session_dtype(game, extensions)).items()}
     at = namedtuple("Offsets", offsets)(**offsets)
     setup = game.setup()
     bound = {"loops": loops_of(setup), "table_dtype": game.table, "at": at, "size": sizes_of(game)}
     return instance_of(setup, "nainjaune_env.engine.interface", "module", **bound)
 
 
-def describe(game: GameSpec) -> dict[str, Any]:
+def describe(game: GameSpec, extensions: Sequence[Extension] = ()) -> dict[str, Any]:
     """Returns what a caller of the module must know, as JSON has it.
 
     ``session`` and ``table`` say where each field begins, and its dtype and shape; ``presets`` have the packed rules by number of
@@ -106,6 +127,7 @@ def describe(game: GameSpec) -> dict[str, Any]:
         for name, preset in game.presets.items()
     }
     seats = sorted({int(n) for of_preset in presets.values() for n in of_preset})
+    session = session_dtype(game, extensions)
     return {
         "game": game.name,
         "title": game.title,
@@ -120,8 +142,9 @@ def describe(game: GameSpec) -> dict[str, Any]:
         "start_values": dict(game.start_values),
         "plies": PLIES,
         "worlds": WORLDS,
-        "session": {"size": session_dtype(game).itemsize, "fields": _places(session_dtype(game))},
+        "session": {"size": session.itemsize, "fields": _places(session)},
         "table": {"size": game.table.itemsize, "fields": _places(game.table)},
+        **{key: value for extension in extensions for key, value in extension.description(game).items()},
     }
 
 
@@ -138,33 +161,38 @@ def _places(dtype: np.dtype[Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def build(game: GameSpec, folder: Path) -> None:
+def build(game: GameSpec, folder: Path, extensions: Sequence[str] = ()) -> None:
     """Writes ``NAME.wasm`` and its description, ``NAME.json``, of ``game`` into ``folder``.
 
-    Raises :class:`~nainjaune_env.core.errors.MissingLibraryError` without the extra ``wasm``.
+    ``extensions`` are names of Python modules that are each an :class:`Extension`. Raises
+    :class:`~nainjaune_env.core.errors.MissingLibraryError` without the extra ``wasm``.
     """
     from nainjaune_env.compiler.targets import GENERIC, check_linker
 
     check_linker()
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", __name__, game.name, str(folder)]
+    command = [sys.executable, "-m", __name__, game.name, str(folder), *extensions]
     result = subprocess.run(command, env=os.environ | GENERIC, capture_output=True, text=True, check=False)
     if result.returncode:
         raise NainJauneError(f"The module of {game.title} could not be built: {result.stderr.strip()}")
 
 
-def _build_here(game: GameSpec, folder: Path) -> None:
+def _build_here(game: GameSpec, folder: Path, extensions: Sequence[Extension]) -> None:
     from nainjaune_env.compiler.targets import WASM, emit, link_wasm, lower, with_section
 
-    functions = interface_of(game).FUNCTIONS
+    base = interface_of(game, extensions)
+    functions: Functions = base.FUNCTIONS
+    for extension in extensions:
+        functions = {**functions, **extension.functions(game, base)}
     module = link_wasm(emit(lower(functions), WASM, features=",".join(FEATURES)), functions)
     module = with_section(module, "nainjaune", f"{game.name} {version('nainjaune-env')}".encode())
     with replacing(folder / f"{game.name}.wasm") as temporary:
         temporary.write_bytes(module)
-    write_text(folder / f"{game.name}.json", json.dumps(describe(game), indent=1) + "\n")
+    write_text(folder / f"{game.name}.json", json.dumps(describe(game, extensions), indent=1) + "\n")
 
 
 if __name__ == "__main__":
     from nainjaune_env.registry import get_game
 
-    _build_here(get_game(sys.argv[1]), Path(sys.argv[2]))
+    named = [cast(Extension, importlib.import_module(name)) for name in sys.argv[3:]]
+    _build_here(get_game(sys.argv[1]), Path(sys.argv[2]), named)

@@ -1,84 +1,17 @@
 """WebAssembly modules against the compiled loops of this machine: tables, logs and observations, byte for byte."""
 
-import ctypes
-import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from nainjaune_env import Batch, get_game, make_setup
+from nainjaune_env import Batch, get_game
 from nainjaune_env.core.errors import DealError, MissingLibraryError
-from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine import modules
-from nainjaune_env.engine.compiled import loops_of, numbers_of
 from nainjaune_env.engine.determinize import determinize
-from nainjaune_env.engine.modules import WORLDS, describe, session_dtype
-from nainjaune_env.engine.options import EpisodeOptions
-from tests.wasm.conftest import GAMES
-
-wasmtime = pytest.importorskip("wasmtime")
-
-REFUSED = -1
-
-
-class Module:
-    """A module in wasmtime, with one session."""
-
-    def __init__(self, folder: Path, game: str) -> None:
-        engine = wasmtime.Engine()
-        module = wasmtime.Module(engine, (folder / f"{game}.wasm").read_bytes())
-        assert not module.imports
-        self.store = wasmtime.Store(engine)
-        self.exports = wasmtime.Instance(self.store, module, []).exports(self.store)
-        layout = session_dtype(get_game(game))
-        memory, self.at = self.exports["memory"], (self.exports["__heap_base"].value(self.store) + 63) & ~63
-        memory.grow(self.store, -(-(self.at + layout.itemsize - memory.data_len(self.store)) // 65536))
-        first = ctypes.addressof(memory.data_ptr(self.store).contents) + self.at
-        self.session = np.frombuffer((ctypes.c_uint8 * layout.itemsize).from_address(first), layout)[0]
-
-    def __call__(self, name: str, *args: int) -> int:
-        result: int = self.exports[name](self.store, self.at, *args)
-        return result
-
-
-@pytest.fixture(scope="module", params=GAMES)
-def module(request: pytest.FixtureRequest, folder_of: Callable[[str], Path]) -> Module:
-    folder = folder_of(request.param)
-    assert json.loads((folder / f"{request.param}.json").read_text()) == describe(get_game(request.param))
-    made = Module(folder, request.param)
-    made.game = request.param  # type: ignore[attr-defined]
-    return made
-
-
-def setups(game: str) -> Iterator[tuple[Setup, int]]:
-    for name, preset in get_game(game).presets.items():
-        for players in preset.players:
-            yield make_setup(game, name, players), 1
-            yield make_setup(game, name, players), 0
-
-
-def signed(state: int) -> int:
-    return state - 2**64 if state >= 2**63 else state
-
-
-def begin(module: Module, setup: Setup, whole_match: int, seed: int) -> Batch:
-    """Begins the same episode in the module and at a table of a batch, which is returned."""
-    batch = Batch(setup, 1, episode="match" if whole_match else "round", autoreset=False, log=True, deal=False)
-    batch.reset(seeds=np.array([seed], np.uint64))
-    options = EpisodeOptions(whole_match, carry=0, skip_forced=1, autoreset=0, observe=1)
-    module.session["numbers"][:] = numbers_of(setup, options)
-    assert module("begin", signed(seed), 0) == 0
-    return batch
-
-
-def redacted(setup: Setup, batch: Batch, seat: int) -> NDArray[Any]:
-    tables = batch.tables.copy()
-    loops_of(setup).redact_tables(tables, numbers_of(setup), np.array([seat]))
-    return tables
+from nainjaune_env.engine.modules import WORLDS
+from tests.wasm.conftest import REFUSED, Module, begin, redacted, setups
 
 
 def assert_equal(module: Module, batch: Batch) -> None:

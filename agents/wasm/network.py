@@ -1,0 +1,48 @@
+"""Trained networks as files that ``wasm/network.js`` loads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.atomic_files import replacing
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+
+FORMAT, VERSION = "nainjaune-network", 1
+ALIGNMENT = 64
+"""Bytes of which the header, a line of JSON, has a multiple."""
+
+
+def write_network(path: Path, agent: Agent, setup: Setup) -> int:
+    """Writes the network of ``agent`` for tables with ``setup`` to ``path``; returns the number of bytes.
+
+    The file is a line of JSON, filled up with spaces, and of each layer the weights as ``float32``, lowest byte first: the rows
+    of its inputs, then the biases. The last layer has the logits of all actions and the value, in units of ``payoff_scale``.
+    Raises :class:`AgentError` where the agent is not a plain MLP.
+    """
+    net: Any = getattr(agent, "net", None)
+    chain = None if net is None else net.fused()
+    if chain is None:
+        raise AgentError(f"A module computes plain MLPs, without memory, and {agent.name!r} is none.")
+    layers = chain.layers(net.zero.dtype, "cpu")
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        **setup.to_dict(),
+        "name": agent.name,
+        "layout": setup.layout.fingerprint,
+        "sizes": chain.widths,
+        "payoff_scale": float(net.payoff_scale),
+    }
+    line = json.dumps(header).encode()
+    line += b" " * (-(len(line) + 1) % ALIGNMENT) + b"\n"
+    numbers = [part.numpy().ravel() for weight, bias in layers for part in (weight.t(), bias)]
+    data = line + np.concatenate(numbers).astype("<f4").tobytes()
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+    return len(data)
