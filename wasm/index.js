@@ -120,6 +120,7 @@ export class Session {
 
   deal() {
     this.#call("deal", "a round that is over, of a match that goes on", "this one");
+    this.#changes += 1;
   }
 
   undo(plies) {

@@ -24,6 +24,7 @@ from . import (
     merge,
     network,
     play,
+    play_site,
     record,
     serve,
     study,
@@ -47,7 +48,7 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, exact, exploit, record,
+    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, play_site, serve, advise, analyse, exact, exploit, record,
     film, view, study, zoo, compile, wasm, network,
 )  # fmt: skip
 

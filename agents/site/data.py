@@ -1,22 +1,41 @@
-"""What the worker of the static site must know of a game beyond its module, as JSON values: rules by knob, and texts."""
+"""What the worker of the static site must know beyond the modules, as JSON values: rules by knob, and texts."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.spec import GameSpec
+from nainjaune_env.core.texts import read_texts
 
 from ..serve.settings import catalogue
 
 
-def setup_data(game: GameSpec) -> dict[str, Any]:
-    """Returns the entry of ``serve``'s catalogue, and the default of each knob that records leave out where it has it."""
+@dataclass(frozen=True)
+class SiteTexts:
+    """One language. Both languages have the same names in each table."""
+
+    refusals: Mapping[str, str]
+    """Why a message has changed nothing."""
+    page: Mapping[str, str]
+    """What the site says beyond the page of ``nainjaune serve``."""
+
+
+TEXTS: Mapping[str, SiteTexts] = read_texts(SiteTexts, Path(__file__).parent, "texts_{language}.toml")
+
+
+def setup_data(game: GameSpec, networks: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the entry of ``serve``'s catalogue, the defaults of knobs that records leave out there, and ``networks``.
+
+    These are paths of files by preset and number of seats (``djeco-4``).
+    """
     (entry,) = [each for each in catalogue() if each["name"] == game.name]
     rules = game.presets[game.default_preset].rules
-    return {**entry, "extensions": {f.name: f.default for f in fields(rules) if f.metadata["extension"]}}
+    extensions = {f.name: f.default for f in fields(rules) if f.metadata["extension"]}
+    return {**entry, "extensions": extensions, "networks": dict(networks)}
 
 
 def text_data(game: GameSpec) -> dict[str, Any]:

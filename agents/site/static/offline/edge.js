@@ -22,7 +22,7 @@ export function studentQuantile(degrees) {
 export function summary(differences) {
   const count = differences.length;
   const mean = differences.reduce((sum, one) => sum + one, 0) / count;
-  if (count < MIN_ROUNDS) return { rounds: count, mean, half: null };
+  if (count < MIN_ROUNDS) return { rounds: count, mean, half: null, least: MIN_ROUNDS };
   const variance = differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (count - 1);
   return { rounds: count, mean, half: studentQuantile(count - 1) * Math.sqrt(variance / count) };
 }
