@@ -1,0 +1,127 @@
+// node host.mjs SITE: drives the tables of a browser by messages, and prints what came of it as JSON.
+import fs from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const site = process.argv[2];
+const imported = (name) => import(pathToFileURL(path.join(site, "offline", name)));
+const { Host } = await imported("host.js");
+const { MemoryStore } = await imported("store.js");
+const { studentQuantile, summary } = await imported("edge.js");
+const bytes = async (name) => fs.readFileSync(path.join(site, name));
+const result = { quantiles: [9, 19, 99].map(studentQuantile), summary: summary([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), few: summary([1, 2]) };
+
+class Page {
+  constructor(store, day = "2026-01-02") {
+    this.sent = [];
+    const wait = () => new Promise((wake) => setTimeout(wake));
+    const read = async (name) => JSON.parse(await bytes(name));
+    this.host = new Host({ post: (message) => this.sent.push(structuredClone(message)), read, load: bytes, store, wait, now: () => new Date(`${day}T23:59:00Z`) });
+  }
+
+  async ask(type, values = {}) {
+    this.sent = [];
+    await this.host.receive({ type, ...values });
+    return this.sent;
+  }
+
+  hello(token, language = "en") {
+    return this.ask("hello", { token, language, greeting: 1 });
+  }
+
+  last(type) {
+    return this.sent.findLast((message) => message.type === type);
+  }
+
+  /** Waits for the person's turn or the end of the round; returns the view. */
+  async settled() {
+    for (;;) {
+      const view = this.last("view");
+      if (view && (view.round_over || view.moves.length)) {
+        await this.host.last;
+        return this.last("view");
+      }
+      await new Promise((wake) => setTimeout(wake));
+    }
+  }
+
+  /** Plays the first move always, `plies` times at most; returns the last view. */
+  async play(plies = Infinity) {
+    let view = await this.settled();
+    for (; plies > 0 && !view.over; plies -= 1) {
+      if (view.round_over) await this.ask("deal", { number: view.number });
+      else await this.ask("play", { number: view.number, action: view.moves[0][0] });
+      view = await this.settled();
+    }
+    return view;
+  }
+}
+
+const table = (changes = {}) => ({
+  game: "nain_jaune", preset: "djeco", players: 4, knobs: {}, rounds: 12, seed: "11", pace: 0, every_ply: null, advice: null,
+  seats: [{ person: "Zoé" }, { agent: "closer" }, { agent: "zoo:strong" }, { agent: "random" }], ...changes,
+});
+const names = (messages) => messages.map(({ type }) => type);
+
+const store = new MemoryStore();
+const page = new Page(store);
+await page.hello("-");
+result.home = names(page.sent);
+await page.ask("catalogue");
+result.agents = page.last("catalogue").games.map(({ agents }) => agents);
+await page.ask("new", { table: table() });
+const [{ token, seat }] = page.last("made").links;
+result.seat = seat;
+await page.hello(token);
+const middle = await page.play(9);
+const reloaded = new Page(store);
+await reloaded.hello(token, "fr");
+result.resumed = (await reloaded.settled()).number === middle.number;
+result.french = reloaded.last("view").begun;
+const over = await reloaded.play();
+result.over = over;
+result.round = reloaded.last("round");
+await reloaded.ask("record");
+result.record = reloaded.last("record").text;
+await reloaded.hello("-", "en");
+result.edges = reloaded.last("edges").edges;
+
+// the same moves give the same match, and one that is taken back goes on
+await page.ask("new", { table: table({ rounds: 2 }) });
+await page.hello(page.last("made").links[0].token);
+const before = await page.settled();
+const after = await page.play(1);
+await page.ask("undo", { number: after.number });
+result.undone = (await page.settled()).number === before.number;
+const again = await page.play();
+result.helped = page.last("round").counts;
+await page.ask("play_on", { number: 0, seat: 0 });
+await page.hello(page.last("opened").token);
+result.same_cards = JSON.stringify((await page.settled()).scene.hands) === JSON.stringify(before.scene.hands);
+
+// the deal of the day
+const days = [];
+for (const [kept, day] of [[new MemoryStore(), "2026-01-02"], [new MemoryStore(), "2026-01-02"], [new MemoryStore(), "2026-01-03"]]) {
+  const reader = new Page(kept, day);
+  await reader.hello("day");
+  const begun = await reader.settled();
+  await reader.play();
+  days.push({ begun: begun.scene.hands, round: reader.last("round") });
+}
+result.days = days;
+
+// what is refused, and a match that is damaged
+const refusals = [];
+for (const [type, values] of [
+  ["new", { table: table({ preset: "none" }) }], ["new", { table: table({ seats: [{ person: "a" }, { person: "b" }, { agent: "closer" }, { agent: "closer" }] }) }],
+  ["new", { table: table({ knobs: { stake: 2 } }) }], ["new", { table: table({ seed: "-1" }) }], ["play", { number: 10000, action: 0 }], ["film", {}],
+]) {
+  await page.ask(type, values);
+  refusals.push(page.last("refused").text);
+}
+result.refusals = refusals;
+const entry = (await store.all("tables")).find(({ id }) => id === token);
+await store.put("tables", { ...entry, plies: [23, ...entry.plies] });
+await page.hello(token);
+result.damaged = { text: page.last("refused").text.replace(token, "X"), kept: (await store.get("damaged", token)).plies.length - entry.plies.length };
+console.log(JSON.stringify(result));
