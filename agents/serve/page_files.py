@@ -36,12 +36,12 @@ def page_files() -> dict[str, tuple[str, bytes]]:
 
 
 def texts_of_page(language: str) -> dict[str, object]:
-    """Returns the texts of the page, and under ``games`` the words and labels of each game that the page draws."""
+    """Returns the texts of the page, its ``opponents``, and under ``games`` the words and labels of each game that it draws."""
     games = {game: pictures_of(game).language_of(language) for game in DRAWN}
     drawn = {
         name: {kind: dataclasses.asdict(getattr(texts, kind)) for kind in ("words", "labels")} for name, texts in games.items()
     }
-    return {**TEXTS[language].page, "games": drawn}
+    return {**TEXTS[language].page, "games": drawn, "opponents": TEXTS[language].opponents}
 
 
 def pictures_of(game: str) -> Pictures:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,9 @@ class Texts:
     """Why a message has changed nothing."""
     page: Mapping[str, str]
     """What the page says; it fills in what stands in braces."""
+    opponents: Mapping[str, Sequence[Mapping[str, str]]]
+    """By game: opponents as people meet them, each with the ``agent`` that plays, a ``level`` (easy, good or strong), a ``name``
+    and a line on their ``style``."""
 
 
 TEXTS: Mapping[str, Texts] = read_texts(Texts, Path(__file__).parent, "texts_{language}.toml")

@@ -1,6 +1,6 @@
-// The value of each legal move, with its interval and the reason, getting sharper while somebody looks.
+// Advice beside the table, getting sharper while somebody looks: the best move in a line, and on demand the value of each move.
 
-import { make } from "./dom.js";
+import { fill, make } from "./dom.js";
 
 /** A switch, and the values that the server sends while it is on. */
 export class AdvicePanel {
@@ -11,8 +11,10 @@ export class AdvicePanel {
     this.number = null; // of the position to be advised on; null: none
     this.values = new ValueTable(texts);
     this.box = make("input", { type: "checkbox", name: "advice", onchange: () => this.ask() });
-    this.element = make("section", { class: "advice", hidden: true },
-      make("label", { class: "switch" }, this.box, make("span", {}, texts.advice)), this.values.element);
+    this.hint = make("p", { class: "best" });
+    this.details = make("details", { hidden: true }, make("summary", {}, texts.all_values), this.values.element);
+    this.element = make("section", { class: "advice card", hidden: true },
+      make("label", { class: "switch" }, this.box, make("span", {}, texts.advice)), this.hint, this.details);
     document.addEventListener("visibilitychange", () => this.element.isConnected && this.ask(), { signal });
   }
 
@@ -30,16 +32,26 @@ export class AdvicePanel {
     if (wanted) {
       this.send("advise", { number: this.number });
       this.values.wait();
+      this.hint.textContent = this.texts.computing;
     } else {
       if (this.asked) this.send("stop");
-      this.values.clear();
+      this.clear();
     }
+    this.details.hidden = !wanted;
     this.asked = wanted;
+  }
+
+  clear() {
+    this.values.clear();
+    this.hint.textContent = "";
   }
 
   /** Shows a message with advice, if it is on this position. */
   hear(message) {
-    if (this.asked && message.number === this.number) this.values.show(message);
+    if (!this.asked || message.number !== this.number) return;
+    const [{ name, value }] = message.moves;
+    this.hint.textContent = fill(this.texts.best_move, { name, value, unit: message.unit });
+    this.values.show(message);
   }
 }
 

@@ -175,7 +175,7 @@ function linkList(links, texts) {
 }
 
 async function copyLink(token, state, texts) {
-  const link = `${location.origin}/#${token}`;
+  const link = `${location.href.split("#")[0]}#${token}`;
   try {
     await navigator.clipboard.writeText(link);
     state.textContent = texts.copied;

@@ -1,5 +1,6 @@
 // The page: the token in its address says what is shown. What stands behind # never leaves the browser but in messages.
 
+import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { make } from "./dom.js";
 import { allowStart, keepMade, keptLinks, showForm, showTables } from "./lobby.js";
@@ -97,13 +98,23 @@ function refused(text) {
 async function replay(message) {
   const { signal } = visit;
   const prefix = shown;
-  const data = await unpack(message.data);
+  const data = typeof message.data === "string" ? await unpack(message.data) : message.data;
   if (signal.aborted) return;
   notice.textContent = "";
-  showReplay(main, data, { prefix, signal, film: (round, view) => {
+  showReplay(main, data, { prefix, signal, board: data.fields.length ? replayBoard(data, signal) : null, film: (round, view) => {
     notice.textContent = texts.film_waits;
     connection.send("film", { round, view });
   } });
+}
+
+/** Returns a board that shows the scenes of a recorded match. */
+function replayBoard({ drawing, fields, parts, views, names }, signal) {
+  const board = new Board(texts, signal);
+  const nothing = { drawing, names, agents: names.map(() => null), moves: [], playable: [], picture: null };
+  return { element: board.element, show(seen, ply, jump) {
+    const scene = Object.fromEntries(views[seen].pictures[ply].map((part, k) => [fields[k], parts[part]]));
+    board.show({ ...nothing, scene, seat: seen === 0 ? null : seen - 1 }, () => {}, { jump });
+  } };
 }
 
 const openFile = (text) => openRecords(text, notice, texts, send);
@@ -118,7 +129,7 @@ const token = () => location.hash.slice(1).split("&")[0] || localStorage.getItem
 async function textsOf(name, signal) {
   while (!loaded.has(name) && !signal.aborted) {
     try {
-      loaded.set(name, await (await fetch(`/texts-${name}.json`, { signal })).json());
+      loaded.set(name, await (await fetch(new URL(`texts-${name}.json`, import.meta.url), { signal })).json());
     } catch {
       await new Promise((wake) => setTimeout(wake, RETRY));
     }

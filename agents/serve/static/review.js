@@ -1,14 +1,16 @@
-// The review of a table at which everything is played: decisions by their cost, and their positions.
+// The review of a table at which everything is played: decisions by their cost, and their positions on the table's board.
 
 import { ValueTable } from "./advice.js";
-import { choice, fill, make, shownNames, showSvg, svgImage } from "./dom.js";
+import { choice, fill, make, shownNames } from "./dom.js";
 
 export class ReviewPanel {
-  /** `send(type, values)` sends a message, until `signal`. */
-  constructor(texts, send, signal) {
+  /** `send(type, values)` sends a message, until `signal`; positions are shown on `board`, which `restore()` gives back. */
+  constructor(texts, send, signal, board, restore) {
     this.texts = texts;
     this.send = send;
-    this.picture = svgImage(texts.picture, signal); // of the position
+    this.board = board;
+    this.restore = restore;
+    this.decision = this.values = null;
     this.chosen = new Map(); // what has been guessed, by position
     this.parts = {
       review: make("button", { class: "main", type: "button", onclick: () => this.begin() }, texts.review),
@@ -131,9 +133,16 @@ export class ReviewPanel {
     return fill(decision.same ? this.texts.no_cost : this.texts.cost, { ...decision, unit: this.review.unit });
   }
 
+  /** Whether the board shows a position of the review. */
+  get isOpen() {
+    return this.decision !== null;
+  }
+
   close() {
+    const wasOpen = this.isOpen;
     this.decision = this.values = null;
     this.parts.position.hidden = true;
+    if (wasOpen) this.restore();
   }
 
   open(decision) {
@@ -145,18 +154,20 @@ export class ReviewPanel {
     const { texts, decision, parts } = this;
     const hidden = this.isHidden(decision);
     const title = make("h3", { tabindex: -1 }, fill(texts.decision, decision));
-    showSvg(this.picture, view.picture, texts.picture);
-    const moves = view.moves.map(([action, text]) =>
-      make("button", { type: "button", class: text.length > 14 ? "move long" : "move", "data-action": action, onclick: () => this.choose(decision, action, text, view) }, text));
+    const { status } = this.board;
+    status.textContent = hidden ? texts.guess : title.textContent;
+    status.dataset.state = hidden ? "mine" : "review";
+    this.board.show(hidden ? view : { ...view, moves: [], playable: [] }, (action, text) => this.choose(decision, text, view), { jump: true, quiet: true });
     this.values = new ValueTable(texts);
     const guessed = this.chosen.get(decision.number);
     const answer = [
       ...(guessed ? [make("p", {}, fill(texts.you_chose, { name: guessed }))] : []),
       make("p", { class: "answer" }, this.answer(decision)), ...(decision.reason ? [make("p", {}, decision.reason)] : []), this.values.element,
     ];
-    parts.position.replaceChildren(title, this.picture,
-      ...(hidden ? [make("p", {}, texts.guess), make("div", { class: "moves", role: "group", "aria-label": texts.guess }, moves)] : answer),
-      make("p", { class: "buttons" }, make("button", { type: "button", onclick: () => this.send("play_on", { number: decision.number, seat: view.turn }) }, texts.play_on)));
+    parts.position.replaceChildren(title, ...(hidden ? [make("p", {}, texts.guess)] : answer),
+      make("p", { class: "buttons" },
+        make("button", { type: "button", onclick: () => this.send("play_on", { number: decision.number, seat: view.turn }) }, texts.play_on),
+        make("button", { type: "button", onclick: () => this.close() }, texts.close_position)));
     parts.position.hidden = false;
     title.focus();
     if (hidden) return;
@@ -164,7 +175,7 @@ export class ReviewPanel {
     this.send("advise", { number: decision.number });
   }
 
-  choose(decision, action, text, view) {
+  choose(decision, text, view) {
     this.chosen.set(decision.number, text);
     this.showList();
     this.showPosition(view);

@@ -1,12 +1,13 @@
-// A table as the server sends it: the picture of its painter, the words, the legal moves.
+// A table as it is played: the board, the words, and what can be done beside it.
 
 import { AdvicePanel } from "./advice.js";
-import { fill, make, shownNames, showSvg, svgImage } from "./dom.js";
+import { Board, suits } from "./board.js";
+import { fill, make, shownNames } from "./dom.js";
+import { keepResult } from "./results.js";
 import { ReviewPanel } from "./review.js";
+import { sounds } from "./scene/sounds.js";
+import { TurnSign } from "./turn_sign.js";
 import { WatchPanel } from "./watch.js";
-
-const WIDE = matchMedia("(min-width: 48rem)");
-/** Whether the cards of the picture are large enough for fingers. */
 
 export class TablePage {
   /** Shows a table in `main` until `signal`; `send(type, values)` sends a message, and `open(text)` opens records as a replay. */
@@ -16,65 +17,79 @@ export class TablePage {
     this.send = send;
     this.view = null;
     this.announced = 0;
-    this.byKeyboard = false;
-    this.size = [1, 1]; // of the picture, in its own units
-    WIDE.addEventListener("change", () => this.view && this.showMoves(this.view.moves), { signal });
+    this.board = new Board(texts, signal);
+    this.sign = new TurnSign(texts, signal);
+    const sound = make("button", { type: "button", class: "quiet-button", "aria-pressed": String(sounds.on), onclick: () => {
+      sounds.set(!sounds.on);
+      sound.setAttribute("aria-pressed", String(sounds.on));
+    } }, texts.sound);
+    const press = (text, onclick, className = null) => make("button", { type: "button", class: className, onclick }, text);
     this.parts = {
       title: make("h1"),
-      turn: make("p", { class: "turn" }),
-      picture: svgImage(texts.picture, signal),
-      cards: make("div", { class: "cards", role: "group", "aria-label": texts.cards, onkeydown: (event) => this.arrow(event) }),
-      noPicture: make("p", { class: "hint" }),
       problem: make("p", { id: "problem", role: "alert" }),
-      moves: make("div", { id: "moves", class: "moves", role: "group", "aria-label": texts.moves, onkeydown: (event) => this.arrow(event) }),
-      next: make("button", { class: "main", type: "button", onclick: () => send("deal", { number: this.view.number }) }, texts.next_round),
-      record: make("button", { type: "button", onclick: () => send("record") }, texts.download),
-      replay: make("button", { type: "button", onclick: () => this.askReplay() }, texts.replay),
+      next: press(texts.next_round, () => send("deal", { number: this.view.number }), "main"),
+      undo: press(texts.undo, () => send("undo", { number: this.view.number })),
+      rematch: press(texts.rematch, () => send("rematch"), "main"),
+      record: press(texts.download, () => send("record")),
+      replay: press(texts.replay, () => this.askReplay()),
       events: make("ol", { class: "events", tabindex: 0, "aria-label": texts.events }),
+      waiting: make("p", { class: "hint", role: "status" }),
       settled: make("section", { class: "card" }),
       standings: make("section", { class: "card" }),
       watch: make("section", { class: "card" }),
       rules: make("div", { class: "rules" }),
     };
     this.advice = new AdvicePanel(texts, send, signal);
-    this.review = new ReviewPanel(texts, send, signal);
+    this.review = new ReviewPanel(texts, send, signal, this.board, () => this.showBoard(true));
     const { parts } = this;
     main.replaceChildren(
-      parts.title,
       make("div", { class: "table" },
-        make("div", {}, parts.turn, make("div", { class: "board" }, parts.picture, parts.cards), parts.noPicture, parts.problem, parts.moves,
-          make("p", { class: "buttons" }, parts.next, parts.record, parts.replay), parts.settled, parts.standings, parts.watch),
-        make("aside", {}, make("h2", {}, texts.events), parts.events,
-          make("details", { ontoggle: () => send("rules") }, make("summary", {}, texts.rules), parts.rules))),
+        make("div", { class: "play" },
+          parts.title, this.board.element, parts.problem, make("p", { class: "buttons" }, parts.next, parts.rematch, parts.undo, parts.record, parts.replay), parts.waiting),
+        make("aside", {}, parts.standings, parts.settled, this.review.element, this.advice.element, parts.watch,
+          make("section", {}, make("h2", {}, texts.events), parts.events),
+          make("details", { ontoggle: () => send("rules") }, make("summary", {}, texts.rules), parts.rules),
+          make("p", { class: "buttons" }, sound, this.sign.button))),
     );
-    parts.moves.after(this.advice.element);
-    parts.settled.before(this.review.element);
   }
 
   /** Shows what the server has sent. */
   show(view) {
     const { parts, texts } = this;
     const first = this.view === null;
+    if (view.number < this.announced) this.announced = view.number; // a ply was taken back
+    const wasMine = this.view?.moves.length > 0;
     this.view = view;
     const names = shownNames(view, texts);
     parts.title.textContent = `${view.game} · ${view.preset}`;
-    parts.turn.textContent = this.turn(view, names);
-    parts.turn.dataset.state = view.over ? "over" : view.round_over ? "between" : view.moves.length ? "mine" : "others";
     parts.problem.textContent = "";
-    this.showPicture(view.picture);
-    this.showMoves(view.moves);
+    if (!this.review.isOpen) this.showBoard(first);
     const player = view.seat !== null;
     parts.next.hidden = !(player && view.round_over && !view.over);
+    parts.undo.hidden = !view.undo;
+    parts.rematch.hidden = !(player && view.over);
     parts.record.hidden = parts.replay.hidden = view.records === 0;
     this.showEvents(view, names);
     this.showSettled(view);
     this.showStandings(view, names);
+    this.showWaiting(view);
     parts.watch.hidden = view.watch === null;
     if (view.watch) (this.watch ??= new WatchPanel(parts.watch, texts, this.send)).show(view.watch);
     this.announce(view, names, first);
     this.advice.show(view);
     this.review.show(view);
-    if (!parts.next.hidden && this.byKeyboard) parts.next.focus();
+    this.sign.show(view.moves.length > 0);
+    if (view.moves.length && !wasMine && !first) sounds.play("turn");
+    if (view.over) keepResult(view);
+    if (!parts.next.hidden && this.board.byKeyboard) parts.next.focus();
+  }
+
+  /** Shows the position of the last view on the board; with `jump` nothing travels there. */
+  showBoard(jump) {
+    const { view, board } = this;
+    board.status.textContent = this.turn(view, shownNames(view, this.texts));
+    board.status.dataset.state = view.over ? "over" : view.round_over ? "between" : view.moves.length ? "mine" : "others";
+    board.show(view, (action) => this.send("play", { number: view.number, action }), { jump });
   }
 
   turn(view, names) {
@@ -84,51 +99,8 @@ export class TablePage {
     return fill(this.texts.turn_of, { name: names[view.turn] });
   }
 
-  showPicture(svg) {
-    const { picture, noPicture } = this.parts;
-    picture.hidden = svg === null;
-    noPicture.textContent = svg === null ? this.texts.no_picture : "";
-    if (svg === null || svg === this.svg) return;
-    this.svg = svg;
-    const root = showSvg(picture, svg, this.texts.picture);
-    this.size = ["width", "height"].map((name) => Number(root.getAttribute(name)));
-  }
-
-  /** Shows a button for each move: on its cards in the picture, where these are large enough, and else below. */
-  showMoves(moves) {
-    const { number, cards } = this.view;
-    const onCards = [], below = [];
-    for (const [action, text] of moves) {
-      const places = WIDE.matches ? cards.filter((card) => card[0] === action) : [];
-      const click = (event) => this.play(event, number, action);
-      for (const place of places) onCards.push([place[1], cardButton(place, text, click, this.size)]);
-      if (!places.length) below.push(make("button", { type: "button", class: text.length > 14 ? "move long" : "move", "data-action": action, onclick: click }, ...suits(text)));
-    }
-    onCards.sort(([one], [other]) => one - other); // from left to right, as each card lies on the one before
-    this.parts.cards.replaceChildren(...onCards.map(([, button]) => button));
-    this.parts.cards.hidden = !onCards.length;
-    this.parts.moves.replaceChildren(...below);
-    this.parts.moves.hidden = !below.length;
-    if (moves.length && this.byKeyboard) this.buttons()[0].focus();
-  }
-
-  buttons() {
-    return [...this.parts.cards.children, ...this.parts.moves.children];
-  }
-
-  play(event, number, action) {
-    this.byKeyboard = event.detail === 0; // a click without a pointer
-    for (const button of this.buttons()) button.disabled = true;
-    this.send("play", { number, action });
-  }
-
-  arrow(event) {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    const buttons = this.buttons();
-    const next = buttons[(buttons.indexOf(document.activeElement) + step + buttons.length) % buttons.length];
-    event.preventDefault();
-    next?.focus();
+  showWaiting(view) {
+    this.parts.waiting.textContent = view.waiting ? fill(view.waiting.seconds === null ? this.texts.waiting : this.texts.waiting_until, { name: view.names[view.turn], ...view.waiting }) : "";
   }
 
   showEvents(view, names) {
@@ -160,7 +132,7 @@ export class TablePage {
   announce(view, names, first) {
     const fresh = view.events.filter((ply) => ply.number > this.announced);
     const said = eventLines({ events: fresh }, names).map(([seat, text]) => (seat === null ? text : `${names[seat]}${this.texts.colon}${text}`));
-    const parts = [...(first ? view.begun : []), ...(first ? said.slice(-3) : said), ...view.settled, this.parts.turn.textContent];
+    const parts = [...(first ? view.begun : []), ...(first ? said.slice(-3) : said), ...view.settled, this.turn(view, names)];
     if (view.number > this.announced || first) document.getElementById("live").replaceChildren(...parts.map((text) => make("p", {}, text)));
     this.announced = view.number;
   }
@@ -171,11 +143,11 @@ export class TablePage {
   }
 
   refused(text) {
-    this.advice.values.status.textContent = "";
+    this.advice.clear();
     this.review.refused();
     this.parts.problem.textContent = text;
     this.watch?.forget();
-    if (this.view) this.showMoves(this.view.moves);
+    if (this.view && !this.review.isOpen) this.showBoard(true);
   }
 
   /** Notes that the connection is new: what was sent on the last one may be lost. */
@@ -204,16 +176,6 @@ export class TablePage {
   }
 }
 
-/** Returns a button over a card of the picture, whose place is given as in the painter's `OwnCard`. */
-function cardButton([action, x, y, width, height, degrees], text, onclick, [wide, high]) {
-  const button = make("button", { type: "button", class: "move on-card", "data-action": action, "aria-label": text, title: text, onclick });
-  Object.assign(button.style, {
-    left: `${(100 * x) / wide}%`, top: `${(100 * y) / high}%`, width: `${(100 * width) / wide}%`, height: `${(100 * height) / high}%`,
-    transform: `rotate(${degrees}deg)`,
-  });
-  return button;
-}
-
 /** Returns the events as [seat or null, text]; consecutive events of a seat are one line. */
 function eventLines(view, names) {
   const lines = [];
@@ -225,9 +187,4 @@ function eventLines(view, names) {
     }
   }
   return lines;
-}
-
-/** Returns a text with the red suits in elements of their own. */
-function suits(text) {
-  return text.split(/((?:[0-9AJQKVDRT]{1,2})?[♥♦])/u).map((part) => (/[♥♦]/u.test(part) ? make("span", { class: "red" }, part) : part));
 }
