@@ -54,7 +54,7 @@ MANIFEST = {
     "icons": [{"src": "favicon.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}],
 }
 DAY = {
-    "game": "nain_jaune", "preset": "djeco", "players": 4, "knobs": {}, "names": ["", "closer", STRONG, "tally"],
+    "game": "nain_jaune", "preset": "djeco", "players": 4, "knobs": {}, "names": ["person 0", "closer", STRONG, "tally"],
     "agents": [None, "closer", STRONG, "tally"], "rounds": 1, "pace": 0.6, "every_ply": False, "advice": False,
 }  # fmt: skip
 """The table of the deal of the day, beside its seed."""

@@ -5,7 +5,7 @@ import { loadGame } from "./games.js";
 import { DEAL, LiveTable, Refusal } from "./live_table.js";
 import { agentsAction, loadNetwork, offered, reference } from "./players.js";
 import { readSettings, SettingsError } from "./settings.js";
-import { format } from "./text.js";
+import { format, minus } from "./text.js";
 
 const BETWEEN_ROUNDS = 4; // where only agents play, the next round is dealt after this number of pauses
 const HOME = "-";
@@ -259,7 +259,7 @@ export class Host {
     const key = edgeKey(entry.settings);
     if (counts) await this.store.put("rounds", { id: `${entry.id} ${round}`, key, ...result });
     const speaker = live.speaker(seat, this.language, seat);
-    const amounts = { yours: speaker.amount(result.yours), reference: speaker.amount(result.reference) };
+    const amounts = { yours: minus(speaker.amount(result.yours)), reference: minus(speaker.amount(result.reference)) };
     const day = entry.id.startsWith(`${DAY}-`) && live.over ? entry.id.slice(DAY.length + 1) : null;
     this.post({ type: "round", name: result.name, ...amounts, counts, edge: await this.edge(key), day });
   }
