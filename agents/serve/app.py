@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import ipaddress
 import logging
 import math
@@ -84,14 +85,18 @@ class _Guarded(tornado.web.RequestHandler):
 class _File(_Guarded):
     """The files of the page."""
 
-    def initialize(self, files: Mapping[str, tuple[str, bytes]]) -> None:
+    def initialize(self, files: Mapping[str, tuple[str, bytes, bytes]]) -> None:
         self.files = files
 
     def get(self) -> None:
-        kind, content = self.files.get(self.request.path[1:], ("", None))
-        if content is None:
+        kind, content, packed = self.files.get(self.request.path[1:], ("", b"", b""))
+        if not kind:
             raise tornado.web.HTTPError(404)
         self.set_header("Content-Type", kind)
+        self.set_header("Vary", "Accept-Encoding")
+        if "gzip" in self.request.headers.get("Accept-Encoding", ""):
+            self.set_header("Content-Encoding", "gzip")
+            content = packed
         self.finish(content)
 
     head = get
@@ -189,8 +194,9 @@ def _ignore(sent: asyncio.Future[None]) -> None:
 
 def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tornado.web.Application:
     """Returns the application; ``names`` are this machine's, besides addresses and ``localhost``."""
+    files = {path: (kind, content, gzip.compress(content, mtime=0)) for path, (kind, content) in page_files().items()}
     return tornado.web.Application(
-        [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": page_files()})],
+        [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": files})],
         names=frozenset(name.lower() for name in names) | {"localhost"},
         sockets={},
         answers=set(),

@@ -28,9 +28,20 @@ class LiveTable:
     ``number`` is that of the last ply: every change adds one. ``keep(number, action)`` stores a ply before it is made.
     """
 
-    def __init__(self, settings: TableSettings, agents: Sequence[OneAtATime | None], keep: Callable[[int, int], object]) -> None:
-        """``agents (n,)`` are by seat, None for a person."""
+    def __init__(
+        self,
+        settings: TableSettings,
+        agents: Sequence[OneAtATime | None],
+        keep: Callable[[int, int], object],
+        *,
+        stand_in: OneAtATime | None = None,
+    ) -> None:
+        """``agents (n,)`` are by seat, None for a person; ``stand_in`` plays for persons who are absent."""
         self.settings = settings
+        self.absent: set[int] = set()
+        """Seats of persons for whom the stand-in plays."""
+        self._decided: list[int] = []
+        """The number of plies before each decision of a person in this round."""
         self.number = 0
         self.rounds = 0
         """Rounds that are over."""
@@ -39,8 +50,11 @@ class LiveTable:
         self.totals = np.zeros(settings.setup.players, np.int64)
         """Each seat's payoffs in the rounds that are over, shape (n,)."""
         self._agents = agents
+        self._seated = [agent or stand_in for agent in agents]
         self._keep = keep
-        self.table = MatchTable(settings.setup, agents, seed=settings.seed, rng=self._rng, by_rounds=settings.rounds is not None)
+        self.table = MatchTable(
+            settings.setup, self._seated, seed=settings.seed, rng=self._rng, by_rounds=settings.rounds is not None
+        )
         self._listeners: dict[tuple[int, str, int | None], Listener] = {}
 
     def _rng(self, agent: int, index: NDArray[np.int64]) -> Rng:
@@ -58,7 +72,7 @@ class LiveTable:
     def persons_turn(self) -> bool:
         """Whether a person is to act."""
         table = self.table
-        if table.round_over or self.settings.agents[table.at_turn] is not None:
+        if table.round_over or self.settings.agents[table.at_turn] is not None or table.at_turn in self.absent:
             return False
         return self.settings.every_ply or table.needs_decision
 
@@ -70,7 +84,7 @@ class LiveTable:
     @property
     def agent_is_free(self) -> bool:
         """Whether no other thread uses the agent at turn; True at a person's turn."""
-        agent = self._agents[self.table.at_turn]
+        agent = self._seated[self.table.at_turn]
         return agent is None or not agent.is_busy
 
     def replay(self, plies: Sequence[int]) -> None:
@@ -115,7 +129,21 @@ class LiveTable:
         self._keep(self.number + 1, action)
         self._apply(action)
 
+    @property
+    def number_to_undo(self) -> int | None:
+        """The number of plies that are left when the last decision of the table's only person is taken back.
+
+        None where nothing can be taken back: the round is over, or several persons play.
+        """
+        if self.table.round_over or len(self.settings.persons) != 1 or not self._decided:
+            return None
+        return self._decided[-1]
+
     def _apply(self, action: int) -> None:
+        if action == DEAL:
+            self._decided.clear()
+        elif self.persons_turn and len(self.table.legal) > 1:
+            self._decided.append(self.number)
         self.number += 1
         if action == DEAL:
             new_match = self.table.match_over

@@ -59,6 +59,16 @@ class Deal(NamedTuple):
     number: int
 
 
+class Undo(NamedTuple):
+    """Takes back the last decision of a table's only person, after the ply ``number``."""
+
+    number: int
+
+
+class Rematch(NamedTuple):
+    """Makes a table with the same players and rules, when everything is played."""
+
+
 class Advise(NamedTuple):
     """Asks for advice on the position after the ply ``number``."""
 
@@ -118,12 +128,13 @@ class SetSpeed(NamedTuple):
 
 OfHost = Catalogue | NewTable | ListTables | Invite | DeleteTable
 """Messages that only the host may send."""
-AtTable = Play | Deal | Advise | Review | Position | PlayOn | Stop | AskRecord | AskRules | SetSpeed
+AtTable = Play | Deal | Undo | Rematch | Advise | Review | Position | PlayOn | Stop | AskRecord | AskRules | SetSpeed
 Case = OfHost | AtTable | Hello | OpenReplay | Film
 """What a message asks for."""
 CASES: Mapping[str, Callable[..., Case]] = {
     "hello": Hello, "catalogue": Catalogue, "new": NewTable, "tables": ListTables, "invite": Invite, "delete": DeleteTable,
-    "play": Play, "deal": Deal, "advise": Advise, "review": Review, "position": Position, "play_on": PlayOn, "stop": Stop,
+    "play": Play, "deal": Deal, "undo": Undo, "rematch": Rematch, "advise": Advise, "review": Review, "position": Position,
+    "play_on": PlayOn, "stop": Stop,
     "record": AskRecord, "rules": AskRules, "replay": OpenReplay, "film": Film, "speed": SetSpeed,
 }  # fmt: skip
 """By the ``type`` of a message, which has the fields of its case, and a ``token``."""

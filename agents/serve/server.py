@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import dataclasses
 import functools
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -174,6 +176,13 @@ class TableServer:
                 self.searches.stop(viewer)
             case protocol.PlayOn(number, seat):
                 await self._play_on(viewer, token, live, allowed, number, seat)
+            case protocol.Undo(number):
+                if allowed.seat is None:
+                    raise Refusal("not_player")
+                assert allowed.table is not None
+                await self.tables.undo(allowed.table, number)
+            case protocol.Rematch():
+                await self._rematch(viewer, token, running, allowed)
             case protocol.AskRules():
                 send(viewer, {"type": "rules", "text": rules_text(live, allowed.seat, viewer.language)})
             case protocol.SetSpeed(milliseconds, paused):
@@ -222,6 +231,23 @@ class TableServer:
         passes = await self.tables.add(settings, played.plies[:number], viewer=viewer, link=self.store.link_of(token))
         send(viewer, {"type": "opened", "token": next(token for token, each in passes.items() if each.seat == seat)})
 
+    async def _rematch(self, viewer: Viewer, token: str, running: Running, allowed: Pass) -> None:
+        """Makes a table with the same players and other deals, once, and sends everybody at this one their place there."""
+        if allowed.seat is None:
+            raise Refusal("not_player")
+        if not running.live.over:
+            raise Refusal("not_over")
+        async with running.rematching:
+            if running.rematch is None:
+                viewer.rate.allows(FURTHER_TABLE)
+                settings = dataclasses.replace(running.live.settings, seed=secrets.randbits(63))
+                passes = await self.tables.add(settings, viewer=viewer, link=self.store.link_of(token))
+                running.rematch = {each.seat: token for token, each in passes.items()}
+                for other in running.viewers:
+                    if other is not viewer:
+                        send(other, {"type": "rematch", "token": running.rematch[other.seat]})
+        send(viewer, {"type": "opened", "token": running.rematch[allowed.seat]})
+
     def _look(self, viewer: Viewer, running: Running, allowed: Pass) -> None:
         """Shows a table to a connection, from now on."""
         if viewer.gone:
@@ -244,7 +270,7 @@ class TableServer:
         live = running.live
         if allowed.seat is None:
             raise Refusal("not_player")
-        if case.number != live.number:
+        if case.number != live.number or running.rewinding:
             raise Refusal("stale")
         if isinstance(case, protocol.Play):
             live.play(allowed.seat, case.action)

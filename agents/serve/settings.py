@@ -21,9 +21,10 @@ from .players import check_agent, offered
 
 LONGEST_NAME = 40
 MAX_ROUNDS = 100
+LONGEST_ABSENCE = 3600
 SLOWEST = 10.0
 """The longest pause before a ply, in seconds."""
-KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply", "advice"}
+KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply", "advice", "absence"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class TableSettings:
     """Whether persons make forced plies, too."""
     advice: bool
     """Whether persons may be advised at their turn."""
+    absence: int | None = None
+    """The seconds after which an agent takes the place of a person who has left, until they come back; None: never."""
 
     @property
     def persons(self) -> list[int]:
@@ -137,7 +140,12 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     advice = not several and is_advised(setup) if given["advice"] is None else given["advice"]
     if type(advice) is not bool:
         raise ConfigError(f"advice is true, false or null, not {quoted(advice)}.")
-    return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every, advice)
+    absence = given["absence"]
+    if absence is not None and (type(absence) is not int or not 5 <= absence <= LONGEST_ABSENCE):
+        raise ConfigError(
+            f"An agent takes the place of a person after 5 to {LONGEST_ABSENCE} seconds, or never (null), not {quoted(absence)}."
+        )
+    return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every, advice, absence)
 
 
 def _seed(given: object) -> int:
@@ -156,15 +164,14 @@ def _seats(given: object, setup: Setup, extra: Sequence[str]) -> tuple[tuple[str
     names: list[str] = []
     agents: list[str | None] = []
     for number, seat in enumerate(given):
-        if seat.keys() == {"agent"}:
-            agents.append(check_agent(seat["agent"], setup.game.name, extra))
-            names.append(seat["agent"])
-        elif seat.keys() == {"person"} and isinstance(seat["person"], str) and len(seat["person"]) <= LONGEST_NAME:
-            agents.append(None)
-            names.append(printable(seat["person"].strip()) or f"person {number}")
-        else:
+        agent = seat.get("agent")
+        called = seat.get("name", agent) if agent is not None else seat.get("person")
+        known = seat.keys() in ({"agent"}, {"agent", "name"}, {"person"})
+        if not known or not isinstance(called, str) or len(called) > LONGEST_NAME:
             raise ConfigError(
-                f"In a seat is {{'agent': name}}, or {{'person': name}} with a name of at most {LONGEST_NAME} characters, "
-                f"not {quoted(seat)}."
+                f"In a seat is {{'agent': agent}}, with a 'name' or without, or {{'person': name}}, with a name of at most "
+                f"{LONGEST_NAME} characters, not {quoted(seat)}."
             )
+        agents.append(None if agent is None else check_agent(agent, setup.game.name, extra))
+        names.append(printable(called.strip()) or agent or f"person {number}")
     return tuple(names), tuple(agents)

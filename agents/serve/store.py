@@ -230,6 +230,10 @@ class Store:
         """Adds the ply ``number``, from 1: an action, or ``DEAL``. A number that is there already is an error."""
         self._execute("insert into plies values (?, ?, ?)", (table, number, action))
 
+    def remove_plies(self, table: str, after: int) -> None:
+        """Removes the plies of a table after the ply ``after``."""
+        self._execute("delete from plies where id = ? and number > ?", (table, after))
+
     def plies(self, table: str) -> list[int]:
         """Returns the plies of a table, in order."""
         with self._file_used():

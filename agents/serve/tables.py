@@ -6,15 +6,17 @@ import asyncio
 import functools
 import json
 import logging
+import math
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from nainjaune_env.core.errors import NainJauneError
 
+from ..heuristics import yardstick
 from ..loading import use_threads
 from .advising import Advisers
 from .live_table import LiveTable
@@ -82,9 +84,27 @@ class Running:
     """Plays more deals for the edges."""
     left_at: float = 0.0
     """When the last viewer left, in seconds of the loop's clock."""
+    replacing: dict[int, asyncio.TimerHandle] = field(default_factory=dict)
+    """By seat of a person who has left: when an agent takes their place."""
+    rewinding: bool = False
+    """Whether a decision is being taken back; until that is done nobody plays."""
+    rematch: Mapping[int | None, str] | None = None
+    """The tokens of the table that follows this one, by seat; None: of spectators."""
+    rematching: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def is_here(self, seat: int) -> bool:
+        """Returns whether somebody looks at the table from ``seat``."""
+        return any(viewer.seat == seat for viewer in self.viewers)
+
+    def stay(self) -> None:
+        """Lets nobody be replaced any more."""
+        for timer in self.replacing.values():
+            timer.cancel()
+        self.replacing.clear()
 
     async def stop(self) -> None:
         """Stops the table's tasks."""
+        self.stay()
         tasks = [task for task in (self.task, self.growing) if task is not None]
         for task in tasks:
             task.cancel()
@@ -191,7 +211,9 @@ class Tables:
         def load() -> tuple[LiveTable, RunningEdges | None, bool]:
             agents = [None if name is None else self._agents.get(name, settings.setup) for name in settings.agents]
             use_threads(1)
-            live = LiveTable(settings, agents, lambda number, action: self._store.add_ply(table, number, action))
+            replaces = settings.absence is not None and len(settings.persons) > 1
+            stand_in = self._agents.get(yardstick(settings.setup.game.name), settings.setup) if replaces else None
+            live = LiveTable(settings, agents, lambda n, action: self._store.add_ply(table, n, action), stand_in=stand_in)
             live.replay(plies)
             different = {agent.name: agent for agent in agents if agent is not None}
             edges = None if settings.persons else RunningEdges(settings.setup, list(different.values()), settings.seed)
@@ -215,8 +237,20 @@ class Tables:
         self.leave(viewer)
         viewer.table, viewer.seat = allowed.table, allowed.seat
         running.viewers.append(viewer)
-        send(viewer, view_of(running, viewer.seat, viewer.language))
+        if viewer.seat is not None and self._come_back(running, viewer.seat):
+            self.show(running)
+        else:
+            send(viewer, view_of(running, viewer.seat, viewer.language))
         self.wake(allowed.table)  # a table that an error has stopped tries again
+
+    def _come_back(self, running: Running, seat: int) -> bool:
+        """Gives a person their place again; returns whether others have been told that they were gone."""
+        timer = running.replacing.pop(seat, None)
+        if timer is not None:
+            timer.cancel()
+        was_absent = seat in running.live.absent
+        running.live.absent.discard(seat)
+        return timer is not None or was_absent
 
     def leave(self, viewer: Viewer) -> None:
         """Lets a connection look at no table."""
@@ -225,7 +259,45 @@ class Tables:
             running = self.running[viewer.table]
             running.viewers = [other for other in running.viewers if other is not viewer]
             running.left_at = asyncio.get_running_loop().time()
+            if viewer.seat is not None and not running.is_here(viewer.seat):
+                self._expect(running, viewer.table, viewer.seat)
         viewer.table = None
+
+    def _expect(self, running: Running, table: str, seat: int) -> None:
+        """Lets an agent take the place of a person who has left, after the time that the host has set."""
+        settings = running.live.settings
+        if settings.absence is None or len(settings.persons) < 2 or running.live.over:
+            return
+
+        def replace() -> None:
+            del running.replacing[seat]
+            running.live.absent.add(seat)
+            self.show(running)
+            self.wake(table)
+
+        running.replacing[seat] = asyncio.get_running_loop().call_later(settings.absence, replace)
+        self.show(running)
+
+    async def undo(self, table: str, number: int) -> None:
+        """Takes back the last decision of a table's only person, and all plies since."""
+        running = self.running[table]
+        back = running.live.number_to_undo
+        if back is None:
+            raise Refusal("no_undo")
+        if number != running.live.number or running.rewinding:
+            raise Refusal("stale")
+        running.rewinding = True
+        try:
+            await running.stop()
+            async with self.loading:
+                plies = self._store.plies(table)[:back]
+                fresh = await self._load(table, running.live.settings, plies)
+                self._store.remove_plies(table, back)
+            running.live = fresh.live
+        finally:
+            running.rewinding = False
+        self.show(running)
+        self.wake(table)
 
     def show(self, running: Running) -> None:
         """Sends the table to all that look at it, drawn once for those who see the same."""
@@ -310,7 +382,7 @@ class Tables:
         now = asyncio.get_running_loop().time()
         for table, running in list(self.running.items()):
             is_idle = running.task is None or running.task.done()
-            if is_idle and not running.viewers and now - running.left_at > FORGOTTEN:
+            if is_idle and not running.viewers and not running.replacing and now - running.left_at > FORGOTTEN:
                 del self.running[table]
 
 
@@ -328,8 +400,18 @@ def view_of(running: Running, seat: int | None, language: str) -> dict[str, Any]
         **sent,
         "advice": sent["advice"] and running.advised,
         "review": live.over and running.advised,
+        "waiting": _waiting(running, seat),
         "watch": None if running.edges is None else watched(running.speed, running.edges, unit),
     }
+
+
+def _waiting(running: Running, seat: int | None) -> dict[str, Any] | None:
+    """Returns in how many seconds an agent takes the place of the person at turn who has left; None where nobody is missed."""
+    live = running.live
+    if not live.persons_turn or live.table.at_turn == seat or running.is_here(live.table.at_turn):
+        return None
+    timer = running.replacing.get(live.table.at_turn)
+    return {"seconds": None if timer is None else math.ceil(timer.when() - asyncio.get_running_loop().time())}
 
 
 def _decide(live: LiveTable) -> tuple[int, float]:

@@ -35,6 +35,8 @@ def view(live: LiveTable, seat: int | None, language: str, you: int | None) -> d
         **_shown(live, seat, language, you),
         "begun": listener.begun,
         "events": live.events(seat, language, you),
+        "undo": seat is not None and live.number_to_undo is not None,
+        "absent": sorted(live.absent),
         "moves": [[action, speaker.echo(action)] for action in table.legal] if mine else [],
         "settled": speaker.settled() if table.round_over else [],
         "payoffs": _amounts(speaker, table.payoff) if table.round_over else [],

@@ -5,12 +5,12 @@ import { choice, fill, labelled, make } from "./dom.js";
 const KEPT = "nainjaune-tables";
 const MAX_KEPT = 20;
 
-/** Shows the form in `main`; `send(type, values)` sends a message. */
-export function showForm(main, games, texts, send) {
+/** Returns the form, folded, and the list of tables; `send(type, values)` sends a message. */
+export function moreOf(games, texts, send) {
   const form = make("form", { class: "card", onsubmit: submit });
   const state = { game: games[0], seats: [] };
-  main.replaceChildren(make("h1", {}, texts.new_table), form, make("div", { id: "made" }));
   chooseGame(games[0].name);
+  return [make("details", { class: "more" }, make("summary", {}, texts.more), make("h2", {}, texts.new_table), form), make("div", { id: "made" })];
 
   function chooseGame(name) {
     state.game = games.find((game) => game.name === name);
@@ -37,6 +37,7 @@ export function showForm(main, games, texts, send) {
     state.pace = make("input", { type: "number", min: 0, max: 10, step: 0.1, value: 0.6, required: true });
     state.every = choice([["", texts.default], ["yes", texts.yes], ["no", texts.no]], "");
     state.advice = choice([["", texts.default], ["yes", texts.yes], ["no", texts.no]], "");
+    state.absence = make("input", { type: "number", min: 5, max: 3600, placeholder: texts.never });
     form.replaceChildren(
       labelled(texts.game, choice(games.map((each) => [each.name, each.title]), game.name, (event) => chooseGame(event.target.value)), null, "game"),
       labelled(texts.preset, choice(game.presets.map((each) => [each.name, each.name]), preset.name,
@@ -52,8 +53,9 @@ export function showForm(main, games, texts, send) {
         state.knobs.map(([knob, field]) => labelled(knob.name, field, english(knob.meaning), `knob-${knob.name}`))),
       make("details", {}, make("summary", {}, `${texts.seed}, ${texts.pace}`),
         labelled(texts.seed, state.seed, texts.seed_hint, "seed"), labelled(texts.pace, state.pace, null, "pace"),
-        labelled(texts.every_ply, state.every, null, "every_ply"), labelled(texts.allow_advice, state.advice, texts.advice_hint, "advice")),
-      make("p", { id: "problem", role: "alert" }),
+        labelled(texts.every_ply, state.every, null, "every_ply"), labelled(texts.allow_advice, state.advice, texts.advice_hint, "advice"),
+        labelled(texts.absence, state.absence, texts.absence_hint, "absence")),
+      make("p", { class: "problem", role: "alert" }),
       make("button", { id: "start", type: "submit", class: "main" }, texts.start),
     );
     drawSeats();
@@ -70,7 +72,7 @@ export function showForm(main, games, texts, send) {
 
   function submit(event) {
     event.preventDefault();
-    document.getElementById("problem").textContent = "";
+    refuseForm("");
     allowStart(false); // until the server answers: its agents may take some time to load
     const { game, preset } = state;
     const changed = state.knobs.map(([knob, field]) => [knob.name, knobValue(knob, field)]);
@@ -85,8 +87,14 @@ export function showForm(main, games, texts, send) {
       pace: Number(state.pace.value),
       every_ply: state.every.value === "" ? null : state.every.value === "yes",
       advice: state.advice.value === "" ? null : state.advice.value === "yes",
+      absence: state.absence.value === "" ? null : Number(state.absence.value),
     } });
   }
+}
+
+/** Says what is wrong with a table that was asked for, beside the form and beside the game to be played at once. */
+export function refuseForm(text) {
+  for (const problem of document.querySelectorAll("#problem, form .problem")) problem.textContent = text;
 }
 
 /** Enables or disables the button that makes a table. */

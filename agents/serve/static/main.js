@@ -3,7 +3,8 @@
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { make } from "./dom.js";
-import { allowStart, keepMade, keptLinks, showForm, showTables } from "./lobby.js";
+import { allowPlay, firstScreen } from "./first_screen.js";
+import { allowStart, keepMade, keptLinks, moreOf, refuseForm, showTables } from "./lobby.js";
 import { showReplay, unpack } from "./replay.js";
 import { TablePage } from "./table.js";
 import { openRecords, saveFile, takeDrops, uploadCard } from "./uploads.js";
@@ -22,6 +23,7 @@ const notice = document.getElementById("notice");
 let shown = ""; // the token whose page is shown
 let form = false; // whether the form is shown
 let fresh = false; // whether a table was made, and the list of tables has not come yet
+let atOnce = false; // whether the table that is being made is to be shown at once
 
 const connection = new Connection(heard, (state) => {
   document.body.dataset.connection = state;
@@ -50,12 +52,13 @@ function heard(message) {
     send("tables");
   } else if (message.type === "catalogue") {
     form = true;
-    showForm(main, message.games, texts, send);
-    main.append(uploadCard(texts, openFile, unreadable));
+    const upload = uploadCard(texts, openFile, unreadable);
+    main.replaceChildren(firstScreen(message.games, texts, startAtOnce, upload), ...moreOf(message.games, texts, send));
     send("tables");
   } else if (message.type === "made") {
     keepMade(message);
     if (!form) return; // it has been left since
+    if (atOnce) return (location.hash = message.links[0].token);
     allowStart(true);
     fresh = true;
     send("tables");
@@ -67,12 +70,19 @@ function heard(message) {
   else if (message.type === "rules") page?.showRules(message.text);
   else if (message.type === "record") page?.download(message.text);
   else if (message.type === "opened") location.hash = message.token;
+  else if (message.type === "rematch") notice.replaceChildren(make("a", { href: `#${message.token}` }, texts.rematch_wanted));
   else if (message.type === "replay") replay(message);
   else if (message.type === "film") {
     notice.textContent = texts.film_done;
     saveFile(message.data, "nainjaune.gif", "image/gif");
   } else if (message.type === "refused" && ["replay", "film"].includes(message.of)) notice.textContent = message.text;
   else if (message.type === "refused") refused(message.text);
+}
+
+/** Makes a table whose first seat, or that of spectators, is shown as soon as it is there. */
+function startAtOnce(table) {
+  atOnce = true;
+  send("new", { table });
 }
 
 /** Sends a message with the token of the page. */
@@ -89,8 +99,12 @@ function refused(text) {
   const problem = document.getElementById("problem");
   if (page !== null) page.refused(text);
   else if (problem) {
-    problem.textContent = text;
-    if (form) allowStart(true);
+    refuseForm(text);
+    atOnce = false;
+    if (form) {
+      allowStart(true);
+      allowPlay();
+    }
   } else main.replaceChildren(...[make("h1", {}, texts.title), make("p", { id: "problem", role: "alert" }, text), keptLinks(texts)].filter(Boolean));
 }
 
@@ -146,6 +160,7 @@ function leave() {
   shown = token();
   page = null;
   form = false;
+  atOnce = false;
   notice.textContent = "";
 }
 

@@ -31,7 +31,7 @@ def new_table(game: str, persons: int = 1, **changes: Any) -> dict[str, Any]:
     seats = [{"person": f"P{seat}"} if seat < persons else {"agent": "random"} for seat in range(players)]
     usual = {
         "game": game, "preset": spec.default_preset, "players": players, "knobs": {}, "seats": seats, "rounds": 1, "seed": "7",
-        "pace": 0, "every_ply": None, "advice": None,
+        "pace": 0, "every_ply": None, "advice": None, "absence": None,
     }  # fmt: skip
     return {**usual, **changes}
 
