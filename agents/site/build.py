@@ -17,6 +17,7 @@ from nainjaune_env.engine.modules import build
 from nainjaune_env.registry import get_game
 
 from .. import wasm
+from ..heuristics import heuristics
 from ..loading import load_agent
 from ..serve.page_files import page_files
 from ..wasm.network import write_network
@@ -54,10 +55,12 @@ MANIFEST = {
     "icons": [{"src": "favicon.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}],
 }
 DAY = {
-    "game": "nain_jaune", "preset": "djeco", "players": 4, "knobs": {}, "names": ["person 0", "closer", STRONG, "tally"],
+    "game": "nain_jaune", "preset": "djeco", "players": 4, "knobs": {}, "names": ["person 0", "Margot", "Le Nain", "Suzon"],
     "agents": [None, "closer", STRONG, "tally"], "rounds": 1, "pace": 0.6, "every_ply": False, "advice": False,
 }  # fmt: skip
 """The table of the deal of the day, beside its seed."""
+LEARN = {**DAY, "names": ["person 0", "Gaston", "Léonie", "Armand"], "agents": [None, "highest", "longest", "lowest"], "pace": 1.2, "seed": "797"}
+"""The table of the guided round."""
 
 
 def build_site(folder: Path, modules: Path | None = None) -> int:
@@ -84,11 +87,13 @@ def site_files(modules: Path) -> dict[str, bytes]:
     files |= {f"wasm/{path.name}": path.read_bytes() for path in PACKAGE.glob("*.js")}
     for game in map(get_game, GAMES):
         files |= _game_files(game, modules)
+    for language in TEXTS:
+        files[f"texts-{language}.json"] = _json(_with_own_opponents(json.loads(files[f"texts-{language}.json"])))
     files["manifest.webmanifest"] = _json(MANIFEST)
     service_worker = files.pop(WORKER)
     hashed = hashlib.sha256(b"".join(path.encode() + files[path] for path in sorted(files))).hexdigest()[:16]
     texts = {language: asdict(each) for language, each in TEXTS.items()}
-    files[MARK] = _json({"version": hashed, "games": GAMES, "texts": texts, "day": DAY})
+    files[MARK] = _json({"version": hashed, "games": GAMES, "texts": texts, "day": DAY, "learn": LEARN})
     paths = ["./", *(path for path in files if path != "index.html")]
     files[WORKER] = b"self.SITE = " + _json({"version": hashed, "paths": paths}) + b";\n" + service_worker
     return files
@@ -100,6 +105,22 @@ def _with_site(page: str) -> str:
     assert head in page
     assert main in page
     return page.replace(head, head + HEAD).replace(main, f'<aside id="site"></aside>\n{main}')
+
+
+def _with_own_opponents(texts: dict[str, Any]) -> dict[str, Any]:
+    """Returns the page's texts with the opponents that the site can seat; where none is the strongest, the last one is."""
+    opponents = {game: [one for one in texts["opponents"][game] if _is_seated(game, one["agent"])] for game in GAMES}
+    for known in opponents.values():
+        if all(one["level"] != "strong" for one in known):
+            known[-1]["level"] = "strong"
+    return {**texts, "opponents": opponents}
+
+
+def _is_seated(game: str, agent: str) -> bool:
+    name, _, modifier = agent.partition("@")
+    if name == STRONG:
+        return not modifier and any(game == each for each, _, _ in NETWORKS)
+    return name in heuristics(game)
 
 
 def _game_files(game: GameSpec, modules: Path) -> dict[str, bytes]:

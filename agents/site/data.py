@@ -11,6 +11,7 @@ from typing import Any
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.core.texts import read_texts
 
+from ..advice.texts import TEXTS as ADVICE
 from ..serve.settings import catalogue
 
 
@@ -22,6 +23,8 @@ class SiteTexts:
     """Why a message has changed nothing."""
     page: Mapping[str, str]
     """What the site says beyond the page of ``nainjaune serve``."""
+    guide: Mapping[str, str]
+    """What a guided round says, by position."""
 
 
 TEXTS: Mapping[str, SiteTexts] = read_texts(SiteTexts, Path(__file__).parent, "texts_{language}.toml")
@@ -39,6 +42,6 @@ def setup_data(game: GameSpec, networks: Mapping[str, str]) -> dict[str, Any]:
 
 
 def text_data(game: GameSpec) -> dict[str, Any]:
-    """Returns the game's own texts by language."""
+    """Returns the game's own texts by language, and under ``advising`` those of advice for any game."""
     languages: Mapping[str, Any] = importlib.import_module(f"{game.package}.language").LANGUAGES
-    return {name: asdict(texts) for name, texts in languages.items()}
+    return {name: {**asdict(texts), "advising": asdict(ADVICE[name])} for name, texts in languages.items()}

@@ -22,6 +22,10 @@ site.addEventListener("edges", async ({ detail }) => {
   texts ??= await loadTexts();
   showHome(detail.edges);
 });
+site.addEventListener("guide", async ({ detail }) => {
+  texts ??= await loadTexts();
+  place.replaceChildren(make("section", { class: "card", id: "guide", role: "status" }, detail.lines.map((line) => make("p", {}, line))));
+});
 site.addEventListener("round", async ({ detail }) => {
   texts ??= await loadTexts();
   showRound(detail);

@@ -16,7 +16,7 @@ class Page {
     this.sent = [];
     const wait = () => new Promise((wake) => setTimeout(wake));
     const read = async (name) => JSON.parse(await bytes(name));
-    this.host = new Host({ post: (message) => this.sent.push(structuredClone(message)), read, load: bytes, store, wait, now: () => new Date(`${day}T23:59:00Z`) });
+    this.host = new Host({ post: (message) => this.sent.push(structuredClone(message)), read, load: bytes, store, wait, adviser: () => ({ start() {}, stop() {} }), now: () => new Date(`${day}T23:59:00Z`) });
   }
 
   async ask(type, values = {}) {

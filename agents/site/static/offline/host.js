@@ -2,22 +2,25 @@
 
 import { compare, summary } from "./edge.js";
 import { loadGame } from "./games.js";
+import { lesson } from "./lesson.js";
 import { DEAL, LiveTable, Refusal } from "./live_table.js";
 import { agentsAction, loadNetwork, offered, reference } from "./players.js";
-import { readSettings, SettingsError } from "./settings.js";
+import { randomSeed, readSettings, SettingsError } from "./settings.js";
 import { format, minus } from "./text.js";
 
 const BETWEEN_ROUNDS = 4; // where only agents play, the next round is dealt after this number of pauses
 const HOME = "-";
 const DAY = "day";
+const LEARN = "learn";
 
 export class Host {
   /**
    * `post(message)` sends a message to the page; `read(path)` gives the JSON value of a file, `load(path)` its bytes or a response;
-   * `wait(seconds)` is a pause, `now()` a Date.
+   * `wait(seconds)` is a pause, `now()` a Date. `adviser(heard)` computes advice elsewhere, see worker.js.
    */
-  constructor({ post, read, load, store, wait, now = () => new Date() }) {
+  constructor({ post, read, load, store, wait, adviser, now = () => new Date() }) {
     Object.assign(this, { post, read, load, store, wait, now });
+    this.adviser = adviser((message) => this.hearAdvice(message));
     this.kinds = new Map();
     this.entry = null; // the table that is looked at, as the store has it
     this.live = null;
@@ -64,12 +67,14 @@ export class Host {
       this.post({ type: "host" });
       return this.sendEdges();
     }
-    const entry = (await this.store.get("tables", token)) ?? (token === DAY ? await this.dealOfTheDay() : null);
+    if (token === LEARN) await this.store.delete("tables", token); // a lesson begins anew
+    const entry = (await this.store.get("tables", token)) ?? (await this.special(token));
     if (!entry) throw new Refusal("unknown_token");
     await this.look(entry);
   }
 
   leave() {
+    this.adviser.stop();
     this.visits += 1;
     this.live?.close();
     this.live = this.entry = null;
@@ -129,6 +134,12 @@ export class Host {
     await this.on_tables();
   }
 
+  /** Returns the table of a token that is not of a stored one: the deal of the day, or the guided round; null for others. */
+  async special(token) {
+    if (token === DAY) return this.dealOfTheDay();
+    return token === LEARN ? this.add(this.site.learn, { id: LEARN, fresh: false }) : null;
+  }
+
   /** The deal of the day: the same cards and players for everybody who looks on the same day of UTC. */
   async dealOfTheDay() {
     const day = this.now().toISOString().slice(0, 10);
@@ -162,16 +173,14 @@ export class Host {
   /** Sends the table, and once a round is over the edge. */
   async show() {
     const { live, seat } = this;
-    this.post({ ...live.view(seat, this.language, seat), review: false, watch: null, undo: seat !== null && this.isUndoPossible });
-    if (live.roundOver && seat !== null) await this.sendRound();
-  }
-
-  get isUndoPossible() {
-    return !this.live.over && this.live.beforeLastDecision(this.seat) !== null;
+    this.post({ ...live.view(seat, this.language, seat), review: false, watch: null, waiting: null });
+    if (this.entry.id === LEARN) this.post({ type: "guide", lines: lesson(live, seat, this.texts.guide, live.kind.texts[this.language].words) });
+    else if (live.roundOver && seat !== null) await this.sendRound();
   }
 
   /** Makes a change and stores it before anybody sees it. */
   async change(make) {
+    this.adviser.stop();
     make();
     this.entry.plies = this.live.plies;
     await this.store.put("tables", this.entry);
@@ -212,7 +221,7 @@ export class Host {
   /** Takes back the person's last decision with all that followed; the round counts for no edge then. */
   on_undo({ number }) {
     return this.act(number, () => {
-      const stays = this.live.over ? null : this.live.beforeLastDecision(this.seat);
+      const stays = this.live.numberToUndo;
       if (stays === null) throw new Refusal("no_undo");
       const again = new LiveTable(this.live.kind, this.entry.settings);
       again.replay(this.live.plies.slice(0, stays));
@@ -228,6 +237,13 @@ export class Host {
     this.entry.helped ??= this.live.rounds;
   }
 
+  /** Makes a table with the same seats and other cards. */
+  async on_rematch() {
+    if (!this.live?.over) throw new Refusal("not_over");
+    const { id } = await this.add({ ...this.entry.settings, seed: randomSeed() });
+    this.post({ type: "opened", token: id });
+  }
+
   on_record() {
     if (!this.live?.over) throw new Refusal("no_record");
     this.post({ type: "record", text: this.live.records().join("") });
@@ -237,7 +253,22 @@ export class Host {
     this.post({ type: "rules", text: this.live.rulesText(this.seat, this.language) });
   }
 
-  on_stop() {}
+  on_advise({ number }) {
+    if (!this.live?.settings.advice) throw new Refusal("no_advice");
+    if (number !== this.live.number) throw new Refusal("stale");
+    if (!this.live.personsTurn) throw new Refusal("not_your_turn");
+    this.help();
+    this.adviser.start({ settings: this.entry.settings, plies: this.live.plies, language: this.language });
+  }
+
+  hearAdvice(message) {
+    if (message.type === "failed") this.post({ type: "refused", of: "advise", text: format(this.texts.refusals.failed, message) });
+    else if (message.number === this.live?.number) this.post(message);
+  }
+
+  on_stop() {
+    this.adviser.stop();
+  }
 
   /** Makes a table of the first plies of this one, whose cards are known: it counts for no edge. */
   async on_play_on({ number, seat }) {

@@ -45,6 +45,7 @@ export class LiveTable {
     this.plies = []; // with deals
     this.rounds = 0; // that are over
     this.totals = Array(players).fill(0);
+    this.decided = []; // the number of plies before each decision of a person in this round
     this.finished = []; // the matches, or single rounds, that are over, with their last tables
     this.begin(stateOfSeed(BigInt(settings.seed)));
   }
@@ -127,16 +128,9 @@ export class LiveTable {
     this.apply(DEAL);
   }
 
-  /** Returns how many plies stay where the last decision of `seat` is taken back; null if it has made none. */
-  beforeLastDecision(seat) {
-    const again = new LiveTable(this.kind, this.settings);
-    let found = null;
-    for (const action of this.plies) {
-      if (action !== DEAL && again.personsTurn && again.seat === seat) found = again.number;
-      again.apply(action);
-    }
-    again.close();
-    return found;
+  /** How many plies stay where the person's last decision of the round is taken back; null: there is none, or the round is over. */
+  get numberToUndo() {
+    return this.roundOver || this.persons.length !== 1 ? null : (this.decided.at(-1) ?? null);
   }
 
   apply(action) {
@@ -146,6 +140,7 @@ export class LiveTable {
 
   dealNext() {
     const { matchOver } = this;
+    this.decided = [];
     this.plies.push(DEAL);
     if (matchOver) {
       this.begin(this.table.rng);
@@ -159,6 +154,7 @@ export class LiveTable {
 
   makePly(action) {
     const { table: before, legal } = this;
+    if (this.personsTurn && legal.length > 1) this.decided.push(this.number);
     this.session.step(action);
     this.table = this.session.table;
     this.plies.push(action);
@@ -199,6 +195,8 @@ export class LiveTable {
       round_over: roundOver,
       over: this.over,
       records: this.over ? this.finished.length : 0,
+      undo: seat !== null && this.numberToUndo !== null,
+      absent: [],
     };
   }
 

@@ -2,8 +2,9 @@
 
 import { stateOf } from "./random.js";
 
-const PURPOSE = 10n; // of the generators of decisions, as `Stream.SERVE`
+export const PURPOSE = 10n; // of the generators of decisions, as `Stream.SERVE`
 export const STRONG = "zoo:strong";
+const SEARCH = /^([^@]+)@search=(\d{1,3})$/; // a heuristic that plays each move out that many times
 
 /** Returns the path of the network for a setup, or undefined; it plays the preset as it is. */
 export const networkOf = (kind, { preset, players, knobs }) =>
@@ -20,13 +21,24 @@ export const reference = (kind, settings) => (networkOf(kind, settings) ? STRONG
 /** Loads the network for a table into its module, once; `load(path)` gives the bytes of a file. */
 export async function loadNetwork(kind, settings, load) {
   const path = networkOf(kind, settings);
-  if (path && !kind.network) kind.network = kind.module.network(await load(path));
+  kind.networks ??= {};
+  if (path && !kind.networks[path]) kind.networks[path] = kind.module.network(await load(path));
+}
+
+/** Returns whether a player can be seated: one of those offered, or a heuristic of these that searches. */
+export function isSeatable(kind, settings, name) {
+  const players = offered(kind, settings);
+  return players.includes(name) || (players.includes(SEARCH.exec(name)?.[1]) && SEARCH.exec(name)[1] !== STRONG);
 }
 
 /** Returns the action of a player by name; the generator of a decision depends on its number alone. */
-export function decide(live, name) {
-  const state = stateOf(BigInt(live.settings.seed), PURPOSE, live.number);
-  return live.session.decide(name === STRONG ? live.kind.network : name, state);
+export function decide({ session, settings, kind, number }, name) {
+  const state = stateOf(BigInt(settings.seed), PURPOSE, number);
+  const search = SEARCH.exec(name);
+  if (search === null) return session.decide(name === STRONG ? kind.networks[networkOf(kind, settings)] : name, state);
+  const advice = session.advise({ player: search[1], state });
+  advice.add(Number(search[2]));
+  return advice.values[0].action;
 }
 
 /** Returns the ply of the seat to act, which is not a person's to choose: an agent's, or the one of a forced ply. */

@@ -1,6 +1,6 @@
 // The settings of a table, as the page sends them.
 
-import { offered } from "./players.js";
+import { isSeatable, offered } from "./players.js";
 import { format } from "./text.js";
 
 const MAX_SEED = (1n << 64n) - 1n;
@@ -27,11 +27,11 @@ export function readSettings(given, kinds, texts) {
   const possible = offered(kind, rules);
   const agents = given.seats.map(({ agent }) => agent ?? null);
   for (const agent of agents) {
-    if (agent !== null && !possible.includes(agent)) refuse("no_agent", { agent, agents: possible.join(", ") });
+    if (agent !== null && !isSeatable(kind, rules, agent)) refuse("no_agent", { agent, agents: possible.join(", ") });
   }
   const persons = agents.filter((agent) => agent === null).length;
   if (persons > 1) refuse("one_person");
-  const names = given.seats.map(({ agent, person }, seat) => agent ?? (person.trim() || `person ${seat}`));
+  const names = given.seats.map(({ agent, person, name }, seat) => ((name ?? person ?? "").trim() || agent || `person ${seat}`));
   const everyPly = given.every_ply ?? false;
   return { ...rules, names, agents, rounds: given.rounds, seed, pace: given.pace, every_ply: everyPly, advice: persons === 1 && given.advice !== false };
 }

@@ -1,22 +1,32 @@
 // Plays the tables of the page: the only part of the site that knows all cards.
 
+import { load, read } from "./files.js";
 import { Host } from "./host.js";
 import { openStore } from "./store.js";
 
-const root = new URL("..", import.meta.url);
+/** The worker that computes advice, which begins with the first one. */
+class Adviser {
+  constructor(heard) {
+    this.heard = heard;
+    this.worker = null;
+  }
 
-async function get(path) {
-  const response = await fetch(new URL(path, root));
-  if (!response.ok) throw new Error(`${path}: ${response.status}`);
-  return response;
+  start(job) {
+    if (this.worker === null) {
+      this.worker = new Worker(new URL("advice_worker.js", import.meta.url), { type: "module" });
+      this.worker.addEventListener("message", ({ data }) => this.heard(data));
+    }
+    this.worker.postMessage(job);
+  }
+
+  stop() {
+    this.worker?.postMessage(null);
+  }
 }
 
+const wait = (seconds) => new Promise((wake) => setTimeout(wake, 1000 * seconds));
 const host = openStore().then((store) => new Host({
-  post: (message) => postMessage(message),
-  read: async (path) => (await get(path)).json(),
-  load: async (path) => (await get(path)).arrayBuffer(),
-  wait: (seconds) => new Promise((wake) => setTimeout(wake, 1000 * seconds)),
-  store,
+  post: (message) => postMessage(message), read, load, wait, store, adviser: (heard) => new Adviser(heard),
 }));
 
 addEventListener("message", async ({ data }) => (await host).receive(data));

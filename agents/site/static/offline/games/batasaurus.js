@@ -258,6 +258,10 @@ class Speaker {
     ];
   }
 
+  get unit() {
+    return this.words.cards[1];
+  }
+
   amount(number) {
     return counted(this.words, number, this.words.cards);
   }

@@ -65,6 +65,11 @@ export class Match {
     return legal.length > 1;
   }
 
+  /** Returns whether an action plays a pot card. */
+  isPotCard(action) {
+    return action >= POT && action !== PASS;
+  }
+
   /** Returns the seat that made a ply of the round. */
   actor(place) {
     return this.rounds.at(-1).written.moves[place][0];
@@ -363,6 +368,10 @@ class Speaker {
   pots(table) {
     const chips = POT_CARDS.map((card, pot) => `${this.sign(card)} ${table.pot[pot]}`).join(" · ");
     return `${this.words.pots_after}${this.words.colon}${chips}`;
+  }
+
+  get unit() {
+    return this.words.chips[1];
   }
 
   amount(number) {
