@@ -1,1 +1,1 @@
-"""The static site: the page of ``nainjaune serve`` in front of a worker that runs the WebAssembly modules, without any server."""
+"""The static site: the page of ``nainjaune serve`` with a worker that runs the WebAssembly modules in place of the server."""

@@ -59,7 +59,13 @@ DAY = {
     "agents": [None, "closer", STRONG, "tally"], "rounds": 1, "pace": 0.6, "every_ply": False, "advice": False,
 }  # fmt: skip
 """The table of the deal of the day, beside its seed."""
-LEARN = {**DAY, "names": ["person 0", "Gaston", "Léonie", "Armand"], "agents": [None, "highest", "longest", "lowest"], "pace": 1.2, "seed": "797"}
+LEARN = {
+    **DAY,
+    "names": ["person 0", "Gaston", "Léonie", "Armand"],
+    "agents": [None, "highest", "longest", "lowest"],
+    "pace": 1.2,
+    "seed": "797",
+}
 """The table of the guided round."""
 
 
@@ -101,7 +107,7 @@ def site_files(modules: Path) -> dict[str, bytes]:
 
 def _with_site(page: str) -> str:
     """Returns the page with the head of the site, and a place for what it adds."""
-    head, main = "<meta charset=\"utf-8\">\n", '<main id="main"></main>\n'
+    head, main = '<meta charset="utf-8">\n', '<main id="main"></main>\n'
     assert head in page
     assert main in page
     return page.replace(head, head + HEAD).replace(main, f'<aside id="site"></aside>\n{main}')

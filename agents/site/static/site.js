@@ -43,7 +43,7 @@ function showNotice(text) {
 /** Shows what can be begun with one click, and the edges so far. */
 function showHome(edges) {
   const said = words();
-  const start = (token, name) => make("a", { class: "start", href: `#${token}` }, name);
+  const start = (token, name) => make("a", { class: "begin", href: `#${token}` }, name);
   place.replaceChildren(
     make("p", { class: "buttons" }, start("day", said.day), start("learn", said.learn)),
     ...(edges.length ? [make("section", { class: "card", id: "edge" }, make("h2", {}, said.edge), make("ul", { class: "plain" },

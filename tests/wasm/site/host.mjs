@@ -110,6 +110,13 @@ for (const [kept, day] of [[new MemoryStore(), "2026-01-02"], [new MemoryStore()
 }
 result.days = days;
 
+// the guided round
+await page.hello("learn");
+await page.settled();
+const { lines } = page.last("guide");
+await page.play();
+result.lesson = [lines, page.last("guide").lines];
+
 // what is refused, and a match that is damaged
 const refusals = [];
 for (const [type, values] of [
@@ -122,6 +129,7 @@ for (const [type, values] of [
 result.refusals = refusals;
 const entry = (await store.all("tables")).find(({ id }) => id === token);
 await store.put("tables", { ...entry, plies: [23, ...entry.plies] });
+await page.hello("-");
 await page.hello(token);
 result.damaged = { text: page.last("refused").text.replace(token, "X"), kept: (await store.get("damaged", token)).plies.length - entry.plies.length };
 console.log(JSON.stringify(result));
