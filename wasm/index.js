@@ -2,6 +2,10 @@
 
 import { Advice } from "./advice.js";
 import { Network } from "./network.js";
+import { formatRecord, parseRecord, recordOf, Replay } from "./record.js";
+import { numbersOf, rulesOf } from "./rules.js";
+
+export { formatRecord, parseRecord };
 
 const PAGE = 65536;
 const ALIGNMENT = 64;
@@ -20,6 +24,9 @@ const VIEWS = {
 };
 
 export class Game {
+  /** Addresses of sessions that were given back. */
+  #unused = [];
+
   constructor(exports, description) {
     this.exports = exports;
     this.description = description;
@@ -42,18 +49,22 @@ export class Game {
     return new Game(exports, description);
   }
 
-  session({ preset = this.description.default_preset, players, options = {} } = {}) {
+  session({ preset = this.description.default_preset, players, knobs = {}, options = {} } = {}) {
     const { presets, default_players } = this.description;
-    const seats = presets[preset];
-    if (!seats) {
+    if (!Object.hasOwn(presets, preset)) {
       throw new RangeError(`Expected a preset of ${this.description.title} (${Object.keys(presets).join(", ")}), not "${preset}".`);
     }
+    const seats = presets[preset];
     const count = players ?? (seats[default_players] ? default_players : Number(Object.keys(seats)[0]));
-    if (!seats[count]) {
+    if (!Object.hasOwn(seats, count)) {
       throw new RangeError(`The preset "${preset}" is for ${Object.keys(seats).join(", ")} players, not ${count}.`);
     }
-    const chosen = { ...this.description.options, ...options };
-    return new Session(this, count, [...seats[count], ...Object.values(chosen)]);
+    const rules = rulesOf(this.description, preset, knobs);
+    return new Session(this, { preset, rules, players: count, options: { ...this.description.options, ...options } });
+  }
+
+  replay(record) {
+    return new Replay(this, record);
   }
 
   network(bytes) {
@@ -65,6 +76,19 @@ export class Game {
     const { agents, title } = this.description;
     if (!Object.hasOwn(agents, name)) throw new RangeError(`Expected a player of ${title} (${Object.keys(agents).join(", ")}), not "${name}".`);
     return agents[name].number;
+  }
+
+  /** Returns the address of a session's bytes, all 0. */
+  borrow() {
+    const { size } = this.description.session;
+    const at = this.#unused.pop();
+    if (at === undefined) return this.allocate(size);
+    new Uint8Array(this.exports.memory.buffer, at, size).fill(0);
+    return at;
+  }
+
+  giveBack(at) {
+    this.#unused.push(at);
   }
 
   /** Returns the address of `size` new bytes. */
@@ -99,12 +123,37 @@ export class Session {
   /** Counts what makes advice out of date. */
   #changes = 0;
 
-  constructor(game, players, numbers) {
+  constructor(game, { preset, rules, players, options }) {
+    const { session, knobs, refusals, rules: names } = game.description;
     this.#game = game;
-    this.#fields = game.description.session.fields;
-    this.#at = game.allocate(game.description.session.size);
+    this.#fields = session.fields;
+    this.#at = game.borrow();
+    this.preset = preset;
+    this.rules = rules;
     this.players = players;
-    this.#view("numbers").set(numbers.map(BigInt));
+    this.options = options;
+    this.#view("knobs").set(numbersOf(knobs, rules));
+    this.#view("numbers").set(Object.values(options).map(BigInt), names.length);
+    const refusal = this.#call("pack", "rules and a number of seats", players, players);
+    if (refusal) {
+      const sentence = refusals[refusal - 1].replace(/\{(\d)\}/g, (_, place) => this.#view("details")[place]);
+      this.free();
+      throw new RangeError(sentence);
+    }
+  }
+
+  free() {
+    this.#game.giveBack(this.#at);
+    this.#at = null;
+  }
+
+  get game() {
+    return this.#game;
+  }
+
+  get numbers() {
+    const values = this.#view("numbers");
+    return Object.fromEntries(this.#game.description.rules.map((name, place) => [name, values[place]]));
   }
 
   begin(state, startValues = []) {
@@ -118,9 +167,30 @@ export class Session {
     this.#changes += 1;
   }
 
-  deal() {
-    this.#call("deal", "a round that is over, of a match that goes on", "this one");
+  place(fields) {
+    const first = this.#at + this.#fields.tables.offset;
+    const { size, fields: places } = this.#game.description.table;
+    const opens = !(fields instanceof Uint8Array);
+    const bytes = new Uint8Array(this.#game.exports.memory.buffer, first, size);
+    if (opens) bytes.fill(0);
+    else bytes.set(fields);
+    for (const [name, values] of opens ? Object.entries(fields) : []) this.#game.view(first, places[name]).set(values);
     this.#changes += 1;
+    this.#call("place", "a table", fields, opens ? 1 : 0);
+  }
+
+  ply(action) {
+    this.#call("ply", "a legal action", action, action);
+    this.#changes += 1;
+  }
+
+  deal() {
+    this.#call("deal", "a match between two rounds", "another table");
+    this.#changes += 1;
+  }
+
+  record({ agents, seed = null } = {}) {
+    return recordOf(this, { agents, seed });
   }
 
   undo(plies) {
@@ -150,6 +220,15 @@ export class Session {
     return Array.from({ length: Number(this.#view("log_marks")[0]) }, (_, k) => [log[2 * k], log[2 * k + 1]]);
   }
 
+  get opening() {
+    const first = this.#at + this.#fields.log_tables.offset;
+    return new Uint8Array(this.#game.exports.memory.buffer.slice(first, first + this.#game.description.table.size));
+  }
+
+  field(name) {
+    return this.#game.view(this.#at + this.#fields.tables.offset, this.#game.description.table.fields[name]);
+  }
+
   get table() {
     return this.#game.table(this.#at + this.#fields.tables.offset);
   }
@@ -157,6 +236,13 @@ export class Session {
   view(seat) {
     this.#call("redact", `a seat from 0 to ${this.players - 1}`, seat, seat);
     return this.#game.table(this.#at + this.#fields.worlds.offset);
+  }
+
+  snapshot() {
+    this.view(this.seat);
+    const first = this.#at + this.#fields.worlds.offset;
+    const table = new Uint8Array(this.#game.exports.memory.buffer.slice(first, first + this.#game.description.table.size));
+    return { preset: this.preset, players: this.players, knobs: this.rules, options: this.options, table };
   }
 
   observation(seat) {

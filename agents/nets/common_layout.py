@@ -127,7 +127,7 @@ def reaches_play(game: GameSpec, knob: str) -> bool:
     if about["kind"] == "number":
         return True
     try:
-        compiled = {game.compile_rules(rules.replace(**{knob: value}), players) for value in about["choices"] or (False, True)}
+        compiled = {game.kernel_rules(rules.replace(**{knob: value}), players) for value in about["choices"] or (False, True)}
     except RulesError:  # other knobs would have to change with it, so it is no matter of display
         return True
     return len(compiled) > 1

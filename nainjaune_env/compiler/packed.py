@@ -34,6 +34,23 @@ def lengths(*values: tuple[Any, ...]) -> str:
     return ".".join(str(len(part)) for value in values for part in value if isinstance(part, tuple))
 
 
+def packer(value: tuple[Any, ...]) -> Callable[[Any, Any], None]:
+    """Returns the compiled function that writes a tuple like ``value`` to the front of an array, as :func:`pack` does."""
+
+    def places(value: Any, name: str) -> Iterator[str]:
+        if isinstance(value, tuple):
+            for place, part in enumerate(value):
+                yield from places(part, f"{name}[{place}]")
+        else:
+            yield name
+
+    lines = [f"    numbers[{number}] = {name}\n" for number, name in enumerate(places(value, "value"))]
+    made: dict[str, Any] = {}
+    exec(f"def write(value, numbers):\n{''.join(lines)}", made)
+    write: Callable[[Any, Any], None] = inlined(made["write"])
+    return write
+
+
 def unpacker(*values: tuple[Any, ...]) -> Callable[[Any], Any]:
     """Returns the compiled function that makes tuples like ``values`` of the array of :func:`pack`."""
     classes: dict[str, Any] = {}

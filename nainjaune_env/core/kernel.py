@@ -63,6 +63,12 @@ class Kernel(Protocol):
         Optional.
         """
 
+    def open_round(self, table: Table, rules: Any) -> None:
+        """Begins a round with what chance has put on the table, and what is left of the round before.
+
+        Optional: by default the table is one where this has been done.
+        """
+
     def set_start_values(self, table: Table, rules: Any, values: Any) -> None:
         """Sets the start values (``GameSpec.start_values``) of a match, ``values (k,) int32``, before its first deal.
 
@@ -72,7 +78,7 @@ class Kernel(Protocol):
 
 REQUIRED = ("start", "deal", "legal", "step", "payoffs", "encode", "redact", "resample")
 """The kernel functions that every game has."""
-OPTIONAL = ("needs_decision", "play_forced", "resample_many", "set_start_values")
+OPTIONAL = ("needs_decision", "play_forced", "resample_many", "open_round", "set_start_values")
 """The kernel functions with a default, in this module."""
 
 game: Kernel
@@ -90,6 +96,11 @@ def resample_many(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
     """Resamples each of ``tables (N,)`` by itself."""
     for i in range(tables.size):
         game.resample(tables[i], rules, seat)
+
+
+@jit
+def open_round(table: Table, rules: Any) -> None:
+    """Does nothing."""
 
 
 @jit

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
@@ -56,6 +58,10 @@ class Rules:
                 raise RulesError(unknown_name_message("knob", name, self.names()))
         return dataclasses.replace(self, **knobs)
 
+    def numbers(self) -> Any:
+        """Returns the knobs as a named tuple of integers: words by their place among the choices, None as ``low - 1``."""
+        return _numbers_class(type(self))(*(_number(f.metadata, getattr(self, f.name)) for f in fields(self)))
+
     @classmethod
     def names(cls, *, extensions: bool | None = None) -> tuple[str, ...]:
         """Returns the knobs in order of declaration: all, only extensions (``extensions`` True), or all others (False)."""
@@ -66,6 +72,18 @@ class Rules:
         values = dataclasses.asdict(self)
         left_out = [f.name for f in fields(self) if f.metadata["extension"] and values[f.name] == f.default]
         return {name: value for name, value in values.items() if name not in left_out}
+
+
+@functools.cache
+def _numbers_class(rules: type[Rules]) -> Any:
+    return namedtuple(f"{rules.__name__}Numbers", rules.names())
+
+
+def _number(about: Mapping[str, Any], value: Any) -> int:
+    if value is None:
+        number: int = about["low"] - 1
+        return number
+    return about["choices"].index(value) if about["kind"] == "word" else int(value)
 
 
 _PYTHON_TYPES: Mapping[str, Callable[[Any], Any]] = {"word": str, "flag": bool, "number": int}

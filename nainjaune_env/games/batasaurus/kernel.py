@@ -65,6 +65,9 @@ def open_game(table: Table, rules: KernelRules) -> None:
     table.stage = Stage.PLAYING
 
 
+open_round = open_game
+
+
 @inlined
 def open_trick(table: Table, rules: KernelRules, leader: Any) -> None:
     """Begins an empty trick, which ``leader`` leads (B2.1)."""

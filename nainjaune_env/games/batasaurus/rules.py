@@ -63,14 +63,9 @@ class KernelRules(NamedTuple):
     dinosaurs: int
 
 
-def compile_rules(rules: Any, players: int) -> KernelRules:
-    """Returns ``rules`` (a :class:`BatasaurusRules`) for ``players`` seats as the kernel takes them."""
-    return KernelRules(
-        players=players,
-        memory=int(Memory[rules.memory.upper()]),
-        exhausted=int(Exhausted[rules.exhausted.upper()]),
-        dinosaurs=int(rules.dinosaurs),
-    )
+def compile_rules(knobs: Any, players: Any) -> KernelRules:
+    """Returns the rules as the kernel takes them; ``knobs`` are numbers (``Rules.numbers``)."""
+    return KernelRules(players=players, memory=knobs.memory, exhausted=knobs.exhausted, dinosaurs=knobs.dinosaurs)
 
 
 def rules_of(setup: Setup) -> KernelRules:

@@ -8,7 +8,7 @@ from nainjaune_env.games.nain_jaune import encode, kernel
 from nainjaune_env.games.nain_jaune.actions import ACTIONS
 from nainjaune_env.games.nain_jaune.belief import deals, resample
 from nainjaune_env.games.nain_jaune.invariants import table_invariants
-from nainjaune_env.games.nain_jaune.rules import PRESETS, check_match, compile_rules, single_round
+from nainjaune_env.games.nain_jaune.rules import PRESETS, REFUSALS, check_match, compile_rules, refuse_rules, single_round
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
 
 SPEC = GameSpec(
@@ -24,6 +24,8 @@ SPEC = GameSpec(
     start_values={"pots": POTS},
     compile_rules=compile_rules,
     layout=encode.layout,
+    refusals=REFUSALS,
+    refuse_rules=refuse_rules,
     check_match=check_match,
     single_round=single_round,
     table_invariants=table_invariants,

@@ -6,11 +6,11 @@ tests cite an article by its number (N2.6).
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple, cast
 
-from nainjaune_env.core.cards import card_number, card_rank, card_set, cards_in
+from nainjaune_env.core.cards import card_number, card_rank, card_set
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.rules import Preset, Rules, knob
 from nainjaune_env.core.spec import Setup
@@ -19,7 +19,7 @@ POT_CARDS = ("Td", "Jc", "Qs", "Kh", "7d")
 """The pot cards in pot order (N1.2). The 7 of diamonds is the nain jaune."""
 ANTES = (1, 2, 3, 4, 5)
 """What a seat antes into each pot at stake 1 (N1.2)."""
-HAND_SIZES = {2: 22, 3: 15, 4: 12, 5: 9, 6: 8, 7: 7, 8: 6}
+HAND_SIZES = (0, 0, 22, 15, 12, 9, 8, 7, 6)
 """Cards dealt to each seat, by number of seats (N1.4)."""
 TOP_RANK = 13
 """The rank of the King (N2.3)."""
@@ -27,6 +27,14 @@ SHORT_TOP_RANK = 10
 """The highest rank of a deck of ten ranks or fewer, so that the pots on the 10 and, from four ranks on, the 7 stay (N1.7)."""
 SUIT_ORDER = (2, 3, 0, 1)
 """The suits (numbered as in ``core.cards``) in the order in which a short deck takes them: ♦ ♣ ♠ ♥ (N1.7)."""
+
+
+POT_NUMBERS = tuple(card_number(text) for text in POT_CARDS)
+"""The pot cards by number."""
+POT_SET = card_set(POT_NUMBERS)
+"""The pot cards as a set."""
+POTS_AT = tuple(sum(1 << pot for pot, card in enumerate(POT_NUMBERS) if card_rank(card) == rank) for rank in range(TOP_RANK + 1))
+"""By rank: the set of pots with a card of that rank."""
 
 
 class Decline(IntEnum):
@@ -80,24 +88,6 @@ def choices_of(values: type[IntEnum]) -> tuple[str, ...]:
     return tuple(value.name.lower() for value in values)
 
 
-def deck_of(rules: Any) -> int:
-    """Returns the cards of the deck as a set (N1.1, N1.7)."""
-    top = top_rank_of(rules)
-    suits = SUIT_ORDER[: rules.suits]
-    return card_set(13 * suit + rank - 1 for suit in suits for rank in range(top - rules.ranks + 1, top + 1))
-
-
-def top_rank_of(rules: Any) -> int:
-    """Returns the highest rank of the deck, above which nothing goes (N1.7, N2.3)."""
-    return max(int(rules.ranks), SHORT_TOP_RANK)
-
-
-def antes_of(rules: Any) -> tuple[int, ...]:
-    """Returns each pot's ante at stake 1: 0 if its card is not in the deck (N1.2, N1.7)."""
-    deck = deck_of(rules)
-    return tuple(ante * (deck >> card_number(text) & 1) for text, ante in zip(POT_CARDS, ANTES, strict=True))
-
-
 @dataclass(frozen=True)
 class NainJauneRules(Rules):
     """The house rules. The defaults are the ``djeco`` preset's."""
@@ -141,15 +131,6 @@ class NainJauneRules(Rules):
         optional=True,
         extension=True,
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        antes = sum(antes_of(self)) * self.stake
-        if self.starting_stack is not None and self.starting_stack < antes:
-            raise RulesError(
-                f"The knob 'starting_stack' must cover one round's antes, {antes} chips at stake {self.stake}, "
-                f"and it is {self.starting_stack}: no round could be played."
-            )
 
 
 PRESETS = {
@@ -229,35 +210,69 @@ class KernelRules(NamedTuple):
     """By rank 0 to 13: the set of pots with a card of that rank."""
 
 
-def compile_rules(rules: Any, players: int) -> KernelRules:
-    """Returns the rules as the kernel takes them.
-
-    Raises :class:`RulesError` if a short deck does not have enough cards for every hand.
-    """
-    cards = tuple(card_number(text) for text in POT_CARDS)
-    deck, antes = deck_of(rules), antes_of(rules)
-    deck_size = len(cards_in(deck))
-    hand_size = HAND_SIZES[players] if rules.hand is None else rules.hand
-    if players * hand_size > deck_size:
-        raise RulesError(
-            f"The deck has {deck_size} cards (knobs 'ranks' and 'suits'), and {players} hands of {hand_size} (knob 'hand') "
-            f"take {players * hand_size}; at most {deck_size // players} each would do."
-        )
-    knobs = {f.name: _as_integer(f, getattr(rules, f.name)) for f in fields(rules) if f.name in KernelRules._fields}
+def compile_rules(knobs: Any, players: Any) -> KernelRules:
+    """Returns the rules as the kernel takes them; ``knobs`` are numbers (``Rules.numbers``)."""
+    top_rank = max(knobs.ranks, SHORT_TOP_RANK)
+    deck = 0
+    for place in range(knobs.suits):
+        for rank in range(top_rank - knobs.ranks + 1, top_rank + 1):
+            deck |= 1 << 13 * SUIT_ORDER[place] + rank - 1
+    antes = (
+        ANTES[0] * (deck >> POT_NUMBERS[0] & 1),
+        ANTES[1] * (deck >> POT_NUMBERS[1] & 1),
+        ANTES[2] * (deck >> POT_NUMBERS[2] & 1),
+        ANTES[3] * (deck >> POT_NUMBERS[3] & 1),
+        ANTES[4] * (deck >> POT_NUMBERS[4] & 1),
+    )
+    hand_size = knobs.hand if knobs.hand > 0 else HAND_SIZES[players]  # numba takes no choice among so many arguments
     return KernelRules(
-        **knobs,
         players=players,
         hand_size=hand_size,
-        deck_size=deck_size,
+        deck_size=knobs.ranks * knobs.suits,
         deck=deck,
-        top_rank=top_rank_of(rules),
-        limited=int(rules.starting_stack is not None),
+        top_rank=top_rank,
+        decline=knobs.decline,
+        blocked=knobs.blocked,
+        payment=knobs.payment,
+        stranded=knobs.stranded,
+        grand_opera=knobs.grand_opera,
+        announce=knobs.announce,
+        unannounced=knobs.unannounced,
+        stake=knobs.stake,
+        limited=int(knobs.starting_stack > 0),
+        starting_stack=knobs.starting_stack,
         antes=antes,
-        round_antes=sum(antes) * int(rules.stake),
-        pot_cards=cards,
-        pot_set=card_set(cards),
-        pots_at=tuple(sum(1 << pot for pot, card in enumerate(cards) if card_rank(card) == rank) for rank in range(TOP_RANK + 1)),
+        round_antes=sum(antes) * knobs.stake,
+        end_on_default=knobs.end_on_default,
+        max_rounds=knobs.max_rounds,
+        pot_cards=POT_NUMBERS,
+        pot_set=POT_SET,
+        pots_at=POTS_AT,
     )
+
+
+REFUSALS = (
+    "A match under these rules has no end: set the knob 'max_rounds' or 'starting_stack', or play single rounds.",
+    "The knob 'starting_stack' must cover one round's antes, {0} chips at stake {1}, and it is {2}: no round could be played.",
+    "The deck has {0} cards (knobs 'ranks' and 'suits'), and {1} hands of {2} (knob 'hand') take {3}; at most {4} each would do.",
+)
+"""Why knobs do not go together."""
+ENDLESS, POOR, SHORT = 1, 2, 3
+"""The numbers of these sentences."""
+
+
+def refuse_rules(knobs: Any, rules: Any, whole_match: Any, details: Any) -> Any:
+    """Returns the number of the sentence of :data:`REFUSALS` that refuses the rules, whose numbers it writes; 0 for none."""
+    if whole_match and knobs.starting_stack == 0 and knobs.max_rounds == 0:
+        return ENDLESS
+    if 0 < knobs.starting_stack < rules.round_antes:
+        details[0], details[1], details[2] = rules.round_antes, knobs.stake, knobs.starting_stack
+        return POOR
+    if rules.players * rules.hand_size > rules.deck_size:
+        details[0], details[1], details[2] = rules.deck_size, rules.players, rules.hand_size
+        details[3], details[4] = rules.players * rules.hand_size, rules.deck_size // rules.players
+        return SHORT
+    return 0
 
 
 def rules_of(setup: Setup) -> KernelRules:
@@ -265,17 +280,10 @@ def rules_of(setup: Setup) -> KernelRules:
     return cast(KernelRules, setup.kernel_rules)
 
 
-def _as_integer(f: Field[Any], value: Any) -> int:
-    choices: tuple[str, ...] | None = f.metadata["choices"]
-    return choices.index(value) if choices else int(value or 0)
-
-
 def check_match(rules: Any) -> None:
     """Raises :class:`RulesError` if a match under these rules would have no end (N4.3)."""
     if rules.starting_stack is None and rules.max_rounds is None:
-        raise RulesError(
-            "A match under these rules has no end: set the knob 'max_rounds' or 'starting_stack', or play single rounds."
-        )
+        raise RulesError(REFUSALS[ENDLESS - 1])
 
 
 def single_round(rules: Any) -> Any:

@@ -30,6 +30,6 @@ class KernelRules(NamedTuple):
     rounds: int
 
 
-def compile_rules(rules: Any, players: int) -> KernelRules:
-    """Returns the named tuple that the kernel takes."""
-    return KernelRules(players, rules.idle, rules.rounds)
+def compile_rules(knobs: Any, players: Any) -> KernelRules:
+    """Returns the named tuple that the kernel takes; ``knobs`` are numbers (``Rules.numbers``)."""
+    return KernelRules(players, knobs.idle, knobs.rounds)

@@ -193,10 +193,10 @@ def test_a_knob_that_other_knobs_must_go_along_with_is_told() -> None:
     """That a value is refused beside the usual rules says that the kernel tells it from the others."""
     game = get_game("nain_jaune")
 
-    def refuses(rules: Any, players: int) -> Any:
-        if rules.end_on_default or rules.direction != "clockwise":
+    def refuses(knobs: Any, players: int) -> Any:
+        if knobs.end_on_default or knobs.direction:
             raise RulesError("not with these")
-        return game.compile_rules(rules, players)
+        return game.compile_rules(knobs, players)
 
     other = dataclasses.replace(game, compile_rules=refuses)
     assert reaches_play(other, "end_on_default")

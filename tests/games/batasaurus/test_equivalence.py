@@ -60,7 +60,7 @@ def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
     """Each knob is turned on the kernel's side alone."""
     setup = SPEC.setup("batasaurus", 4)
     comparer = Comparer(setup)
-    other = SPEC.compile_rules(setup.rules.replace(**{knob: OTHERWISE[knob]}), 4)
+    other = SPEC.kernel_rules(setup.rules.replace(**{knob: OTHERWISE[knob]}), 4)
     comparer.batch.numbers = pack(other, comparer.batch.options)
     with pytest.raises(Mismatch, match=r"differ: (.|\n)*preset='batasaurus' players=4 from me(.|\n)*moves="):
         comparer.job(Random(knob), "me")

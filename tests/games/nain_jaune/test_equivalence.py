@@ -94,7 +94,7 @@ def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
     setup = SPEC.setup("skip", 4, **loud)
     comparer = Comparer(setup)
     other = setup.rules.replace(**{knob: OTHERWISE.get(knob, 3)})
-    comparer.rules = SPEC.compile_rules(other, 4)
+    comparer.rules = SPEC.kernel_rules(other, 4)
     comparer.batch.numbers = pack(comparer.rules, comparer.batch.options)
     rng = random.Random(knob)
 

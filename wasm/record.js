@@ -1,0 +1,424 @@
+// Records of finished matches: text that anyone can replay, as `nainjaune` writes and verifies it. One match a line of JSON.
+
+import { NumpyRng } from "./random.js";
+import { writtenRules } from "./rules.js";
+
+const FORMAT = "nainjaune-record";
+const VERSION = 1;
+const HEAD = ["format", "version", "game", "preset", "rules", "players", "seed", "agents"];
+const LONGEST_NAME = 4096;
+const HIGHEST_SEED = (1n << 64n) - 1n;
+const PLAYING = 0;
+const MATCH_OVER = 2;
+
+const RANKS = "A23456789TJQK";
+const SUITS = "shdc";
+const PASS = "-";
+const SILENT = "~";
+const POTS = 5;
+const POT_LIMIT = 1 << 28;
+
+// ---- any game ----------------------------------------------------------------------------------------------------------
+
+/** Returns the record of the finished episode of a session, which began with a match's first deal. */
+export function recordOf(session, { agents, seed }) {
+  const { description } = session.game;
+  if (!session.done) throw new RangeError("A record is of a finished episode, and this one is not.");
+  const single = session.options.whole_match ? {} : description.single_round; // a round by itself is a match of one round
+  const rules = { ...session.rules, ...single };
+  const { preset, players } = session;
+  const head = { format: FORMAT, version: VERSION, game: description.game, preset, rules: writtenRules(description, rules), players, seed, agents };
+  checkNames(head);
+  const transcriber = transcriberOf(description);
+  const replayed = session.game.session({ preset, players, knobs: rules });
+  try {
+    replayed.place(session.opening);
+    const actions = session.plies.map(([, action]) => action);
+    return { ...head, ...transcriber.write(replayed, actions) };
+  } finally {
+    replayed.free();
+  }
+}
+
+/** Returns a record as a line of text, without its end. */
+export function formatRecord(record) {
+  const values = Object.entries(record).map(([key, value]) => {
+    const text = typeof value === "bigint" ? String(value) : JSON.stringify(value);
+    return `${JSON.stringify(key)}:${text}`;
+  });
+  return `{${values.join(",")}}`;
+}
+
+/** Returns the record in a line of text; `Game.replay` checks it. A seed that no JavaScript number holds is a `bigint`. */
+export function parseRecord(text) {
+  let record;
+  try {
+    record = JSON.parse(text);
+  } catch (error) {
+    throw new RangeError(`Expected a record as JSON: ${error.message}.`);
+  }
+  if (Number.isInteger(record?.seed) && !Number.isSafeInteger(record.seed)) {
+    record.seed = BigInt(/"seed"\s*:\s*(\d+)/.exec(text)?.[1] ?? -1);
+  }
+  return record;
+}
+
+/** A record that has been verified, and is played back move by move; `Game.replay` makes one. */
+export class Replay {
+  #transcriber;
+
+  constructor(game, record) {
+    const { description } = game;
+    checkHead(description, record);
+    this.#transcriber = transcriberOf(description);
+    checkKeys("The record", record, [...HEAD, ...this.#transcriber.BODY]);
+    const { preset, players, rules } = record;
+    const extensions = description.knobs.filter((knob) => Object.hasOwn(knob, "omitted")).map(({ name }) => name);
+    const required = description.knobs.map(({ name }) => name).filter((name) => !extensions.includes(name));
+    checkKeys("The record's rules", rules, required, extensions);
+    const omitted = description.knobs.filter(({ name }) => extensions.includes(name)).map((knob) => [knob.name, knob.omitted]);
+    this.record = record;
+    this.session = game.session({ preset, players, knobs: { ...Object.fromEntries(omitted), ...rules } });
+    try {
+      checkNames(record);
+      this.#verify();
+    } catch (error) {
+      this.free();
+      throw error;
+    }
+  }
+
+  /** The number of rounds. */
+  get rounds() {
+    return this.#transcriber.rounds(this.record).length;
+  }
+
+  /** Plays a round, from 1: yields null when it is dealt, then each move after it is made; `session` stands there. */
+  *round(number) {
+    if (!Number.isInteger(number) || number < 1 || number > this.rounds) {
+      throw new RangeError(`Expected one of the rounds 1 to ${this.rounds}, not ${number}.`);
+    }
+    yield* this.#transcriber.play(this.session, this.record, number, null);
+  }
+
+  /** Gives the memory of `session` back. */
+  free() {
+    this.session.free();
+  }
+
+  #verify() {
+    const rounds = this.#transcriber.rounds(this.record);
+    let before = { first: true };
+    for (let number = 1; number <= rounds.length; number += 1) {
+      if (this.#isOver() && !before.first) throw new RangeError(`Round ${number}: expected no more rounds, for the match was over after round ${number - 1}.`);
+      for (const _ of this.#transcriber.play(this.session, this.record, number, before));
+      before = this.#transcriber.after(this.session);
+    }
+    if (before.first || !this.#isOver()) throw new RangeError(`The record: expected a round ${rounds.length + 1}, for the match is not over.`);
+    for (const [key, value] of Object.entries(this.#transcriber.end(this.session))) checkEqual("The end", key, this.record[key], value);
+  }
+
+  #isOver() {
+    return this.session.field("stage")[0] === MATCH_OVER;
+  }
+}
+
+function transcriberOf(description) {
+  if (!Object.hasOwn(TRANSCRIBERS, description.game)) throw new RangeError(`There are no records of ${description.title} in JavaScript.`);
+  return TRANSCRIBERS[description.game];
+}
+
+function checkHead(description, record) {
+  if (record === null || typeof record !== "object" || Array.isArray(record)) throw new RangeError(`A record is an object, not ${shown(record)}.`);
+  if (record.format !== FORMAT) throw new RangeError(`Expected a record with the format "${FORMAT}", and it has ${shown(record.format)}.`);
+  if (record.version !== VERSION) {
+    const newer = record.version > VERSION ? ": it was written by a newer version of the game" : "";
+    throw new RangeError(`Expected a record of version ${VERSION}, and it is of version ${shown(record.version)}${newer}.`);
+  }
+  if (record.game !== description.game) throw new RangeError(`Expected a record of ${description.game}, and it is of ${shown(record.game)}.`);
+  if (!Number.isInteger(record.players)) throw new RangeError(`The record: expected 'players' to be a whole number, not ${shown(record.players)}.`);
+}
+
+function checkNames({ agents, players, seed }) {
+  checkList("The record", "agents", agents, (name) => typeof name === "string" && [...name].length <= LONGEST_NAME, players);
+  const whole = typeof seed === "bigint" || Number.isSafeInteger(seed);
+  if (seed !== null && !(whole && seed >= 0 && seed <= HIGHEST_SEED)) {
+    throw new RangeError(`The record: expected 'seed' to be a whole number from 0 to ${HIGHEST_SEED} or null, not ${shown(seed)}.`);
+  }
+}
+
+function checkKeys(where, given, names, optional = []) {
+  if (given === null || typeof given !== "object" || Array.isArray(given)) throw new RangeError(`${where}: expected an object, not ${shown(given)}.`);
+  const missing = names.filter((name) => !Object.hasOwn(given, name));
+  if (missing.length) throw new RangeError(`${where}: expected the keys ${missing.join(", ")}, which are missing.`);
+  const unknown = Object.keys(given).filter((name) => !names.includes(name) && !optional.includes(name));
+  if (unknown.length) throw new RangeError(`${where}: unknown keys ${unknown.join(", ")}.`);
+}
+
+function checkList(where, name, given, fits, length) {
+  if (!Array.isArray(given) || !given.every(fits) || (length !== undefined && given.length !== length)) {
+    throw new RangeError(`${where}: expected '${name}' to be a list${length === undefined ? "" : ` of ${length}`} that fits, not ${shown(given)}.`);
+  }
+}
+
+function checkEqual(where, name, given, expected) {
+  if (!isEqual(given, expected)) throw new RangeError(`${where}: expected '${name}' to be ${shown(expected)}, not ${shown(given)}.`);
+}
+
+function isEqual(one, other) {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function shown(value) {
+  const text = typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? String(value));
+  return text.length > 200 ? `${text.slice(0, 199)}…` : text;
+}
+
+const isSeatIn = (players) => (seat) => Number.isInteger(seat) && seat >= 0 && seat < players;
+const isMove = (kind) => (move) => Array.isArray(move) && move.length === 2 && Number.isInteger(move[0]) && typeof move[1] === kind;
+const numbers = (view, count = view.length) => [...view.subarray(0, count)].map(Number);
+const winners = (totals) => totals.flatMap((total, seat) => (total === Math.max(...totals) ? [seat] : []));
+
+// ---- Nain Jaune: real cards, whose suits the table does not show ---------------------------------------------------------
+
+const nainJaune = {
+  BODY: ["rounds", "stacks", "pots", "winners"],
+  ROUND: ["dealer", "stacks", "pots", "hands", "talon", "moves", "winner", "grand_opera", "defaults", "stacks_after", "pots_after"],
+
+  write(session, actions) {
+    const antes = potsAtOnce(session);
+    const rounds = [];
+    let pots = numbers(session.field("pot")).map((chips, pot) => chips - antes[pot]);
+    for (let used = 0; ; session.deal()) {
+      const hands = handsOf(session);
+      const round = { dealer: session.field("dealer")[0], stacks: numbers(session.field("before"), session.players), pots };
+      Object.assign(round, { hands: hands.map((hand) => [...hand]), talon: talonOf(session, hands), moves: [], legal: [] });
+      const rng = new NumpyRng(session.field("rng")[0]);
+      while (session.field("stage")[0] === PLAYING) {
+        const { seat } = session;
+        const action = actions[used];
+        used += 1;
+        const moves = movesOf(session, hands[seat], [action]);
+        const move = moves[rng.below(moves.length)];
+        round.moves.push([seat, move]);
+        round.legal.push(movesOf(session, hands[seat], session.legal));
+        takeCard(hands[seat], move);
+        session.ply(action);
+      }
+      rounds.push({ ...round, ...outcomeOf(session) });
+      if (session.field("stage")[0] === MATCH_OVER) return { rounds, ...this.end(session) };
+      pots = numbers(session.field("pot"));
+    }
+  },
+
+  rounds: ({ rounds }) => {
+    checkList("The record", "rounds", rounds, (round) => round !== null && typeof round === "object");
+    return rounds;
+  },
+
+  *play(session, { rounds }, number, before) {
+    const where = `Round ${number}`;
+    const written = rounds[number - 1];
+    checkKeys(where, written, this.ROUND, ["legal"]);
+    if (before) checkStart(session, written, before, where);
+    const hands = openRound(session, written, number, where);
+    yield null;
+    checkList(where, "moves", written.moves, () => true);
+    if (written.legal !== undefined) checkList(where, "legal", written.legal, Array.isArray, written.moves.length);
+    for (const [place, given] of written.moves.entries()) {
+      const at = `${where}, move ${place + 1}`;
+      if (session.field("stage")[0] !== PLAYING) throw new RangeError(`${at}: expected no more moves, for the round is over; the record has ${shown(given)}.`);
+      const { seat } = session;
+      const legal = movesOf(session, hands[seat], session.legal);
+      if (!isMove("string")(given) || given[0] !== seat || !legal.includes(given[1])) {
+        throw new RangeError(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
+      }
+      if (written.legal !== undefined && !isEqual([...written.legal[place]].sort(), [...legal].sort())) {
+        throw new RangeError(`${at}: expected 'legal' to hold exactly ${legal.join(", ")}, and it holds ${shown(written.legal[place])}.`);
+      }
+      takeCard(hands[seat], given[1]);
+      session.ply(actionOf(session, given[1]));
+      yield given;
+    }
+    if (session.field("stage")[0] === PLAYING) throw new RangeError(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
+    for (const [key, value] of Object.entries(outcomeOf(session))) checkEqual(where, key, written[key], value);
+  },
+
+  after: (session) => ({
+    dealer: (session.field("dealer")[0] + 1) % session.players,
+    stacks: numbers(session.field("stack"), session.players),
+    pots: numbers(session.field("pot")),
+  }),
+
+  end(session) {
+    const stacks = numbers(session.field("stack"), session.players);
+    return { stacks, pots: numbers(session.field("pot")), winners: winners(stacks) };
+  },
+};
+
+/** Checks dealer, stacks and pots: as a new match begins, then as the round before left them. */
+function checkStart(session, written, before, where) {
+  const { players } = session;
+  if (!before.first) {
+    for (const [key, value] of Object.entries(before)) checkEqual(where, key, written[key], value);
+    return;
+  }
+  checkEqual(where, "stacks", written.stacks, Array(players).fill(Number(session.numbers.starting_stack)));
+  checkList(where, "pots", written.pots, (chips) => Number.isInteger(chips) && chips >= 0 && chips <= POT_LIMIT, POTS);
+  if (!isSeatIn(players)(written.dealer)) throw new RangeError(`${where}: expected 'dealer' to be a seat from 0 to ${players - 1}, not ${shown(written.dealer)}.`);
+}
+
+/** Begins a recorded round in the session; returns the hands. */
+function openRound(session, written, number, where) {
+  const { players } = session;
+  const size = Number(session.numbers.hand_size);
+  const deck = textsIn(session.numbers.deck);
+  checkList(where, "hands", written.hands, Array.isArray, players);
+  written.hands.forEach((hand, seat) => checkList(where, `hands[${seat}]`, hand, (card) => deck.includes(card), size));
+  const dealt = written.hands.flat();
+  const twice = dealt.filter((card, place) => dealt.indexOf(card) < place);
+  if (twice.length) throw new RangeError(`${where}: the deal is no deck: ${twice.join(", ")} dealt more than once.`);
+  const talon = deck.filter((card) => !dealt.includes(card));
+  if (!Array.isArray(written.talon) || !isEqual([...written.talon].sort(), [...talon].sort())) {
+    throw new RangeError(`${where}: expected the talon to be the cards left, ${talon.join(", ")}, not ${shown(written.talon)}.`);
+  }
+  const byNumber = (one, other) => one - other;
+  const rest = Array.from({ length: SUITS.length * RANKS.length }, (_, card) => card).filter((card) => !deck.includes(textOf(card)));
+  session.place({
+    stack: written.stacks.map(BigInt),
+    pot: written.pots,
+    rounds: [number - 1],
+    dealer: [written.dealer],
+    deck: [...dealt.map(numberOf), ...talon.map(numberOf).sort(byNumber), ...rest],
+    hand: written.hands.map((hand) => hand.reduce((bits, card) => bits | (1n << BigInt(numberOf(card))), 0n)),
+  });
+  return written.hands.map((hand) => deck.filter((card) => hand.includes(card)));
+}
+
+/** What all seats ante into each pot in a round. */
+function potsAtOnce({ players, numbers: rules }) {
+  return Array.from({ length: POTS }, (_, pot) => players * Number(rules[`antes.${pot}`]) * Number(rules.stake));
+}
+
+function outcomeOf(session) {
+  const { players } = session;
+  const defaults = session.field("defaults")[0];
+  return {
+    winner: session.field("winner")[0],
+    grand_opera: session.field("opera")[0] !== 0,
+    defaults: Array.from({ length: players }, (_, seat) => seat).filter((seat) => (defaults >> seat) & 1),
+    stacks_after: numbers(session.field("stack"), players),
+    pots_after: numbers(session.field("pot")),
+  };
+}
+
+function handsOf(session) {
+  return [...session.field("hand").subarray(0, session.players)].map(textsIn);
+}
+
+function talonOf(session, hands) {
+  const dealt = hands.flat();
+  return textsIn(session.numbers.deck).filter((card) => !dealt.includes(card));
+}
+
+/** Returns the cards of a set by rank, then by suit. */
+function textsIn(bits) {
+  return [...RANKS].flatMap((rank) => [...SUITS].map((suit) => rank + suit)).filter((card) => (bits >> BigInt(numberOf(card))) & 1n);
+}
+
+function numberOf(card) {
+  return SUITS.indexOf(card[1]) * RANKS.length + RANKS.indexOf(card[0]);
+}
+
+function textOf(number) {
+  return RANKS[number % RANKS.length] + SUITS[Math.floor(number / RANKS.length)];
+}
+
+/** Returns the action of a move; plain cards of a rank are one action. */
+function actionOf(session, move) {
+  const named = session.game.description.actions.indexOf(move);
+  return named >= 0 ? named : RANKS.indexOf(move[0]);
+}
+
+/** Returns the moves of a hand that are one of `actions`: by rank, a silent play behind its card, a pass last. */
+function movesOf(session, hand, actions) {
+  const names = session.game.description.actions;
+  const moves = hand.flatMap((card) => (names.includes(card + SILENT) ? [card, card + SILENT] : [card]));
+  return [...moves, PASS].filter((move) => actions.includes(actionOf(session, move)));
+}
+
+function takeCard(hand, move) {
+  if (move !== PASS) hand.splice(hand.indexOf(move.slice(0, 2)), 1);
+}
+
+// ---- Batasaurus: one round; memorising steps are no moves ----------------------------------------------------------------
+
+const batasaurus = {
+  BODY: ["layouts", "leader", "moves", "piles", "winners"],
+
+  write(session, actions) {
+    const width = session.field("layout").length / session.field("slots").length;
+    const dinosaurs = Number(session.numbers.dinosaurs);
+    const layouts = Array.from({ length: session.players }, (_, seat) => [...session.field("layout").subarray(seat * width, seat * width + dinosaurs)]);
+    const leader = session.field("first")[0];
+    const moves = [];
+    for (const action of actions) {
+      if (action !== memorising(session)) moves.push([session.seat, action]);
+      session.ply(action);
+    }
+    return { layouts, leader, moves, ...this.end(session) };
+  },
+
+  rounds: (record) => [record],
+
+  *play(session, written) {
+    const where = "The record";
+    const { players } = session;
+    openGame(session, written, where);
+    while (session.legal.includes(memorising(session))) session.ply(memorising(session));
+    yield null;
+    checkList(where, "moves", written.moves, () => true);
+    for (const [place, given] of written.moves.entries()) {
+      const at = `Move ${place + 1}`;
+      const { seat, legal } = session;
+      if (!legal.length) throw new RangeError(`${at}: expected no more moves, for the game is over; the record has ${shown(given)}.`);
+      if (!isMove("number")(given) || given[0] !== seat || !legal.includes(given[1])) {
+        throw new RangeError(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
+      }
+      session.ply(given[1]);
+      yield given;
+    }
+    if (session.legal.length) throw new RangeError(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
+    checkList(where, "piles", written.piles, Number.isInteger, players);
+  },
+
+  after: () => ({}),
+
+  end(session) {
+    const piles = numbers(session.field("pile"), session.players);
+    return { piles, winners: winners(piles) };
+  },
+};
+
+function openGame(session, { layouts, leader }, where) {
+  const { players } = session;
+  const width = session.field("layout").length / session.field("slots").length;
+  const values = Array.from({ length: Number(session.numbers.dinosaurs) }, (_, place) => place + 1);
+  const sorted = session.rules.memory === "perfect";
+  checkList(where, "layouts", layouts, Array.isArray, players);
+  layouts.forEach((row, seat) => {
+    const given = sorted ? row : [...row].sort((one, other) => one - other);
+    if (!isEqual(given, values)) {
+      throw new RangeError(`${where}: expected layout ${seat} to hold each of the values 1 to ${values.length} once${sorted ? ", in order" : ""}, not ${shown(row)}.`);
+    }
+  });
+  if (!isSeatIn(players)(leader)) throw new RangeError(`${where}: expected 'leader' to be a seat from 0 to ${players - 1}, not ${shown(leader)}.`);
+  const layout = layouts.flatMap((row) => [...row, ...Array(width - row.length).fill(0)]);
+  session.place({ first: [leader], layout });
+}
+
+function memorising(session) {
+  return session.game.description.actions.length - 1;
+}
+
+const TRANSCRIBERS = { nain_jaune: nainJaune, batasaurus };
