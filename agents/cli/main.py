@@ -25,6 +25,7 @@ from . import (
     network,
     play,
     play_site,
+    puzzles,
     record,
     serve,
     study,
@@ -48,8 +49,8 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, play_site, serve, advise, analyse, exact, exploit, record,
-    film, view, study, zoo, compile, wasm, network,
+    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact, exploit,
+    record, film, view, study, zoo, compile, wasm, network, play_site,
 )  # fmt: skip
 
 

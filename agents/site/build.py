@@ -19,6 +19,7 @@ from nainjaune_env.registry import get_game
 from .. import wasm
 from ..heuristics import heuristics
 from ..loading import load_agent
+from ..play.replay_page import WORDS as REPLAY_WORDS
 from ..serve.page_files import page_files
 from ..wasm.network import write_network
 from .data import TEXTS, setup_data, text_data
@@ -30,6 +31,8 @@ GAMES = ("nain_jaune", "batasaurus")
 NETWORKS = (("nain_jaune", "djeco", 4),)
 """The setups at which the site has ``zoo:strong``."""
 STRONG = "zoo:strong"
+PUZZLES = Path(__file__).with_name("puzzles.json")
+"""What `nainjaune puzzles` has made."""
 MARK = "offline/site.json"
 """The file by which an earlier site is known."""
 WORKER = "service_worker.js"
@@ -95,10 +98,11 @@ def site_files(modules: Path) -> dict[str, bytes]:
         files |= _game_files(game, modules)
     for language in TEXTS:
         files[f"texts-{language}.json"] = _json(_with_own_opponents(json.loads(files[f"texts-{language}.json"])))
+    files["offline/puzzles.json"] = PUZZLES.read_bytes()
     files["manifest.webmanifest"] = _json(MANIFEST)
     service_worker = files.pop(WORKER)
     hashed = hashlib.sha256(b"".join(path.encode() + files[path] for path in sorted(files))).hexdigest()[:16]
-    texts = {language: asdict(each) for language, each in TEXTS.items()}
+    texts = {language: {**asdict(each), "replay": REPLAY_WORDS[language]} for language, each in TEXTS.items()}
     files[MARK] = _json({"version": hashed, "games": GAMES, "texts": texts, "day": DAY, "learn": LEARN})
     paths = ["./", *(path for path in files if path != "index.html")]
     files[WORKER] = b"self.SITE = " + _json({"version": hashed, "paths": paths}) + b";\n" + service_worker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,9 @@ TEXTS: Mapping[str, SiteTexts] = read_texts(SiteTexts, Path(__file__).parent, "t
 
 
 def setup_data(game: GameSpec, networks: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the entry of ``serve``'s catalogue, the defaults of knobs that records leave out there, and ``networks``.
-
-    These are paths of files by preset and number of seats (``djeco-4``).
-    """
+    """Returns the entry of ``serve``'s catalogue, and ``networks``: paths of files by preset and number of seats (``djeco-4``)."""
     (entry,) = [each for each in catalogue() if each["name"] == game.name]
-    rules = game.presets[game.default_preset].rules
-    extensions = {f.name: f.default for f in fields(rules) if f.metadata["extension"]}
-    return {**entry, "extensions": extensions, "networks": dict(networks)}
+    return {**entry, "networks": dict(networks)}
 
 
 def text_data(game: GameSpec) -> dict[str, Any]:

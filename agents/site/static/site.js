@@ -26,6 +26,10 @@ site.addEventListener("guide", async ({ detail }) => {
   texts ??= await loadTexts();
   place.replaceChildren(make("section", { class: "card", id: "guide", role: "status" }, detail.lines.map((line) => make("p", {}, line))));
 });
+site.addEventListener("puzzle", async ({ detail }) => {
+  texts ??= await loadTexts();
+  showPuzzle(detail);
+});
 site.addEventListener("round", async ({ detail }) => {
   texts ??= await loadTexts();
   showRound(detail);
@@ -45,7 +49,7 @@ function showHome(edges) {
   const said = words();
   const start = (token, name) => make("a", { class: "begin", href: `#${token}` }, name);
   place.replaceChildren(
-    make("p", { class: "buttons" }, start("day", said.day), start("learn", said.learn)),
+    make("p", { class: "buttons" }, start("day", said.day), start("learn", said.learn), start("puzzles", said.puzzles)),
     ...(edges.length ? [make("section", { class: "card", id: "edge" }, make("h2", {}, said.edge), make("ul", { class: "plain" },
       edges.map((edge) => make("li", {}, `${edge.key}${said.colon}${edgeText(edge)}`))))] : []),
   );
@@ -66,6 +70,15 @@ function showRound({ name, yours, reference, counts, edge, day }) {
   const lines = [fill(said.same_cards, { yours, reference, name }), counts ? null : said.not_counted, edge ? `${said.edge}${said.colon}${edgeText(edge)}` : null];
   place.replaceChildren(make("section", { class: "card", id: "edge" }, make("h2", {}, said.compared),
     ...lines.filter((line) => line !== null).map((line) => make("p", {}, line)), ...(day ? [shareButton(fill(said.share_text, { day, yours, reference }))] : [])));
+}
+
+/** Shows what a puzzle asks, or how good the guess was. */
+function showPuzzle({ number, of, solved, theme, answer }) {
+  const said = words();
+  const text = answer === null ? said.puzzle_ask : fill(answer.right ? said.puzzle_right : said.puzzle_wrong, answer);
+  place.replaceChildren(make("section", { class: "card", id: "puzzle", role: "status" }, make("h2", {}, fill(said.puzzle, { number, of, theme })), make("p", {}, text),
+    make("p", { class: "hint" }, fill(said.puzzles_solved, { solved, of })),
+    make("p", { class: "buttons" }, make("a", { class: "begin", href: `#puzzle-${(number % of) + 1}` }, said.puzzle_next))));
 }
 
 /** Returns a button that copies a text with the address of the site. */

@@ -6,6 +6,8 @@ import { pathToFileURL } from "node:url";
 const site = process.argv[2];
 const imported = (name) => import(pathToFileURL(path.join(site, "offline", name)));
 const { Host } = await imported("host.js");
+const { adviceSteps } = await imported("advice.js");
+const { reviewSteps } = await imported("review.js");
 const { MemoryStore } = await imported("store.js");
 const { studentQuantile, summary } = await imported("edge.js");
 const bytes = async (name) => fs.readFileSync(path.join(site, name));
@@ -16,7 +18,14 @@ class Page {
     this.sent = [];
     const wait = () => new Promise((wake) => setTimeout(wake));
     const read = async (name) => JSON.parse(await bytes(name));
-    this.host = new Host({ post: (message) => this.sent.push(structuredClone(message)), read, load: bytes, store, wait, adviser: () => ({ start() {}, stop() {} }), now: () => new Date(`${day}T23:59:00Z`) });
+    this.host = new Host({ post: (message) => this.sent.push(structuredClone(message)), read, load: bytes, store, wait, adviser: (heard) => ({ start: (job) => this.study(job, heard), stop() {} }), now: () => new Date(`${day}T23:59:00Z`) });
+  }
+
+  /** Computes at once what another worker does in a browser. */
+  study({ settings, plies, language, reviewed }, heard) {
+    const kind = this.host.kinds.get(settings.game);
+    const steps = reviewed === null ? adviceSteps(kind, settings, plies, language) : reviewSteps(kind, settings, plies, reviewed, language);
+    for (const message of steps) heard(message);
   }
 
   async ask(type, values = {}) {
@@ -83,6 +92,14 @@ result.over = over;
 result.round = reloaded.last("round");
 await reloaded.ask("record");
 result.record = reloaded.last("record").text;
+// its last round as a replay
+await reloaded.ask("replay", { record: result.record.trim().split("\n").at(-1) });
+await reloaded.hello(reloaded.last("opened").token, "fr");
+const { data } = reloaded.last("replay");
+const picture = data.views[0].pictures.at(-1);
+result.replay = { rounds: data.rounds, scene: Object.fromEntries(data.fields.map((field, k) => [field, data.parts[picture[k]]])), text: data.texts[0], decisions: data.decisions };
+await reloaded.ask("replay", { record: result.record.trim().split("\n")[0].replace('"winner":', '"winner":9') });
+result.wrong_record = reloaded.last("refused").text;
 await reloaded.hello("-", "en");
 result.edges = reloaded.last("edges").edges;
 
@@ -95,6 +112,13 @@ await page.ask("undo", { number: after.number });
 result.undone = (await page.settled()).number === before.number;
 const again = await page.play();
 result.helped = page.last("round").counts;
+await page.ask("review", { seat: 0 });
+result.review = page.last("review");
+const [costliest] = result.review.decisions;
+await page.ask("position", { number: costliest.number });
+result.position = page.last("position");
+await page.ask("advise", { number: costliest.number });
+result.advice = page.last("advice");
 await page.ask("play_on", { number: 0, seat: 0 });
 await page.hello(page.last("opened").token);
 result.same_cards = JSON.stringify((await page.settled()).scene.hands) === JSON.stringify(before.scene.hands);
@@ -121,7 +145,7 @@ result.lesson = [lines, page.last("guide").lines];
 const refusals = [];
 for (const [type, values] of [
   ["new", { table: table({ preset: "none" }) }], ["new", { table: table({ seats: [{ person: "a" }, { person: "b" }, { agent: "closer" }, { agent: "closer" }] }) }],
-  ["new", { table: table({ knobs: { stake: 2 } }) }], ["new", { table: table({ seed: "-1" }) }], ["play", { number: 10000, action: 0 }], ["film", {}],
+  ["new", { table: table({ knobs: { stake: 0 } }) }], ["new", { table: table({ seed: "-1" }) }], ["play", { number: 10000, action: 0 }], ["film", {}],
 ]) {
   await page.ask(type, values);
   refusals.push(page.last("refused").text);

@@ -31,6 +31,15 @@ def test_a_match_is_resumed_and_recorded(found: Any) -> None:
         assert record["agents"] == ["Zoé", "closer", "zoo:strong", "random"]
 
 
+def test_a_record_is_replayed_as_it_was_played(found: Any) -> None:
+    replay, over = found["replay"], found["over"]
+    assert replay["scene"] == over["scene"]
+    assert replay["rounds"] == [{"first": 0, "pictures": len(over["events"]) + 1}]
+    assert replay["text"].splitlines()[-1] == over["settled"][-1]
+    assert 0 < len(replay["decisions"]) < len(over["events"])
+    assert found["wrong_record"].startswith("Round 1: expected 'winner' to be")
+
+
 def test_the_edge_has_an_interval_from_ten_rounds_on(found: Any) -> None:
     assert found["quantiles"] == pytest.approx([2.262157, 2.093024, 1.984217], abs=1e-4)
     assert found["summary"]["half"] == pytest.approx(2.262157 * math.sqrt(55 / 6 / 10), abs=1e-4)
@@ -46,6 +55,20 @@ def test_the_edge_has_an_interval_from_ten_rounds_on(found: Any) -> None:
 def test_a_decision_is_taken_back_and_a_deal_played_again(found: Any) -> None:
     assert found["undone"]
     assert found["same_cards"]
+
+
+def test_decisions_are_reviewed(found: Any) -> None:
+    review, position, advice = found["review"], found["position"], found["advice"]
+    costs = [float(each["cost"].split(" ")[0].replace("−", "-")) for each in review["decisions"]]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > 0
+    assert review["mistakes"] == sum(each["mistake"] for each in review["decisions"])
+    assert {each["kind"] for each in review["decisions"]} <= {"what to lead", "to play or to decline", "pot card or plain one"}
+    assert position["turn"] == 0
+    assert position["action"] in [action for action, _ in position["moves"]]
+    assert [move["mark"] for move in advice["moves"]][0] == "▸"
+    assert advice["done"]
+    assert {move["action"] for move in advice["moves"]} == {action for action, _ in position["moves"]}
 
 
 def test_the_deal_of_the_day_is_the_same_for_everybody(found: Any) -> None:

@@ -3,10 +3,10 @@
 import { LiveTable } from "./live_table.js";
 import { PURPOSE } from "./players.js";
 import { stateOf } from "./random.js";
-import { format, minus } from "./text.js";
+import { format } from "./text.js";
+import { intervals } from "./wording.js";
 
 const ERROR = 0.1; // the search ends when the intervals of the best move's value and lead are as narrow, in the game's unit
-const NORMAL_95 = 1.959963984540054;
 const CLEAR = 1.96; // standard errors behind the best from which a move is clearly worse
 
 /** Yields messages with advice after `plies` of a table, each sharper than the last. */
@@ -18,9 +18,7 @@ export function* adviceSteps(kind, settings, plies, language) {
   const texts = kind.texts[language].advising;
   const model = kind.module.description.yardstick;
   const advice = live.session.advise({ player: model, state: stateOf(0n, PURPOSE, live.number) });
-  const number = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay: "exceptZero" });
-  const plain = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-  const interval = (mean, error) => `${minus(number.format(mean))} ± ${plain.format(NORMAL_95 * error)}`;
+  const interval = intervals(language);
   const message = (values, done) => {
     const [best] = values;
     const moves = values.map(({ action, mean, error, behind, behindError }) => ({

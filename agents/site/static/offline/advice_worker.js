@@ -1,8 +1,9 @@
-// Computes advice beside the worker that plays: a message { kind, settings, plies, language } begins, and null stops.
+// Computes advice and reviews beside the worker that plays: a message { settings, plies, language, reviewed } begins, and null stops.
 
 import { adviceSteps } from "./advice.js";
 import { load, read } from "./files.js";
 import { loadGame } from "./games.js";
+import { reviewSteps } from "./review.js";
 
 const SHOWN = 100; // milliseconds between two messages
 const kinds = new Map();
@@ -11,12 +12,14 @@ let jobs = 0;
 addEventListener("message", async ({ data }) => {
   const job = (jobs += 1);
   if (data === null) return;
-  const { settings, plies, language } = data;
+  const { settings, plies, language, reviewed } = data; // reviewed: a seat, or null for advice on the position
   try {
     if (!kinds.has(settings.game)) kinds.set(settings.game, await loadGame(settings.game, read, load));
     let shown = -Infinity;
-    for (const message of adviceSteps(kinds.get(settings.game), settings, plies, language)) {
-      if (message.done || performance.now() - shown > SHOWN) {
+    const kind = kinds.get(settings.game);
+    const steps = reviewed === null ? adviceSteps(kind, settings, plies, language) : reviewSteps(kind, settings, plies, reviewed, language);
+    for (const message of steps) {
+      if (message.done === true || message.type === "review" || performance.now() - shown > SHOWN) {
         await new Promise((wake) => setTimeout(wake)); // a message that stops this is heard
         if (job !== jobs) return;
         postMessage(message);

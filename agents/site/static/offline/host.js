@@ -1,10 +1,14 @@
 // The tables of a browser: answers the messages of the page as `nainjaune serve` does, for one reader.
 
+import { parseRecord } from "../wasm/record.js";
 import { compare, summary } from "./edge.js";
 import { loadGame } from "./games.js";
 import { lesson } from "./lesson.js";
 import { DEAL, LiveTable, Refusal } from "./live_table.js";
 import { agentsAction, loadNetwork, offered, reference } from "./players.js";
+import { PuzzleTable } from "./puzzles.js";
+import { replayData } from "./replay.js";
+import { tableAt } from "./review.js";
 import { randomSeed, readSettings, SettingsError } from "./settings.js";
 import { format, minus } from "./text.js";
 
@@ -12,6 +16,7 @@ const BETWEEN_ROUNDS = 4; // where only agents play, the next round is dealt aft
 const HOME = "-";
 const DAY = "day";
 const LEARN = "learn";
+const PUZZLE = /^puzzles?(?:-(\d{1,4}))?$/;
 
 export class Host {
   /**
@@ -67,10 +72,59 @@ export class Host {
       this.post({ type: "host" });
       return this.sendEdges();
     }
+    const record = await this.store.get("records", token);
+    if (record) return this.sendReplay(record.text);
+    if (PUZZLE.test(token)) return this.puzzle(token);
     if (token === LEARN) await this.store.delete("tables", token); // a lesson begins anew
     const entry = (await this.store.get("tables", token)) ?? (await this.special(token));
     if (!entry) throw new Refusal("unknown_token");
     await this.look(entry);
+  }
+
+  /** Shows a puzzle by its number, from 1; without one the first that was not solved. */
+  async puzzle(token) {
+    const puzzles = await this.read("offline/puzzles.json");
+    const solved = new Set((await this.store.all("puzzles")).map(({ id }) => id));
+    const wanted = Number(PUZZLE.exec(token)[1] ?? 0) || puzzles.findIndex((_, place) => !solved.has(place + 1)) + 1 || 1;
+    const puzzle = puzzles[wanted - 1];
+    if (!puzzle) throw new Refusal("unknown_token");
+    this.live = new PuzzleTable(await this.kind(puzzle.record.game), puzzle);
+    this.entry = { id: token, settings: this.live.settings, plies: [], puzzle: { number: wanted, of: puzzles.length, solved: solved.size, theme: puzzle.titles[this.language] } };
+    await this.show();
+    this.post({ type: "puzzle", ...this.entry.puzzle, answer: null });
+  }
+
+  /** Tells a reader who has guessed how good their move is. */
+  async guess(action) {
+    const { live, entry } = this;
+    if (!live.legal.includes(action)) throw new Refusal("illegal");
+    const answer = live.judge(action, this.language);
+    if (answer.right) await this.store.put("puzzles", { id: entry.puzzle.number });
+    const solved = (await this.store.all("puzzles")).length;
+    this.post({ ...live.view(this.seat, this.language, this.seat), review: false, watch: null, waiting: null, moves: [], playable: [] });
+    this.post({ type: "puzzle", ...entry.puzzle, solved, answer });
+  }
+
+  /** Keeps a record that is right; the page then shows it by its token. */
+  async on_replay({ record: text }) {
+    await this.replayData(text);
+    const id = crypto.randomUUID();
+    await this.store.put("records", { id, text });
+    this.post({ type: "opened", token: id });
+  }
+
+  async sendReplay(text) {
+    this.post({ type: "replay", data: await this.replayData(text) });
+  }
+
+  async replayData(text) {
+    try {
+      const record = parseRecord(text);
+      if (!this.site.games.includes(record?.game)) throw new SettingsError(format(this.texts.refusals.no_game, { game: record?.game }));
+      return replayData(await this.kind(record.game), record, this.language, this.texts.replay);
+    } catch (error) {
+      throw error instanceof RangeError ? new SettingsError(error.message) : error;
+    }
   }
 
   leave() {
@@ -173,7 +227,7 @@ export class Host {
   /** Sends the table, and once a round is over the edge. */
   async show() {
     const { live, seat } = this;
-    this.post({ ...live.view(seat, this.language, seat), review: false, watch: null, waiting: null });
+    this.post({ ...live.view(seat, this.language, seat), review: live.over && !live.kind.Match.mustRemember(live.rules.knobs), watch: null, waiting: null });
     if (this.entry.id === LEARN) this.post({ type: "guide", lines: lesson(live, seat, this.texts.guide, live.kind.texts[this.language].words) });
     else if (live.roundOver && seat !== null) await this.sendRound();
   }
@@ -211,6 +265,7 @@ export class Host {
   }
 
   on_play({ number, action }) {
+    if (this.entry?.puzzle) return this.guess(action);
     return this.act(number, () => this.live.play(this.seat, action));
   }
 
@@ -254,16 +309,46 @@ export class Host {
   }
 
   on_advise({ number }) {
-    if (!this.live?.settings.advice) throw new Refusal("no_advice");
-    if (number !== this.live.number) throw new Refusal("stale");
-    if (!this.live.personsTurn) throw new Refusal("not_your_turn");
+    const { live } = this;
+    if (live?.over) return this.study({ plies: this.playedTo(number) });
+    if (!live?.settings.advice) throw new Refusal("no_advice");
+    if (number !== live.number) throw new Refusal("stale");
+    if (!live.personsTurn) throw new Refusal("not_your_turn");
     this.help();
-    this.adviser.start({ settings: this.entry.settings, plies: this.live.plies, language: this.language });
+    this.study({ plies: live.plies });
+  }
+
+  /** Begins a computation, whose messages follow. */
+  study({ plies, reviewed = null }) {
+    const { settings } = this.entry;
+    if (this.live.kind.Match.mustRemember(this.live.rules.knobs)) throw new Refusal("must_remember");
+    this.adviser.start({ settings, plies, reviewed, language: this.language });
+  }
+
+  on_review({ seat }) {
+    if (!this.live?.over) throw new Refusal("not_over");
+    this.study({ plies: this.live.plies, reviewed: seat });
+  }
+
+  /** Sends the position after some plies as its seat to act saw it. */
+  on_position({ number }) {
+    const { plies } = this.live;
+    const live = tableAt(this.live.kind, this.entry.settings, this.playedTo(number));
+    this.post({ ...live.view(live.seat, this.language, this.seat), type: "position", action: plies[number] });
+    live.close();
+  }
+
+  /** Returns the plies before a ply of a table that is over, which is no deal. */
+  playedTo(number) {
+    if (!this.live?.over) throw new Refusal("not_over");
+    const { plies } = this.live;
+    if (!(number < plies.length) || plies[number] === DEAL) throw new Refusal("no_position");
+    return plies.slice(0, number);
   }
 
   hearAdvice(message) {
     if (message.type === "failed") this.post({ type: "refused", of: "advise", text: format(this.texts.refusals.failed, message) });
-    else if (message.number === this.live?.number) this.post(message);
+    else if (this.live?.over || message.number === this.live?.number) this.post(message);
   }
 
   on_stop() {

@@ -1,5 +1,6 @@
 // A table that is played on a WebAssembly session: its plies in order, and what a viewer is sent, as `serve`'s live_table.py and views.py.
 
+import { formatRecord } from "../wasm/record.js";
 import { stateOfSeed } from "./random.js";
 import { minus } from "./text.js";
 
@@ -9,54 +10,53 @@ const OPTIONS = { whole_match: 0, skip_forced: 0, observe: 0 };
 /** A message that has changed nothing, by the name of its text. */
 export class Refusal extends Error {}
 
-/** The rules of a table: its preset with the knobs `changed`. `kind` is a game, see `games.js`. */
+/** The rules of a table, which is played on a session of the game `kind`. */
 export class Rules {
-  constructor(kind, preset, players, changed) {
+  constructor(kind, { rules, numbers }, { preset, players }) {
+    const { knobs } = kind.module.description;
     this.preset = preset;
     this.players = players;
-    const values = kind.setup.presets.find(({ name }) => name === preset).knobs;
-    this.knobs = { ...values, ...changed };
-    this.changed = Object.keys(this.knobs).filter((name) => this.knobs[name] !== values[name]);
-    this.kinds = Object.fromEntries(kind.setup.knobs.map((knob) => [knob.name, knob.kind]));
-    this.defaults = kind.setup.extensions; // of knobs beyond the rule sheets, which records leave out
+    this.knobs = rules;
+    this.numbers = numbers;
+    this.changed = knobs.filter((knob) => knob.default[preset] !== rules[knob.name]).map(({ name }) => name);
+    this.kinds = Object.fromEntries(knobs.map(({ name, kind: of }) => [name, of]));
+  }
+
+  /** Returns a number of the module's own rules. */
+  number(name) {
+    return Number(this.numbers[name]);
   }
 
   /** Returns the first numbers of a list, one a seat. */
   seats(values) {
     return [...values].slice(0, this.players);
   }
-
-  /** Returns the knobs as a record has them. */
-  written(knobs) {
-    return Object.fromEntries(Object.entries(knobs).filter(([name, value]) => !(name in this.defaults && this.defaults[name] === value)));
-  }
 }
 
 export class LiveTable {
   /** `settings`: game, preset, players, knobs, names, agents (null: a person), rounds (null: a match), seed, every_ply, advice. */
   constructor(kind, settings) {
-    if (Object.keys(settings.knobs).length) throw new Refusal("no_knobs");
     this.kind = kind;
     this.settings = settings;
     const { preset, players, knobs } = settings;
-    this.rules = new Rules(kind, preset, players, knobs);
-    this.spare = ((kind.spare ??= {})[`${preset}-${players}`] ??= []); // sessions of closed tables, since none is ever given back
-    this.session = this.spare.pop() ?? kind.module.session({ preset, players, options: OPTIONS });
+    this.session = kind.module.session({ preset, players, knobs, options: OPTIONS });
+    this.rules = new Rules(kind, this.session, settings);
     this.plies = []; // with deals
     this.rounds = 0; // that are over
     this.totals = Array(players).fill(0);
     this.decided = []; // the number of plies before each decision of a person in this round
-    this.finished = []; // the matches, or single rounds, that are over, with their last tables
+    this.finished = []; // the matches, or single rounds, that are over: the state of the generator, and the plies
     this.begin(stateOfSeed(BigInt(settings.seed)));
   }
 
-  /** Lets the next table have the session of this one, which is used no more. */
+  /** Gives the memory of the table back, which is used no more. */
   close() {
-    this.spare.push(this.session);
+    this.session.free();
   }
 
   /** Starts a match, dealt from a generator with `state`. */
   begin(state) {
+    this.state = state;
     this.session.begin(state);
     this.table = this.session.table;
     this.match = new this.kind.Match(this.rules, this.table);
@@ -158,11 +158,11 @@ export class LiveTable {
     this.session.step(action);
     this.table = this.session.table;
     this.plies.push(action);
-    this.match.ply(action, before, this.table, legal);
+    this.match.ply(action, before, this.table);
     if (!this.roundOver) return;
     this.rounds += 1;
     this.match.payoffs(this.table).forEach((payoff, seat) => (this.totals[seat] += payoff));
-    if (this.matchOver) this.finished.push({ match: this.match, table: this.table });
+    if (this.matchOver) this.finished.push({ state: this.state, plies: this.session.plies.map(([, each]) => each) });
   }
 
   /** Returns what `seat` may see, null a spectator; `you` is the seat of the reader. Nothing else of a table leaves the worker. */
@@ -235,13 +235,14 @@ export class LiveTable {
 
   /** Returns the records of what is over, a line each, as `nainjaune` reads them. */
   records() {
-    const { settings, kind, rules } = this;
-    return this.finished.map(({ match, table }) => {
-      const knobs = settings.rounds === null ? rules.knobs : kind.Match.singleRound(rules.knobs);
-      const { preset, players } = settings;
-      const head = { format: "nainjaune-record", version: 1, game: kind.name, preset, rules: rules.written(knobs), players };
-      const parts = [JSON.stringify(head).slice(0, -1), `"seed":${settings.seed}`, JSON.stringify({ agents: settings.names, ...match.body(table) }).slice(1)];
-      return `${parts.join(",")}\n`;
+    const { preset, players, knobs, rounds, names, seed } = this.settings;
+    const session = this.kind.module.session({ preset, players, knobs, options: { ...OPTIONS, whole_match: rounds === null ? 1 : 0 } });
+    const lines = this.finished.map(({ state, plies }) => {
+      session.begin(state);
+      for (const action of plies) session.step(action);
+      return `${formatRecord(session.record({ agents: names, seed: BigInt(seed) }))}\n`;
     });
+    session.free();
+    return lines;
   }
 }

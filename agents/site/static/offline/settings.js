@@ -19,11 +19,11 @@ export function readSettings(given, kinds, texts) {
   const kind = kinds.find(({ name }) => name === given.game) ?? refuse("no_game", { game: given.game });
   const preset = kind.setup.presets.find(({ name }) => name === given.preset) ?? refuse("no_preset", { preset: given.preset });
   if (!preset.players.includes(given.players)) refuse("no_players", { preset: preset.name, players: given.players });
-  if (Object.keys(given.knobs).length) refuse("no_knobs");
-  if (given.rounds === null && !preset.match) refuse("no_match");
+  const values = checkedKnobs(kind, given);
+  if (given.rounds === null && !kind.Match.hasEnd(values)) refuse("no_match");
   const seed = given.seed ?? randomSeed();
   if (!/^\d{1,20}$/.test(seed) || BigInt(seed) > MAX_SEED) refuse("no_seed", { most: MAX_SEED });
-  const rules = { game: kind.name, preset: preset.name, players: given.players, knobs: {} };
+  const rules = { game: kind.name, preset: preset.name, players: given.players, knobs: given.knobs };
   const possible = offered(kind, rules);
   const agents = given.seats.map(({ agent }) => agent ?? null);
   for (const agent of agents) {
@@ -33,5 +33,16 @@ export function readSettings(given, kinds, texts) {
   if (persons > 1) refuse("one_person");
   const names = given.seats.map(({ agent, person, name }, seat) => ((name ?? person ?? "").trim() || agent || `person ${seat}`));
   const everyPly = given.every_ply ?? false;
-  return { ...rules, names, agents, rounds: given.rounds, seed, pace: given.pace, every_ply: everyPly, advice: persons === 1 && given.advice !== false };
+  return { ...rules, names, agents, rounds: given.rounds, seed, pace: given.pace, every_ply: everyPly, advice: persons === 1 && given.advice !== false && !kind.Match.mustRemember(values) };
+}
+
+/** Returns the values of all knobs, of which the page has sent some. */
+function checkedKnobs(kind, { preset, players, knobs }) {
+  try {
+    const session = kind.module.session({ preset, players, knobs });
+    session.free();
+    return session.rules;
+  } catch (error) {
+    throw error instanceof RangeError ? new SettingsError(error.message) : error;
+  }
 }

@@ -1,7 +1,7 @@
-// What this browser keeps: tables with their plies, rounds that count for the edge, and what was damaged. In IndexedDB.
+// What this browser keeps: tables with their plies, rounds that count for the edge, records, puzzles that were solved, and what was damaged. In IndexedDB.
 
 const NAME = "nainjaune";
-const STORES = ["tables", "rounds", "damaged"];
+const STORES = ["tables", "rounds", "damaged", "records", "puzzles"];
 
 const answer = (request) =>
   new Promise((resolve, reject) => {

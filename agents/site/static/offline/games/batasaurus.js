@@ -53,12 +53,22 @@ export class Match {
     this.opening = table;
     this.tricks = [new Trick(table.leader)];
     this.plies = []; // the events of each ply: the seat, and what makes the sentence for a speaker
-    this.moves = [];
   }
 
-  /** Returns the knobs as they are: a match is one round (B3). */
-  static singleRound(knobs) {
-    return knobs;
+  /** Returns true: a match is one round (B3). */
+  static hasEnd() {
+    return true;
+  }
+
+  /** Returns whether cards have to be remembered, so that there is no advice (B4.2). */
+  static mustRemember({ memory }) {
+    return memory === "glimpse";
+  }
+
+  /** Returns the kind of a decision, by its number among the texts of advice: a lead, a card that follows, a battle's card. */
+  kindOf(table) {
+    if (table.phase === BATTLE) return 2;
+    return table.at_stake ? 1 : 0;
   }
 
   /** Returns whether the seat to act has a choice, or cards to memorise: what it sees now it will not see again (B4.2). */
@@ -85,7 +95,6 @@ export class Match {
     const plays = trick.rounds.at(-1);
     const play = { seat, slot: action, value: before.layout[seat * SLOTS + action] };
     plays.push(play);
-    this.moves.push([seat, action]);
     const inBattle = before.phase === BATTLE;
     const events = [[seat, (say) => say.play(play, inBattle)]];
     const piles = this.rules.seats(after.pile);
@@ -101,6 +110,11 @@ export class Match {
       trick.rounds.push([]);
     }
     this.plies.push(events);
+  }
+
+  /** Notes a recorded move. */
+  move([, slot], before, after) {
+    this.ply(slot, before, after);
   }
 
   closeRound(trick, plays, dropped, events) {
@@ -175,13 +189,6 @@ export class Match {
 
   payoffs(table) {
     return this.rules.seats(table.pile);
-  }
-
-  /** Returns the body of the record of the match, which is over with `table`. */
-  body(table) {
-    const layouts = this.rules.seats(this.opening.cards).map((_, seat) => layoutOf(this.opening, seat, this.rules.knobs.dinosaurs));
-    const piles = this.payoffs(table);
-    return { layouts, leader: this.opening.first, moves: this.moves, piles, winners: highest(piles) };
   }
 }
 

@@ -1,6 +1,6 @@
 // A match of Nain Jaune as people see it: real cards, sentences, scenes, records. Figures are the kernel's: tables of the module.
 
-import { NumpyGenerator } from "../random.js";
+import { NumpyRng } from "../../wasm/random.js";
 import { counted, format, SeatNames } from "../text.js";
 
 const RANKS = "A23456789TJQK";
@@ -14,8 +14,6 @@ const SILENT = 19;
 const PASS_MOVE = "-";
 const SILENT_MARK = "~";
 const POT_LIMIT = 2 ** 28;
-const SHORT_TOP_RANK = 10;
-const SUIT_ORDER = "dcsh"; // in which a short deck takes the suits
 const DRAWN = "direction"; // the knob that changes no play
 
 const rankOf = (card) => RANKS.indexOf(card[0]) + 1;
@@ -34,35 +32,33 @@ function actionOf(move) {
   return (move.endsWith(SILENT_MARK) ? SILENT : POT) + pot;
 }
 
-/** Returns the cards of the deck of these rules (N1.1, N1.7). */
-function deckOf({ ranks, suits }) {
-  const top = Math.max(ranks, SHORT_TOP_RANK);
-  const taken = SUIT_ORDER.slice(0, suits);
-  return DECK.filter((card) => taken.includes(card[1]) && rankOf(card) > top - ranks && rankOf(card) <= top);
-}
-
-/** Returns what a seat antes in all: into each pot its number, from 1, if its card is in the deck (N1.2, N1.7). */
-function roundAntes(knobs) {
-  const deck = deckOf(knobs);
-  return POT_CARDS.reduce((sum, card, pot) => sum + (deck.includes(card) ? pot + 1 : 0), 0) * knobs.stake;
-}
-
-/** A match, followed ply by ply. `rules` is { preset, players, knobs, changed, kinds }: values, those set, and kinds of knobs. */
+/** A match, followed ply by ply. `rules` are `Rules` of live_table.js. */
 export class Match {
   constructor(rules, table) {
     this.rules = rules;
-    this.rounds = [];
     this.deal(table);
   }
 
-  /** Returns the knobs with matches of one round. */
-  static singleRound(knobs) {
-    return { ...knobs, max_rounds: 1 };
+  /** Returns whether a match under these rules has an end (N4.3). */
+  static hasEnd({ starting_stack, max_rounds }) {
+    return starting_stack !== null || max_rounds !== null;
   }
 
   /** Returns whether the seat to act has a choice. */
   needsDecision(table, legal) {
     return legal.length > 1;
+  }
+
+  /** Returns false: nothing has to be remembered, so there is advice. */
+  static mustRemember() {
+    return false;
+  }
+
+  /** Returns the kind of a decision, by its name among the texts of advice. */
+  kindOf(table, legal) {
+    if (table.required_rank === 0) return "lead";
+    if (legal.includes(PASS)) return "decline";
+    return legal.some((action) => action < POT) ? "pot_or_plain" : "announce";
   }
 
   /** Returns whether an action plays a pot card. */
@@ -72,17 +68,22 @@ export class Match {
 
   /** Returns the seat that made a ply of the round. */
   actor(place) {
-    return this.rounds.at(-1).written.moves[place][0];
+    return this.round.plies[place][0][0];
   }
 
   /** Begins the next round, dealt as `table`. */
   deal(table) {
-    this.rounds.push(new Round(this.rules, table, this.rounds.at(-1)));
+    this.round = new Round(this.rules, table);
   }
 
-  /** Notes a ply: the tables before and after it, and the actions that were legal. */
-  ply(action, before, after, legal) {
-    this.rounds.at(-1).ply(action, before, after, legal);
+  /** Notes a ply: the tables before and after it. */
+  ply(action, before, after) {
+    this.round.ply(action, before, after);
+  }
+
+  /** Notes a recorded move, which names the card. */
+  move([, move], before, after) {
+    this.round.move(move, before, after);
   }
 
   speaker(texts, seat, names, you) {
@@ -92,7 +93,7 @@ export class Match {
   /** Returns a scene for `seat`, null a spectator; `table` is redacted for them. */
   scene(table, seat) {
     const { preset, players, knobs } = this.rules;
-    const round = this.rounds.at(-1);
+    const { round } = this;
     const seats = Array.from({ length: players }, (_, each) => each);
     return {
       preset,
@@ -129,20 +130,12 @@ export class Match {
   payoffs(table) {
     return Array.from({ length: this.rules.players }, (_, seat) => Number(table.stack[seat] - table.before[seat]));
   }
-
-  /** Returns the body of the record of the match, which is over with `table`. */
-  body(table) {
-    const stacks = this.rules.seats(table.stack).map(Number);
-    const most = Math.max(...stacks);
-    const winners = stacks.flatMap((chips, seat) => (chips === most ? [seat] : []));
-    return { rounds: this.rounds.map((round) => round.written), stacks, pots: table.pot, winners };
-  }
 }
 
 const isPlaying = (table) => table.stage === 0;
 
 class Round {
-  constructor(rules, table, last) {
+  constructor(rules, table) {
     this.rules = rules;
     this.table = table; // just dealt
     this.hands = rules.seats(table.hand).map((bits) => byRank(cardsIn(bits)));
@@ -151,17 +144,7 @@ class Round {
     this.plies = []; // the events of each ply: the seat, and what makes the sentence for a speaker
     this.settlement = [];
     this.inTurn = false; // whether the seat at turn has played a card since it got the turn
-    this.rng = new NumpyGenerator(table.rng); // draws which of several plain cards of a rank is shown
-    const dealt = new Set(this.hands.flat());
-    this.written = {
-      dealer: table.dealer,
-      stacks: rules.seats(table.before).map(Number),
-      pots: last ? last.written.pots_after : table.pot.map(() => 0),
-      hands: this.hands.map((hand) => [...hand]),
-      talon: byRank(deckOf(rules.knobs).filter((card) => !dealt.has(card))),
-      moves: [],
-      legal: [],
-    };
+    this.rng = new NumpyRng(table.rng); // draws which of several plain cards of a rank is shown
   }
 
   /** Returns the real moves of a seat for the actions `legal`: cards by rank, and a pass last. */
@@ -170,22 +153,13 @@ class Round {
     return legal.includes(PASS) ? [...moves, PASS_MOVE] : moves;
   }
 
-  ply(action, before, after, legal) {
-    const { seat } = before;
-    this.written.legal.push(this.legalMoves(seat, legal));
-    const moves = this.legalMoves(seat, [action]);
-    const move = moves.length === 1 ? moves[0] : moves[this.rng.integers(moves.length)];
-    this.written.moves.push([seat, move]);
+  ply(action, before, after) {
+    const moves = this.legalMoves(before.seat, [action]);
+    this.move(moves[this.rng.below(moves.length)], before, after);
+  }
+
+  move(move, before, after) {
     this.plies.push(move === PASS_MOVE ? this.pass(before, after) : this.card(move, before, after));
-    if (!isPlaying(after)) {
-      Object.assign(this.written, {
-        winner: after.winner,
-        grand_opera: after.opera !== 0,
-        defaults: this.rules.seats(after.cards).flatMap((_, other) => ((after.defaults >> other) & 1 ? [other] : [])),
-        stacks_after: this.rules.seats(after.stack).map(Number),
-        pots_after: after.pot,
-      });
-    }
   }
 
   pass(before, after) {
@@ -289,7 +263,7 @@ class Round {
 
   strandedDue(chips, pot) {
     const { stranded, stake } = this.rules.knobs;
-    if (stranded === "twice_ante") return 2 * (pot + 1) * stake;
+    if (stranded === "twice_ante") return 2 * this.rules.number(`antes.${pot}`) * stake;
     return (stranded === "twice_pot" ? 2 : 1) * chips.pot[pot];
   }
 }
@@ -308,7 +282,7 @@ class Speaker {
   }
 
   get round() {
-    return this.match.rounds.at(-1);
+    return this.match.round;
   }
 
   sign(card) {
@@ -337,7 +311,7 @@ class Speaker {
     const { words, phrases, seats } = this;
     const { table } = this.round;
     const deals = format(words.round, { number: table.rounds, dealer: seats.labels[table.dealer] });
-    const leads = format(phrases.leads, { seat: seats.called[table.seat], antes: this.amount(roundAntes(this.match.rules.knobs)) });
+    const leads = format(phrases.leads, { seat: seats.called[table.seat], antes: this.amount(this.match.rules.number("round_antes")) });
     return [deals, seats.sentence(leads), ...(this.explicit && table.rounds === 1 ? [phrases.knobs.announce.explicit] : [])];
   }
 
