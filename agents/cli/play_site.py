@@ -6,7 +6,7 @@
   nainjaune play-site build/play --modules build/wasm
 
 The page runs the games' WebAssembly modules in the browser, which also keeps the matches: no server, no account, no cookie. Once
-it has been opened it works without a network. Written in a checkout, with the extra `wasm`; to build modules takes a minute or two.
+it has been opened it works without a network. Written in a checkout, with the extra `wasm`; modules take a minute or two.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ TEXTS: Mapping[str, SiteTexts] = read_texts(SiteTexts, Path(__file__).parent, "t
 
 
 def setup_data(game: GameSpec, networks: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the entry of ``serve``'s catalogue, and ``networks``: paths of files by preset and number of seats (``djeco-4``)."""
+    """Returns the entry of ``serve``'s catalogue, and ``networks``: files by preset and number of seats (``djeco-4``)."""
     (entry,) = [each for each in catalogue() if each["name"] == game.name]
     return {**entry, "networks": dict(networks)}
 

@@ -141,6 +141,20 @@ const { lines } = page.last("guide");
 await page.play();
 result.lesson = [lines, page.last("guide").lines];
 
+// puzzles
+const answers = [];
+await page.hello("puzzles");
+answers.push(page.last("puzzle"));
+const [best] = (await page.host.read("offline/puzzles.json"))[0].values[0];
+const { moves } = page.last("view");
+for (const action of [moves.find(([each]) => each !== best)[0], best]) {
+  await page.ask("play", { number: 0, action });
+  answers.push(page.last("puzzle"));
+}
+await page.hello("puzzles");
+answers.push(page.last("puzzle"));
+result.puzzles = answers;
+
 // what is refused, and a match that is damaged
 const refusals = [];
 for (const [type, values] of [

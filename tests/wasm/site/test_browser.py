@@ -86,6 +86,15 @@ def test_a_match_without_a_network(served: Any, opened: Callable[..., Page]) -> 
     records = [parse_record(line) for line in Path(download.value.path()).read_text(encoding="utf-8").splitlines()]
     assert [verify_record(record) for record in records] == [1, 1]
     assert records[0]["agents"][0] == "<b>Zoé"
+    page.get_by_role("button", name="Review the decisions").click()
+    expect(page.locator(".decisions li")).not_to_have_count(0)
+    base.check_axe(page)
+    page.get_by_role("link", name="nainjaune").click()
+    page.get_by_label("File with a record").set_input_files(download.value.path())
+    page.get_by_role("button", name="Open the replay").click()
+    expect(page.locator("#where")).to_contain_text("ply 0")
+    page.get_by_role("button", name="decision ▶▶").click()
+    base.check_axe(page)
     page.get_by_role("link", name="nainjaune").click()
     expect(page.locator("#edge")).to_contain_text("2 of 10 rounds")
 
@@ -109,7 +118,7 @@ def test_the_deal_of_the_day_on_a_phone_in_french(served: Any, opened: Callable[
     base.check_axe(page)
 
 
-def test_advice_and_the_lesson(served: Any, opened: Callable[..., Page]) -> None:
+def test_advice_the_lesson_and_puzzles(served: Any, opened: Callable[..., Page]) -> None:
     page = offline(served, opened)
     page.locator("#play").click()
     assert base.wait_for_turn(page) == "mine"
@@ -119,3 +128,11 @@ def test_advice_and_the_lesson(served: Any, opened: Callable[..., Page]) -> None
     page.get_by_role("link", name="Learn in two minutes").click()
     expect(page.locator("#guide")).to_contain_text("Get rid of all your cards first")
     base.check_axe(page)
+    page.get_by_role("link", name="nainjaune").click()
+    page.get_by_role("link", name="Puzzles").click()
+    expect(page.locator("#puzzle")).to_contain_text("Which one would you play?")
+    page.locator(".move:enabled").first.click()
+    expect(page.locator("#puzzle")).to_contain_text("chips")
+    base.check_axe(page)
+    page.get_by_role("link", name="Next puzzle").click()
+    expect(page.locator("#puzzle")).to_contain_text("Puzzle 2 of")

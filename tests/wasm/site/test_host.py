@@ -66,7 +66,7 @@ def test_decisions_are_reviewed(found: Any) -> None:
     assert {each["kind"] for each in review["decisions"]} <= {"what to lead", "to play or to decline", "pot card or plain one"}
     assert position["turn"] == 0
     assert position["action"] in [action for action, _ in position["moves"]]
-    assert [move["mark"] for move in advice["moves"]][0] == "▸"
+    assert advice["moves"][0]["mark"] == "▸"
     assert advice["done"]
     assert {move["action"] for move in advice["moves"]} == {action for action, _ in position["moves"]}
 
@@ -82,7 +82,7 @@ def test_what_is_wrong_is_said_in_a_sentence(found: Any) -> None:
     assert found["refusals"] == [
         "There are no rules none here.",
         "One person plays here; the others are agents.",
-        "House rules can be changed with “nainjaune serve” only.",
+        'The knob "stake" is a whole number from 1 to 1000000, not 0.',
         "A seed is a whole number from 0 to 18446744073709551615.",
         "The table has moved on since; nothing was played.",
         "This needs the server of “nainjaune serve”; the page without a server does not have it.",
@@ -91,6 +91,18 @@ def test_what_is_wrong_is_said_in_a_sentence(found: Any) -> None:
         "The stored match X is damaged, so it is set aside: The table cannot go on: its ply 1 is illegal when it is repeated."
     )
     assert found["damaged"] == {"text": sentence, "kept": 1}
+
+
+def test_a_puzzle_says_how_good_a_guess_is(found: Any) -> None:
+    asked, wrong, right, following = found["puzzles"]
+    assert asked["answer"] is None
+    assert not wrong["answer"]["right"]
+    assert wrong["answer"]["chosen"] != wrong["answer"]["best"]
+    assert wrong["solved"] == 0
+    assert right["answer"]["right"]
+    assert float(right["answer"]["lead"]) >= 1
+    assert right["solved"] == 1
+    assert (asked["number"], following["number"]) == (1, 2)
 
 
 def test_the_lesson_says_what_to_do(found: Any) -> None:
