@@ -17,8 +17,6 @@ from .adviser import Advice, Adviser
 from .playouts import advice_hooks_of
 from .review import Pick, pick
 
-CHOICES = 4
-"""Legal moves that a puzzle has at least."""
 SEARCHED, CHECKED = 0, 1
 """The last part of a generator's key."""
 
@@ -40,9 +38,7 @@ def puzzles(
     number of positions done.
     """
     for match, group in itertools.groupby(pick(records), key=lambda one: one.match):
-        picks = [one for one in group if _legal(one).bit_count() >= CHOICES]
-        if not picks:
-            continue
+        picks = list(group)
         searched = _advice(picks, adviser, searching, seed, match, SEARCHED)
         promising = [k for k in range(len(picks)) if _least_lead(searched, k) >= lead]
         progress(len(picks))
