@@ -16,6 +16,7 @@ from nainjaune_agents.serve.app import Serving
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.settings import TableSettings, read_settings
 from nainjaune_agents.serve.store import Store
+from nainjaune_agents.serve.texts import TEXTS
 from tests.agents.serve.pages import new_table
 from tests.support.chromium import browser_path, ways_to_launch
 from tests.support.source import ROOT
@@ -28,28 +29,29 @@ QUALITY = 70
 
 async def shoot(page: Page, name: str) -> None:
     """Writes what the page shows as a small file."""
-    await page.wait_for_timeout(300)
+    await page.wait_for_timeout(2000)  # until all pieces lie where they belong
     shown = await page.screenshot()
     with Image.open(io.BytesIO(shown)) as image:
-        image.convert("RGB").resize((WIDTH * 3 // 4, image.height * 3 // 4), Image.Resampling.LANCZOS).save(
+        image.convert("RGB").resize((image.width * 3 // 4, image.height * 3 // 4), Image.Resampling.LANCZOS).save(
             FOLDER / f"{name}.webp", quality=QUALITY, method=6
         )
 
 
 def settings(agents: Sequence[str | None], **changes: object) -> TableSettings:
     """A table of Nain Jaune; None is a person."""
-    seats = [{"person": "Zoé"} if agent is None else {"agent": agent} for agent in agents]
+    known = {one["agent"]: one["name"] for one in TEXTS["en"].opponents["nain_jaune"]}
+    seats = [{"person": "Zoé"} if agent is None else {"agent": agent, "name": known[agent]} for agent in agents]
     return read_settings(new_table("nain_jaune", players=4, seats=seats, **{"seed": "23", **changes}))
 
 
 async def table(browser: Browser, serving: Serving, address: str) -> None:
     """A person's turn, with cards to choose from."""
     passes = await serving.tables.tables.add(settings([None, "tally", "longest", "lowest"]))
-    page = await browser.new_page(viewport={"width": WIDTH, "height": 920}, locale="en-GB")
+    page = await browser.new_page(viewport={"width": WIDTH, "height": 720}, locale="en-GB")
     await page.goto(f"{address}#{next(token for token, each in passes.items() if each.seat == 0)}")
     for _ in range(60):
         await page.wait_for_selector(".turn[data-state=mine]")
-        if await page.locator(".cards button").count() > 2 and await page.locator(".events li").count() > 12:
+        if await page.locator(".cards .move").count() > 2 and await page.locator(".events li").count() > 12:
             break
         number = await page.locator(".events").inner_text()
         await page.locator(".move:enabled").first.click()
@@ -57,9 +59,24 @@ async def table(browser: Browser, serving: Serving, address: str) -> None:
     await shoot(page, "browser-table")
 
 
+async def first(browser: Browser, serving: Serving, address: str) -> None:
+    """The first screen, and on a phone in French, dark, a person's turn after one click."""
+    link = f"{address}#{serving.tables.add_host()}"
+    page = await browser.new_page(viewport={"width": WIDTH, "height": 560}, locale="en-GB")
+    await page.goto(link)
+    await page.wait_for_selector("#play")
+    await shoot(page, "browser-first")
+    phone = await browser.new_page(viewport={"width": 390, "height": 760}, locale="fr-FR", color_scheme="dark")
+    await phone.goto(link)
+    await phone.get_by_label("Adversaire 3").select_option(label="Armand · bon")
+    await phone.click("#play")
+    await phone.wait_for_selector(".turn[data-state=mine]", timeout=120_000)
+    await shoot(phone, "browser-phone")
+
+
 async def replay(browser: Browser, serving: Serving, address: str) -> None:
     """A recorded match, in French."""
-    page = await browser.new_page(viewport={"width": WIDTH, "height": 920}, locale="fr-FR")
+    page = await browser.new_page(viewport={"width": WIDTH, "height": 820}, locale="fr-FR")
     await page.goto(f"{address}#{serving.tables.add_host()}")
     await page.locator("input[type=file]").set_input_files({
         "name": "match.jsonl", "mimeType": "application/jsonl", "buffer": RECORD.read_bytes().splitlines()[0]
@@ -71,9 +88,9 @@ async def replay(browser: Browser, serving: Serving, address: str) -> None:
 
 async def watch(browser: Browser, serving: Serving, address: str) -> None:
     """Agents that play each other, on a dark screen."""
-    agents = ["closer", "lowest", "longest", "lowest"]
+    agents = ["closer", "lowest", "longest", "tally"]
     passes = await serving.tables.tables.add(settings(agents, pace=0.1, rounds=100))
-    page = await browser.new_page(viewport={"width": WIDTH, "height": 1120}, locale="en-GB", color_scheme="dark")
+    page = await browser.new_page(viewport={"width": WIDTH, "height": 800}, locale="en-GB", color_scheme="dark")
     await page.goto(f"{address}#{next(iter(passes))}")
     await page.wait_for_selector("text=/over [1-9][0-9]*,[0-9]{3} deals/", timeout=300_000)
     await shoot(page, "browser-watch")
@@ -84,12 +101,12 @@ async def run(folder: Path, path: str) -> None:
     store = Store(folder / "tables.sqlite")
     serving = Serving(TableServer(store), "127.0.0.1", 0)
     async with async_playwright() as playwright:
-        first, second = ways_to_launch(path)
+        installed, beside = ways_to_launch(path)
         try:
-            browser = await playwright.chromium.launch(**first)
+            browser = await playwright.chromium.launch(**installed)
         except Error:
-            browser = await playwright.chromium.launch(**second)
-        for each in (table, replay, watch):
+            browser = await playwright.chromium.launch(**beside)
+        for each in (first, table, replay, watch):
             await each(browser, serving, f"http://127.0.0.1:{serving.port}/")
         await browser.close()
     await serving.close()

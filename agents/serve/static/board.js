@@ -32,8 +32,8 @@ export class Board {
       this.disable();
       play(action, view.moves.find(([each]) => each === action)[1]);
     };
-    const texts = new Map(view.moves);
-    const onCards = new Map(view.picture === null ? view.playable.map(([action, card]) => [card, { action, text: texts.get(action) }]) : []);
+    const said = new Map(view.moves);
+    const onCards = new Map(view.picture === null ? view.playable.map(([action, card]) => [card, { action, text: said.get(action) }]) : []);
     const actions = new Set([...onCards.values()].map((move) => move.action));
     const drawn = () => !quiet && this.byKeyboard && view.moves.length && this.buttons()[0]?.focus();
     this.showMoves(view.moves.filter(([action]) => !actions.has(action)), click);

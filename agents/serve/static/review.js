@@ -19,14 +19,15 @@ export class ReviewPanel {
       guess: make("input", { type: "checkbox", name: "guess", onchange: () => this.guessChanged() }),
       progress: make("progress", { max: 1, value: 0, "aria-label": texts.computing }),
       status: make("p", { class: "hint", role: "status" }),
-      position: make("section", { class: "position", hidden: true }),
+      position: make("section", { class: "position card", hidden: true }),
       list: make("ol", { class: "decisions" }),
       basis: make("p", { class: "hint" }),
     };
     const { parts } = this;
     this.panel = make("section", { class: "card", hidden: true, id: "review" }, parts.title,
       make("p", { class: "buttons" }, parts.whose, make("label", { class: "switch" }, parts.guess, make("span", {}, texts.guess_first))),
-      parts.progress, parts.status, parts.position, parts.list, parts.basis);
+      parts.progress, parts.status, parts.list, parts.basis);
+    this.position = parts.position;
     this.element = make("section", { hidden: true },
       make("p", { class: "buttons" },
         parts.review,
@@ -153,7 +154,7 @@ export class ReviewPanel {
   showPosition(view) {
     const { texts, decision, parts } = this;
     const hidden = this.isHidden(decision);
-    const title = make("h3", { tabindex: -1 }, fill(texts.decision, decision));
+    const title = make("h2", { tabindex: -1 }, fill(texts.decision, decision));
     const { status } = this.board;
     status.textContent = hidden ? texts.guess : title.textContent;
     status.dataset.state = hidden ? "mine" : "review";
@@ -169,7 +170,8 @@ export class ReviewPanel {
         make("button", { type: "button", onclick: () => this.send("play_on", { number: decision.number, seat: view.turn }) }, texts.play_on),
         make("button", { type: "button", onclick: () => this.close() }, texts.close_position)));
     parts.position.hidden = false;
-    title.focus();
+    this.board.element.scrollIntoView({ block: "nearest" });
+    title.focus({ preventScroll: true });
     if (hidden) return;
     this.values.wait();
     this.send("advise", { number: decision.number });

@@ -34,6 +34,7 @@ export class TablePage {
       replay: press(texts.replay, () => this.askReplay()),
       events: make("ol", { class: "events", tabindex: 0, "aria-label": texts.events }),
       waiting: make("p", { class: "hint", role: "status" }),
+      looksOn: make("p", { class: "hint", hidden: true }, texts.no_picture),
       settled: make("section", { class: "card" }),
       standings: make("section", { class: "card" }),
       watch: make("section", { class: "card" }),
@@ -45,7 +46,7 @@ export class TablePage {
     main.replaceChildren(
       make("div", { class: "table" },
         make("div", { class: "play" },
-          parts.title, this.board.element, parts.problem, make("p", { class: "buttons" }, parts.next, parts.rematch, parts.undo, parts.record, parts.replay), parts.waiting),
+          parts.title, this.board.element, parts.problem, make("p", { class: "buttons" }, parts.next, parts.rematch, parts.undo, parts.record, parts.replay), parts.waiting, parts.looksOn, this.review.position),
         make("aside", {}, parts.standings, parts.settled, this.review.element, this.advice.element, parts.watch,
           make("section", {}, make("h2", {}, texts.events), parts.events),
           make("details", { ontoggle: () => send("rules") }, make("summary", {}, texts.rules), parts.rules),
@@ -73,6 +74,7 @@ export class TablePage {
     this.showSettled(view);
     this.showStandings(view, names);
     this.showWaiting(view);
+    parts.looksOn.hidden = player || view.round_over || !view.persons.length;
     parts.watch.hidden = view.watch === null;
     if (view.watch) (this.watch ??= new WatchPanel(parts.watch, texts, this.send)).show(view.watch);
     this.announce(view, names, first);

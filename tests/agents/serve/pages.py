@@ -48,6 +48,11 @@ def advised_knobs(game: str) -> dict[str, Any]:
     raise AssertionError(f"There is never advice on {game}.")
 
 
+def shows_cards(scene: dict[str, Any]) -> bool:
+    """Whether a scene shows the cards of anybody."""
+    return any(cards is not None for cards in scene["hands" if "hands" in scene else "slots"])
+
+
 def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets searches end soon, with rounds played out by a heuristic."""
     for name, value in (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gzip
 import json
+import re
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -15,7 +17,8 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from nainjaune_agents.serve import app
-from nainjaune_agents.serve.app import HEADERS, PAGE, Serving, is_own_name, page_files
+from nainjaune_agents.serve.app import HEADERS, Serving, is_own_name
+from nainjaune_agents.serve.page_files import DRAWN, PAGE, page_files, pictures_of
 from nainjaune_agents.serve.protocol import Limits
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.tables import Viewer
@@ -76,7 +79,7 @@ async def heard(connection: WebSocketClientConnection) -> Any:
 def test_the_files_of_the_page_and_no_others(tmp_path: Path) -> None:
     async def play(serving: Serving) -> None:
         for path, (kind, content) in page_files().items():
-            code, body, headers = await get(serving, path)
+            code, body, headers = await get(serving, f"/{path}")
             assert (code, body, headers["Content-Type"]) == (200, content, kind)
             assert all(headers[name] == value for name, value in HEADERS.items())
             assert "Server" not in headers
@@ -102,10 +105,36 @@ def test_the_files_of_the_page_and_no_others(tmp_path: Path) -> None:
 def test_the_first_page_is_small_and_has_no_inline_script() -> None:
     files = page_files()
     assert sum(len(content) for _, content in files.values()) < 300_000
-    page = files["/"][1].decode()
+    page = files[""][1].decode()
     assert "style=" not in page
     assert "<script>" not in page
-    assert "innerHTML" not in "".join(path.read_text(encoding="utf-8") for path in PAGE.glob("*.js"))
+    assert "innerHTML" not in "".join(path.read_text(encoding="utf-8") for path in PAGE.rglob("*.js"))
+
+
+def test_the_page_works_below_any_address() -> None:
+    """No file names another one from the root of the server, so that the page may lie in any folder."""
+    for path, (_, content) in page_files().items():
+        text = content.decode()
+        assert not re.search(r"""(?:href|src)="/|from "/|(?:fetch|import|URL)\(["'`]/""", text), path
+
+
+def test_the_artwork_of_a_game_is_served_as_it_is() -> None:
+    files = page_files()
+    for game in DRAWN:
+        for path in pictures_of(game).ARTWORK.glob("*.svg"):
+            assert files[f"artwork/{game}/{path.name}"][1] == path.read_bytes()
+
+
+def test_files_come_packed_where_a_browser_takes_them_so(tmp_path: Path) -> None:
+    async def play(serving: Serving) -> None:
+        for path, (_, content) in page_files().items():
+            address = f"http://127.0.0.1:{serving.port}/{path}"
+            asked = HTTPRequest(address, headers={"Accept-Encoding": "gzip"}, decompress_response=False)
+            answer = await AsyncHTTPClient().fetch(asked)
+            assert answer.headers["Content-Encoding"] == "gzip"
+            assert gzip.decompress(answer.body) == content
+
+    served(tmp_path, play)
 
 
 def test_other_names_and_other_origins_are_refused(tmp_path: Path) -> None:

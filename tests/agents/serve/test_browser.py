@@ -22,6 +22,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from nainjaune_agents.loading import named_agents
+from nainjaune_env.registry import get_game
 from tests.support.chromium import INSTALLED, browser_path, ways_to_launch
 from tests.support.games import games_with
 from tests.support.source import ROOT
@@ -29,7 +30,7 @@ from tests.support.source import ROOT
 AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
 GAMES = games_with("speaker", "pictures")
 GOLDEN = ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"
-PATIENCE = 25_000
+PATIENCE = 100_000
 """Milliseconds to wait for what a quiet machine does in a few."""
 JOB = 4 * PATIENCE
 """The same for a replay or a film, which is made in a process of its own with a low priority."""
@@ -133,6 +134,8 @@ def new_table(
 ) -> list[str]:
     """Makes a table with the form; returns the links of the persons' seats and, last, of spectators."""
     page.wait_for_selector("#made[data-tables]", state="attached")
+    if not page.locator("[name=game]").is_visible():
+        page.locator(".more > summary").click()
     page.locator("[name=game]").select_option(game)
     page.locator("[name=players]").select_option(str(seats))
     for seat in range(seats):
@@ -273,12 +276,15 @@ def test_a_record_is_chosen_scrubbed_and_linked_to(served: Served, opened: Opene
     again.evaluate("location.hash = location.hash.replace(/ply=.*/, 'ply=0&view=0')")
     expect(again.locator("#where")).to_contain_text("ply 0")
     again.locator("#language").select_option("fr")
-    expect(again.locator("#save")).to_have_text("Enregistrer l'image", timeout=JOB)
+    expect(again.locator("#auto")).to_have_text("▶ Lecture", timeout=JOB)
+    again.locator("#auto").click()
+    expect(again.locator("#where")).not_to_contain_text("coup 0")
+    assert "auto=1" in again.url
 
 
 def test_a_dropped_record_and_its_film(served: Served, opened: Opener) -> None:
     page = opened(served.link)
-    page.wait_for_selector("form")
+    page.wait_for_selector("#play")
     page.evaluate(
         """(text) => {
           const data = new DataTransfer();
@@ -293,38 +299,85 @@ def test_a_dropped_record_and_its_film(served: Served, opened: Opener) -> None:
     assert Path(download.value.path()).read_bytes().startswith(b"GIF89a")
     expect(page.locator("#notice")).to_have_text("The film is made.", timeout=JOB)
     page.go_back()
-    expect(page.get_by_role("heading", name="New table")).to_be_visible()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
+SCREENS = {"desktop": (1366, 625), "upright": (360, 740), "on its side": (740, 360)}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("game", GAMES)
-def test_the_cards_of_the_picture_are_buttons(game: str, served: Served, opened: Opener) -> None:
-    link, _ = new_table(opened(served.link), game)
-    page = opened(link, has_touch=True)
-    while wait_for_turn(page) == "mine" and not page.locator(".cards button").count():  # a look at one's own cards, or a stop
-        before = number_of_ply(page)
-        page.locator(".move:enabled").first.click()
-        page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
-    card = page.locator(".cards button").first
-    page.wait_for_function("document.querySelector('.picture').naturalWidth > 0")
-    picture, place = page.locator(".picture").bounding_box(), card.bounding_box()
-    assert picture is not None
-    assert place is not None
-    assert picture["x"] <= place["x"] < place["x"] + place["width"] <= picture["x"] + picture["width"]
-    assert picture["y"] + picture["height"] * 0.7 < place["y"] < picture["y"] + picture["height"]
-    assert card.get_attribute("aria-label")
+def test_cards_are_buttons_that_fingers_hit_and_none_lies_below_the_fold(
+    game: str, screen: str, served: Served, opened: Opener
+) -> None:
+    seats = get_game(game).default_players
+    link, _ = new_table(opened(served.link), game, seats=seats, agents=["random"] * seats)
+    width, height = SCREENS[screen]
+    page = opened(link, has_touch=True, viewport={"width": width, "height": height})
+    while wait_for_turn(page) == "mine" and not page.locator(".cards .move").count():  # a look at one's own cards, or a stop
+        click_and_wait(page, ".move:enabled")
+    for card in page.locator(".cards button").all():
+        place = card.bounding_box()
+        assert place is not None
+        assert place["width"] >= 44
+        assert place["height"] >= 44
+        assert card.get_attribute("aria-label")
+    for move in page.locator(".move:enabled").all():
+        place = move.bounding_box()
+        assert place is not None
+        assert place["y"] + place["height"] <= height
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     check_axe(page)
     before = number_of_ply(page)
-    card.tap()
+    page.locator(".cards .move").first.tap()
     page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
-    if wait_for_turn(page) == "mine" and page.locator(".cards button").count():
-        page.locator(".cards button").last.focus()
+    if wait_for_turn(page) == "mine" and page.locator(".cards .move").count():
+        page.locator(".cards .move").last.focus()
         page.keyboard.press("ArrowRight")
         assert page.evaluate("document.activeElement.classList.contains('move')")
         before = number_of_ply(page)
         page.keyboard.press("Enter")
         page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
-    page.set_viewport_size({"width": 360, "height": 740})
-    expect(page.locator(".cards button")).to_have_count(0)
+
+
+def test_one_click_plays_and_a_slip_is_taken_back(served: Served, opened: Opener) -> None:
+    page = opened(served.link)
+    faces = page.locator(".opponent .avatar")
+    expect(faces).to_have_count(3)
+    names = page.locator(".opponent b").all_inner_texts()
+    assert len(set(names)) == len({face.evaluate("(face) => face.innerHTML") for face in faces.all()}) == 3
+    page.get_by_role("button", name="Play", exact=True).click()
+    assert wait_for_turn(page) in ("mine", "between")
+    expect(page.locator(".seats .name b")).to_have_text(names)
+    expect(page).to_have_title("● Your turn · nainjaune")
+    while page.locator(".move:enabled").count() == 1:
+        click_and_wait(page, ".move:enabled")
+        wait_for_turn(page)
+    before = number_of_ply(page)
+    click_and_wait(page, ".move:enabled")
+    wait_for_turn(page)
+    page.get_by_role("button", name="Take back").click()
+    page.wait_for_function("(before) => document.querySelector('.events').innerText === before", arg=before)
+
+
+def test_pieces_travel_and_none_is_left_behind(browser: Browser, served: Served, opened: Opener) -> None:
+    """Cards move by transforms alone, and whatever flies is gone at the end."""
+    host = opened(served.link)
+    (link,) = new_table(host, GAMES[-1], persons=0, seats=4, pace="0.5", agents=["random"] * 4)
+    context = browser.new_context(reduced_motion="no-preference")
+    page = context.new_page()
+    page.goto(link)
+    page.wait_for_selector(".laid .piece")
+    moved = """() => document.getAnimations().filter((each) => !(each instanceof CSSTransition)).flatMap(
+        (each) => each.effect.getKeyframes().flatMap(Object.keys))"""
+    names: set[str] = set()
+    for _ in range(40):
+        names |= set(page.evaluate(moved))
+        page.wait_for_timeout(50)
+    assert names - {"offset", "easing", "composite", "computedOffset"} == {"transform", "opacity"}
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".ghost, .flying")).to_have_count(0)
+    context.close()
 
 
 def test_agents_are_watched(served: Served, opened: Opener) -> None:
@@ -354,6 +407,6 @@ def test_agents_are_watched(served: Served, opened: Opener) -> None:
 def test_the_first_page_is_light_and_quick(served: Served, opened: Opener) -> None:
     """Bytes over the network count, not milliseconds: a shared machine has its moods."""
     page = opened(served.link)
-    page.wait_for_selector("form")
+    page.wait_for_selector("#play")
     size = page.evaluate("performance.getEntries().reduce((sum, each) => sum + (each.transferSize ?? 0), 0)")
     assert 0 < size < 300_000

@@ -51,8 +51,10 @@ def test_advice_is_shown_and_cancelled(game: str, served: base.Served, opened: b
     assert base.wait_for_turn(page) == "mine"
     values = page.locator(".values tbody th")
     assert values.count() == 0
-    page.get_by_text("Show the value of each move").click()
-    moves = page.locator(".move").count()
+    page.get_by_text("Show advice").click()
+    moves = len({move.get_attribute("data-action") for move in page.locator(".move").all()})
+    expect(page.locator(".best")).to_contain_text("Best: ")
+    page.get_by_text("The value of each move").click()
     expect(values).to_have_count(moves)
     computed(page)
     assert page.locator(".values .reason").count() == moves - 1
@@ -64,7 +66,7 @@ def test_advice_is_shown_and_cancelled(game: str, served: base.Served, opened: b
     if base.wait_for_turn(page) == "mine":
         expect(values.first).to_contain_text("▸")
         assert page.locator(".values").inner_text() != number
-    page.get_by_text("Show the value of each move").click()
+    page.get_by_text("Show advice").click()
     expect(values).to_have_count(0)
     page.wait_for_timeout(300)
     assert values.count() == 0
@@ -75,7 +77,7 @@ def test_no_switch_where_others_play(served: base.Served, opened: base.Opener) -
     for link in links:
         page = opened(link)
         page.wait_for_selector(".turn[data-state]")
-        expect(page.get_by_text("Show the value of each move")).to_be_hidden()
+        expect(page.get_by_text("Show advice")).to_be_hidden()
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -95,13 +97,15 @@ def test_review_guess_first_and_play_on(game: str, served: base.Served, opened: 
     shown = [int(button.get_attribute("data-number") or -1) for button in decisions.locator("button").all()]
     assert shown == sorted(shown)  # in the order of play: that of their cost would help to guess
     decisions.first.get_by_role("button").click()
-    guesses = page.locator(".position .move")
+    guesses = page.locator(".move:enabled")  # those of the table's board
     guesses.first.wait_for()
     check_small(page)
     assert page.locator(".answer, .position .values").count() == 0
-    offered = guesses.all_inner_texts()
-    guesses.last.click()
-    expect(page.get_by_text(f"You chose: {offered[-1]}")).to_be_visible()
+    offered = {guess.get_attribute("data-action") for guess in guesses.all()}
+    chosen = guesses.first.get_attribute("aria-label") or guesses.first.inner_text()
+    guesses.first.click()
+    expect(page.get_by_text(f"You chose: {chosen}")).to_be_visible()
+    expect(guesses).to_have_count(0)
     expect(page.locator(".answer")).to_contain_text("played")
     expect(page.locator(".position .values tbody th")).to_have_count(len(offered))
     computed(page)
@@ -110,11 +114,12 @@ def test_review_guess_first_and_play_on(game: str, served: base.Served, opened: 
 
     old = page.url
     page.get_by_role("button", name="Play on from here").click()
-    expect(page.locator("#moves .move")).to_have_text(offered)
-    assert page.url != old
-    expect(page.get_by_text("Show the value of each move")).to_be_visible()
+    page.wait_for_url(lambda url: url != old)
+    assert base.wait_for_turn(page) == "mine"
+    assert {move.get_attribute("data-action") for move in page.locator(".move:enabled").all()} == offered
+    expect(page.get_by_text("Show advice")).to_be_visible()
     before = base.number_of_ply(page)
-    page.locator("#moves .move").first.click()
+    page.locator(".move:enabled").first.click()
     page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
 
 

@@ -116,6 +116,7 @@ def test_hidden_cards_change_no_byte(
             tables[0][1].viewer.table = None
             await tables[0][0][0].hello()
             tables.append(await seated(server, game, knobs, language))
+            await tables[1][0][0].hello()  # the same persons are here
             setup = tables[0][2].settings.setup
             opening = tables[0][2].table.position[0]
             opening["rng"] = np.uint64(number)

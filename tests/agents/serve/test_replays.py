@@ -71,7 +71,7 @@ def test_a_record_is_opened_and_its_link_leads_to_it(tmp_path: Path) -> None:
             page = Page(server, kept["token"], language)
             answer = await page.hello()
             data = gzip.decompress(base64.b64decode(answer["data"]))
-            assert data == gzip.decompress(replay_data(parse_record(RECORD), language))
+            assert data == gzip.decompress(replay_data(parse_record(RECORD), language, scenes=True))
         for kind in ("record", "rules"):
             assert "cannot send" in (await page.ask(kind))["text"]
         assert "cannot send" in (await page.ask("play", number=0, action=0))["text"]

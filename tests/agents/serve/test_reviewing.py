@@ -97,7 +97,7 @@ def test_positions_are_those_that_the_seat_saw(game: str, language: str, tmp_pat
             await page.ask("position", number=number)
             position = await page.until("position")
             seen = views[number]
-            for key in ("picture", "moves", "events", "begun", "seat", "turn", "totals"):
+            for key in ("scene", "playable", "moves", "events", "begun", "seat", "turn", "totals"):
                 assert position[key] == seen[key]
             assert position["action"] in dict(position["moves"])
         await page.ask("advise", number=number)
@@ -122,7 +122,7 @@ def test_playing_on_from_a_position(game: str, tmp_path: Path) -> None:
             first = await other.hello()
             assert (first["advice"], first["names"], first["persons"]) == (True, like["names"], [0])
             if number:
-                assert (first["number"], first["moves"], first["picture"]) == (number, like["moves"], like["picture"])
+                assert (first["number"], first["moves"], first["scene"]) == (number, like["moves"], like["scene"])
             assert first["begun"] == like["begun"]
             end = await play_on(other, random.Random(1))
             assert end["over"]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
-from nainjaune_agents.serve.app import PAGE
+from nainjaune_agents.serve.page_files import PAGE, texts_of_page
+from nainjaune_agents.serve.players import check_agent
+from nainjaune_agents.serve.settings import playable
 from nainjaune_agents.serve.texts import TEXTS
 
-STATES = {"connecting", "connected", "lost"}
+LEVELS = ("easy", "good", "strong")
+COMPUTED = {"connecting", "connected", "lost", *LEVELS}
 """Read by a name that is computed."""
 
 
@@ -20,6 +23,18 @@ def test_both_languages_have_the_same_names_and_blanks() -> None:
 
 
 def test_the_page_uses_every_text_and_no_other() -> None:
-    code = "".join(path.read_text(encoding="utf-8") for path in PAGE.glob("*.js"))
-    used = set(re.findall(r"texts\.(\w+)", code)) | STATES
-    assert used == TEXTS["en"].page.keys()
+    code = "".join(path.read_text(encoding="utf-8") for path in PAGE.rglob("*.js"))
+    used = set(re.findall(r"texts\.(\w+)", code)) | COMPUTED
+    assert used == texts_of_page("en").keys()
+
+
+def test_opponents_of_every_level_can_be_seated_and_no_two_are_alike() -> None:
+    for game in playable():
+        english, french = (TEXTS[language].opponents[game] for language in ("en", "fr"))
+        for one, other in zip(english, french, strict=True):
+            assert one.keys() == other.keys() == {"agent", "level", "name", "style"}
+            assert all(one[key] == other[key] for key in ("agent", "level", "name"))
+            assert check_agent(one["agent"], game) == one["agent"]
+        assert {one["level"] for one in english} == set(LEVELS)
+        for key in ("agent", "name", "style"):
+            assert len({one[key] for one in english}) == len(english)

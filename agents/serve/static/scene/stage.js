@@ -126,9 +126,11 @@ export class Stage {
 
   // ------------------------------------------------------------------ for drawings
 
-  /** Returns a piece that travels; the last scene's with this key, or `create()`. New ones come from `from`; when gone they go to `to`. */
-  piece(key, create, { from = null, to = null } = {}) {
-    const element = this.last.get(key) ?? create();
+  /** Returns a piece that travels: that of the last scene with this key, or a new one, which comes from `from`. When gone it goes to `to`. */
+  piece(key, name, className, { from = null, to = null } = {}) {
+    const known = this.last.get(key);
+    const element = known?.localName === name ? known : make(name, name === "button" ? { type: "button" } : { role: "img" });
+    element.className = className;
     Object.assign(element, { from, to });
     this.pieces.set(key, element);
     return element;
@@ -153,10 +155,9 @@ export class Stage {
 
   /** Returns a card of the hand: a button, which plays it where a move does. */
   handCard(key, symbol, label, move, about, more = {}) {
-    const card = this.piece(key, () => make("button", { type: "button" }), more);
+    const card = this.piece(key, "button", move ? "piece move on-card" : "piece", more);
     if (card.dataset.symbol !== symbol) card.replaceChildren(this.sprite.show(symbol));
     card.dataset.symbol = symbol;
-    card.className = move ? "piece move on-card" : "piece";
     card.disabled = !move;
     card.dataset.action = move ? move.action : "";
     card.title = "";
@@ -167,7 +168,7 @@ export class Stage {
 
   /** Returns a card that nobody plays from there, such as one on the table. */
   tableCard(key, symbol, label, more = {}) {
-    const card = this.piece(key, () => make("div", { class: "piece", role: "img" }), more);
+    const card = this.piece(key, "div", "piece", more);
     if (card.dataset.symbol !== symbol) card.replaceChildren(this.sprite.show(symbol));
     card.dataset.symbol = symbol;
     card.setAttribute("aria-label", label);

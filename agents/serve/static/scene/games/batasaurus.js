@@ -81,7 +81,7 @@ export class Drawing {
       beside: [seat === scene.leader && scene.at_turn !== null ? make("span", { class: "leads" }, `⚑ ${labels.leads}`) : null],
       below: [
         make("span", { class: "stack", title: labels.pile }, sprite.show("card-0", "small-card"), `${labels.pile} ${scene.piles[seat]}`),
-        own ? null : make("span", { class: "closed-hand", role: "img", "aria-label": `${count} ${this.words.cards[1]}`, title: `${count} ${this.words.cards[1]}` },
+        own && slots ? null : make("span", { class: "closed-hand", role: "img", "aria-label": `${count} ${this.words.cards[1]}`, title: `${count} ${this.words.cards[1]}` },
           ...(slots ? [make("span", { class: "open-hand" }, slots.map((value) => (value === null ? null : sprite.show(`card-${value}`))))]
             : [make("span", { class: "backs" }, Array.from({ length: Math.min(count, 6) }, () => sprite.show("card-0"))), make("b", {}, String(count))])),
         this.unshown(scene, seat),

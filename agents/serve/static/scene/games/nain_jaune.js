@@ -88,7 +88,7 @@ export class Drawing {
       ],
       below: [
         make("span", { class: "stack", role: "img", "aria-label": `${scene.stacks[seat]} ${words.chips[1]}`, title: words.chips[1] }, stage.sprite.show("chip", "small-chip"), String(scene.stacks[seat]).replace("-", "−")),
-        own || open ? null : this.closed(scene.sizes[seat]),
+        hand === null ? this.closed(scene.sizes[seat]) : null,
         open ? make("span", { class: "open-hand" }, hand.map((card) => stage.tableCard(card, card, this.sign(card), { from: `seat-${seat}` }))) : null,
       ],
       said: scene.call !== null && scene.call[0] === seat ? this.said(scene.call) : null,
