@@ -1,3 +1,8 @@
+import type { Snapshot } from "./client.js";
+import type { MatchRecord, Replay } from "./record.js";
+
+export { formatRecord, parseRecord } from "./record.js";
+
 /** What `nainjaune wasm` writes beside a module: see `describe` in nainjaune_env/engine/modules.py. */
 export interface Field {
   offset: number;
@@ -16,6 +21,13 @@ export interface Description {
   default_players: number;
   /** Packed rules by preset and number of seats. */
   presets: Record<string, Record<string, number[]>>;
+  knobs: Knob[];
+  /** Names of the packed rules. */
+  rules: string[];
+  /** Sentences for knobs that do not go together. */
+  refusals: string[];
+  /** The knobs that make a match one round. */
+  single_round: Partial<Rules>;
   options: Options;
   /** The heuristics by name, with a line on each. */
   agents: Record<string, { number: number; about: string }>;
@@ -28,6 +40,29 @@ export interface Description {
   session: { size: number; fields: Record<string, Field> };
   table: { size: number; fields: Record<string, Field> };
 }
+
+/** A house rule. */
+export interface Knob {
+  name: string;
+  kind: "word" | "number" | "flag";
+  /** Of a word. */
+  choices?: string[];
+  /** Of a number. */
+  low?: number;
+  high?: number;
+  /** Whether it may be null. */
+  optional: boolean;
+  /** For an extension, a knob of no rule sheet: the value that records leave out. */
+  omitted?: KnobValue;
+  meaning: string;
+  article: string;
+  /** By preset. */
+  default: Record<string, KnobValue>;
+}
+
+export type KnobValue = number | string | boolean | null;
+/** Every knob and its value. */
+export type Rules = Record<string, KnobValue>;
 
 /** Options of an episode, 0 or 1. */
 export interface Options {
@@ -51,13 +86,21 @@ export class Game {
   readonly description: Description;
   /** Loads the file of a network (`nainjaune network`). Throws a `RangeError` if it is damaged or for another game or version. */
   network(bytes: ArrayBuffer | ArrayBufferView): Network;
-  /** Throws a `RangeError` for an unknown preset, and for a number of seats that the preset does not have. */
-  session(settings?: { preset?: string; players?: number; options?: Partial<Options> }): Session;
+  /** Throws a `RangeError` for a preset, a number of seats or a knob that is not allowed, and for knobs that do not go together. */
+  session(settings?: { preset?: string; players?: number; knobs?: Partial<Rules>; options?: Partial<Options> }): Session;
+  /** Verifies a record, to play it back. Throws a `RangeError` that says where it is damaged. */
+  replay(record: MatchRecord): Replay;
 }
 
 /** One table and its log. */
 export class Session {
+  readonly game: Game;
+  readonly preset: string;
+  readonly rules: Rules;
   readonly players: number;
+  readonly options: Options;
+  /** The packed rules by name: numbers that follow from the knobs, too. */
+  readonly numbers: Record<string, bigint>;
   /** Begins an episode; the generator of its deals has the 64-bit `state`. */
   begin(state: bigint, startValues?: number[]): void;
   /** Takes an action for the seat to act. Throws a `RangeError` if it is illegal; then nothing has changed. */
@@ -90,6 +133,25 @@ export class Session {
   evaluate(network: Network): { action: number; logits: number[]; value: number };
   /** Begins advice for the seat to act. Each action is played on to the end of the round by the heuristic `player` in all seats. */
   advise(settings?: { player?: string; state?: bigint }): Advice;
+  /** The record of the finished episode; `agents` are names in seat order. */
+  record(settings: { agents: string[]; seed?: number | bigint | null }): MatchRecord;
+  /** The table as the seat to act may know it, for a session elsewhere (`place(snapshot.table)`). */
+  snapshot(): Snapshot;
+  /** The table with which the episode began, as bytes for `place`. */
+  readonly opening: Uint8Array;
+  /** A field of the table as a view of memory, which a later session or network may invalidate. */
+  field(name: string): ArrayLike<number> | ArrayLike<bigint>;
+  /**
+   * Begins an episode with a table, for `ply`: bytes of one that occurred, or the fields that chance sets, all others 0; then the
+   * round begins. Nothing is checked: the table must be one that can occur.
+   */
+  place(table: Uint8Array | Record<string, ArrayLike<number> | ArrayLike<bigint>>): void;
+  /** Makes one ply and nothing else: no forced one after it, no deal. At the end of a round nothing is legal. */
+  ply(action: number): void;
+  /** Deals the next round. */
+  deal(): void;
+  /** Gives the session's memory to the next one; it must not be used any more. */
+  free(): void;
   /** Tables that the seat to act cannot tell from this one, drawn from a generator with the 64-bit `state`. */
   resample(state: bigint, count: number): Table[];
 }
@@ -126,12 +188,10 @@ export class Network {
     name: string;
     game: string;
     preset: string;
-    rules: Record<string, KnobValue>;
+    rules: Rules;
     players: number;
     layout: string;
     sizes: number[];
     payoff_scale: number;
   };
 }
-
-export type KnobValue = number | string | boolean | null;

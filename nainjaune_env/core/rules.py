@@ -60,7 +60,9 @@ class Rules:
 
     def numbers(self) -> Any:
         """Returns the knobs as a named tuple of integers: words by their place among the choices, None as ``low - 1``."""
-        return _numbers_class(type(self))(*(_number(f.metadata, getattr(self, f.name)) for f in fields(self)))
+        return _numbers_class(type(self).__name__, self.names())(
+            *(_number(f.metadata, getattr(self, f.name)) for f in fields(self))
+        )
 
     @classmethod
     def names(cls, *, extensions: bool | None = None) -> tuple[str, ...]:
@@ -75,8 +77,8 @@ class Rules:
 
 
 @functools.cache
-def _numbers_class(rules: type[Rules]) -> Any:
-    return namedtuple(f"{rules.__name__}Numbers", rules.names())
+def _numbers_class(rules: str, knobs: tuple[str, ...]) -> Any:
+    return namedtuple(f"{rules}Numbers", knobs)
 
 
 def _number(about: Mapping[str, Any], value: Any) -> int:

@@ -121,7 +121,7 @@ def interface_of(game: GameSpec, extensions: Sequence[Extension] = ()) -> Any:
     at = namedtuple("Offsets", offsets)(**offsets)
     setup = game.setup()
     knobs = setup.rules.numbers()
-    limits = [limit for f in dataclasses.fields(setup.rules) for limit in _limits(f.metadata)]
+    limits = [limit for f in dataclasses.fields(setup.rules) for limit in knob_limits(f.metadata)]
     bound = {"loops": loops_of(setup), "table_dtype": game.table, "at": at, "size": sizes_of(game)}
     bound |= {"unpack_knobs": unpacker(knobs), "knob_limits": tuple(limits or [0]), "pack_rules": packer(setup.kernel_rules)}
     bound |= {"compile_rules": jit(game.compile_rules), "refuse_rules": jit(game.refuse_rules)}
@@ -165,7 +165,7 @@ def describe(game: GameSpec, extensions: Sequence[Extension] = ()) -> dict[str, 
     }
 
 
-def _limits(about: Mapping[str, Any]) -> tuple[int, int]:
+def knob_limits(about: Mapping[str, Any]) -> tuple[int, int]:
     """Returns the lowest and the highest number of a knob, as ``Rules.numbers`` has them."""
     if about["kind"] == "number":
         return about["low"] - about["optional"], about["high"]
@@ -178,6 +178,8 @@ def _knob(game: GameSpec, f: dataclasses.Field[Any]) -> dict[str, Any]:
     numbers = {name: f.metadata[name] for name in ("low", "high") if f.metadata["kind"] == "number"}
     default = {name: getattr(preset.rules, f.name) for name, preset in game.presets.items()}
     about = {name: f.metadata[name] for name in names if f.metadata[name] is not None}
+    if f.metadata["choices"]:
+        about["choices"] = list(f.metadata["choices"])
     omitted = {"omitted": f.default} if f.metadata["extension"] else {}
     return {"name": f.name, **about, **numbers, **omitted, "article": f.metadata["source"], "default": default}
 

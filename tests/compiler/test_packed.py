@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nainjaune_env import game_names, get_game
-from nainjaune_env.compiler.packed import lengths, pack, unpacker
+from nainjaune_env.compiler.packed import lengths, pack, packer, unpacker
 
 
 class Inner(NamedTuple):
@@ -40,3 +40,10 @@ def test_the_rules_of_every_game_are_integers() -> None:
     for game in map(get_game, game_names()):
         rules = game.setup().kernel_rules
         assert unpacker(rules)(pack(rules)) == (rules,)
+
+
+def test_a_packer_writes_what_pack_does() -> None:
+    rules = get_game().setup().kernel_rules
+    numbers = np.full(len(pack(rules)) + 1, -7, np.int64)
+    packer(rules)(rules, numbers)
+    assert numbers.tolist() == [*pack(rules), -7]

@@ -31,6 +31,7 @@ ADDED: Changes = {
             '    toll: int = knob(0, "chips that each loser pays the winner besides", "N3.2", low=0)\n    stranded: str = knob(',
         ),
         ("    stranded: int\n", "    toll: int\n    stranded: int\n"),
+        ("        stranded=knobs.stranded,\n", "        toll=knobs.toll,\n        stranded=knobs.stranded,\n"),
     ],
     "RULES.md": [("The stake does not multiply this.", "On top come `toll` chips. The stake does not multiply this.")],
     "kernel.py": [
@@ -56,6 +57,7 @@ REMOVED: Changes = {
         ('            payment="points",\n', ""),
         (' payment="points",', ""),
         ("    payment: int\n", ""),
+        ("        payment=knobs.payment,\n", ""),
     ],
     "RULES.md": [
         ("pays the winner 1 chip a card it holds (`cards`), or its points\n", "pays the winner its points\n"),

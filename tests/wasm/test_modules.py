@@ -1,5 +1,7 @@
 """WebAssembly modules against the compiled loops of this machine: tables, logs and observations, byte for byte."""
 
+import dataclasses
+import random
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,8 @@ import numpy as np
 import pytest
 
 from nainjaune_env import Batch, get_game
-from nainjaune_env.core.errors import DealError, MissingLibraryError
+from nainjaune_env.compiler.packed import pack
+from nainjaune_env.core.errors import DealError, MissingLibraryError, RulesError
 from nainjaune_env.engine import modules
 from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.engine.modules import WORLDS
@@ -82,6 +85,38 @@ def test_seats_see_and_draw_what_they_may(module: Any) -> None:
         expected = determinize(setup, redacted(setup, batch, seat), np.zeros(WORLDS, np.int64), np.array([9], np.uint64))
         assert worlds.tobytes() == expected.tobytes()
         assert module("resample", 9, WORLDS + 1) == module("resample", 9, 0) == REFUSED
+
+
+def test_rules_of_any_knobs_are_packed(module: Any) -> None:
+    """The same numbers as natively, and the same refusals; numbers out of range change nothing."""
+    game = get_game(module.game)
+    rng = random.Random(7)
+    refused = 0
+    for _ in range(300):
+        preset, rules = rng.choice([*game.presets.values()]), {}
+        for f in dataclasses.fields(preset.rules):
+            low, high = modules.knob_limits(f.metadata)
+            choices = f.metadata["choices"] or (False, True)
+            number = rng.choice([low, high, rng.randint(low, high), rng.randint(low, min(high, low + 20))])
+            rules[f.name] = choices[number] if f.metadata["kind"] != "number" else number if number >= f.metadata["low"] else None
+        knobs, players = preset.rules.replace(**rules), rng.choice(preset.players)
+        module.session["knobs"][: len(knobs.numbers())] = knobs.numbers()
+        module.session["numbers"] = 0
+        sentence = module("pack", players)
+        if sentence:
+            refused += 1
+            with pytest.raises(RulesError) as caught:
+                game.kernel_rules(knobs, players)
+            assert game.refusals[sentence - 1].format(*module.session["details"]) == str(caught.value)
+            assert not module.session["numbers"].any()
+        else:
+            expected = pack(game.kernel_rules(knobs, players))
+            assert module.session["numbers"][: len(expected)].tolist() == expected.tolist()
+    assert refused or module.game != "nain_jaune"
+    module.session["knobs"][0] = -1
+    assert module("pack", 2) == REFUSED
+    module.session["knobs"][: len(knobs.numbers())] = knobs.numbers()
+    assert module("pack", 1) == module("pack", 99) == REFUSED
 
 
 def test_without_the_linker_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
-"""``nainjaune wasm``: files for each game, and what is missing or unknown in a sentence. Modules are tested in ``tests/wasm``."""
+"""``nainjaune wasm`` and ``network``: their files, and sentences for what is missing or unknown. ``tests/wasm`` tests modules."""
 
+import itertools
 import json
 from pathlib import Path
 
 import pytest
 
 from nainjaune_agents.cli.main import main
+from nainjaune_env import make_setup
 
 
 def test_a_module_and_its_description_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,3 +23,25 @@ def test_an_unknown_game_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["wasm", str(tmp_path / "games"), "--game", "whist"]) == 2
     assert "whist" in capsys.readouterr().err
     assert not (tmp_path / "games").exists()
+
+
+def test_a_network_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "strong.bin"
+    assert main(["network", str(path), "--game", "batasaurus", "--set", "memory=perfect"]) == 0
+    assert f"{path}: {path.stat().st_size:,} bytes" in capsys.readouterr().out
+    line, _, weights = path.read_bytes().partition(b"\n")
+    header = json.loads(line)
+    setup = make_setup("batasaurus", memory="perfect")
+    assert {key: header[key] for key in setup.to_dict()} == setup.to_dict()
+    assert (header["name"], header["layout"]) == ("zoo:strong", setup.layout.fingerprint)
+    sizes = header["sizes"]
+    assert (sizes[0], sizes[-1]) == (setup.layout.size, len(setup.game.actions) + 1)
+    assert len(weights) == 4 * sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(sizes))
+    assert (len(line) + 1) % 64 == 0
+
+
+def test_a_player_that_is_no_plain_network_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--player", "lowest"], ["--game", "batasaurus"]):  # the latter remembers
+        assert main(["network", str(tmp_path / "x.bin"), *words]) == 2
+        assert "A module computes plain MLPs, without memory, and " in capsys.readouterr().err
+    assert not (tmp_path / "x.bin").exists()
