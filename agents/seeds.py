@@ -20,6 +20,7 @@ class Stream(IntEnum):
     ADVICE = 8
     MATCH_DUPLICATE = 9
     SERVE = 10
+    PUZZLES = 11
 
 
 def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:

@@ -105,6 +105,8 @@ export class Session {
   begin(state: bigint, startValues?: number[]): void;
   /** Takes an action for the seat to act. Throws a `RangeError` if it is illegal; then nothing has changed. */
   step(action: number): void;
+  /** Deals the next round of a match that goes on, where an episode is a round (`whole_match` 0). Throws a `RangeError` elsewhere. */
+  deal(): void;
   /** Plays the log again up to that number of plies, and forgets later ones. */
   undo(plies: number): void;
   /** The seat to act. */

@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     with progress_bar(total=2 * len(picks), unit="step") as bar:
         options = {"choosing": args.choosing, "measuring": args.measuring, "seed": args.seed, "progress": bar.update}
         if args.workers is None and args.cluster is None:
-            decisions = review(picks, _advisers(args, models), **options)
+            decisions = review(picks, advisers(args, models), **options)
         else:
             place = place_of(args, bar.set_postfix_str)
             decisions = review_by(place, records, picks, lambda setup: _model(args, setup, models), **options)
@@ -147,7 +147,7 @@ def _model(args: argparse.Namespace, setup: Setup, models: dict[str, list[str]])
     return names
 
 
-def _advisers(args: argparse.Namespace, models: dict[str, list[str]]) -> Callable[[Setup], Adviser]:
+def advisers(args: argparse.Namespace, models: dict[str, list[str]]) -> Callable[[Setup], Adviser]:
     """Returns a function from setups to advisers; it enters the names of their agents in ``models``."""
     from ..advice.adviser import Adviser
     from ..advice.models import players

@@ -23,6 +23,8 @@ from . import (
     merge,
     network,
     play,
+    play_site,
+    puzzles,
     record,
     serve,
     study,
@@ -47,8 +49,8 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, exact, exploit, record,
-    film, view, study, zoo, wasm, network,
+    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact, exploit,
+    record, film, view, study, zoo, wasm, network, play_site,
 )  # fmt: skip
 
 

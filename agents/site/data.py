@@ -1,0 +1,42 @@
+"""What the worker of the static site must know beyond the modules, as JSON values: rules by knob, and texts."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nainjaune_env.core.spec import GameSpec
+from nainjaune_env.core.texts import read_texts
+
+from ..advice.texts import TEXTS as ADVICE
+from ..serve.settings import catalogue
+
+
+@dataclass(frozen=True)
+class SiteTexts:
+    """One language. Both languages have the same names in each table."""
+
+    refusals: Mapping[str, str]
+    """Why a message has changed nothing."""
+    page: Mapping[str, str]
+    """What the site says beyond the page of ``nainjaune serve``."""
+    guide: Mapping[str, str]
+    """What a guided round says, by position."""
+
+
+TEXTS: Mapping[str, SiteTexts] = read_texts(SiteTexts, Path(__file__).parent, "texts_{language}.toml")
+
+
+def setup_data(game: GameSpec, networks: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the entry of ``serve``'s catalogue, and ``networks``: files by preset and number of seats (``djeco-4``)."""
+    (entry,) = [each for each in catalogue() if each["name"] == game.name]
+    return {**entry, "networks": dict(networks)}
+
+
+def text_data(game: GameSpec) -> dict[str, Any]:
+    """Returns the game's own texts by language, and under ``advising`` those of advice for any game."""
+    languages: Mapping[str, Any] = importlib.import_module(f"{game.package}.language").LANGUAGES
+    return {name: {**asdict(texts), "advising": asdict(ADVICE[name])} for name, texts in languages.items()}

@@ -1,0 +1,55 @@
+// The page's connection on the static site: a worker in place of a server. What only this site has goes to `site`.
+
+const OWN = new Set(["site", "round", "edges", "guide", "puzzle"]);
+const LASTING = new Set(["made", "opened"]);
+/** Messages that are heard whenever they come; all others only if they are of the last greeting. */
+
+/** Sends an event for every message that the page itself does not know, and "greet" when the page shows something else. */
+export const site = new EventTarget();
+
+let sender = null;
+
+/** Sends a message as the page does. */
+export const send = (type, values) => sender?.send(type, values);
+
+export class Connection {
+  /** `heard(message)` is called for every message, `changed(state)` for "connecting" and "connected". */
+  constructor(heard, changed) {
+    sender = this;
+    this.heard = heard;
+    this.changed = changed;
+    this.hello = null;
+    this.greetings = 0;
+    this.greeted = false; // whether the worker has answered the last greeting
+    this.worker = new Worker(new URL("offline/worker.js", import.meta.url), { type: "module" });
+    this.worker.addEventListener("message", ({ data }) => this.hear(data));
+  }
+
+  /** Leaves what is shown: nothing is sent, and nothing of it heard, until `greet` is called. */
+  leave() {
+    this.hello = null;
+    this.greetings += 1;
+    this.greeted = false;
+  }
+
+  /** Begins, or begins anew, with the token and language of `hello`. */
+  greet(hello) {
+    this.hello = hello;
+    this.greeted = false;
+    this.greetings += 1;
+    this.changed("connected");
+    site.dispatchEvent(new CustomEvent("greet", { detail: hello }));
+    this.send("hello", { language: hello.language, greeting: this.greetings });
+  }
+
+  hear(message) {
+    if (message.type === "greeted") this.greeted = message.greeting === this.greetings;
+    else if (!this.greeted && !LASTING.has(message.type)) return;
+    else if (OWN.has(message.type)) site.dispatchEvent(new CustomEvent(message.type, { detail: message }));
+    else this.heard(message);
+  }
+
+  send(type, values = {}) {
+    if (this.hello !== null) this.worker.postMessage({ type, token: this.hello.token, ...values });
+  }
+}

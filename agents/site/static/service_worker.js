@@ -1,0 +1,28 @@
+// Keeps the site in the browser, so that it works without a network. A new version waits until no page of the old one is open.
+
+const { version, paths } = self.SITE;
+const CACHE = `nainjaune-${version}`;
+const FIRST = new URL("./", self.registration.scope).href;
+
+self.addEventListener("install", (event) => event.waitUntil(keep()));
+self.addEventListener("activate", (event) => event.waitUntil(forget().then(() => self.clients.claim())));
+self.addEventListener("fetch", (event) => {
+  const { method, url, mode } = event.request;
+  if (method !== "GET" || !url.startsWith(FIRST)) return;
+  event.respondWith(answer(mode === "navigate" ? FIRST : url, event.request));
+});
+
+async function keep() {
+  const cache = await caches.open(CACHE);
+  await cache.addAll(paths.map((path) => new Request(new URL(path, FIRST), { cache: "no-cache" })));
+}
+
+async function forget() {
+  const names = await caches.keys();
+  await Promise.all(names.filter((name) => name.startsWith("nainjaune-") && name !== CACHE).map((name) => caches.delete(name)));
+}
+
+async function answer(url, request) {
+  const cache = await caches.open(CACHE);
+  return (await cache.match(url)) ?? fetch(request);
+}

@@ -1,0 +1,138 @@
+"""The static site in a real Chromium whose server is gone after the first load: matches, reloads, French, a phone."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from nainjaune_env.records.record import parse_record, verify_record
+from tests.agents.serve import test_browser as base
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+browser, opened = base.browser, base.opened
+PHONE = {"viewport": {"width": 360, "height": 740}}
+FOLDER = "some/folder"
+"""The site is not at the root of its server."""
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def served(site: Path, tmp_path: Path) -> Iterator[http.server.ThreadingHTTPServer]:
+    (tmp_path / FOLDER).parent.mkdir(parents=True)
+    (tmp_path / FOLDER).symlink_to(site)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=tmp_path))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def offline(served: http.server.ThreadingHTTPServer, opened: Callable[..., Page], **options: Any) -> Page:
+    """Opens the site, and stops its server once the browser keeps it."""
+    page = opened(f"http://127.0.0.1:{served.server_port}/{FOLDER}/", **options)
+    page.wait_for_selector("#play")
+    page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+    served.shutdown()
+    served.server_close()
+    return page
+
+
+def play_round(page: Page) -> str:
+    """Plays to the end of the round; returns "between" or "over"."""
+    while (state := base.wait_for_turn(page)) == "mine":
+        base.click_and_wait(page, ".move:enabled")
+    return state
+
+
+def test_a_match_without_a_network(served: Any, opened: Callable[..., Page]) -> None:
+    """From the first screen to the record, with a reload in the middle; axe-core finds nothing."""
+    page = offline(served, opened)
+    base.check_axe(page)
+    page.get_by_text("More: all rules and seats").click()
+    page.get_by_label("Name of the person in seat 0").fill("<b>Zoé")
+    page.locator("[name=length]").select_option("rounds")
+    page.locator("[name=rounds]").fill("2")
+    page.get_by_text("Seed, Pause").click()
+    page.locator("[name=pace]").fill("0")
+    page.get_by_role("button", name="Start the table").click()
+    page.locator("#made a").first.click()
+    assert base.wait_for_turn(page) == "mine"
+    base.click_and_wait(page, ".move:enabled")
+    base.wait_for_turn(page)
+    before = base.number_of_ply(page)
+    page.reload()
+    base.wait_for_turn(page)
+    assert base.number_of_ply(page) == before
+    assert play_round(page) == "between"
+    expect(page.locator("#edge")).to_contain_text("not yet: 1 of 10 rounds")
+    base.check_axe(page)
+    page.get_by_role("button", name="Next round").click()
+    assert play_round(page) == "over"
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the record").click()
+    records = [parse_record(line) for line in Path(download.value.path()).read_text(encoding="utf-8").splitlines()]
+    assert [verify_record(record) for record in records] == [1, 1]
+    assert records[0]["agents"][0] == "<b>Zoé"
+    page.get_by_role("button", name="Review the decisions").click()
+    expect(page.locator(".decisions li")).not_to_have_count(0)
+    base.check_axe(page)
+    page.get_by_role("link", name="nainjaune").click()
+    page.get_by_label("File with a record").set_input_files(download.value.path())
+    page.get_by_role("button", name="Open the replay").click()
+    expect(page.locator("#where")).to_contain_text("ply 0")
+    page.get_by_role("button", name="decision ▶▶").click()
+    base.check_axe(page)
+    page.get_by_role("link", name="nainjaune").click()
+    expect(page.locator("#edge")).to_contain_text("2 of 10 rounds")
+
+
+def test_the_deal_of_the_day_on_a_phone_in_french(served: Any, opened: Callable[..., Page]) -> None:
+    page = offline(served, opened, color_scheme="dark", **PHONE)
+    page.locator("#language").select_option("fr")
+    page.get_by_role("link", name="La donne du jour").click()
+    base.wait_for_turn(page)
+    base.check_axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert play_round(page) == "over"
+    expect(page.locator("#edge")).to_contain_text("Les mêmes cartes, jouées deux fois")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copier un texte à partager").click()
+    expect(page.locator("#edge [role=status]")).to_have_text("Copié.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    day = page.evaluate("new Date().toISOString().slice(0, 10)")
+    assert copied.startswith(f"Nain Jaune, donne du {day}\N{NARROW NO-BREAK SPACE}: ")
+    assert copied.endswith(f"{FOLDER}/#day")
+    base.check_axe(page)
+
+
+def test_advice_the_lesson_and_puzzles(served: Any, opened: Callable[..., Page]) -> None:
+    page = offline(served, opened)
+    page.locator("#play").click()
+    assert base.wait_for_turn(page) == "mine"
+    page.locator("[name=advice]").check()
+    expect(page.locator(".advice .best")).to_contain_text("Best:")
+    page.get_by_role("link", name="nainjaune").click()
+    page.get_by_role("link", name="Learn in two minutes").click()
+    expect(page.locator("#guide")).to_contain_text("Get rid of all your cards first")
+    base.check_axe(page)
+    page.get_by_role("link", name="nainjaune").click()
+    page.get_by_role("link", name="Puzzles").click()
+    expect(page.locator("#puzzle")).to_contain_text("Which one would you play?")
+    page.locator(".move:enabled").first.click()
+    expect(page.locator("#puzzle")).to_contain_text("chips")
+    base.check_axe(page)
+    page.get_by_role("link", name="Next puzzle").click()
+    expect(page.locator("#puzzle")).to_contain_text("Puzzle 2 of")

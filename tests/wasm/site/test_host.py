@@ -1,0 +1,112 @@
+"""The tables of a browser, driven by messages in Node.js: matches that are resumed, the edge, the deal of the day, refusals."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nainjaune_env.records.record import parse_record, verify_record
+from tests.wasm.site.scripts import output_of
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def found(site: Path) -> Any:
+    return json.loads(output_of("host.mjs", site))
+
+
+def test_a_match_is_resumed_and_recorded(found: Any) -> None:
+    assert found["home"] == ["greeted", "site", "host", "edges"]
+    assert found["resumed"]
+    assert found["french"][0] == "Manche 1 — donneur\N{NARROW NO-BREAK SPACE}: random"
+    assert found["over"]["over"]
+    assert found["over"]["scene"]["viewer"] is None
+    records = [parse_record(line) for line in found["record"].splitlines()]
+    assert len(records) == 12
+    for record in records:
+        assert verify_record(record) == 1
+        assert record["agents"] == ["Zoé", "closer", "zoo:strong", "random"]
+
+
+def test_a_record_is_replayed_as_it_was_played(found: Any) -> None:
+    replay, over = found["replay"], found["over"]
+    assert replay["scene"] == over["scene"]
+    assert replay["rounds"] == [{"first": 0, "pictures": len(over["events"]) + 1}]
+    assert replay["text"].splitlines()[-1] == over["settled"][-1]
+    assert 0 < len(replay["decisions"]) < len(over["events"])
+    assert found["wrong_record"].startswith("Round 1: expected 'winner' to be")
+
+
+def test_the_edge_has_an_interval_from_ten_rounds_on(found: Any) -> None:
+    assert found["quantiles"] == pytest.approx([2.262157, 2.093024, 1.984217], abs=1e-4)
+    assert found["summary"]["half"] == pytest.approx(2.262157 * math.sqrt(55 / 6 / 10), abs=1e-4)
+    assert found["few"]["half"] is None
+    assert found["round"]["name"] == "zoo:strong"
+    assert found["round"]["counts"]
+    (edge,) = found["edges"]
+    assert edge["rounds"] == 12
+    assert edge["half"] > 0
+    assert not found["helped"]
+
+
+def test_a_decision_is_taken_back_and_a_deal_played_again(found: Any) -> None:
+    assert found["undone"]
+    assert found["same_cards"]
+
+
+def test_decisions_are_reviewed(found: Any) -> None:
+    review, position, advice = found["review"], found["position"], found["advice"]
+    costs = [float(each["cost"].split(" ")[0].replace("−", "-")) for each in review["decisions"]]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > 0
+    assert review["mistakes"] == sum(each["mistake"] for each in review["decisions"])
+    assert {each["kind"] for each in review["decisions"]} <= {"what to lead", "to play or to decline", "pot card or plain one"}
+    assert position["turn"] == 0
+    assert position["action"] in [action for action, _ in position["moves"]]
+    assert advice["moves"][0]["mark"] == "▸"
+    assert advice["done"]
+    assert {move["action"] for move in advice["moves"]} == {action for action, _ in position["moves"]}
+
+
+def test_the_deal_of_the_day_is_the_same_for_everybody(found: Any) -> None:
+    first, second, third = found["days"]
+    assert first == second
+    assert first["begun"] != third["begun"]
+    assert third["round"]["day"] == "2026-01-03"
+
+
+def test_what_is_wrong_is_said_in_a_sentence(found: Any) -> None:
+    assert found["refusals"] == [
+        "There are no rules none here.",
+        "One person plays here; the others are agents.",
+        'The knob "stake" is a whole number from 1 to 1000000, not 0.',
+        "A seed is a whole number from 0 to 18446744073709551615.",
+        "The table has moved on since; nothing was played.",
+        "This needs the server of “nainjaune serve”; the page without a server does not have it.",
+    ]
+    sentence = (
+        "The stored match X is damaged, so it is set aside: The table cannot go on: its ply 1 is illegal when it is repeated."
+    )
+    assert found["damaged"] == {"text": sentence, "kept": 1}
+
+
+def test_a_puzzle_says_how_good_a_guess_is(found: Any) -> None:
+    asked, wrong, right, following = found["puzzles"]
+    assert asked["answer"] is None
+    assert not wrong["answer"]["right"]
+    assert wrong["answer"]["chosen"] != wrong["answer"]["best"]
+    assert wrong["solved"] == 0
+    assert right["answer"]["right"]
+    assert float(right["answer"]["lead"]) >= 1
+    assert right["solved"] == 1
+    assert (asked["number"], following["number"]) == (1, 2)
+
+
+def test_the_lesson_says_what_to_do(found: Any) -> None:
+    begun, over = found["lesson"]
+    assert begun[0].startswith("Get rid of all your cards")
+    assert begun[1].startswith("You have the lead")
+    assert over[0].startswith("That is the whole game.")
