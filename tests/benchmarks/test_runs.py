@@ -54,19 +54,11 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
             ],
         ),
         (
-            "decisions --agents lowest lowest@search=2 --players 3 --decisions 9 --repeats 1",
-            [r".*3 seats.*", r".* 9 at once \|.*", r"\| `lowest` (\| *[\d.]+ ){4}\|", r"\| `lowest@search=2` (\| *[\d.]+ ){4}\|"],
-        ),
-        (
             "interval_coverage --preset djeco --players 2 --population 60 --samples 5 --sizes 20 50",
             [
                 r"\| \| pots \| hero, field \| skewness \| deals \| an interval \| Student's t \| printed \| Hall's \| rough \|",
                 *(rf"\|.*\|.*\|.*\|.*\| {size} \| (–|[\d.]+ %) \|.*\| (100\.0 %|–) \|" for size in (20, 50)),
             ],
-        ),
-        (
-            "ismcts --preset djeco --players 2 --deals 2 --simulations 2 --agents tally random --field tally",
-            [r"deal 1: ismcts\(2\) .*", r"deal 2: ismcts\(2\) .* tally \+0\.000 ± 0\.000 .*"],
         ),
         ("learner_share --light", [rf"opponents {name} +(?!0\.0%)\d\d?\.\d% of the time .*" for name in ("tally", "self")]),
         pytest.param(
@@ -108,6 +100,29 @@ def test_it_prints_these_lines_in_order(line: str, lines: list[str]) -> None:
     done = command(*line.split())
     assert done.returncode == 0, done.stderr
     assert re.search("^" + r"$(?s:.*)^".join(lines) + "$", done.stdout, re.MULTILINE), done.stdout
+    for answered, closed in re.findall(r"(\d+) answered, (\d+) closed their connection", done.stdout):
+        assert int(answered) + int(closed) == 60
+
+
+def test_decisions_times_every_agent_one_by_one_and_together() -> None:
+    done = command("decisions", "--agents", "lowest", "lowest@search=2", "--players", "3", "--decisions", "9", "--repeats", "1")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"3 seats(?s:.*)\| 9 at once \|", done.stdout)
+    rows = re.findall(r"^\| `lowest(?:@search=2)?` \|(.*)\|$", done.stdout, re.MULTILINE)
+    assert len(rows) == 2
+    for mean, median, most, together in ([float(cell) for cell in row.split("|")] for row in rows):
+        assert 0 <= median <= most
+        assert mean > 0
+        assert together >= 0
+
+
+def test_a_hero_like_the_field_has_no_edge_and_a_seed_repeats_the_figures_of_ismcts() -> None:
+    line = "ismcts --preset djeco --players 2 --deals 2 --simulations 2 --agents tally random --field tally"
+    first, second = command(*line.split()).stdout.splitlines()
+    assert first.startswith("deal 1: ismcts(2) ")
+    assert second.startswith("deal 2: ismcts(2) ")
+    assert "tally +0.000 ± 0.000" in second
+    assert command(*line.split()).stdout.splitlines() == [first, second]
 
 
 def test_inference_gains_in_probability_of_the_true_deal(capsys: pytest.CaptureFixture[str]) -> None:

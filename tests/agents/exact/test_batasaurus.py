@@ -77,7 +77,7 @@ def positions(dinosaurs: int, plies: int, tables: int = 200) -> Batch:
     return batch
 
 
-@pytest.mark.parametrize("plies", [0, 1, 2, 3, 4, 6, 9])
+@pytest.mark.parametrize("plies", [0, 1, 3, 9])
 def test_the_agent_plays_what_its_probabilities_say(plies: int) -> None:
     batch = positions(5, plies)
     decisions = DecisionBatch(batch, np.arange(batch.num_tables))

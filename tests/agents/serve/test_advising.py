@@ -53,13 +53,13 @@ def test_advice_gets_sharper(game: str, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(advising, "ERROR", 0.05)
     spec = get_game(game)
     setup = spec.setup(spec.default_preset, spec.default_players, **advised_knobs(game))
-    batch = Batch(setup, 40, seed=3)
+    batch = Batch(setup, 3, seed=3)
     rng = np.random.default_rng(1)
     for _ in range(2 * setup.players):
         batch.step([rng.choice(np.flatnonzero(mask)) for mask in batch.mask])
     advisers = Advisers()
     lengths = []
-    for k in range(10):
+    for k in range(3):
         messages = list(advice_steps(advisers, setup, batch.tables[k : k + 1].copy(), k, "en"))
         assert [message["done"] for message in messages] == [False] * (len(messages) - 1) + [True]
         assert half_width(messages[-1]["moves"][0]) <= 0.1
