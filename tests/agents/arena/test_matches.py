@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nainjaune_agents.arena import matches
@@ -15,6 +16,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import format_record, verify_record
+from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import First, Last
 from tests.support.positions import small
@@ -97,6 +99,24 @@ def test_matches_that_begin_with_forced_plies_or_have_no_others(setup: Setup, un
     assert [record["agents"][0] for record in records] == ["lowest", "tally"] * 30
     for seed in range(20):
         assert verify_record(record_round(setup, named("lowest"), seed=seed)) == 1
+
+
+@pytest.mark.parametrize("setup", [small(4), make_setup("batasaurus")], ids=["nain_jaune", "batasaurus"])
+def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(setup: Setup) -> None:
+    agents = [First("first"), heuristics(setup.game.name)["random"]]
+    record = record_round(setup, agents, seed=11)
+    verify_record(record)
+    assert record == record_round(setup, agents, seed=11)
+    assert record["agents"] == (["first", "random"] * setup.players)[: setup.players]
+    assert record["seed"] == 11
+    batch = Batch(setup, 1, seed=11, autoreset=False, log=True)
+    recorder, draws = Recorder(batch, record["agents"], rng=np.random.default_rng(0)), streams(0, 1)
+    while not batch.done[0]:
+        batch.step(batch.sample(draws))
+        ((_, other),) = recorder.stepped() or [(0, {})]
+    one, two = ((given.get("layouts"), [number["hands"] for number in given.get("rounds", [])]) for given in (record, other))
+    assert any(one)
+    assert one == two
 
 
 def test_matches_without_an_end_are_refused() -> None:

@@ -86,6 +86,13 @@ def test_a_comparison_has_the_edges_of_a_tournament(task: Task) -> None:
         assert gain.mean == pytest.approx(edge.mean)
 
 
+def test_results_state_their_task() -> None:
+    result = tournament(CLASSIC, PAIR, deals=4, seed=5, task=POTS, measure=True)
+    held = result.to_dict()
+    assert (held["objective"], held["start"]) == ("own", {"pots": [0, 40]})
+    assert tournament(CLASSIC, PAIR, deals=4, seed=5).to_dict()["start"] == "fresh"
+
+
 def test_agents_are_rated_at_carried_rounds() -> None:
     agents = [RULES[name] for name in ("random", "lowest", "tally")]
     fresh, carried = (rate(CLASSIC, agents, deals=40, seed=5, task=task) for task in (Task(), CARRIED))

@@ -56,6 +56,8 @@ def test_a_picture_of_a_round_played_for_it(game: str, tmp_path: Path, capsys: p
     assert texts(picture).count("random") == setup.players
     assert main([*command[:-1], str(tmp_path / "again.svg")]) == 0
     assert (tmp_path / "again.svg").read_text(encoding="utf-8") == picture
+    assert main([*("4" if word == "3" else word for word in command[:-1]), str(tmp_path / "other.svg")]) == 0
+    assert texts((tmp_path / "other.svg").read_text(encoding="utf-8")) != texts(picture)
     assert main([*command[:-3], "0", "--lang", "fr", "--scale", "0.2", "--out", str(tmp_path / "table.png")]) == 0
     with Image.open(tmp_path / "table.png") as image:
         assert image.size == (256, 184)

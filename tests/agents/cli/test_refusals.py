@@ -110,7 +110,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
             "--workers 2 --cluster auto --out found",
             "--workers are processes of this machine, and --cluster is another place to play",
         ),
-        ("--resume --out found", "There is nothing to resume at 'found'"),
+        ("--iterations 1 --resume --out found", "There is nothing to resume at 'found'"),
         (
             "--responders tally tally --out found",
             r"The agent and all candidates must have different names, not \['lowest', 'tally', 'tally'\]",

@@ -169,6 +169,12 @@ def test_a_slot_that_means_another_thing_is_no_part(other: dict[str, Any]) -> No
         places(part, whole)
 
 
+def test_places_take_the_first_of_a_longer_axis() -> None:
+    part = Layout((Feature("b", (2, 2), ""), Feature("a", (2,), "")))
+    whole = Layout((Feature("a", (3,), ""), Feature("b", (2, 3), ""), Feature("c", (1,), "")))
+    assert places(part, whole).tolist() == [3, 4, 6, 7, 0, 1]
+
+
 def test_a_knob_that_other_knobs_must_go_along_with_is_told() -> None:
     """That a value is refused beside the usual rules says that the kernel tells it from the others."""
     game = get_game("nain_jaune")

@@ -209,6 +209,3 @@ def test_rounds_without_a_choice_are_an_error() -> None:
     config = tiny(preset="djeco", players=2, rules={"ranks": 3, "suits": 1, "hand": 1}, tables=4)
     with pytest.raises(NainJauneError, match="None of 4 rounds had a decision: there is nothing to learn"):
         trainer_of(config).iterate()
-
-
-# ---------------------------------------------------------------- it learns

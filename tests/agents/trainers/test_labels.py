@@ -128,8 +128,10 @@ def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
     wrong[0][~labels.mask] = 0
     wrong[1][labels.mask] = np.nan
     wrong[2][labels.mask] = np.inf
-    for mean in wrong:
-        save_labels(tmp_path / "x.npz", dataclasses.replace(labels, mean=mean), SETUP, SHARD)
+    halves = labels.halves.copy()
+    halves[0, 1, labels.mask[0]] = np.nan
+    for change in (*({"mean": mean} for mean in wrong), {"halves": halves}):
+        save_labels(tmp_path / "x.npz", dataclasses.replace(labels, **change), SETUP, SHARD)
         with pytest.raises(LabelsError, match="must have a finite mean for every legal action, and NaN for every other"):
             load(tmp_path / "x.npz")
 

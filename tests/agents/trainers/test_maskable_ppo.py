@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
 from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers import get_trainer
@@ -32,6 +34,7 @@ from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.opponents import ModelAgent
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
+from tests.support.source import ROOT
 from tests.support.training import capture_metrics, run_in
 
 TINY = {
@@ -229,10 +232,17 @@ def test_opponents_have_their_shares_of_the_seats() -> None:
     assert counts[1:] / 3072 == pytest.approx([0.2, 0.3] + [0.1] * PAST_SELVES, abs=0.04)
 
 
-# ---------------------------------------------------------------- the same run, resumed
+# ---------------------------------------------------------------- a run, and what is loaded plays as the model does
 
 
-# ---------------------------------------------------------------- what is loaded plays as the model does
+def test_from_the_command_line(tmp_path: Path) -> None:
+    """By a file's name of the algorithm, resumed from its folder alone; the versions of its libraries are kept."""
+    folder, config = tmp_path / "run", ROOT / "configs" / "nain_jaune" / "maskable_ppo.yaml"
+    settings = [f"--set={key}={value}" for key, value in {**TINY, "iterations": 1, "opponents": "lowest"}.items()]
+    assert main(["train", str(config), "--out", str(folder), *settings]) == 0
+    assert main(["train", "--out", str(folder), "--resume"]) == 0
+    about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert {"stable-baselines3", "sb3-contrib", "torch"} < about["packages"].keys()
 
 
 def test_the_policy_is_our_network() -> None:
@@ -249,6 +259,8 @@ def test_the_policy_is_our_network() -> None:
         actions, value, log_prob = policy(observation, action_masks=batch.mask)
         again, log_again, entropy = policy.evaluate_actions(observation, actions, mask)
     assert mask[torch.arange(50), actions].all()
+    best, _ = trainer.model.predict(batch.observation, action_masks=batch.mask, deterministic=True)
+    assert best.tolist() == wanted.argmax(dim=1).tolist()
     for found, right in ((value, values), (again, values), (policy.predict_values(observation), values)):
         assert found.flatten().tolist() == pytest.approx(right.tolist(), abs=1e-6)
     taken = wanted.gather(1, actions[:, None]).flatten()

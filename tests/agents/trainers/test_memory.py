@@ -42,9 +42,6 @@ def trained(setup: Setup, iterations: int = 40, **other: Any) -> tuple[NetAgent,
     return NetAgent("trained", trainer.net), metrics
 
 
-# ---------------------------------------------------------------- the game is what it says
-
-
 # ---------------------------------------------------------------- learning it
 
 
