@@ -135,6 +135,8 @@ def test_hidden_cards_are_in_nothing_that_is_told_or_drawn(setup: Setup, languag
     """Two tables that differ in what the seat may not know: as long as the same is seen, the same is told and drawn."""
     told_plies = differing = 0
     for seed in range(60):
+        if seed > 15 and told_plies > 400:
+            break  # many rounds were compared to their ends
         rng = random.Random(seed)
         one = single(setup, seed)
         seat = seed % setup.players
@@ -162,7 +164,7 @@ def test_hidden_cards_are_in_nothing_that_is_told_or_drawn(setup: Setup, languag
             for batch, history, number in zip((one, two), histories, (action, answer), strict=True):
                 batch.step([number])
                 history["actions"].append(number)
-    assert differing > 50
+    assert differing > 5 / 6 * seed
     assert told_plies > 100
 
 
