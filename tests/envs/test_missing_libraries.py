@@ -18,12 +18,7 @@ from nainjaune_env.core.extras import install_command
         ("sb3_vec_env", "stable_baselines3", "sb3", "'stable_baselines3', which is not installed: {}."),
         ("torchrl_env", "torchrl.data", "torchrl", "'torchrl', which is not installed: {}."),
         ("rllib", "ray", "rllib", ": {}"),
-        (
-            "pufferlib_env",
-            "pufferlib",
-            "pufferlib",
-            "'pufferlib', which is not installed: {}, then PufferLib itself, ",
-        ),
+        ("pufferlib_env", "pufferlib", "pufferlib", "which is not installed: {}, then PufferLib itself, without the "),
     ],
 )
 def test_an_adaptor_says_what_to_install(

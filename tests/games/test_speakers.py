@@ -135,6 +135,8 @@ def test_hidden_cards_are_in_nothing_that_is_told_or_drawn(setup: Setup, languag
     """Two tables that differ in what the seat may not know: as long as the same is seen, the same is told and drawn."""
     told_plies = differing = 0
     for seed in range(60):
+        if seed > 15 and told_plies > 300:
+            break  # many rounds were compared to their ends
         rng = random.Random(seed)
         one = single(setup, seed)
         seat = seed % setup.players
@@ -145,9 +147,10 @@ def test_hidden_cards_are_in_nothing_that_is_told_or_drawn(setup: Setup, languag
         histories: list[dict[str, Any]] = [{"opening": batch.tables[0].copy(), "actions": []} for batch in (one, two)]
         while not one.done[0]:
             assert everything_told(first, one, seat) == everything_told(second, two, seat)
-            if told_plies % 20 == 0:  # drawing takes as long as a round
-                drawn, other = (pictures_of(*both, seat, language) for both in zip((one, two), histories, strict=True))
-                assert drawn == other
+            told_apart = [
+                pictures_of(*both, seat, language, told_plies % 21 == 0) for both in zip((one, two), histories, strict=True)
+            ]
+            assert told_apart[0] == told_apart[1]
             like = {action: counterpart(setup, one, two, seat, action) for action in legal_actions(int(one.legal[0]))}
             alike = [action for action, same in like.items() if same is not None]
             if not alike:
@@ -162,17 +165,17 @@ def test_hidden_cards_are_in_nothing_that_is_told_or_drawn(setup: Setup, languag
             for batch, history, number in zip((one, two), histories, (action, answer), strict=True):
                 batch.step([number])
                 history["actions"].append(number)
-    assert differing > 50
+    assert differing > 5 / 6 * seed
     assert told_plies > 100
 
 
-def pictures_of(batch: Batch, history: dict[str, Any], seat: int, language: str) -> tuple[str, str]:
-    """The table as text and as a picture, with how it came to be."""
-    game = batch.game
+def pictures_of(batch: Batch, history: dict[str, Any], seat: int, language: str, draw: bool) -> list[str]:
+    """The table as text, with how it came to be, and as a picture too, which takes as long as a round."""
+    game, arguments = batch.game, (batch.setup, batch.tables[0], seat)
     assert game.render_text is not None
     assert game.pictures is not None
-    arguments = (batch.setup, batch.tables[0], seat)
-    return game.render_text(*arguments, language=language, **history), game.pictures.svg(*arguments, language=language, **history)
+    ways = [game.render_text, game.pictures.svg] if draw else [game.render_text]
+    return [way(*arguments, language=language, **history) for way in ways]
 
 
 def counterpart(setup: Setup, one: Batch, two: Batch, seat: int, action: int) -> int | None:

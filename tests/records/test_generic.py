@@ -97,6 +97,10 @@ def test_where_chance_acts_in_a_round_the_generator_is_recorded(monkeypatch: pyt
     assert body["rounds"][0]["opening"]["rng"] == int(opening.rng)
 
 
+def opening_with(**values: Any) -> Callable[[Any], object]:
+    return lambda r: r["rounds"][0]["opening"].update(values)
+
+
 CHANGES: list[tuple[Callable[[Any], object], str]] = [
     (lambda r: r.update(episode="rubber"), "The record: Unknown episode 'rubber'."),
     (lambda r: r.update(rounds=[]), "The record: a match has a round, not 0."),
@@ -106,23 +110,14 @@ CHANGES: list[tuple[Callable[[Any], object], str]] = [
     (lambda r: r["rounds"][0].pop("payoffs"), "Round 1: the key 'payoffs' is missing;"),
     (lambda r: r["rounds"][1]["opening"].pop("symbol"), "Round 2, opening: the key 'symbol' is missing;"),
     (lambda r: r["rounds"][1]["opening"].update(card=1), "Round 2, opening: Unknown key 'card'."),
-    (
-        lambda r: r["rounds"][0]["opening"].update(symbol=[1]),
-        "Round 1, opening: expected 'symbol' to be whole numbers in shape (2,), ",
-    ),
-    (lambda r: r["rounds"][0]["opening"].update(symbol=[1, 1 << 15]), "Round 1, opening: expected 'symbol' to be whole numbers"),
-    (lambda r: r["rounds"][0]["opening"].update(symbol=[1, True]), "Round 1, opening: expected 'symbol' to be whole numbers"),
-    (
-        lambda r: r["rounds"][0]["opening"].update(plies=1.0),
-        "Round 1, opening: expected 'plies' to be a whole number, int16, not 1.0.",
-    ),
-    (
-        lambda r: r["rounds"][0]["opening"].update(seat=2),
-        "Round 1, opening: This table cannot occur: expected a seat from 0 to 1;",
-    ),
-    (lambda r: r["rounds"][0]["opening"].update(stage=1), "Round 1, opening: expected 'stage' to be 0, and it is 1."),
-    (lambda r: r["rounds"][0]["opening"].update(symbol=[-1, 0]), "Round 1, opening: This table cannot occur: expected 0 to 3;"),
-    (lambda r: r["rounds"][0]["opening"].update(won=[1, 0]), "Round 1, opening: expected 'won' to be [0, 0], and it is [1, 0]."),
+    (opening_with(symbol=[1]), "Round 1, opening: expected 'symbol' to be whole numbers in shape (2,), "),
+    (opening_with(symbol=[1, 1 << 15]), "Round 1, opening: expected 'symbol' to be whole numbers"),
+    (opening_with(symbol=[1, True]), "Round 1, opening: expected 'symbol' to be whole numbers"),
+    (opening_with(plies=1.0), "Round 1, opening: expected 'plies' to be a whole number, int16, not 1.0."),
+    (opening_with(seat=2), "Round 1, opening: This table cannot occur: expected a seat from 0 to 1;"),
+    (opening_with(stage=1), "Round 1, opening: expected 'stage' to be 0, and it is 1."),
+    (opening_with(symbol=[-1, 0]), "Round 1, opening: This table cannot occur: expected 0 to 3;"),
+    (opening_with(won=[1, 0]), "Round 1, opening: expected 'won' to be [0, 0], and it is [1, 0]."),
     (lambda r: r.update(rounds=r["rounds"][-1:]), "Round 1, opening: expected 'rounds' to be 1, and it is 3."),
     (lambda r: r["rounds"].pop(1), "Round 2, opening: expected 'rounds' to be 2, and it is 3."),
     (lambda r: r["rounds"].insert(1, r["rounds"].pop(0)), "Round 1, opening: expected 'rounds' to be 1, and it is 2."),

@@ -185,6 +185,17 @@ SETUPS = [
 every_setup = pytest.mark.parametrize("setup", SETUPS, ids=lambda s: f"{s.rules.memory} {s.players} {s.rules.dinosaurs}")
 
 
+def test_b2_3_with_perfect_memory_what_another_commits_cannot_be_told() -> None:
+    setup = make_setup("batasaurus", players=3, memory="perfect")
+    before = SCRIPT.rsplit(maxsplit=1)[0]
+    seen: list[set[str]] = [set(), set(), set()]
+    for value in (1, 2, 3, 4, 5, 6, 7, 8, 11):
+        played = Played(setup, SORTED, f"{before} 1:{value}")
+        for seat in range(3):
+            seen[seat].add(played.draw(seat))
+    assert [len(pictures) for pictures in seen] == [1, 9, 1]
+
+
 # ---------------------------------------------------------------- how it looks
 
 
