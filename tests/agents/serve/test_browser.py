@@ -30,7 +30,7 @@ from tests.support.source import ROOT
 AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
 GAMES = games_with("speaker", "pictures")
 GOLDEN = ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"
-PATIENCE = 100_000
+PATIENCE = 25_000
 """Milliseconds to wait for what a quiet machine does in a few."""
 JOB = 4 * PATIENCE
 """The same for a replay or a film, which is made in a process of its own with a low priority."""
