@@ -70,7 +70,7 @@ def model_card() -> str:
         "all tables of a game. Each `.safetensors` file has a model card in JSON beside it, with its SHA-256.\n",
         "## Use\n",
         "The files also come with the package. Copies elsewhere are named by their path:\n",
-        f"```\npip install 'nainjaune-env[train]'\nnainjaune evaluate --agents {PREFIX}{PLAYER} tally lowest --deals 1000\n"
+        f"```\npip install 'nainjaune-env[players]'\nnainjaune evaluate --agents {PREFIX}{PLAYER} tally lowest --deals 1000\n"
         f"nainjaune evaluate --agents ./{players()[-1].path.name} tally lowest --deals 1000\n```\n",
         "A network sees what its seat may know at the table, and returns a probability for every legal action. It is made for "
         "play and research on these games. It was trained against copies of itself, so other players may reach positions that it "

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
@@ -17,6 +18,11 @@ from ... import options
 from ..common_layout import CommonView
 from ..payoff_scale import random_payoff_scale
 from .chain import Layer
+
+MAX_UNITS = 1 << 14
+"""Bound of a layer's width: the weights between two such layers are a gigabyte."""
+MAX_WEIGHTS = 1 << 28
+"""Bound of the weights between the hidden layers of a network: a gigabyte, and four with gradients and Adam's state."""
 
 Weights = Mapping[str, NDArray[Any]]
 """Weights by their names in a checkpoint, without ``model.``."""
@@ -155,3 +161,9 @@ def constant_in_bias(weight: NDArray[Any], bias: NDArray[Any], constant: NDArray
     """Returns ``bias`` with what the first inputs of ``weight`` add, which are ``constant (N,)``."""
     folded: NDArray[Any] = (bias + weight[:, : len(constant)].astype(np.float64) @ constant).astype(bias.dtype)
     return folded
+
+
+def check_weights(weights: int) -> None:
+    """Raises :class:`ConfigError` for more than :data:`MAX_WEIGHTS` ``weights`` between hidden layers."""
+    if weights > MAX_WEIGHTS:
+        raise ConfigError(f"The hidden layers of a network have at most {MAX_WEIGHTS} weights between them, not {weights}.")

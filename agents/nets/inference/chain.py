@@ -1,9 +1,9 @@
 """Chains of linear layers with a ReLU between them, in compiled code that skips zeros.
 
-Most bytes of an observation are 0, and so are most outputs of a ReLU in a trained network: 6 to 14 of 15 in ``zoo:strong``. A
-layer adds up the rows of weights whose inputs are not 0, for two decisions at a time, :data:`UNITS` outputs in registers. Inputs
-come in the order of their numbers and no product is fused with a sum, so a decision's outputs are the same bits whatever else is
-computed with it, and on every processor.
+Most bytes of an observation are 0, and so are most outputs of a ReLU in a trained network: 86 to 99 % in ``zoo:strong``.
+A layer adds up the rows of weights whose inputs are not 0, for two decisions at a time, :data:`UNITS` outputs in registers.
+Inputs come in the order of their numbers and no product is fused with a sum, so a decision's outputs are the same bits whatever
+else is computed with it, and on every processor.
 """
 
 from __future__ import annotations

@@ -13,9 +13,8 @@ from nainjaune_env.core.layout import Layout
 
 from ... import options
 from ...options import option
-from .base import InferenceNet, TableInputs, Weights, constant_in_bias, fold_layer
+from .base import MAX_UNITS, InferenceNet, TableInputs, Weights, check_weights, constant_in_bias, fold_layer
 from .chain import Chain, Layer
-from .limits import MAX_UNITS, check_weights
 
 
 class MLPInference(InferenceNet):

@@ -12,9 +12,8 @@ from nainjaune_env.core.layout import Layout
 
 from ... import options
 from ...options import option
-from .base import InferenceNet, TableInputs, Weights, fold_layer
+from .base import MAX_UNITS, InferenceNet, TableInputs, Weights, check_weights, fold_layer
 from .chain import Chain, Layer
-from .limits import MAX_UNITS, check_weights
 
 EPSILON = np.float32(1e-5)
 """What ``torch.nn.LayerNorm`` adds to the variance."""

@@ -72,6 +72,7 @@ def test_zoo_players_are_rated_searched_over_advised_by_and_seated(tmp_path: Pat
     assert done.stdout.splitlines()[-1] == "False"
 
 
+@pytest.mark.slow
 def test_an_arch_that_only_torch_computes_is_named_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "archs").mkdir()
     (tmp_path / "archs" / "gated.py").write_text("import torch\n", encoding="utf-8")

@@ -21,6 +21,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.torch_nets import as_torch
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build
@@ -54,10 +55,10 @@ def trainer_of(config: Config) -> Trainer:
     return Trainer(config, config.setup())
 
 
-def fingerprint(net: torch.nn.Module) -> str:
+def fingerprint(net: Any) -> str:
     """Returns a hash of a network's tensors."""
     digest = hashlib.sha256()
-    for name, tensor in sorted(net.state_dict().items()):
+    for name, tensor in sorted(as_torch(net).state_dict().items()):
         digest.update(name.encode() + tensor.detach().numpy().tobytes())
     return digest.hexdigest()
 
@@ -216,7 +217,7 @@ def test_training_changes_no_opponent(values: dict[str, Any], tmp_path: Path) ->
     assert fingerprint(trainer.net) != mine
     learned = {id(tensor) for group in trainer.model.policy.optimizer.param_groups for tensor in group["params"]}
     assert learned == {id(tensor) for tensor in trainer.net.parameters()}
-    assert not learned & {id(tensor) for net in nets for tensor in net.parameters()}
+    assert not learned & {id(tensor) for net in nets for tensor in as_torch(net).parameters()}
 
 
 def test_opponents_have_their_shares_of_the_seats() -> None:
