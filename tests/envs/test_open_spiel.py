@@ -130,7 +130,9 @@ def test_copies_go_on_by_themselves_and_nothing_is_observed_unread(name: str, pa
         assert str(again) == str(twin)
         assert again.history() == twin.history()
         assert [again.information_state_string(seat) for seat in range(len(texts))] == texts
+        made = twin.plies().tolist()
         state.apply_action(int(rng.choice(state.legal_actions())))
+        assert twin.plies().tolist() == made
     assert state.clone().returns() == state.returns()
     for other in (state.clone(), pickle.loads(pickle.dumps(state))):
         assert other.record() == state.record()

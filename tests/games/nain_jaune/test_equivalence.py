@@ -1,6 +1,6 @@
 """The kernel equals the slow twin, ply by ply: every preset at every number of seats, and random knobs.
 
-Some 6,000 rounds here; `python -m tests.prove --rounds 1000000` for more.
+8,000 rounds here; `python -m tests.prove --rounds 1000000` for more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.twin.cells import Cell, all_cells, compare
 from tests.twin.compare import ACTION, Comparer, Mismatch, random_knobs
 from tests.twin.nain_jaune import DECK, PASS, POT_CARDS
 
-PRESET_ROUNDS = 150
+PRESET_ROUNDS = 250
 RANDOM_ROUNDS = 360
 
 
