@@ -14,6 +14,7 @@ from nainjaune_env.core.errors import DealError, MissingLibraryError, RulesError
 from nainjaune_env.engine import modules
 from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.engine.modules import WORLDS
+from nainjaune_env.engine.start_values import MAX_START_VALUE
 from tests.wasm.conftest import REFUSED, Module, begin, redacted, setups
 
 
@@ -85,6 +86,18 @@ def test_seats_see_and_draw_what_they_may(module: Any) -> None:
         expected = determinize(setup, redacted(setup, batch, seat), np.zeros(WORLDS, np.int64), np.array([9], np.uint64))
         assert worlds.tobytes() == expected.tobytes()
         assert module("resample", 9, WORLDS + 1) == module("resample", 9, 0) == REFUSED
+
+
+def test_start_values_out_of_range_are_refused(module: Any) -> None:
+    game = get_game(module.game)
+    count = sum(game.start_values.values())
+    begin(module, game.setup(), 1, 3)
+    for value in (-1, MAX_START_VALUE + 1):
+        module.session["start_values"][:] = value
+        assert module("begin", 1, count) == (REFUSED if count else 0)
+    module.session["start_values"][:] = MAX_START_VALUE
+    assert module("begin", 1, count) == 0
+    assert module("begin", 1, count + 1) == module("begin", 1, -1) == REFUSED
 
 
 def test_what_is_hidden_does_not_show(module: Any) -> None:
