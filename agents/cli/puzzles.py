@@ -4,8 +4,8 @@
   nainjaune puzzles results/many.jsonl --out puzzles.json --lead 3 --most 10 --deals 50000
 
 A position of the file qualifies where the best move leads every other one by at least --lead, in the game's unit: in --searching
-deals, and again in --deals other ones, by the lower ends of the 95 % intervals. Of each theme the first --most are kept. Rounds are
-played to their end by --model. The page of `nainjaune play-site` shows such a file.
+deals, and again in --deals other ones, by the lower ends of the 95 % intervals. Of each theme the first --most are kept. Rounds
+are played to their end by --model. The page of `nainjaune play-site` shows such a file.
 """
 
 from __future__ import annotations
