@@ -21,14 +21,16 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     "en": {
         "round-back": "|◀ round", "decision-back": "◀◀ decision", "back": "◀ ply", "on": "ply ▶", "decision-on": "decision ▶▶",
         "round-on": "round ▶|", "save": "Save the picture", "view-label": "Seen by", "text-label": "The round in words",
-        "ply": "Ply", "where": "Round {round}, ply {ply} of {of}", "film": "Save a film of the round", "auto": "▶ Play", "pause": "Pause",
+        "ply": "Ply", "where": "Round {round}, ply {ply} of {of}", "film": "Save a film of the round",
+        "auto": "▶ Play", "pause": "Pause",
         "all": "everybody: all cards", "seat": "seat {seat} ({name})",
     },
     "fr": {
         "round-back": "|◀ manche", "decision-back": "◀◀ décision", "back": "◀ coup", "on": "coup ▶", "decision-on": "décision ▶▶",
         "round-on": "manche ▶|", "save": "Enregistrer l'image", "view-label": "Vu par", "text-label": "La manche en mots",
         "ply": "Coup", "where": "Manche {round}, coup {ply} sur {of}",
-        "film": "Enregistrer un film de la manche", "auto": "▶ Lecture", "pause": "Pause", "all": "tous : toutes les cartes",
+        "film": "Enregistrer un film de la manche", "auto": "▶ Lecture", "pause": "Pause",
+        "all": "tous : toutes les cartes",
         "seat": "place {seat} ({name})",
     },
 }  # fmt: skip

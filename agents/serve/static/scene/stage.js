@@ -83,7 +83,7 @@ export class Stage {
       const fresh = !places.has(key);
       const shift = transformOf(from, to);
       if (shift === null) continue;
-      const delay = fresh ? Math.min(STAGGER * number++, 500) : 0;
+      const delay = fresh && duration === TRAVEL ? Math.min(STAGGER * number++, 500) : 0; // none where positions follow fast
       element.animate([{ transform: shift, ...(fresh && { opacity: 0.4 }) }, { transform: "none", opacity: 1 }], { duration, delay, easing: EASE, fill: "backwards" });
       if (fresh && number < 4) sounds.play("card");
     }
