@@ -21,7 +21,8 @@ export class Advice {
   }
 
   add(count, actions = this.actions) {
-    if (!this.#access.isCurrent()) throw new RangeError("Since this advice was begun, the table has changed or other advice was.");
+    if (!this.#access.isCurrent())
+      throw new RangeError("Since this advice was begun, the table has changed or other advice was.");
     const tried = actions.reduce((bits, action) => bits | (1n << BigInt(action)), 0n);
     const expected = "legal actions, a number of determinizations above 0, and rules under which players need not remember";
     const given = `actions ${actions.join(", ") || "none"}, ${count} determinizations`;

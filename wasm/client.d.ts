@@ -32,7 +32,12 @@ export class GameWorker {
     port: Port,
     game: { module: BufferSource; description: Description; networks?: Record<string, BufferSource> },
   ): Promise<GameWorker>;
-  session(settings?: { preset?: string; players?: number; knobs?: Partial<Rules>; options?: Partial<Options> }): Promise<RemoteSession>;
+  session(settings?: {
+    preset?: string;
+    players?: number;
+    knobs?: Partial<Rules>;
+    options?: Partial<Options>;
+  }): Promise<RemoteSession>;
   /** Advice on a snapshot, which a session here or in another worker made. `tell` gets the values as they sharpen. */
   advise(
     snapshot: Snapshot,

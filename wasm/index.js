@@ -52,7 +52,9 @@ export class Game {
   session({ preset = this.description.default_preset, players, knobs = {}, options = {} } = {}) {
     const { presets, default_players } = this.description;
     if (!Object.hasOwn(presets, preset)) {
-      throw new RangeError(`Expected a preset of ${this.description.title} (${Object.keys(presets).join(", ")}), not "${preset}".`);
+      throw new RangeError(
+        `Expected a preset of ${this.description.title} (${Object.keys(presets).join(", ")}), not "${preset}".`,
+      );
     }
     const seats = presets[preset];
     const count = players ?? (seats[default_players] ? default_players : Number(Object.keys(seats)[0]));
@@ -74,7 +76,8 @@ export class Game {
   /** Returns the number of a heuristic. */
   agent(name) {
     const { agents, title } = this.description;
-    if (!Object.hasOwn(agents, name)) throw new RangeError(`Expected a player of ${title} (${Object.keys(agents).join(", ")}), not "${name}".`);
+    if (!Object.hasOwn(agents, name))
+      throw new RangeError(`Expected a player of ${title} (${Object.keys(agents).join(", ")}), not "${name}".`);
     return agents[name].number;
   }
 
@@ -143,7 +146,7 @@ export class Session {
   }
 
   free() {
-    this.#game.giveBack(this.#at);
+    this.#game.giveBack(this.#start);
     this.#at = null;
   }
 
@@ -168,7 +171,7 @@ export class Session {
   }
 
   place(fields) {
-    const first = this.#at + this.#fields.tables.offset;
+    const first = this.#start + this.#fields.tables.offset;
     const { size, fields: places } = this.#game.description.table;
     const opens = !(fields instanceof Uint8Array);
     const bytes = new Uint8Array(this.#game.exports.memory.buffer, first, size);
@@ -221,26 +224,26 @@ export class Session {
   }
 
   get opening() {
-    const first = this.#at + this.#fields.log_tables.offset;
+    const first = this.#start + this.#fields.log_tables.offset;
     return new Uint8Array(this.#game.exports.memory.buffer.slice(first, first + this.#game.description.table.size));
   }
 
   field(name) {
-    return this.#game.view(this.#at + this.#fields.tables.offset, this.#game.description.table.fields[name]);
+    return this.#game.view(this.#start + this.#fields.tables.offset, this.#game.description.table.fields[name]);
   }
 
   get table() {
-    return this.#game.table(this.#at + this.#fields.tables.offset);
+    return this.#game.table(this.#start + this.#fields.tables.offset);
   }
 
   view(seat) {
     this.#call("redact", `a seat from 0 to ${this.players - 1}`, seat, seat);
-    return this.#game.table(this.#at + this.#fields.worlds.offset);
+    return this.#game.table(this.#start + this.#fields.worlds.offset);
   }
 
   snapshot() {
     this.view(this.seat);
-    const first = this.#at + this.#fields.worlds.offset;
+    const first = this.#start + this.#fields.worlds.offset;
     const table = new Uint8Array(this.#game.exports.memory.buffer.slice(first, first + this.#game.description.table.size));
     return { preset: this.preset, players: this.players, knobs: this.rules, options: this.options, table };
   }
@@ -253,7 +256,7 @@ export class Session {
   resample(state, count) {
     const most = this.#game.description.worlds;
     this.#call("resample", `1 to ${most} tables of a round in play`, count, BigInt.asIntN(64, state), count);
-    const first = this.#at + this.#fields.worlds.offset;
+    const first = this.#start + this.#fields.worlds.offset;
     return Array.from({ length: count }, (_, k) => this.#game.table(first + k * this.#game.description.table.size));
   }
 
@@ -285,14 +288,19 @@ export class Session {
     return new Advice(access, agent, state);
   }
 
+  get #start() {
+    if (this.#at === null) throw new RangeError("Expected a session in use, not one that was freed.");
+    return this.#at;
+  }
+
   #view(name) {
-    return this.#game.view(this.#at, this.#fields[name]);
+    return this.#game.view(this.#start, this.#fields[name]);
   }
 
   #call(name, expected, given, ...args) {
     // a module takes other numbers as ones of 32 bits that they are not
     const whole = args.every((value) => typeof value === "bigint" || (value | 0) === value);
-    const result = whole ? this.#game.exports[name](this.#at, ...args) : -1;
+    const result = whole ? this.#game.exports[name](this.#start, ...args) : -1;
     if (result < 0) throw new RangeError(`Expected ${expected}, not ${given}.`);
     return result;
   }

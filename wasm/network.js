@@ -1,4 +1,4 @@
-// A trained network as `nainjaune network` writes it: a line of JSON, padded with spaces, then float32 numbers, lowest byte first.
+// A trained network as `nainjaune network` writes it: a line of JSON and spaces, then float32 numbers, lowest byte first.
 
 const FORMAT = "nainjaune-network";
 const VERSION = 1;
@@ -13,11 +13,15 @@ export class Network {
     const { description } = game;
     const seats = description.observation[header.players];
     if (header.game !== description.game || header.layout !== seats?.fingerprint) {
-      throw new RangeError(`The network ${header.name} is of ${header.game} as another version has it, not of this ${description.game}.`);
+      throw new RangeError(
+        `The network ${header.name} is of ${header.game} as another version has it, not of this ${description.game}.`,
+      );
     }
     const { sizes } = header;
     if (sizes.length > HEADER - 1 || sizes[0] !== seats.size || sizes.at(-1) !== description.actions.length + 1) {
-      throw new RangeError(`Expected a network of ${seats.size} inputs and ${description.actions.length + 1} outputs, not ${sizes}.`);
+      throw new RangeError(
+        `Expected a network of ${seats.size} inputs and ${description.actions.length + 1} outputs, not ${sizes}.`,
+      );
     }
     this.game = game;
     this.header = header;
@@ -30,7 +34,9 @@ export class Network {
 
 /** Returns the header and the weights of a file, which has exactly those that the header says. */
 function parse(given) {
-  const bytes = ArrayBuffer.isView(given) ? new Uint8Array(given.buffer, given.byteOffset, given.byteLength) : new Uint8Array(given);
+  const bytes = ArrayBuffer.isView(given)
+    ? new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
+    : new Uint8Array(given);
   const start = bytes.indexOf(NEWLINE) + 1;
   let header;
   try {
@@ -46,7 +52,9 @@ function parse(given) {
   }
   const count = sizes.slice(1).reduce((sum, outputs, layer) => sum + (sizes[layer] + 1) * outputs, 0);
   if (bytes.length - start !== 4 * count) {
-    throw new RangeError(`Expected ${4 * count} bytes of weights after the header, not ${bytes.length - start}: the file is damaged.`);
+    throw new RangeError(
+      `Expected ${4 * count} bytes of weights after the header, not ${bytes.length - start}: the file is damaged.`,
+    );
   }
   return { header, weights: new Float32Array(bytes.slice(start).buffer) };
 }

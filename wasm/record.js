@@ -27,7 +27,16 @@ export function recordOf(session, { agents, seed }) {
   const single = session.options.whole_match ? {} : description.single_round; // a round by itself is a match of one round
   const rules = { ...session.rules, ...single };
   const { preset, players } = session;
-  const head = { format: FORMAT, version: VERSION, game: description.game, preset, rules: writtenRules(description, rules), players, seed, agents };
+  const head = {
+    format: FORMAT,
+    version: VERSION,
+    game: description.game,
+    preset,
+    rules: writtenRules(description, rules),
+    players,
+    seed,
+    agents,
+  };
   checkNames(head);
   const transcriber = transcriberOf(description);
   const replayed = session.game.session({ preset, players, knobs: rules });
@@ -110,12 +119,15 @@ export class Replay {
     const rounds = this.#transcriber.rounds(this.record);
     let before = { first: true };
     for (let number = 1; number <= rounds.length; number += 1) {
-      if (this.#isOver() && !before.first) throw new RangeError(`Round ${number}: expected no more rounds, for the match was over after round ${number - 1}.`);
+      if (this.#isOver() && !before.first)
+        throw new RangeError(`Round ${number}: expected no more rounds, for the match was over after round ${number - 1}.`);
       for (const _ of this.#transcriber.play(this.session, this.record, number, before));
       before = this.#transcriber.after(this.session);
     }
-    if (before.first || !this.#isOver()) throw new RangeError(`The record: expected a round ${rounds.length + 1}, for the match is not over.`);
-    for (const [key, value] of Object.entries(this.#transcriber.end(this.session))) checkEqual("The end", key, this.record[key], value);
+    if (before.first || !this.#isOver())
+      throw new RangeError(`The record: expected a round ${rounds.length + 1}, for the match is not over.`);
+    for (const [key, value] of Object.entries(this.#transcriber.end(this.session)))
+      checkEqual("The end", key, this.record[key], value);
   }
 
   #isOver() {
@@ -124,31 +136,39 @@ export class Replay {
 }
 
 function transcriberOf(description) {
-  if (!Object.hasOwn(TRANSCRIBERS, description.game)) throw new RangeError(`There are no records of ${description.title} in JavaScript.`);
+  if (!Object.hasOwn(TRANSCRIBERS, description.game))
+    throw new RangeError(`There are no records of ${description.title} in JavaScript.`);
   return TRANSCRIBERS[description.game];
 }
 
 function checkHead(description, record) {
-  if (record === null || typeof record !== "object" || Array.isArray(record)) throw new RangeError(`A record is an object, not ${shown(record)}.`);
-  if (record.format !== FORMAT) throw new RangeError(`Expected a record with the format "${FORMAT}", and it has ${shown(record.format)}.`);
+  if (record === null || typeof record !== "object" || Array.isArray(record))
+    throw new RangeError(`A record is an object, not ${shown(record)}.`);
+  if (record.format !== FORMAT)
+    throw new RangeError(`Expected a record with the format "${FORMAT}", and it has ${shown(record.format)}.`);
   if (record.version !== VERSION) {
     const newer = record.version > VERSION ? ": it was written by a newer version of the game" : "";
     throw new RangeError(`Expected a record of version ${VERSION}, and it is of version ${shown(record.version)}${newer}.`);
   }
-  if (record.game !== description.game) throw new RangeError(`Expected a record of ${description.game}, and it is of ${shown(record.game)}.`);
-  if (!Number.isInteger(record.players)) throw new RangeError(`The record: expected 'players' to be a whole number, not ${shown(record.players)}.`);
+  if (record.game !== description.game)
+    throw new RangeError(`Expected a record of ${description.game}, and it is of ${shown(record.game)}.`);
+  if (!Number.isInteger(record.players))
+    throw new RangeError(`The record: expected 'players' to be a whole number, not ${shown(record.players)}.`);
 }
 
 function checkNames({ agents, players, seed }) {
   checkList("The record", "agents", agents, (name) => typeof name === "string" && [...name].length <= LONGEST_NAME, players);
   const whole = typeof seed === "bigint" || Number.isSafeInteger(seed);
   if (seed !== null && !(whole && seed >= 0 && seed <= HIGHEST_SEED)) {
-    throw new RangeError(`The record: expected 'seed' to be a whole number from 0 to ${HIGHEST_SEED} or null, not ${shown(seed)}.`);
+    throw new RangeError(
+      `The record: expected 'seed' to be a whole number from 0 to ${HIGHEST_SEED} or null, not ${shown(seed)}.`,
+    );
   }
 }
 
 function checkKeys(where, given, names, optional = []) {
-  if (given === null || typeof given !== "object" || Array.isArray(given)) throw new RangeError(`${where}: expected an object, not ${shown(given)}.`);
+  if (given === null || typeof given !== "object" || Array.isArray(given))
+    throw new RangeError(`${where}: expected an object, not ${shown(given)}.`);
   const missing = names.filter((name) => !Object.hasOwn(given, name));
   if (missing.length) throw new RangeError(`${where}: expected the keys ${missing.join(", ")}, which are missing.`);
   const unknown = Object.keys(given).filter((name) => !names.includes(name) && !optional.includes(name));
@@ -157,12 +177,15 @@ function checkKeys(where, given, names, optional = []) {
 
 function checkList(where, name, given, fits, length) {
   if (!Array.isArray(given) || !given.every(fits) || (length !== undefined && given.length !== length)) {
-    throw new RangeError(`${where}: expected '${name}' to be a list${length === undefined ? "" : ` of ${length}`} that fits, not ${shown(given)}.`);
+    throw new RangeError(
+      `${where}: expected '${name}' to be a list${length === undefined ? "" : ` of ${length}`} that fits, not ${shown(given)}.`,
+    );
   }
 }
 
 function checkEqual(where, name, given, expected) {
-  if (!isEqual(given, expected)) throw new RangeError(`${where}: expected '${name}' to be ${shown(expected)}, not ${shown(given)}.`);
+  if (!isEqual(given, expected))
+    throw new RangeError(`${where}: expected '${name}' to be ${shown(expected)}, not ${shown(given)}.`);
 }
 
 function isEqual(one, other) {
@@ -175,7 +198,8 @@ function shown(value) {
 }
 
 const isSeatIn = (players) => (seat) => Number.isInteger(seat) && seat >= 0 && seat < players;
-const isMove = (kind) => (move) => Array.isArray(move) && move.length === 2 && Number.isInteger(move[0]) && typeof move[1] === kind;
+const isMove = (kind) => (move) =>
+  Array.isArray(move) && move.length === 2 && Number.isInteger(move[0]) && typeof move[1] === kind;
 const numbers = (view, count = view.length) => [...view.subarray(0, count)].map(Number);
 const winners = (totals) => totals.flatMap((total, seat) => (total === Math.max(...totals) ? [seat] : []));
 
@@ -183,7 +207,19 @@ const winners = (totals) => totals.flatMap((total, seat) => (total === Math.max(
 
 const nainJaune = {
   BODY: ["rounds", "stacks", "pots", "winners"],
-  ROUND: ["dealer", "stacks", "pots", "hands", "talon", "moves", "winner", "grand_opera", "defaults", "stacks_after", "pots_after"],
+  ROUND: [
+    "dealer",
+    "stacks",
+    "pots",
+    "hands",
+    "talon",
+    "moves",
+    "winner",
+    "grand_opera",
+    "defaults",
+    "stacks_after",
+    "pots_after",
+  ],
 
   write(session, actions) {
     const antes = potsAtOnce(session);
@@ -227,20 +263,24 @@ const nainJaune = {
     if (written.legal !== undefined) checkList(where, "legal", written.legal, Array.isArray, written.moves.length);
     for (const [place, given] of written.moves.entries()) {
       const at = `${where}, move ${place + 1}`;
-      if (session.field("stage")[0] !== PLAYING) throw new RangeError(`${at}: expected no more moves, for the round is over; the record has ${shown(given)}.`);
+      if (session.field("stage")[0] !== PLAYING)
+        throw new RangeError(`${at}: expected no more moves, for the round is over; the record has ${shown(given)}.`);
       const { seat } = session;
       const legal = movesOf(session, hands[seat], session.legal);
       if (!isMove("string")(given) || given[0] !== seat || !legal.includes(given[1])) {
         throw new RangeError(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
       }
       if (written.legal !== undefined && !isEqual([...written.legal[place]].sort(), [...legal].sort())) {
-        throw new RangeError(`${at}: expected 'legal' to hold exactly ${legal.join(", ")}, and it holds ${shown(written.legal[place])}.`);
+        throw new RangeError(
+          `${at}: expected 'legal' to hold exactly ${legal.join(", ")}, and it holds ${shown(written.legal[place])}.`,
+        );
       }
       takeCard(hands[seat], given[1]);
       session.ply(actionOf(session, given[1]));
       yield given;
     }
-    if (session.field("stage")[0] === PLAYING) throw new RangeError(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
+    if (session.field("stage")[0] === PLAYING)
+      throw new RangeError(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
     for (const [key, value] of Object.entries(outcomeOf(session))) checkEqual(where, key, written[key], value);
   },
 
@@ -265,7 +305,8 @@ function checkStart(session, written, before, where) {
   }
   checkEqual(where, "stacks", written.stacks, Array(players).fill(Number(session.numbers.starting_stack)));
   checkList(where, "pots", written.pots, (chips) => Number.isInteger(chips) && chips >= 0 && chips <= POT_LIMIT, POTS);
-  if (!isSeatIn(players)(written.dealer)) throw new RangeError(`${where}: expected 'dealer' to be a seat from 0 to ${players - 1}, not ${shown(written.dealer)}.`);
+  if (!isSeatIn(players)(written.dealer))
+    throw new RangeError(`${where}: expected 'dealer' to be a seat from 0 to ${players - 1}, not ${shown(written.dealer)}.`);
 }
 
 /** Begins a recorded round in the session; returns the hands. */
@@ -283,7 +324,9 @@ function openRound(session, written, number, where) {
     throw new RangeError(`${where}: expected the talon to be the cards left, ${talon.join(", ")}, not ${shown(written.talon)}.`);
   }
   const byNumber = (one, other) => one - other;
-  const rest = Array.from({ length: SUITS.length * RANKS.length }, (_, card) => card).filter((card) => !deck.includes(textOf(card)));
+  const rest = Array.from({ length: SUITS.length * RANKS.length }, (_, card) => card).filter(
+    (card) => !deck.includes(textOf(card)),
+  );
   session.place({
     stack: written.stacks.map(BigInt),
     pot: written.pots,
@@ -323,7 +366,9 @@ function talonOf(session, hands) {
 
 /** Returns the cards of a set by rank, then by suit. */
 function textsIn(bits) {
-  return [...RANKS].flatMap((rank) => [...SUITS].map((suit) => rank + suit)).filter((card) => (bits >> BigInt(numberOf(card))) & 1n);
+  return [...RANKS]
+    .flatMap((rank) => [...SUITS].map((suit) => rank + suit))
+    .filter((card) => (bits >> BigInt(numberOf(card))) & 1n);
 }
 
 function numberOf(card) {
@@ -359,7 +404,9 @@ const batasaurus = {
   write(session, actions) {
     const width = session.field("layout").length / session.field("slots").length;
     const dinosaurs = Number(session.numbers.dinosaurs);
-    const layouts = Array.from({ length: session.players }, (_, seat) => [...session.field("layout").subarray(seat * width, seat * width + dinosaurs)]);
+    const layouts = Array.from({ length: session.players }, (_, seat) => [
+      ...session.field("layout").subarray(seat * width, seat * width + dinosaurs),
+    ]);
     const leader = session.field("first")[0];
     const moves = [];
     for (const action of actions) {
@@ -381,14 +428,16 @@ const batasaurus = {
     for (const [place, given] of written.moves.entries()) {
       const at = `Move ${place + 1}`;
       const { seat, legal } = session;
-      if (!legal.length) throw new RangeError(`${at}: expected no more moves, for the game is over; the record has ${shown(given)}.`);
+      if (!legal.length)
+        throw new RangeError(`${at}: expected no more moves, for the game is over; the record has ${shown(given)}.`);
       if (!isMove("number")(given) || given[0] !== seat || !legal.includes(given[1])) {
         throw new RangeError(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
       }
       session.ply(given[1]);
       yield given;
     }
-    if (session.legal.length) throw new RangeError(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
+    if (session.legal.length)
+      throw new RangeError(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
     checkList(where, "piles", written.piles, Number.isInteger, players);
   },
 
@@ -409,10 +458,13 @@ function openGame(session, { layouts, leader }, where) {
   layouts.forEach((row, seat) => {
     const given = sorted ? row : [...row].sort((one, other) => one - other);
     if (!isEqual(given, values)) {
-      throw new RangeError(`${where}: expected layout ${seat} to hold each of the values 1 to ${values.length} once${sorted ? ", in order" : ""}, not ${shown(row)}.`);
+      throw new RangeError(
+        `${where}: expected layout ${seat} to hold each of the values 1 to ${values.length} once${sorted ? ", in order" : ""}, not ${shown(row)}.`,
+      );
     }
   });
-  if (!isSeatIn(players)(leader)) throw new RangeError(`${where}: expected 'leader' to be a seat from 0 to ${players - 1}, not ${shown(leader)}.`);
+  if (!isSeatIn(players)(leader))
+    throw new RangeError(`${where}: expected 'leader' to be a seat from 0 to ${players - 1}, not ${shown(leader)}.`);
   const layout = layouts.flatMap((row) => [...row, ...Array(width - row.length).fill(0)]);
   session.place({ first: [leader], layout });
 }

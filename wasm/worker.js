@@ -1,5 +1,5 @@
-// A game in a Web Worker: `new Worker("worker.js", { type: "module" })`, and `connect` from client.js on the page. Two workers, one
-// for play and one for advice, keep a table answering while advice sharpens.
+// A game in a Web Worker: `new Worker("worker.js", { type: "module" })`, and `GameWorker` of client.js on the page. Two workers,
+// one for play and one for advice, keep a table answering while advice sharpens.
 
 import { Game } from "./index.js";
 

@@ -6,9 +6,9 @@
   nainjaune wasm wasm/games
 
 A module has the rules, the log, the observations, the drawing of hidden cards, the heuristics, advice and the forward pass of a
-network, compiled from the functions that play here; one module serves every preset and number of seats of its game. It imports
-nothing. The folder wasm/ of the repository is an npm
-package that plays it (docs/wasm.md). Needs the extra `wasm`; a game takes half a minute.
+network, compiled from the functions that play here; one module serves all rules and numbers of seats of its game. It imports
+nothing. The folder wasm/ of the repository is an npm package that plays it (docs/wasm.md). Needs the extra `wasm`; a game takes
+half a minute.
 """
 
 from __future__ import annotations

@@ -59,6 +59,13 @@ def _rules(session: Any) -> Any:
 
 
 @inlined
+def _may_take(session: Any, action: Any) -> Any:
+    """Returns whether ``action``, any integer, is legal, and the log has space for it."""
+    full = view_at(session, at.log_marks, (2, 3), np.int64)[1, COUNT]
+    return not full and action < size.actions and is_legal(view_at(session, at.legal, (1,), np.int64)[0], action)
+
+
+@inlined
 def _enter_or_step(session: Any, action: Any) -> None:
     """Makes the ply ``action``, or with -1 begins the episode as the table stands."""
     rules, options = _rules(session)
@@ -158,9 +165,7 @@ def place(session: Any, opens: Any) -> Any:
 
 def ply(session: Any, action: Any) -> Any:
     """Makes one ply and nothing else: no forced one after it, no deal, no reward; ``legal`` is 0 at the end of the round."""
-    legal = view_at(session, at.legal, (1,), np.int64)[0]
-    full = view_at(session, at.log_marks, (2, 3), np.int64)[1, COUNT]
-    if action < 0 or action >= size.actions or not is_legal(legal, action) or full:
+    if not _may_take(session, action):
         return REFUSED
     rules, _ = _rules(session)
     log = LogArrays(
@@ -192,9 +197,7 @@ def deal(session: Any) -> Any:
 
 def step(session: Any, action: Any) -> Any:
     """Takes ``action`` for the seat to act, and plays on to the next decision."""
-    legal = view_at(session, at.legal, (1,), np.int64)[0]
-    full = view_at(session, at.log_marks, (2, 3), np.int64)[1, COUNT]
-    if action < 0 or action >= size.actions or not is_legal(legal, action) or full:
+    if not _may_take(session, action):
         return REFUSED
     _enter_or_step(session, np.int64(action))
     return DONE

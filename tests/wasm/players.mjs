@@ -83,6 +83,15 @@ await remote.step(await remote.decide("strong"));
 const error = await remote.step(-1).catch(({ name, message }) => `${name}: ${message}`);
 const after = await remote.state();
 await remote.free();
-print({ state, hidden: seen.hand.slice(1, 4).map(String), steps: steps.length, last: steps.at(-1), shown, error, plies: after.plies, leaked: game.free - free });
+print({
+  state,
+  hidden: seen.hand.slice(1, 4).map(String),
+  steps: steps.length,
+  last: steps.at(-1),
+  shown,
+  error,
+  plies: after.plies,
+  leaked: game.free - free,
+});
 port1.close();
 port2.close();
