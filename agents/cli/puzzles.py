@@ -1,7 +1,7 @@
 """Make puzzles of recorded matches: positions at which one move is clearly better than all others.
 
   nainjaune puzzles results/many.jsonl --out puzzles.json
-  nainjaune puzzles results/many.jsonl --out puzzles.json --lead 3 --most 10 --deals 50000
+  nainjaune puzzles results/many.jsonl --out puzzles.json --lead 3 --most 10
 
 A position of the file qualifies where the best move leads every other one by at least --lead, in the game's unit: in --searching
 deals, and again in --deals other ones, by the lower ends of the 95 % intervals. Of each theme the first --most are kept. Rounds
