@@ -89,10 +89,11 @@ async def replay(browser: Browser, serving: Serving, address: str) -> None:
 async def watch(browser: Browser, serving: Serving, address: str) -> None:
     """Agents that play each other, on a dark screen."""
     agents = ["closer", "lowest", "longest", "tally"]
-    passes = await serving.tables.tables.add(settings(agents, pace=0.1, rounds=100))
+    passes = await serving.tables.tables.add(settings(agents, pace=0.6, rounds=100))
     page = await browser.new_page(viewport={"width": WIDTH, "height": 800}, locale="en-GB", color_scheme="dark")
     await page.goto(f"{address}#{next(iter(passes))}")
     await page.wait_for_selector("text=/over [1-9][0-9]*,[0-9]{3} deals/", timeout=300_000)
+    await page.get_by_role("button", name="Pause").click()
     await shoot(page, "browser-watch")
 
 

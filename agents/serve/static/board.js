@@ -49,8 +49,8 @@ export class Board {
 
   async load(game) {
     this.loading = game;
-    const stage = await loadStage(game, this.texts);
-    if (this.signal.aborted || this.loading !== game) return;
+    const stage = await loadStage(game, this.texts, this.signal);
+    if (stage === null || this.signal.aborted || this.loading !== game) return;
     this.stage = stage;
     this.element.replaceChildren(stage.element);
     this.next();

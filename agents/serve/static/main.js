@@ -3,6 +3,7 @@
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { make } from "./dom.js";
+import { fetchUntilThere } from "./fetching.js";
 import { allowPlay, firstScreen } from "./first_screen.js";
 import { allowStart, keepMade, keptLinks, moreOf, refuseForm, showTables } from "./lobby.js";
 import { showReplay, unpack } from "./replay.js";
@@ -14,7 +15,6 @@ const HOST = "nainjaune-host";
 const STUDY = new Set(["advice", "progress", "review", "position"]);
 const main = document.getElementById("main");
 const language = document.getElementById("language");
-const RETRY = 1000; // milliseconds
 const loaded = new Map(); // texts by language
 let texts = {};
 let page = null;
@@ -141,12 +141,10 @@ const token = () => location.hash.slice(1).split("&")[0] || localStorage.getItem
 
 /** Returns the texts of a language: from the server, as soon as it answers, or undefined where `signal` comes first. */
 async function textsOf(name, signal) {
-  while (!loaded.has(name) && !signal.aborted) {
-    try {
-      loaded.set(name, await (await fetch(new URL(`texts-${name}.json`, import.meta.url), { signal })).json());
-    } catch {
-      await new Promise((wake) => setTimeout(wake, RETRY));
-    }
+  if (!loaded.has(name)) {
+    const answer = await fetchUntilThere(new URL(`texts-${name}.json`, import.meta.url), signal);
+    if (answer === null) return undefined;
+    loaded.set(name, await answer.json());
   }
   return loaded.get(name);
 }

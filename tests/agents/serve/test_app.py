@@ -118,6 +118,11 @@ def test_the_page_works_below_any_address() -> None:
         assert not re.search(r"""(?:href|src)="/|from "/|(?:fetch|import|URL)\(["'`]/""", text), path
 
 
+def test_every_drawing_is_in_the_table_of_drawings() -> None:
+    table = (PAGE / "scene" / "drawings.js").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"games/(\w+)\.js", table)) == sorted(re.findall(r"(\w+): ", table)) == list(DRAWN)
+
+
 def test_the_artwork_of_a_game_is_served_as_it_is() -> None:
     files = page_files()
     for game in DRAWN:

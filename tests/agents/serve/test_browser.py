@@ -30,7 +30,7 @@ from tests.support.source import ROOT
 AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
 GAMES = games_with("speaker", "pictures")
 GOLDEN = ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"
-PATIENCE = 100_000
+PATIENCE = 25_000
 """Milliseconds to wait for what a quiet machine does in a few."""
 JOB = 4 * PATIENCE
 """The same for a replay or a film, which is made in a process of its own with a low priority."""
@@ -338,6 +338,22 @@ def test_cards_are_buttons_that_fingers_hit_and_none_lies_below_the_fold(
         before = number_of_ply(page)
         page.keyboard.press("Enter")
         page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
+
+
+def test_the_first_screen_in_french_on_a_small_dark_screen(served: Served, opened: Opener) -> None:
+    page = opened(served.link, viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page.locator("#language").select_option("fr")
+    play = page.get_by_role("button", name="Jouer", exact=True)
+    expect(play).to_be_in_viewport()
+    page.get_by_label("Force").select_option("easy")
+    expect(page.locator(".opponent .level")).to_have_text(["facile"] * 3)
+    names = page.locator(".opponent b").all_inner_texts()
+    assert len(set(names)) == 3
+    page.locator(".more > summary").click()
+    check_axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_role("button", name="Batasaurus").click()
+    expect(page.locator(".opponent")).to_have_count(1)
 
 
 def test_one_click_plays_and_a_slip_is_taken_back(served: Served, opened: Opener) -> None:

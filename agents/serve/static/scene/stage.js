@@ -3,6 +3,7 @@
 
 import { make } from "../dom.js";
 import { avatar } from "./avatars.js";
+import { DRAWINGS } from "./drawings.js";
 import { sounds } from "./sounds.js";
 import { Artwork, Sprite } from "./svg.js";
 
@@ -12,11 +13,14 @@ const STAGGER = 45;
 const MOST_CHIPS = 7;
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Returns the stage of a game that the page draws, as soon as its drawing and artwork are loaded; `texts` are the page's. */
-export async function loadStage(game, texts) {
-  const { Drawing } = await import(`./games/${game}.js`);
+/**
+ * Returns the stage of a game that the page draws, as soon as its artwork is loaded, or null where `signal` comes first; `texts`
+ * are the page's.
+ */
+export async function loadStage(game, texts, signal) {
+  const Drawing = DRAWINGS[game];
   const artwork = new Artwork(game);
-  await artwork.load(Drawing.ARTWORK);
+  if (!(await artwork.load(Drawing.ARTWORK, signal))) return null;
   const sprite = new Sprite(game);
   const stage = new Stage(sprite);
   stage.drawing = new Drawing(stage, artwork, texts.games[game], texts);

@@ -1,5 +1,7 @@
 // Elements of SVG, and the drawings of a game: its artwork files, composed once into symbols that every card shows.
 
+import { fetchUntilThere } from "../fetching.js";
+
 const SPACE = "http://www.w3.org/2000/svg";
 
 /** Returns an element of SVG; null and undefined attributes are left out. */
@@ -23,12 +25,13 @@ export class Artwork {
     this.roots = new Map();
   }
 
-  async load(names) {
-    await Promise.all(names.filter((name) => !this.roots.has(name)).map(async (name) => {
-      const answer = await fetch(new URL(`${name}.svg`, this.folder));
-      if (!answer.ok) throw new Error(`The artwork ${name}.svg cannot be loaded: ${answer.status}.`);
-      this.roots.set(name, new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement);
+  /** Loads files; returns whether they are there before `signal` comes. */
+  async load(names, signal) {
+    await Promise.all(names.map(async (name) => {
+      const answer = await fetchUntilThere(new URL(`${name}.svg`, this.folder), signal);
+      if (answer !== null) this.roots.set(name, new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement);
     }));
+    return names.every((name) => this.roots.has(name));
   }
 
   viewBox(name) {
