@@ -143,7 +143,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     Raises :class:`AgentError` for an unknown name or a solution of other tables,
     :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and
     :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not available, and
-    :class:`~nainjaune_env.core.errors.MissingLibraryError` for a network without torch.
+    :class:`~nainjaune_env.core.errors.MissingLibraryError` for a network without safetensors, or torch where it needs that.
     """
     check_setup(setup)
     if not isinstance(name, str):
@@ -163,7 +163,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         try:
             from .nets.net_agent import load_net_agent
         except ModuleNotFoundError as error:
-            raise MissingLibraryError(f"The network of the agent {quoted(name)}", str(error.name), "train") from error
+            raise MissingLibraryError(f"The network of the agent {quoted(name)}", str(error.name), "players") from error
 
         suffixes = split_name(name)[1]
         any_rules = is_zoo_name(name) or TRANSFERRED in suffixes  # the registry has compared the rules of its players
@@ -229,7 +229,7 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
 
 
 def use_threads(threads: int) -> None:
-    """Sets the number of threads of torch, if an agent has imported it, and that of agents, which is 1 before the first call."""
+    """Sets the number of threads of agents, which is 1 before the first call, and that of torch, if it has been imported."""
     set_agent_threads(threads)
     if "torch" in sys.modules:
         # this waits where another thread is importing it, and its module is not complete

@@ -27,6 +27,7 @@ from .arena.duplicate import Duplicate
 from .distributed.processes import Processes
 from .distributed.units import Payload, Player, WorkUnit, setup_from
 from .heuristics import heuristics, yardstick
+from .nets.inference.chain import Chain
 from .search.agent import searching
 
 TABLES = 4
@@ -108,6 +109,10 @@ def _evaluation(target: Target) -> None:
     agents = list(heuristics(target.setup.game.name).values())
     duplicate = Duplicate(target.setup, agents, seed=0, measure=target.device == "cpu", device=target.device)
     duplicate.edges([(hero, 0) for hero in range(1, len(agents))], DEALS)
+    if target.device == "cpu":
+        chain = Chain([(np.zeros((1, 1), np.float32), np.zeros(1, np.float32))])
+        chain(np.zeros((1, 1), np.uint8))
+        chain(np.zeros((1, 1), np.float32))
 
 
 def _search(target: Target) -> None:

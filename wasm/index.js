@@ -58,11 +58,17 @@ export class Game {
     }
     const seats = presets[preset];
     const count = players ?? (seats[default_players] ? default_players : Number(Object.keys(seats)[0]));
-    if (!Object.hasOwn(seats, count)) {
+    if (!Number.isInteger(count) || !Object.hasOwn(seats, count)) {
       throw new RangeError(`The preset "${preset}" is for ${Object.keys(seats).join(", ")} players, not ${count}.`);
     }
+    const usual = this.description.options;
+    for (const [name, value] of Object.entries(options)) {
+      if (!Object.hasOwn(usual, name) || (value !== 0 && value !== 1)) {
+        throw new RangeError(`Expected options (${Object.keys(usual).join(", ")}), each 0 or 1, not ${name}: ${value}.`);
+      }
+    }
     const rules = rulesOf(this.description, preset, knobs);
-    return new Session(this, { preset, rules, players: count, options: { ...this.description.options, ...options } });
+    return new Session(this, { preset, rules, players: count, options: { ...usual, ...options } });
   }
 
   replay(record) {
@@ -160,9 +166,12 @@ export class Session {
   }
 
   begin(state, startValues = []) {
-    this.#view("start_values").set(startValues);
+    const places = this.#view("start_values");
+    const fits = startValues.length <= places.length && startValues.every((value) => (value | 0) === value);
+    if (fits) places.set(startValues);
     this.#changes += 1;
-    this.#call("begin", "start values", startValues.length, BigInt.asIntN(64, state), startValues.length);
+    const given = `"${startValues.join(", ")}"`;
+    this.#call("begin", "the game's start values, or none", given, BigInt.asIntN(64, state), fits ? startValues.length : -1);
   }
 
   step(action) {

@@ -49,7 +49,7 @@ def add_seed_argument(parser: argparse.ArgumentParser, *, default: int | None = 
     parser.add_argument("--seed", type=integer(0, MAX_SEED), default=default, help=meaning)
 
 
-def add_threads_argument(parser: argparse.ArgumentParser, *, default: int = 1, meaning: str = "torch's threads") -> None:
+def add_threads_argument(parser: argparse.ArgumentParser, *, default: int = 1, meaning: str = "threads of networks") -> None:
     """Declares ``--threads``."""
     parser.add_argument(
         "--threads",

@@ -16,9 +16,9 @@ come first and then, in parallel, what calls them. On a GPU each setup has code 
 compiled in parallel: the presets and seats of its mixture.
 
 The parts: tables (a batch is reset and stepped: the rules), inspection (tables are observed, redacted and played out, and
-stepped by two threads), environments (Gymnasium's and PettingZoo's), evaluation (heuristics on duplicate deals), search (over
-each heuristic), and training (an iteration of PPO, and a search over its player; needs torch). On a GPU: tables,
-inspection, evaluation and training.
+stepped by two threads), environments (Gymnasium's and PettingZoo's), evaluation (heuristics on duplicate deals, and
+networks), search (over each heuristic), and training (an iteration of PPO, and a search over its player; needs torch). On a
+GPU: tables, inspection, evaluation and training.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ from .parser import Parser
 from .streams import FAILED, close_output, open_streams, print_error
 
 EXTRAS = {
-    **dict.fromkeys(("torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
+    "safetensors": "players",
+    **dict.fromkeys(("torch", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
     "tornado": "serve",
     **{name: name for name in ("ray", "optuna")},

@@ -11,7 +11,7 @@ from torch import Tensor
 from nainjaune_env.engine.cuda.batch import CudaBatch
 
 from ..nets.devices import check_device
-from ..nets.policy_value import PolicyValueNet
+from ..nets.torch_nets import as_torch
 
 DEVICE = "cuda"
 MAX_OBSERVATIONS = 1 << 16
@@ -31,7 +31,7 @@ class NetPlayer:
 
         With ``quick``, products are in bfloat16. Raises :class:`DeviceError` where torch can use no GPU.
         """
-        net: PolicyValueNet = agent.net
+        net = as_torch(agent.net)
         self.states = states
         self._net = copy.deepcopy(net).to(check_device(DEVICE)).eval()
         self._quick = quick

@@ -28,7 +28,7 @@ from .units import Player, WorkPlan
 PACKAGES = (Path(nainjaune_env.__file__).parent, Path(__file__).parents[1])
 """The folders of our packages."""
 CHECKPOINT = "checkpoint.safetensors"
-"""The file of a run's folder that plays (``nets.checkpoint.FILE_NAME``, whose module imports torch)."""
+"""The file of a run's folder that plays (``nets.checkpoint.FILE_NAME``, whose module imports safetensors)."""
 
 
 def package_version() -> str:

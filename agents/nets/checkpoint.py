@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-from torch import Tensor
+from safetensors.numpy import save_file
 
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
@@ -63,7 +63,7 @@ class Checkpoint:
     ``players`` are defaults."""
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
-    tensors: dict[str, Tensor] = field(default_factory=dict)
+    tensors: dict[str, NDArray[Any]] = field(default_factory=dict)
     """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, past selves ``past.<number>.*``, what
     actions share ``shared.*``, matches that go on ``starts.<number>.*``; where ``model.*`` is an average, ``learner.*`` are the
     last weights."""
@@ -83,7 +83,7 @@ class Checkpoint:
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Writes ``checkpoint`` to ``path`` atomically."""
     about = json.dumps({key: value for key, value in asdict(checkpoint).items() if key != "tensors"})
-    tensors = {name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}
+    tensors = {name: np.asarray(tensor, order="C") for name, tensor in checkpoint.tensors.items()}
     head = {"format": FORMAT, "version": str(VERSION), "about": about, "sha256": _digest(about, tensors)}
     with replacing(path) as temporary:
         try:
@@ -105,11 +105,13 @@ def load_checkpoint(path: Path) -> Checkpoint:
     if not path.is_file():
         raise CheckpointError(f"There is no checkpoint at {str(path)!r}.")
     try:
-        with safe_open(path, framework="pt") as opened:
+        with safe_open(path, framework="np") as opened:
             head = opened.metadata() or {}
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - not a dict
     except (SafetensorError, OSError) as error:
         raise CheckpointError(_not_a_checkpoint(path, error)) from None
+    except (TypeError, AttributeError) as error:
+        raise CheckpointError(f"{str(path)!r} has a tensor of a dtype that NumPy lacks: {as_sentence(error)}") from None
     version = head.get("version")
     if head.get("format") != FORMAT or version not in VERSIONS:
         raise CheckpointError(
@@ -136,10 +138,10 @@ def load_checkpoint(path: Path) -> Checkpoint:
             "2026-11-25: a version from before that day plays it, see docs/lab/removed_options.md."
         )
     for name, tensor in tensors.items():
-        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+        if not np.isfinite(tensor).all():
             raise CheckpointError(f"{str(path)!r} has no sound weights: {quoted(name)} holds NaN or infinity.")
-        if tensor.dtype is torch.float16:
-            tensors[name] = tensor.float()
+        if tensor.dtype == np.float16:
+            tensors[name] = tensor.astype(np.float32)
     return checkpoint
 
 
@@ -157,23 +159,33 @@ def _not_a_checkpoint(path: Path, error: Exception) -> str:
     )
 
 
-def in_half_precision(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def playing_weights(checkpoint: Checkpoint) -> dict[str, NDArray[Any]]:
+    """Returns the weights of the network that plays, by their names in it."""
+    return {name.removeprefix("model."): array for name, array in checkpoint.tensors.items() if name.startswith("model.")}
+
+
+def in_half_precision(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Returns ``tensors`` with every float32 matrix as float16, half the bytes; vectors and scalars, which are small, stay.
 
-    A weight changes by at most one part in 2,048, an eighth of what a product in bfloat16 rounds it by, or 2⁻²⁵.
+    A weight changes by at most one part in 2,048, or 2⁻²⁵; one that is too large becomes infinite, which no file may hold.
     """
-    return {
-        name: tensor.half() if tensor.dtype is torch.float32 and tensor.dim() > 1 else tensor for name, tensor in tensors.items()
-    }
+    with np.errstate(over="ignore"):
+        return {
+            name: tensor.astype(np.float16) if tensor.dtype == np.float32 and tensor.ndim > 1 else tensor
+            for name, tensor in tensors.items()
+        }
 
 
-def _digest(about: str, tensors: Mapping[str, Tensor]) -> str:
-    """Returns the SHA-256 of the description and of names, dtypes, shapes and bytes of the tensors."""
+def _digest(about: str, tensors: Mapping[str, NDArray[Any]]) -> str:
+    """Returns the SHA-256 of the description and of names, dtypes, shapes and bytes of the tensors.
+
+    Dtypes have their names in torch, which wrote the first files.
+    """
     digest = hashlib.sha256(about.encode())
     for name in sorted(tensors):
         tensor = tensors[name]
-        digest.update(f"\0{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
-        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+        digest.update(f"\0{name}\0torch.{tensor.dtype.name}\0{tensor.shape}\0".encode())
+        digest.update(tensor.tobytes())
     return digest.hexdigest()
 
 

@@ -16,10 +16,10 @@ def check_device(name: str) -> str:
 
     Raises :class:`DeviceError` where it is none of them, or torch can use no such device.
     """
-    import torch
-
     if name not in DEVICES:
         raise DeviceError(unknown_name_message("device", name, DEVICES))
+    import torch
+
     if name == "cuda" and not torch.cuda.is_available():
         built = "was built without CUDA" if torch.version.cuda is None else "finds no NVIDIA GPU that it can use"
         raise DeviceError(f"device='cuda' takes an NVIDIA GPU and a torch built for it; torch {torch.__version__} here {built}.")
@@ -30,9 +30,14 @@ _threads = 1
 
 
 def set_agent_threads(threads: int) -> None:
-    """Sets the number of threads of :func:`agent_threads`."""
+    """Sets the number of threads of agents, :func:`agent_thread_count`."""
     global _threads
     _threads = threads
+
+
+def agent_thread_count() -> int:
+    """Returns the number of threads that a network of an agent computes with; 1, unless ``loading.use_threads`` sets another."""
+    return _threads
 
 
 @contextmanager

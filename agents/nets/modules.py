@@ -7,16 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 
 from .fused_mlp import LinearChain, linear_chain
 from .observation_net import ObservationNet
-
-MAX_UNITS = 1 << 14
-"""Bound of a layer's width: the weights between two such layers are a gigabyte."""
-MAX_WEIGHTS = 1 << 28
-"""Bound of the weights between the hidden layers of a network: a gigabyte, and four with gradients and Adam's state."""
 
 
 class ValueNet(ObservationNet):
@@ -70,25 +64,6 @@ def gru(inputs: int, units: int, generator: torch.Generator) -> nn.GRU:
                 # the update gate, second of three: at first it mostly keeps what it has
                 nn.init.constant_(gates[1], 0.5)
     return layer
-
-
-def fold_inputs(layer: nn.Module, constant: Tensor, columns: Tensor) -> None:
-    """Reduces a linear ``layer`` to the inputs ``columns (C,) int64``; the constant ones move into its bias.
-
-    ``constant (N,) float64`` holds the first N inputs, 0 where ``columns`` has them. Inputs beyond N that ``columns`` lacks are
-    dropped.
-    """
-    assert isinstance(layer, nn.Linear)
-    weight, bias = layer.weight.detach(), layer.bias.detach()
-    layer.bias = nn.Parameter((bias.double() + weight[:, : len(constant)].double() @ constant).to(bias.dtype))
-    layer.weight = nn.Parameter(weight[:, columns])
-    layer.in_features = len(columns)
-
-
-def check_weights(weights: int) -> None:
-    """Raises :class:`ConfigError` for more than :data:`MAX_WEIGHTS` ``weights`` between hidden layers."""
-    if weights > MAX_WEIGHTS:
-        raise ConfigError(f"The hidden layers of a network have at most {MAX_WEIGHTS} weights between them, not {weights}.")
 
 
 def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:

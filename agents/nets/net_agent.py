@@ -1,45 +1,55 @@
-"""A trained network as an agent."""
+"""A trained network as an agent. Networks that ``nets.inference`` computes play without torch."""
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import DecisionBatch, Rng
-from nainjaune_env.core.errors import CheckpointError, as_sentence
-from nainjaune_env.core.layout import Layout
+from nainjaune_env.agent import Agent, DecisionBatch, Rng
+from nainjaune_env.core.errors import AgentError, CheckpointError, MissingLibraryError, as_sentence
 from nainjaune_env.core.spec import Setup
 
 from ..sampling import greedy, sample
-from .arch import make_net
-from .checkpoint import Checkpoint, check_fits, check_rules, layout_of, load_checkpoint
-from .common_layout import CommonView
+from ..search.policies import Scorer
+from .arch import stored_arguments
+from .checkpoint import Checkpoint, check_fits, check_rules, layout_of, load_checkpoint, playing_weights
 from .devices import check_device
-from .fused_mlp import FusedInference, fast_dtype
-from .payoff_scale import random_payoff_scale
-from .policy_value import PolicyValueNet
+from .inference import NAMES, get_inference
+from .inference.chain import Layer
+from .inference.mlp import MLPInference
 
 ROWS = 16384
 """Most decisions computed at once."""
 
 
+class PlayingNet(Protocol):
+    """A network as an agent plays it: an ``InferenceNet``, or a ``PolicyValueNet`` of torch."""
+
+    recurrent: int
+    """Units of a seat's state; 0 = no memory."""
+    payoff_scale: Any
+    """The unit of its values, a number."""
+
+    def evaluate(
+        self, observation: NDArray[np.uint8], state: NDArray[np.float32] | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Returns logits ``(K, A)``, not masked, and values ``(K,)``; overwrites ``state (K, recurrent)``."""
+        ...
+
+    def scorer(self) -> Scorer:
+        """Returns the logits by the fastest computation available, for a network without memory."""
+        ...
+
+
 class NetAgent:
     """Plays the network's most likely action, or samples from its policy; keeps the network's state where it has one."""
 
-    def __init__(self, name: str, net: PolicyValueNet, *, stochastic: bool = False, device: str | None = None) -> None:
-        """``device`` (``"cpu"``, ``"cuda"``): where ``net`` is moved and computes; None: where it is.
-
-        Decisions and actions are NumPy arrays in any case. Raises :class:`~nainjaune_env.core.errors.DeviceError` where there is
-        no such device.
-        """
+    def __init__(self, name: str, net: PlayingNet, *, stochastic: bool = False) -> None:
         self.name = name
-        self.net = net if device is None else net.to(check_device(device))
+        self.net = net
         self.stochastic = stochastic
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
@@ -70,17 +80,14 @@ class NetAgent:
         """
         return self.net.evaluate(observation)[1] * np.float32(self.net.payoff_scale)
 
-    def scorer(self) -> FusedInference | TorchScorer:
-        """Returns a copy of the network for rollouts, fused where it is a plain MLP; its logits may differ by rounding.
+    def scorer(self) -> Scorer:
+        """Returns the network for rollouts; a torch network's logits may differ by rounding.
 
         Raises ValueError where it has memory.
         """
         if self.net.recurrent:
             raise ValueError(f"a network with memory ({self.net.recurrent} units) has no logits without its state")
-        chain = self.net.fused()
-        if chain is None:
-            return TorchScorer(self.net)
-        return FusedInference(replace(chain, heads=chain.heads[:1]), device="cpu")
+        return self.net.scorer()
 
     def _logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
         state, observation = decisions.state if self.net.recurrent else None, decisions.observation
@@ -91,59 +98,40 @@ class NetAgent:
         return np.concatenate(parts)
 
 
-class TorchScorer:
-    """The logits of a copy of any network without memory, through torch on the CPU."""
+def folded_layers(agent: Agent) -> list[Layer]:
+    """Returns weight ``(outputs, inputs)`` and bias ``(outputs,)`` of each layer of a plain MLP, for another program to play by.
 
-    def __init__(self, net: PolicyValueNet, dtype: torch.dtype | None = None) -> None:
-        """``dtype`` of the products (None: :func:`fast_dtype`)."""
-        self._net = copy.deepcopy(net).cpu().eval()
-        self._autocast = (dtype or fast_dtype()) is torch.bfloat16
-
-    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Returns logits ``(K, A)``, not masked, of ``observation (K, size)``."""
-        with torch.autocast("cpu", torch.bfloat16, enabled=self._autocast):
-            return self._net.evaluate(observation)[0]
-
-
-def build_net(checkpoint: Checkpoint, setup: Setup, where: str) -> PolicyValueNet:
-    """Returns the network of a checkpoint for the observations of ``setup``; one for all tables is specialised to it.
-
-    Raises :class:`CheckpointError` where the tensors do not fit the network that the checkpoint declares.
+    Inputs are the bytes of an observation as they are: their scale and zero are folded into the first layer, in float32 as all
+    weights, and so are seats and rules where the network is for all tables. A ReLU follows each layer but the last, whose outputs
+    are a logit for each action and then the value. Raises :class:`AgentError` for an agent that is no such network.
     """
-    net = stored_net(checkpoint, layout_of(checkpoint, setup), where)
-    return (specialised(net, setup) if checkpoint.common else net).eval()
+    net = agent.net if isinstance(agent, NetAgent) else None
+    if not isinstance(net, MLPInference) or net.recurrent:
+        raise AgentError(f"Expected a player that is a plain MLP without memory, not {agent.name!r}.")
+    return net.layers
 
 
-def stored_net(checkpoint: Checkpoint, layout: Layout, where: str) -> PolicyValueNet:
-    """Returns the network of a checkpoint as it was trained, for observations of ``layout``.
+def playing_net(checkpoint: Checkpoint, setup: Setup, where: str, device: str | None = None) -> PlayingNet:
+    """Returns the network of a checkpoint for the observations of ``setup``; one for all tables is folded to it.
 
-    Raises :class:`CheckpointError` where the tensors do not fit the network that the checkpoint declares.
+    torch computes it on a ``device`` other than the CPU (None: the CPU), and if ``nets.inference`` has no such network. Raises
+    :class:`CheckpointError` where the tensors do not fit the network that the checkpoint declares,
+    :class:`~nainjaune_env.core.errors.DeviceError` where there is no such device, and :class:`MissingLibraryError` without torch.
     """
-    weights = {name.removeprefix("model."): t for name, t in checkpoint.tensors.items() if name.startswith("model.")}
+    arguments, name = stored_arguments(checkpoint, where), checkpoint.arch["name"]
+    if device not in (None, "cpu") or name not in NAMES:
+        try:
+            from .torch_nets import build_net
+        except ModuleNotFoundError as error:
+            raise MissingLibraryError(f"A network on device={device!r}", str(error.name), "train") from error
+        return build_net(checkpoint, setup, where).to(check_device(device or "cpu"))
+    cls, weights, layout = get_inference(name), playing_weights(checkpoint), layout_of(checkpoint, setup)
     try:
-        net = make_net(checkpoint.arch, layout, checkpoint.actions, torch.Generator())
-        net.load_state_dict(weights)
-    except (RuntimeError, TypeError, ValueError) as error:
+        if checkpoint.common:
+            return cls.at_table(arguments, weights, setup, checkpoint.actions)
+        return cls(arguments, weights, layout, checkpoint.actions)
+    except ValueError as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {as_sentence(error)}") from None
-    return net
-
-
-def specialised(net: PolicyValueNet, setup: Setup) -> PolicyValueNet:
-    """Returns ``net``, which takes the common layout of a game, for the observations of ``setup``, with the same outputs.
-
-    At one setup most of what the common layout adds is constant: seats, rules, and zeros where seats are missing. It moves into
-    the network (:meth:`PolicyValueNet.fold`), which then costs as little as one for the setup alone. Its values are in units of
-    :func:`random_payoff_scale`. Raises ValueError where the network is not on the common layout of the game.
-    """
-    view = CommonView(setup)
-    if net.zero.shape != (view.layout.size,):
-        raise ValueError(f"a network for all tables takes {view.layout.size} bytes, and this one takes {len(net.zero)}")
-    columns = torch.from_numpy(view.places)
-    constant = net.scaled(torch.from_numpy(view.rest)[None])[0].double()
-    constant[columns] = 0.0
-    small = net.fold(setup.layout, columns, constant)
-    small.payoff_scale.fill_(random_payoff_scale(setup))
-    return small
 
 
 def load_net_agent(
@@ -167,4 +155,4 @@ def load_net_agent(
     check_fits(checkpoint, setup, repr(str(path)))
     if not any_rules:
         check_rules(checkpoint, setup, repr(str(path)))
-    return NetAgent(name, build_net(checkpoint, setup, repr(str(path))), stochastic=stochastic, device=device)
+    return NetAgent(name, playing_net(checkpoint, setup, repr(str(path)), device), stochastic=stochastic)

@@ -16,10 +16,6 @@ class ObservationNet(nn.Module):
 
     def __init__(self, layout: Layout) -> None:
         super().__init__()
-        self.set_layout(layout)
-
-    def set_layout(self, layout: Layout) -> None:
-        """Scales observations of ``layout`` from now on."""
         self.register_buffer("zero", torch.from_numpy(layout.zero), persistent=False)
         self.register_buffer("factor", torch.from_numpy(1 / layout.scale), persistent=False)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from dataclasses import asdict
-from typing import Any, ClassVar, Self
+from dataclasses import asdict, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -20,8 +20,9 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 
 from .. import options
+from .common_layout import CommonView
 from .devices import agent_threads
-from .fused_mlp import LinearChain
+from .fused_mlp import FusedInference, LinearChain, fast_dtype
 from .modules import linear
 from .observation_net import ObservationNet
 
@@ -41,8 +42,8 @@ class PolicyValueNet(ObservationNet):
     """The layers before the heads."""
     payoff_scale: Tensor
     columns: Tensor
-    constant: Tensor | None
-    """Inputs that are the same in all observations, with 0 in ``columns``; None where there are none, see :meth:`fold_layers`."""
+    rest: Tensor | None
+    """The bytes of the common layout that observations lack, whose bytes are its ``columns``; None: there are none."""
     policy: nn.Linear
     value: nn.Linear
 
@@ -50,7 +51,7 @@ class PolicyValueNet(ObservationNet):
         """All weights come from ``generator``. ``make_net`` takes the network as data instead."""
         super().__init__(layout)
         self.register_buffer("payoff_scale", torch.ones(()))
-        self.register_buffer("constant", None, persistent=False)
+        self.register_buffer("rest", None, persistent=False)
         self.arguments = arguments
         self.recurrent: int = getattr(arguments, "recurrent", 0)
         self.width = self.build(layout, generator)
@@ -112,31 +113,21 @@ class PolicyValueNet(ObservationNet):
         """Returns the network as a chain of linear layers and ReLUs with the heads policy and value; None where it is none."""
         return None
 
-    def fold(self, layout: Layout, columns: Tensor, constant: Tensor) -> Self:
-        """Returns this network for observations of ``layout``, which are the bytes ``columns (C,) int64`` of its own.
-
-        Its other inputs are ``constant (size,) float64``, scaled, with 0 in ``columns``. The result shares no memory.
-        """
-        net = copy.deepcopy(self)
-        net.set_layout(layout)
-        net.fold_layers(self, columns, constant)
-        return net
-
-    def fold_layers(self, whole: Self, columns: Tensor, constant: Tensor) -> None:
-        """Takes fewer inputs than ``whole``, whose copy this is; arguments as in :meth:`fold`.
-
-        By default the constant inputs are put beside each observation, and the layers stay as they are. An architecture may move
-        them into its biases instead, which is faster.
-        """
-        self.register_buffer("columns", columns, persistent=False)
-        self.register_buffer("constant", constant.float(), persistent=False)
+    def take_table(self, view: CommonView) -> None:
+        """Takes the observations of one setup from now on; before, those of the common layout of its game."""
+        self.register_buffer("columns", torch.from_numpy(view.places), persistent=False)
+        self.register_buffer("rest", torch.from_numpy(view.rest), persistent=False)
 
     def scaled(self, observation: Tensor) -> Tensor:
-        """Returns ``observation (K, size) uint8`` as the floats that the layers take, with constant inputs beside them."""
-        seen = super().scaled(observation)
-        if self.constant is None:
-            return seen
-        return self.constant.repeat(len(seen), 1).index_copy_(1, self.columns, seen)
+        """Returns ``observation (K, size) uint8`` as the floats that the layers take, see :meth:`take_table`."""
+        if self.rest is not None:
+            observation = self.rest.repeat(len(observation), 1).index_copy_(1, self.columns, observation)
+        return super().scaled(observation)
+
+    def scorer(self) -> FusedInference | TorchScorer:
+        """Returns a copy of the network for rollouts, fused where it is a plain MLP; its logits may differ by rounding."""
+        chain = self.fused() if self.rest is None else None
+        return TorchScorer(self) if chain is None else FusedInference(replace(chain, heads=chain.heads[:1]), device="cpu")
 
     @agent_threads()
     @torch.inference_mode()
@@ -155,3 +146,17 @@ class PolicyValueNet(ObservationNet):
         logits, values, after = self(seen, torch.from_numpy(state).to(self.device))
         state[...] = after.float().cpu().numpy()
         return logits.cpu().numpy(), values.cpu().numpy()
+
+
+class TorchScorer:
+    """The logits of a copy of any network without memory, through torch on the CPU."""
+
+    def __init__(self, net: PolicyValueNet, dtype: torch.dtype | None = None) -> None:
+        """``dtype`` of the products (None: :func:`fast_dtype`)."""
+        self._net = copy.deepcopy(net).cpu().eval()
+        self._autocast = (dtype or fast_dtype()) is torch.bfloat16
+
+    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Returns logits ``(K, A)``, not masked, of ``observation (K, size)``."""
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._autocast):
+            return self._net.evaluate(observation)[0]

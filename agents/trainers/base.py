@@ -30,6 +30,7 @@ from ..nets.arch import ARCHS, make_net
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
+from ..nets.torch_nets import tensors_of
 from ..options import check_options, option
 from ..task import CENTRED, FRESH, Task
 from .checkpointing import load_initial_weights, load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
@@ -310,7 +311,7 @@ class BaseTrainer(ABC, Generic[C]):
             config=dataclasses.asdict(self.config),
             common=self.common,
             progress={"decisions": float(self.decisions), "seconds": self.seconds},
-            tensors={name: tensor.cpu() for name, tensor in tensors.items()},
+            tensors={name: tensor.cpu().numpy() for name, tensor in tensors.items()},
         )
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -318,13 +319,14 @@ class BaseTrainer(ABC, Generic[C]):
 
         Raises :class:`~nainjaune_env.core.errors.CheckpointError` if it is of another one, or its tensors do not fit.
         """
+        tensors = tensors_of(checkpoint.tensors)
         with restoring(checkpoint, self.config, self.setup):
             for prefix, module in self.modules.items():
-                module.load_state_dict(without_prefix(prefix, checkpoint.tensors))
+                module.load_state_dict(without_prefix(prefix, tensors))
             for number, starts in enumerate(self.starts):
-                starts.load_state_dict(without_prefix(f"starts.{number}.", checkpoint.tensors))
+                starts.load_state_dict(without_prefix(f"starts.{number}.", tensors))
             for prefix, optimizer in self.optimizers.items():
-                load_optimizer(prefix, optimizer, checkpoint.tensors)
+                load_optimizer(prefix, optimizer, tensors)
             self.decisions = int(checkpoint.progress["decisions"])
             self.seconds = checkpoint.progress["seconds"]
         self.iteration = checkpoint.iteration

@@ -17,8 +17,8 @@ from nainjaune_env.core.spec import Setup
 
 from ..loading import checkpoint_path
 from ..nets.checkpoint import Checkpoint, check_fits, check_objective, load_checkpoint
-from ..nets.net_agent import build_net, stored_net
 from ..nets.policy_value import PolicyValueNet
+from ..nets.torch_nets import build_net, stored_net
 from .config import changed_keys
 
 

@@ -24,6 +24,7 @@ from ..distributed.units import Executor, Payload, Player, WorkUnit, setup_from
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint, save_checkpoint
 from ..nets.net_agent import NetAgent
+from ..nets.torch_nets import as_torch
 from ..nets.upgrade import version_1_keys
 from . import get_trainer
 from .config import PLACEMENT_KEYS, RESUME_KEYS, build
@@ -77,7 +78,7 @@ class LabelPlan:
         labeller.iteration = self.generation
         for agent in networks:
             assert isinstance(agent, NetAgent)
-            labeller.net.load_state_dict(agent.net.state_dict())
+            labeller.net.load_state_dict(as_torch(agent.net).state_dict())
 
         def label(unit: WorkUnit) -> Payload:
             shard = ShardId(labels_run(self.config), self.generation, unit.first)

@@ -17,8 +17,9 @@ from nainjaune_env.registry import get_game
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
-from ..nets.net_agent import NetAgent, specialised
+from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
+from ..nets.torch_nets import specialised
 from ..seeds import Stream, generator
 from ..task import Task
 from .base import EVAL_SEED, BaseConfig

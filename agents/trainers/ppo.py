@@ -30,7 +30,8 @@ from nainjaune_env.core.spec import Setup
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
 from ..nets.fused_mlp import RunPair, fast_dtype
-from ..nets.modules import MAX_UNITS, ValueNet, masked_log_softmax
+from ..nets.inference.base import MAX_UNITS
+from ..nets.modules import ValueNet, masked_log_softmax
 from ..options import option
 from ..sampling import sample
 from ..seeds import Stream

@@ -8,7 +8,7 @@ from typing import Any
 from nainjaune_env.core.errors import ConfigError, quoted
 
 from ..nets.devices import check_device
-from ..nets.modules import check_weights
+from ..nets.inference.base import check_weights
 from ..task import CARRIED
 from .opponents import PAST, SELF
 

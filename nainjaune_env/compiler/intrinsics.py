@@ -127,6 +127,64 @@ def fetch_add(typing_context: Any, words: Any, at: Any, number: Any) -> Any:
     return types.int64(words, types.intp, types.int64), generate
 
 
+UNITS = 64
+"""Outputs of a layer that :func:`sum_units` computes at once: with two rows, 8 registers of AVX-512 and 16 of AVX2."""
+
+
+@intrinsic
+def sum_units(
+    typing_context: Any,
+    out: Any,
+    rows: Any,
+    bias: Any,
+    unit: Any,
+    weight: Any,
+    block: Any,
+    pairs: Any,
+    index: Any,
+    first: Any,
+    last: Any,
+    relu: Any,
+) -> Any:
+    """Writes :data:`UNITS` outputs of a linear layer for two rows, all sums in registers (``nets.inference.chain.sum_block``)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = dict(zip(("out", "bias", "weight", "pairs", "index"), (signature.args[k] for k in (0, 2, 4, 6, 7)), strict=True))
+        given = dict(zip(("out", "bias", "weight", "pairs", "index"), (arguments[k] for k in (0, 2, 4, 6, 7)), strict=True))
+        units, number = ir.VectorType(ir.FloatType(), UNITS), ir.IntType(64)
+        undefined, zero = ir.Constant(units, ir.Undefined), ir.Constant(units, None)
+        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), UNITS), None)
+
+        def pointer(name: str, at: Any) -> Any:
+            return _item(context, builder, kinds[name], given[name], at)
+
+        def vector(name: str, at: Any) -> Any:
+            return builder.bitcast(pointer(name, at), units.as_pointer())
+
+        start = builder.load(vector("bias", arguments[3]), align=4)
+        sums = [cgutils.alloca_once_value(builder, start) for _ in range(2)]
+        with cgutils.for_range_slice(builder, arguments[8], arguments[9], number(1), number) as (k, _):
+            row = builder.sext(builder.load(pointer("index", k)), number)
+            at = builder.add(arguments[5], builder.mul(row, number(UNITS)))
+            weights = builder.load(vector("weight", at), align=4)
+            for which, total in enumerate(sums):
+                value = builder.load(pointer("pairs", builder.add(builder.mul(k, number(2)), number(which))))
+                spread = builder.insert_element(undefined, value, ir.IntType(32)(0))
+                product = builder.fmul(builder.shuffle_vector(spread, undefined, everywhere), weights)
+                builder.store(builder.fadd(builder.load(total), product), total)
+        for total, row in zip(sums, cgutils.unpack_tuple(builder, arguments[1]), strict=True):
+            result = builder.load(total)
+            positive = builder.select(builder.fcmp_ordered(">", result, zero), result, zero)
+            relu_bit = context.get_value_as_data(builder, types.boolean, arguments[10])
+            chosen = builder.select(builder.trunc(relu_bit, ir.IntType(1)), positive, result)
+            builder.store(chosen, vector("out", builder.add(row, arguments[3])), align=4)
+        return context.get_dummy_value()
+
+    integers = types.intp
+    pair = _tuple_of(integers, 2)
+    return types.void(out, pair, bias, integers, weight, integers, pairs, index, integers, integers, types.boolean), generate
+
+
 _X86, _ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
 _YIELD = 1
 """The number of the hint ``yield`` of an ARM processor."""

@@ -22,6 +22,7 @@ from nainjaune_env.core.prng import mix
 from nainjaune_env.core.spec import DETAILS
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, KNOWN, OPENING, LogArrays
+from nainjaune_env.engine.start_values import MAX_START_VALUE
 
 loops: Any
 """``engine.loops`` of the game; bound by ``jit.instantiate``."""
@@ -118,6 +119,10 @@ def begin(session: Any, state: Any, start_values: Any) -> Any:
     """Begins a match or, by the options, a round: its generator has ``state``; ``start_values``: how many there are, or 0."""
     if start_values != 0 and start_values != size.start_values:
         return REFUSED
+    values = view_at(session, at.start_values, (np.int64(start_values),), np.int32)
+    for i in range(start_values):
+        if values[i] < 0 or values[i] > MAX_START_VALUE:
+            return REFUSED
     rules, options = _rules(session)
     tables = view_at(session, at.tables, (1,), table_dtype)
     log = LogArrays(
@@ -127,7 +132,6 @@ def begin(session: Any, state: Any, start_values: Any) -> Any:
     )
     tables[0].rng = np.uint64(state)
     log.marks[1, COUNT] = 0
-    values = view_at(session, at.start_values, (np.int64(start_values),), np.int32)
     loops.start_episode(tables[0], rules, options, values, True, log, 0)
     view_at(session, at.deals, (1,), np.int64)[0] = 0
     _enter_or_step(session, np.int64(-1))

@@ -15,6 +15,7 @@ Start = str | Mapping[str, ArrayLike]
 """``"fresh"``, ``"carried"`` or values by name: the argument ``start`` of a batch."""
 
 MAX_START_VALUE = 1 << 28
+"""The highest; none is below 0."""
 
 
 def parse_start(game: GameSpec, num_tables: int, start: object) -> tuple[NDArray[np.int32], bool]:

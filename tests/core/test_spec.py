@@ -52,6 +52,23 @@ def test_the_kernels_rules_know_the_number_of_players() -> None:
         game.setup()
 
 
+def test_knobs_are_numbers() -> None:
+    knobs = get_game().setup("djeco", decline="always", starting_stack=None, end_on_default=True, stake=3).rules.numbers()
+    assert (knobs.decline, knobs.starting_stack, knobs.end_on_default, knobs.stake) == (2, 0, 1, 3)
+    assert knobs._fields == get_game().setup().rules.names()
+
+
+def test_knobs_that_do_not_go_together_are_refused_in_the_games_sentence() -> None:
+    def refuse(knobs: Any, rules: Any, whole_match: Any, details: Any) -> int:
+        details[:2] = knobs.stake, rules.players
+        return 2 if knobs.stake > 1 else 0
+
+    game = dataclasses.replace(get_game(), refusals=("Not this.", "Stake {0} is too much for {1}."), refuse_rules=refuse)
+    assert game.setup().players == 4
+    with pytest.raises(RulesError, match=r"^Stake 5 is too much for 4\.$"):
+        game.setup(stake=5)
+
+
 def test_a_mask_is_one_word() -> None:
     game = get_game()
     with pytest.raises(GameError, match="at most 63 actions, not 64"):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.net_agent import load_net_agent
@@ -41,7 +40,7 @@ def damage_file(data: bytes, rng: random.Random) -> bytes:
 def equal(one: Checkpoint, two: Checkpoint) -> bool:
     """Returns whether two checkpoints are the same to the bit."""
     plain = [dataclasses.replace(each, tensors={}) for each in (one, two)]
-    tensors = [{name: (t.dtype, t.shape, t.numpy().tobytes()) for name, t in each.tensors.items()} for each in (one, two)]
+    tensors = [{name: (t.dtype, t.shape, t.tobytes()) for name, t in each.tensors.items()} for each in (one, two)]
     return plain[0] == plain[1] and tensors[0] == tensors[1]
 
 
@@ -103,11 +102,11 @@ class Checkpoints(Fuzzer):
         if kind == 0:
             del tensors[name]
         elif kind == 1:
-            tensors[f"{name}.x"] = tensors[name].clone()
+            tensors[f"{name}.x"] = tensors[name].copy()
         elif kind == 2:
-            tensors[name] = tensors[name].flatten()[:-1].clone()
+            tensors[name] = tensors[name].flatten()[:-1]
         elif kind == 3:
-            tensors[name] = tensors[name].to(rng.choice((torch.float16, torch.float64, torch.int64, torch.bool)))
+            tensors[name] = tensors[name].astype(rng.choice((np.float16, np.float64, np.int64, np.bool_)))
         elif kind == 4:
             tensors[name] = tensors[name] * rng.choice((float("nan"), float("inf"), 1e30))
         return tensors

@@ -62,7 +62,16 @@ LIBRARIES: dict[str, set[str]] = {
     "resvg_py": {f"{ENV}.render.raster"},
     "PIL": {f"{ENV}.render.raster", f"{ENV}.render.film"},
     "pygame": {f"{ENV}.render.window"},
-    "torch": {f"{AGENTS}.trainers.*", f"{AGENTS}.nets.*", f"{AGENTS}.cuda.nets", f"{ENV}.envs.torchrl_env"},
+    "torch": {
+        f"{AGENTS}.trainers.*",
+        f"{AGENTS}.nets.arch.*",
+        *(
+            f"{AGENTS}.nets.{name}"
+            for name in ("devices", "fused_mlp", "modules", "observation_net", "policy_value", "torch_nets")
+        ),
+        f"{AGENTS}.cuda.nets",
+        f"{ENV}.envs.torchrl_env",
+    },
     "torchrl": {f"{ENV}.envs.torchrl_env"},
     "tensordict": {f"{ENV}.envs.torchrl_env"},
     "pufferlib": {f"{ENV}.envs.pufferlib_env"},
@@ -214,6 +223,7 @@ def test_a_module_without_a_layer_is_a_fault() -> None:
                 "torch matplotlib tqdm nainjaune_agents nainjaune_env.engine.cuda numba.cuda cuda"
             ),
             "from nainjaune_agents.loading import load_agent": "torch matplotlib tqdm",
+            "load_agent('zoo:strong', make_setup()), load_agent('zoo:strong', make_setup(players=3))": "torch matplotlib tqdm",
             "import nainjaune_agents.arena.tournament, nainjaune_agents.report.report": "torch matplotlib",
             "import nainjaune_agents.trainers.ppo": "matplotlib",
         },

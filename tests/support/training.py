@@ -52,7 +52,7 @@ def same(one: Checkpoint, two: Checkpoint) -> bool:
     assert dataclasses.replace(one, tensors={}, progress={}) == dataclasses.replace(two, tensors={}, progress={})
     assert one.progress["decisions"] == two.progress["decisions"]
     assert one.tensors.keys() == two.tensors.keys()
-    return all(tensor.numpy().tobytes() == two.tensors[name].numpy().tobytes() for name, tensor in one.tensors.items())
+    return all(tensor.tobytes() == two.tensors[name].tobytes() for name, tensor in one.tensors.items())
 
 
 def start_training(folder: Path, config: BaseConfig, *words: str) -> subprocess.Popen[bytes]:

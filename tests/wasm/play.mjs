@@ -25,6 +25,11 @@ for (const [preset, seats] of Object.entries(description.presets)) {
 const refusals = [
   () => game.session({ preset: "none" }),
   () => game.session({ players: 99 }),
+  () => game.session({ players: "2" }),
+  () => game.session({ options: { speed: 1 } }),
+  () => game.session({ options: { whole_match: true } }),
+  () => game.session().begin(1n, [1]),
+  () => { const s = game.session(); s.free(); s.begin(1n); },
   () => game.session().step(0),
   () => { const s = game.session(); s.begin(1n); s.step(62); },
   () => { const s = game.session(); s.begin(1n); s.step("0"); },

@@ -17,9 +17,11 @@ from nainjaune_agents.wasm.network import write_network
 from nainjaune_env import Batch, get_game, make_setup
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.engine.determinize import determinize
+from nainjaune_env.engine.options import EpisodeOptions
 from tests.wasm.conftest import GAMES, SMALL, node
 
 HERE = Path(__file__).parent
+OPTIONS = ", ".join(EpisodeOptions._fields)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -68,6 +70,11 @@ def test_what_is_wrong_is_said_in_a_sentence(folder_of: Callable[[str], Path]) -
     assert [line for line in lines(SMALL, folder) if isinstance(line, str)] == [
         'RangeError: Expected a preset of Signal Lamps (lamps), not "none".',
         'RangeError: The preset "lamps" is for 2 players, not 99.',
+        'RangeError: The preset "lamps" is for 2 players, not 2.',
+        f"RangeError: Expected options ({OPTIONS}), each 0 or 1, not speed: 1.",
+        f"RangeError: Expected options ({OPTIONS}), each 0 or 1, not whole_match: true.",
+        'RangeError: Expected the game\'s start values, or none, not "1".',
+        "RangeError: Expected a session in use, not one that was freed.",
         "RangeError: Expected a legal action, not 0.",
         "RangeError: Expected a legal action, not 62.",
         "RangeError: Expected a legal action, not 0.",

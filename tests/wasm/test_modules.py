@@ -14,6 +14,7 @@ from nainjaune_env.core.errors import DealError, MissingLibraryError, RulesError
 from nainjaune_env.engine import modules
 from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.engine.modules import WORLDS
+from nainjaune_env.engine.start_values import MAX_START_VALUE
 from tests.wasm.conftest import REFUSED, Module, begin, redacted, setups
 
 
@@ -85,6 +86,45 @@ def test_seats_see_and_draw_what_they_may(module: Any) -> None:
         expected = determinize(setup, redacted(setup, batch, seat), np.zeros(WORLDS, np.int64), np.array([9], np.uint64))
         assert worlds.tobytes() == expected.tobytes()
         assert module("resample", 9, WORLDS + 1) == module("resample", 9, 0) == REFUSED
+
+
+def test_start_values_out_of_range_are_refused(module: Any) -> None:
+    game = get_game(module.game)
+    count = sum(game.start_values.values())
+    begin(module, game.setup(), 1, 3)
+    for value in (-1, MAX_START_VALUE + 1):
+        module.session["start_values"][:] = value
+        assert module("begin", 1, count) == (REFUSED if count else 0)
+    module.session["start_values"][:] = MAX_START_VALUE
+    assert module("begin", 1, count) == 0
+    assert module("begin", 1, count + 1) == module("begin", 1, -1) == REFUSED
+
+
+def test_what_is_hidden_does_not_show(module: Any) -> None:
+    """A seat observes the same, may do the same and is advised the same wherever the cards lie that it cannot know."""
+    rng = np.random.default_rng(8)
+    for setup, _ in setups(module.game):
+        batch, session = begin(module, setup, 0, int(rng.integers(2**63))), module.session
+        for _ in range(int(rng.integers(8))):
+            if not batch.done[0]:
+                action = int(rng.choice(np.flatnonzero(batch.mask[0])))
+                batch.step([action])
+                assert module("step", action) == 0
+        if batch.done[0]:
+            continue
+        seat, size, legal = int(batch.seat[0]), setup.layout.size, int(batch.legal[0])
+        assert module("resample", 3, 8) == 0
+        sums = []
+        for world in [batch.tables[0], *session["worlds"][:8].copy()]:
+            session["tables"][0] = world
+            assert module("place", 0) == 0
+            assert session["legal"][0] == legal
+            assert module("observe", seat) == size
+            assert session["observation"][0, :size].tobytes() == batch.observation[0].tobytes()
+            session["sum"] = 0
+            assert module("playouts", -1, 9, legal, 4) == 0
+            sums.append(session["sum"].tolist())
+        assert all(each == sums[0] for each in sums)
 
 
 def test_rules_of_any_knobs_are_packed(module: Any) -> None:

@@ -154,5 +154,5 @@ def test_a_network_decides_as_natively(module: Any, network: Any) -> None:
 
 
 def test_other_players_are_no_networks(tmp_path: Path) -> None:
-    with pytest.raises(AgentError, match=r"^A module computes plain MLPs, without memory, and 'lowest' is none\.$"):
+    with pytest.raises(AgentError, match=r"^Expected a player that is a plain MLP without memory, not 'lowest'\.$"):
         write_network(tmp_path / "x.bin", load_agent("lowest", make_setup()), make_setup())

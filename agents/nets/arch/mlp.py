@@ -7,41 +7,22 @@ observation, this prediction, and the state, whose weights start at 0: at first 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Self
-
 import torch
 from torch import Tensor, nn
 
 from nainjaune_env.core.layout import Layout
 
-from ... import options
-from ...options import option
 from ..fused_mlp import LinearChain, linear_chain
-from ..modules import MAX_UNITS, check_weights, fold_inputs, gru, linear, mlp
+from ..inference.mlp import MLPInference
+from ..modules import gru, linear, mlp
 from ..policy_value import PolicyValueNet
 
 
 class MLP(PolicyValueNet):
     """Linear layers and ReLUs, and a GRU where ``recurrent`` is not 0."""
 
-    @dataclass(frozen=True)
-    class Arguments(options.Arguments):
-        """The arguments of the network."""
-
-        hidden: list[int] = option([256, 256], "widths of the hidden layers", low=1, high=MAX_UNITS)
-        recurrent: int = option(
-            0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MAX_UNITS
-        )
-
-        def check(self) -> None:
-            """Raises :class:`ConfigError` for a network with too many weights."""
-            hidden, memory = self.hidden, self.recurrent
-            first = hidden[0] if hidden else 0
-            check_weights(3 * memory * (memory + first) + memory * first + sum(a * b for a, b in pairwise(hidden)))
-
-    arguments: Arguments
+    Arguments = MLPInference.Arguments
+    arguments: MLPInference.Arguments
     body: nn.Sequential
     look: nn.Sequential
     gru: nn.GRU
@@ -51,6 +32,8 @@ class MLP(PolicyValueNet):
 
     def build(self, layout: Layout, generator: torch.Generator) -> int:
         """See :meth:`PolicyValueNet.build`."""
+        self.register_buffer("private", torch.from_numpy(layout.private), persistent=False)
+        self.register_buffer("private_high", torch.from_numpy(layout.high[layout.private]).float(), persistent=False)
         # drawn for recurrent networks too, which replace it: so a seed gives the weights that it always gave
         hidden, inputs = self.arguments.hidden, layout.size
         self.body = mlp(inputs, hidden, generator)
@@ -67,12 +50,6 @@ class MLP(PolicyValueNet):
                 with torch.no_grad():
                     first.weight[:, -self.recurrent :] = 0.0
         return hidden[-1] if hidden else inputs
-
-    def set_layout(self, layout: Layout) -> None:
-        """Sets the layout, the bytes of it that are private, and their highest values."""
-        super().set_layout(layout)
-        self.register_buffer("private", torch.from_numpy(layout.private), persistent=False)
-        self.register_buffer("private_high", torch.from_numpy(layout.high[layout.private]).float(), persistent=False)
 
     def trunk(
         self, observation: Tensor, state: Tensor | None = None, sequences: Tensor | None = None
@@ -97,19 +74,4 @@ class MLP(PolicyValueNet):
 
     def fused(self) -> LinearChain | None:
         """See :meth:`PolicyValueNet.fused`; a network with memory is no chain of layers."""
-        return None if self.recurrent or self.constant is not None else linear_chain(self, self.body, [self.policy, self.value])
-
-    def fold_layers(self, whole: Self, columns: Tensor, constant: Tensor) -> None:
-        """See :meth:`PolicyValueNet.fold_layers`: constants go into the biases of the first layers, if there are any."""
-        if not self.arguments.hidden:
-            super().fold_layers(whole, columns, constant)
-            return
-        inputs = columns
-        if self.recurrent:
-            recall_rows = torch.isin(whole.private, columns[self.private]).nonzero().squeeze(1)
-            size, recalled = len(constant), len(whole.private)
-            inputs = torch.cat([columns, size + recall_rows, size + recalled + torch.arange(self.recurrent)])
-            fold_inputs(self.look[0], constant, columns)
-            self.recall.weight = nn.Parameter(whole.recall.weight.detach()[recall_rows])
-            self.recall.bias = nn.Parameter(whole.recall.bias.detach()[recall_rows])
-        fold_inputs(self.body[0], constant, inputs)
+        return None if self.recurrent else linear_chain(self, self.body, [self.policy, self.value])

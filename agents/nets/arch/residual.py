@@ -10,17 +10,13 @@ architecture", 2020 (normalisation before the block); Zhang et al., "Fixup initi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
-
 import torch
 from torch import Tensor, nn
 
 from nainjaune_env.core.layout import Layout
 
-from ... import options
-from ...options import option
-from ..modules import MAX_UNITS, check_weights, fold_inputs, linear
+from ..inference.residual import ResidualInference
+from ..modules import linear
 from ..policy_value import PolicyValueNet
 
 
@@ -42,18 +38,8 @@ class Block(nn.Module):
 class Residual(PolicyValueNet):
     """A residual MLP; it has no memory."""
 
-    @dataclass(frozen=True)
-    class Arguments(options.Arguments):
-        """The arguments of the network."""
-
-        width: int = option(256, "width of all layers", low=1, high=MAX_UNITS)
-        blocks: int = option(2, "residual blocks, of two layers each", low=1, high=1024)
-
-        def check(self) -> None:
-            """Raises :class:`ConfigError` for a network with too many weights."""
-            check_weights(2 * self.blocks * self.width**2)
-
-    arguments: Arguments
+    Arguments = ResidualInference.Arguments
+    arguments: ResidualInference.Arguments
     body: nn.Sequential
 
     def build(self, layout: Layout, generator: torch.Generator) -> int:
@@ -68,7 +54,3 @@ class Residual(PolicyValueNet):
     ) -> tuple[Tensor, Tensor | None]:
         """See :meth:`PolicyValueNet.trunk`."""
         return self.body(self.scaled(observation)), None
-
-    def fold_layers(self, whole: Self, columns: Tensor, constant: Tensor) -> None:
-        """See :meth:`PolicyValueNet.fold_layers`: constants go into the biases of the first layer."""
-        fold_inputs(self.body[0], constant, columns)

@@ -43,5 +43,5 @@ def test_a_network_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_a_player_that_is_no_plain_network_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["--player", "lowest"], ["--game", "batasaurus"]):  # the latter remembers
         assert main(["network", str(tmp_path / "x.bin"), *words]) == 2
-        assert "A module computes plain MLPs, without memory, and " in capsys.readouterr().err
+        assert "Expected a player that is a plain MLP without memory, not " in capsys.readouterr().err
     assert not (tmp_path / "x.bin").exists()

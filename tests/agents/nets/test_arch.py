@@ -20,8 +20,10 @@ from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.arch.residual import Residual
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.common_layout import CommonView, common_layout
-from nainjaune_agents.nets.net_agent import NetAgent, specialised
+from nainjaune_agents.nets.inference import NAMES, get_inference
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.policy_value import PolicyValueNet
+from nainjaune_agents.nets.torch_nets import as_torch, specialised
 from nainjaune_agents.search.rollouts import ByLogits, seat_policy
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.layout import Layout
@@ -44,7 +46,7 @@ def net_of(arch: str, setup: Setup, seed: int = 3, layout: Layout | None = None)
 
 
 def test_names() -> None:
-    assert set(arch_names()) == set(SMALL)
+    assert set(arch_names()) == set(SMALL) == set(NAMES)
     assert (get_arch("mlp"), get_arch("residual")) == (MLP, Residual)
     with pytest.raises(ConfigError, match=r"Unknown arch 'residul'\. Did you mean 'residual'\?"):
         get_arch("residul")
@@ -189,7 +191,7 @@ def test_it_starts_with_an_almost_uniform_policy_and_values_near_0(arch: str) ->
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_a_search_plays_out_rounds_by_it(arch: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its scorer gives the logits of the network, and stays as the network was."""
-    for module in ("net_agent", "fused_mlp"):
+    for module in ("policy_value", "fused_mlp"):
         monkeypatch.setattr(f"nainjaune_agents.nets.{module}.fast_dtype", lambda: dtype)
     setup = small()
     net, observation = stirred(net_of(arch, setup)), Batch(setup, 200).observation
@@ -215,19 +217,23 @@ def test_at_one_table_a_network_for_all_is_the_same(arch: str) -> None:
 def test_its_checkpoint_plays_as_it_does(arch: str, tmp_path: Path) -> None:
     setup = small()
     net = stirred(net_of(arch, setup))
-    tensors = {f"model.{name}": tensor for name, tensor in net.state_dict().items()}
+    tensors = {f"model.{name}": tensor.numpy() for name, tensor in net.state_dict().items()}
     save_checkpoint(tmp_path / FILE_NAME, make(setup, arch=net.arch, tensors=tensors))
     assert load_checkpoint(tmp_path).arch == SMALL[arch]
     agent = load_agent(str(tmp_path), setup)
     assert isinstance(agent, NetAgent)
-    assert type(agent.net) is get_arch(arch)
-    observation = Batch(setup, 20).observation
-    assert np.array_equal(agent.net.evaluate(observation)[0], net.evaluate(observation)[0])
+    assert type(agent.net) is get_inference(arch)
+    observation, expected = Batch(setup, 20).observation, net.evaluate(Batch(setup, 20).observation)
+    for one, two in zip(agent.net.evaluate(observation), expected, strict=True):
+        assert one == pytest.approx(two, rel=1e-4, abs=1e-4)
+    assert np.array_equal(as_torch(agent.net).evaluate(observation)[0], expected[0])
 
 
 def test_a_head_whose_tensors_do_not_fit_is_refused_in_one_sentence(tmp_path: Path) -> None:
     save_checkpoint(tmp_path / FILE_NAME, make(small(), arch={"name": "mlp", "hidden": [7]}))
-    with pytest.raises(CheckpointError, match=r"those of its network: (.|\n)*size mismatch(.|\n)*[^.]\.$"):
+    with pytest.raises(
+        CheckpointError, match=r"those of its network: expected floats of the shape \(7, \d+\) as body\.0\.weight, [^.]*[^.]\.$"
+    ):
         load_agent(str(tmp_path), small())
 
 

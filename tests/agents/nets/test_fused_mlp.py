@@ -79,7 +79,7 @@ def bodies(inputs: int) -> dict[str, nn.Module]:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_any_other_body_is_computed_as_it_is(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not as if it were linear layers and ReLUs, in which case logits would be off by 0.5 and more."""
-    monkeypatch.setattr("nainjaune_agents.nets.net_agent.fast_dtype", lambda: dtype)
+    monkeypatch.setattr("nainjaune_agents.nets.policy_value.fast_dtype", lambda: dtype)
     torch.manual_seed(1)
     setup = SETUPS[0]
     net = net_for(setup)

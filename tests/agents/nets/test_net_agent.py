@@ -39,9 +39,10 @@ def test_an_agent_computes_with_its_own_number_of_threads(threads: int, monkeypa
     seen: list[int] = []
     compute = FusedInference._compute
     monkeypatch.setattr(FusedInference, "_compute", lambda *given: (seen.append(torch.get_num_threads()), compute(*given)))
-    agent = NetAgent("net", fresh_net(small()))
+    net = fresh_net(small())
+    agent = NetAgent("net", net)
     fused = agent.scorer()
-    agent.net.policy.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
+    net.policy.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
     decisions = DecisionBatch(Batch(small(), 4, seed=1), np.arange(4))
     before = torch.get_num_threads()
     try:

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.numpy import save_file
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets import checkpoint as checkpoint_files
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.torch_nets import as_torch
 from nainjaune_agents.nets.upgrade import upgraded_config, upgraded_header, version_1_keys
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.expert import Config
@@ -49,8 +50,8 @@ def test_a_checkpoint_of_version_1_plays_by_its_weights(run: Path) -> None:
     agent = load_agent(str(run), checkpoint.setup)
     assert isinstance(agent, NetAgent)
     observation = Batch(checkpoint.setup, 5, seed=1).observation
-    x = agent.net.scaled(torch.from_numpy(observation)).numpy()
-    weights = {name.removeprefix("model."): tensor.numpy() for name, tensor in checkpoint.tensors.items()}
+    x = as_torch(agent.net).scaled(torch.from_numpy(observation)).numpy()
+    weights = {name.removeprefix("model."): tensor for name, tensor in checkpoint.tensors.items()}
     for layer in ("body.0", "body.2"):
         x = np.maximum(x @ weights[f"{layer}.weight"].T + weights[f"{layer}.bias"], 0)
     expected = x @ weights["policy.weight"].T + weights["policy.bias"]
@@ -121,7 +122,7 @@ def test_what_version_1_could_not_say_stays_as_it_is() -> None:
 def test_a_network_that_observed_plies_names_what_was_removed(tmp_path: Path) -> None:
     """Its header says ``history``; others say 0 or nothing."""
     about = json.dumps({"hidden": [4, 4], "history": 6, "config": {}, **HEADER})
-    tensors = {"a": torch.zeros(2)}
+    tensors = {"a": np.zeros(2, np.float32)}
     head = {"format": "nainjaune-checkpoint", "version": "1", "about": about, "sha256": checkpoint_files._digest(about, tensors)}
     save_file(tensors, tmp_path / "old", metadata=head)
     with pytest.raises(CheckpointError, match=r"observes 6 plies of the round \('history'\), which was removed on 2026-11-25"):

@@ -11,6 +11,7 @@ import torch
 
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.torch_nets import tensors_of
 from nainjaune_agents.options import option
 from nainjaune_agents.trainers.checkpointing import (
     load_optimizer,
@@ -49,7 +50,8 @@ def kept(seed: int = 1) -> tuple[Checkpoint, MLP, torch.optim.Optimizer]:
     net, optimizer = net_and_optimizer(seed)
     stepped(net, optimizer)
     tensors = with_prefix("model.", net.state_dict()) | optimizer_tensors("optimizer.", optimizer)
-    checkpoint = dataclasses.replace(make(small()), config=dataclasses.asdict(Toy()), tensors=tensors)
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    checkpoint = dataclasses.replace(make(small()), config=dataclasses.asdict(Toy()), tensors=arrays)
     return checkpoint, net, optimizer
 
 
@@ -59,11 +61,12 @@ def test_a_network_and_its_optimizer_continue_from_a_checkpoint(tmp_path: Path) 
     save_checkpoint(tmp_path / "a.safetensors", checkpoint)
     read = load_checkpoint(tmp_path / "a.safetensors")
     other, fresh = net_and_optimizer(2)
+    tensors = tensors_of(read.tensors)
     with restoring(read, Toy(), small()):
-        other.load_state_dict(without_prefix("model.", read.tensors))
-        load_optimizer("optimizer.", fresh, read.tensors)
+        other.load_state_dict(without_prefix("model.", tensors))
+        load_optimizer("optimizer.", fresh, tensors)
     forgetful, anew = net_and_optimizer(2)
-    forgetful.load_state_dict(without_prefix("model.", read.tensors))
+    forgetful.load_state_dict(without_prefix("model.", tensors))
     for each in ((net, optimizer), (other, fresh), (forgetful, anew)):
         stepped(*each)
     assert all(torch.equal(one, two) for one, two in zip(net.parameters(), other.parameters(), strict=True))
@@ -81,6 +84,6 @@ def test_a_checkpoint_is_restored_in_its_own_run_only() -> None:
     without = {name: tensor for name, tensor in checkpoint.tensors.items() if name != "model.value.bias"}
     torn = dataclasses.replace(checkpoint, tensors=without)
     with pytest.raises(CheckpointError, match=r"(?s)does not fit its configuration: .*value\.bias"), restoring(torn, own, setup):
-        net.load_state_dict(without_prefix("model.", torn.tensors))
+        net.load_state_dict(without_prefix("model.", tensors_of(torn.tensors)))
     with pytest.raises(CheckpointError, match="does not fit its configuration: 'seconds'"), restoring(checkpoint, own, setup):
         dict[str, float]()["seconds"]

@@ -177,7 +177,6 @@ def test_a_run_goes_on_from_a_gpu_and_to_one(tmp_path: Path, devices: tuple[str,
     assert left.iteration == 4
     assert left.tensors.keys() == halfway.tensors.keys()
     for name, tensor in left.tensors.items():
-        assert tensor.device.type == "cpu"
         assert tensor.shape == halfway.tensors[name].shape
-        assert torch.isfinite(tensor).all()
-    assert not torch.equal(left.tensors["model.policy.weight"], halfway.tensors["model.policy.weight"])
+        assert np.isfinite(tensor).all()
+    assert not np.array_equal(left.tensors["model.policy.weight"], halfway.tensors["model.policy.weight"])

@@ -35,7 +35,7 @@ SMALL = {"shards": 3, "rollouts": "net", "prior": 1.0, "shard": 20, "epochs": 1}
 def contents(folder: Path) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """The bytes of all shards, and of all weights."""
     labels = {path.name: path.read_bytes() for path in (folder / LABELS).iterdir()}
-    return labels, {name: tensor.numpy().tobytes() for name, tensor in load_checkpoint(folder).tensors.items()}
+    return labels, {name: tensor.tobytes() for name, tensor in load_checkpoint(folder).tensors.items()}
 
 
 def use(executor: Executor, patch: pytest.MonkeyPatch) -> None:

@@ -41,5 +41,5 @@ def make_common(setup: Setup) -> Any:
     """The checkpoint of a small net for all tables of a game."""
     layout = common_layout(setup.game)
     net = mlp(setup, [6], layout=layout)
-    tensors = {f"model.{key}": tensor for key, tensor in net.state_dict().items()}
+    tensors = {f"model.{key}": tensor.numpy() for key, tensor in net.state_dict().items()}
     return make(setup, common=True, layout=layout.fingerprint, tensors=tensors)

@@ -1,0 +1,20 @@
+"""Networks that play with NumPy and compiled code alone, by name: each is a module with one subclass of ``InferenceNet``.
+
+A module has the name of the arch whose weights it takes (``nets.arch``). An arch without one plays through torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from .base import InferenceNet
+
+NAMES = ("mlp", "residual")
+"""The archs that play without torch."""
+
+
+def get_inference(name: str) -> type[InferenceNet]:
+    """Returns the class of the arch ``name``, one of :data:`NAMES`."""
+    module = importlib.import_module(f"{__name__}.{name}")
+    classes = (value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__)
+    return next(cls for cls in classes if issubclass(cls, InferenceNet))
