@@ -145,13 +145,13 @@ def _opponents(game: str, opponents: Mapping[str, Sequence[Mapping[str, str]]]) 
 
 
 def _is_seated(game: str, agent: str) -> bool:
-    return agent in heuristics(game) or (agent == STRONG and _network(get_game(game)) is not None)
+    return agent in heuristics(game) or (agent == STRONG and _network(game) is not None)
 
 
 @functools.cache
-def _network(game: GameSpec) -> bytes | None:
+def _network(game: str) -> bytes | None:
     """Returns the network of the strongest player of the game's default table; None where a module cannot compute it."""
-    setup = game.setup()
+    setup = get_game(game).setup()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "network.bin")
         try:
@@ -166,7 +166,7 @@ def _game_files(game: GameSpec, modules: Path) -> dict[str, bytes]:
         build(game, modules, [wasm.__name__])
     networks: dict[str, str] = {}
     files: dict[str, bytes] = {}
-    network = _network(game)
+    network = _network(game.name)
     if network is not None:
         setup = f"{game.default_preset}-{game.default_players}"
         networks[setup] = f"games/{game.name}/{setup}.bin"
