@@ -1,6 +1,7 @@
 // The form for a new table, and the host's list of tables with the invitations that this browser keeps.
 
 import { choice, fill, labelled, make } from "./dom.js";
+import { storage } from "./storage.js";
 
 const KEPT = "nainjaune-tables";
 const MAX_KEPT = 20;
@@ -139,12 +140,13 @@ function knobValue(knob, field) {
 /** Keeps the links to a table that was made, in this browser alone. */
 export function keepMade({ table, title, links }) {
   const others = keptTables().filter((kept) => !kept.table || kept.table !== table);
-  localStorage.setItem(KEPT, JSON.stringify([{ table, title, links }, ...others].slice(0, MAX_KEPT)));
+  storage.set(KEPT, JSON.stringify([{ table, title, links }, ...others].slice(0, MAX_KEPT)));
 }
 
 function keptTables() {
   try {
-    return JSON.parse(localStorage.getItem(KEPT)) ?? [];
+    const kept = JSON.parse(storage.get(KEPT));
+    return Array.isArray(kept) ? kept.filter((each) => Array.isArray(each?.links)) : [];
   } catch {
     return [];
   }

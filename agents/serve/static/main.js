@@ -7,6 +7,7 @@ import { fetchUntilThere } from "./fetching.js";
 import { allowPlay, firstScreen } from "./first_screen.js";
 import { allowStart, keepMade, keptLinks, moreOf, refuseForm, showTables } from "./lobby.js";
 import { showReplay, unpack } from "./replay.js";
+import { storage } from "./storage.js";
 import { TablePage } from "./table.js";
 import { openRecords, saveFile, takeDrops, uploadCard } from "./uploads.js";
 
@@ -32,7 +33,8 @@ const connection = new Connection(heard, (state) => {
 });
 
 function showState() {
-  document.getElementById("status").textContent = texts[document.body.dataset.connection] ?? "";
+  const state = texts[document.body.dataset.connection] ?? "";
+  document.getElementById("status").textContent = storage.works || !state ? state : `${state}. ${texts.no_storage}`;
 }
 
 function heard(message) {
@@ -45,7 +47,7 @@ function heard(message) {
     page ??= tablePage();
     page.show(message);
   } else if (message.type === "host") {
-    localStorage.setItem(HOST, shown);
+    storage.set(HOST, shown);
     showHome();
     if (!form) return send("catalogue");
     allowStart(true); // after a reconnection: what has been filled in stays
@@ -135,9 +137,9 @@ const openFile = (text) => openRecords(text, notice, texts, send);
 const unreadable = () => (notice.textContent = texts.no_text);
 
 /** The link to the form, for the host alone. */
-const showHome = () => (document.getElementById("home").hidden = localStorage.getItem(HOST) === null);
+const showHome = () => (document.getElementById("home").hidden = storage.get(HOST) === null);
 
-const token = () => location.hash.slice(1).split("&")[0] || localStorage.getItem(HOST) || "-";
+const token = () => location.hash.slice(1).split("&")[0] || storage.get(HOST) || "-";
 
 /** Returns the texts of a language: from the server, as soon as it answers, or undefined where `signal` comes first. */
 async function textsOf(name, signal) {
@@ -176,9 +178,9 @@ async function begin() {
   connection.greet({ token: shown, language: language.value });
 }
 
-language.value = localStorage.getItem(LANGUAGE) ?? (navigator.language.startsWith("fr") ? "fr" : "en");
+language.value = storage.get(LANGUAGE) ?? (navigator.language.startsWith("fr") ? "fr" : "en");
 language.addEventListener("change", () => {
-  localStorage.setItem(LANGUAGE, language.value);
+  storage.set(LANGUAGE, language.value);
   begin();
 });
 window.addEventListener("hashchange", () => token() !== shown && begin()); // another position of a replay is the replay's

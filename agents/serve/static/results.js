@@ -1,6 +1,7 @@
 // The results of the matches that were played in this browser, which keeps them and sends them nowhere.
 
 import { fill, make } from "./dom.js";
+import { storage } from "./storage.js";
 
 const KEPT = "nainjaune-results";
 const MOST = 200;
@@ -8,7 +9,7 @@ const MOST = 200;
 /** Returns the results, the newest last; none where the browser keeps nothing or something else. */
 export function keptResults() {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEPT));
+    const kept = JSON.parse(storage.get(KEPT));
     return Array.isArray(kept) ? kept.filter((each) => typeof each?.game === "string" && Number.isInteger(each.place)) : [];
   } catch {
     return [];
@@ -22,7 +23,7 @@ export function keepResult(view) {
   const others = keptResults().filter((each) => each.link !== link);
   const result = { link, game: view.game, preset: view.preset, place: view.standings[view.seat], players: view.names.length, total: view.totals[view.seat], at: Date.now() };
   const known = keptResults().find((each) => each.link === link);
-  localStorage.setItem(KEPT, JSON.stringify([...others, { ...result, at: known?.at ?? result.at }].slice(-MOST)));
+  storage.set(KEPT, JSON.stringify([...others, { ...result, at: known?.at ?? result.at }].slice(-MOST)));
 }
 
 /** Returns a card with the results; null if there are none. */

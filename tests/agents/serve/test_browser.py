@@ -356,6 +356,24 @@ def test_the_first_screen_in_french_on_a_small_dark_screen(served: Served, opene
     expect(page.locator(".opponent")).to_have_count(1)
 
 
+def test_a_browser_that_keeps_nothing_says_so_and_plays(browser: Browser, served: Served) -> None:
+    context = browser.new_context(locale="en-GB", reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
+    context.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })"
+    )
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(served.link)
+    page.get_by_role("button", name="Batasaurus").click()
+    page.get_by_role("button", name="Play", exact=True).click()
+    assert wait_for_turn(page) == "mine"
+    expect(page.locator("#status")).to_contain_text("This browser keeps nothing")
+    context.close()
+    assert problems == []
+
+
 def test_one_click_plays_and_a_slip_is_taken_back(served: Served, opened: Opener) -> None:
     page = opened(served.link)
     faces = page.locator(".opponent .avatar")

@@ -1,5 +1,7 @@
 // Short sounds, made and not loaded. They are off until somebody switches them on.
 
+import { storage } from "../storage.js";
+
 const KEPT = "nainjaune-sound";
 
 const SOUNDS = {
@@ -13,12 +15,12 @@ const SOUNDS = {
 class Sounds {
   constructor() {
     this.context = null;
-    this.on = localStorage.getItem(KEPT) === "on";
+    this.on = storage.get(KEPT) === "on";
   }
 
   set(on) {
     this.on = on;
-    localStorage.setItem(KEPT, on ? "on" : "off");
+    storage.set(KEPT, on ? "on" : "off");
     this.play("turn");
   }
 
