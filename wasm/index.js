@@ -82,8 +82,9 @@ export class Game {
   /** Returns the number of a heuristic. */
   agent(name) {
     const { agents, title } = this.description;
-    if (!Object.hasOwn(agents, name))
+    if (!Object.hasOwn(agents, name)) {
       throw new RangeError(`Expected a player of ${title} (${Object.keys(agents).join(", ")}), not "${name}".`);
+    }
     return agents[name].number;
   }
 

@@ -18,12 +18,17 @@ const SILENT = "~";
 const POTS = 5;
 const POT_LIMIT = 1 << 28;
 
+/** Says why a record is refused. */
+function refuse(sentence) {
+  throw new RangeError(sentence);
+}
+
 // ---- any game ----------------------------------------------------------------------------------------------------------
 
 /** Returns the record of the finished episode of a session, which began with a match's first deal. */
 export function recordOf(session, { agents, seed }) {
   const { description } = session.game;
-  if (!session.done) throw new RangeError("A record is of a finished episode, and this one is not.");
+  if (!session.done) refuse("A record is of a finished episode, and this one is not.");
   const single = session.options.whole_match ? {} : description.single_round; // a round by itself is a match of one round
   const rules = { ...session.rules, ...single };
   const { preset, players } = session;
@@ -64,7 +69,7 @@ export function parseRecord(text) {
   try {
     record = JSON.parse(text);
   } catch (error) {
-    throw new RangeError(`Expected a record as JSON: ${error.message}.`);
+    refuse(`Expected a record as JSON: ${error.message}.`);
   }
   if (Number.isInteger(record?.seed) && !Number.isSafeInteger(record.seed)) {
     record.seed = BigInt(/"seed"\s*:\s*(\d+)/.exec(text)?.[1] ?? -1);
@@ -105,7 +110,7 @@ export class Replay {
   /** Plays a round, from 1: yields null when it is dealt, then each move after it is made; `session` stands there. */
   *round(number) {
     if (!Number.isInteger(number) || number < 1 || number > this.rounds) {
-      throw new RangeError(`Expected one of the rounds 1 to ${this.rounds}, not ${number}.`);
+      refuse(`Expected one of the rounds 1 to ${this.rounds}, not ${number}.`);
     }
     yield* this.#transcriber.play(this.session, this.record, number, null);
   }
@@ -120,12 +125,11 @@ export class Replay {
     let before = { first: true };
     for (let number = 1; number <= rounds.length; number += 1) {
       if (this.#isOver() && !before.first)
-        throw new RangeError(`Round ${number}: expected no more rounds, for the match was over after round ${number - 1}.`);
+        refuse(`Round ${number}: expected no more rounds, for the match was over after round ${number - 1}.`);
       for (const _ of this.#transcriber.play(this.session, this.record, number, before));
       before = this.#transcriber.after(this.session);
     }
-    if (before.first || !this.#isOver())
-      throw new RangeError(`The record: expected a round ${rounds.length + 1}, for the match is not over.`);
+    if (before.first || !this.#isOver()) refuse(`The record: expected a round ${rounds.length + 1}, for the match is not over.`);
     for (const [key, value] of Object.entries(this.#transcriber.end(this.session)))
       checkEqual("The end", key, this.record[key], value);
   }
@@ -136,56 +140,50 @@ export class Replay {
 }
 
 function transcriberOf(description) {
-  if (!Object.hasOwn(TRANSCRIBERS, description.game))
-    throw new RangeError(`There are no records of ${description.title} in JavaScript.`);
+  if (!Object.hasOwn(TRANSCRIBERS, description.game)) refuse(`There are no records of ${description.title} in JavaScript.`);
   return TRANSCRIBERS[description.game];
 }
 
 function checkHead(description, record) {
   if (record === null || typeof record !== "object" || Array.isArray(record))
-    throw new RangeError(`A record is an object, not ${shown(record)}.`);
-  if (record.format !== FORMAT)
-    throw new RangeError(`Expected a record with the format "${FORMAT}", and it has ${shown(record.format)}.`);
+    refuse(`A record is an object, not ${shown(record)}.`);
+  if (record.format !== FORMAT) refuse(`Expected a record with the format "${FORMAT}", and it has ${shown(record.format)}.`);
   if (record.version !== VERSION) {
     const newer = record.version > VERSION ? ": it was written by a newer version of the game" : "";
-    throw new RangeError(`Expected a record of version ${VERSION}, and it is of version ${shown(record.version)}${newer}.`);
+    refuse(`Expected a record of version ${VERSION}, and it is of version ${shown(record.version)}${newer}.`);
   }
-  if (record.game !== description.game)
-    throw new RangeError(`Expected a record of ${description.game}, and it is of ${shown(record.game)}.`);
+  if (record.game !== description.game) refuse(`Expected a record of ${description.game}, and it is of ${shown(record.game)}.`);
   if (!Number.isInteger(record.players))
-    throw new RangeError(`The record: expected 'players' to be a whole number, not ${shown(record.players)}.`);
+    refuse(`The record: expected 'players' to be a whole number, not ${shown(record.players)}.`);
 }
 
 function checkNames({ agents, players, seed }) {
   checkList("The record", "agents", agents, (name) => typeof name === "string" && [...name].length <= LONGEST_NAME, players);
   const whole = typeof seed === "bigint" || Number.isSafeInteger(seed);
   if (seed !== null && !(whole && seed >= 0 && seed <= HIGHEST_SEED)) {
-    throw new RangeError(
-      `The record: expected 'seed' to be a whole number from 0 to ${HIGHEST_SEED} or null, not ${shown(seed)}.`,
-    );
+    refuse(`The record: expected 'seed' to be a whole number from 0 to ${HIGHEST_SEED} or null, not ${shown(seed)}.`);
   }
 }
 
 function checkKeys(where, given, names, optional = []) {
   if (given === null || typeof given !== "object" || Array.isArray(given))
-    throw new RangeError(`${where}: expected an object, not ${shown(given)}.`);
+    refuse(`${where}: expected an object, not ${shown(given)}.`);
   const missing = names.filter((name) => !Object.hasOwn(given, name));
-  if (missing.length) throw new RangeError(`${where}: expected the keys ${missing.join(", ")}, which are missing.`);
+  if (missing.length) refuse(`${where}: expected the keys ${missing.join(", ")}, which are missing.`);
   const unknown = Object.keys(given).filter((name) => !names.includes(name) && !optional.includes(name));
-  if (unknown.length) throw new RangeError(`${where}: unknown keys ${unknown.join(", ")}.`);
+  if (unknown.length) refuse(`${where}: unknown keys ${unknown.join(", ")}.`);
 }
 
 function checkList(where, name, given, fits, length) {
   if (!Array.isArray(given) || !given.every(fits) || (length !== undefined && given.length !== length)) {
-    throw new RangeError(
+    refuse(
       `${where}: expected '${name}' to be a list${length === undefined ? "" : ` of ${length}`} that fits, not ${shown(given)}.`,
     );
   }
 }
 
 function checkEqual(where, name, given, expected) {
-  if (!isEqual(given, expected))
-    throw new RangeError(`${where}: expected '${name}' to be ${shown(expected)}, not ${shown(given)}.`);
+  if (!isEqual(given, expected)) refuse(`${where}: expected '${name}' to be ${shown(expected)}, not ${shown(given)}.`);
 }
 
 function isEqual(one, other) {
@@ -264,23 +262,21 @@ const nainJaune = {
     for (const [place, given] of written.moves.entries()) {
       const at = `${where}, move ${place + 1}`;
       if (session.field("stage")[0] !== PLAYING)
-        throw new RangeError(`${at}: expected no more moves, for the round is over; the record has ${shown(given)}.`);
+        refuse(`${at}: expected no more moves, for the round is over; the record has ${shown(given)}.`);
       const { seat } = session;
       const legal = movesOf(session, hands[seat], session.legal);
       if (!isMove("string")(given) || given[0] !== seat || !legal.includes(given[1])) {
-        throw new RangeError(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
+        refuse(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
       }
       if (written.legal !== undefined && !isEqual([...written.legal[place]].sort(), [...legal].sort())) {
-        throw new RangeError(
-          `${at}: expected 'legal' to hold exactly ${legal.join(", ")}, and it holds ${shown(written.legal[place])}.`,
-        );
+        refuse(`${at}: expected 'legal' to hold exactly ${legal.join(", ")}, and it holds ${shown(written.legal[place])}.`);
       }
       takeCard(hands[seat], given[1]);
       session.ply(actionOf(session, given[1]));
       yield given;
     }
     if (session.field("stage")[0] === PLAYING)
-      throw new RangeError(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
+      refuse(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
     for (const [key, value] of Object.entries(outcomeOf(session))) checkEqual(where, key, written[key], value);
   },
 
@@ -306,7 +302,7 @@ function checkStart(session, written, before, where) {
   checkEqual(where, "stacks", written.stacks, Array(players).fill(Number(session.numbers.starting_stack)));
   checkList(where, "pots", written.pots, (chips) => Number.isInteger(chips) && chips >= 0 && chips <= POT_LIMIT, POTS);
   if (!isSeatIn(players)(written.dealer))
-    throw new RangeError(`${where}: expected 'dealer' to be a seat from 0 to ${players - 1}, not ${shown(written.dealer)}.`);
+    refuse(`${where}: expected 'dealer' to be a seat from 0 to ${players - 1}, not ${shown(written.dealer)}.`);
 }
 
 /** Begins a recorded round in the session; returns the hands. */
@@ -318,10 +314,10 @@ function openRound(session, written, number, where) {
   written.hands.forEach((hand, seat) => checkList(where, `hands[${seat}]`, hand, (card) => deck.includes(card), size));
   const dealt = written.hands.flat();
   const twice = dealt.filter((card, place) => dealt.indexOf(card) < place);
-  if (twice.length) throw new RangeError(`${where}: the deal is no deck: ${twice.join(", ")} dealt more than once.`);
+  if (twice.length) refuse(`${where}: the deal is no deck: ${twice.join(", ")} dealt more than once.`);
   const talon = deck.filter((card) => !dealt.includes(card));
   if (!Array.isArray(written.talon) || !isEqual([...written.talon].sort(), [...talon].sort())) {
-    throw new RangeError(`${where}: expected the talon to be the cards left, ${talon.join(", ")}, not ${shown(written.talon)}.`);
+    refuse(`${where}: expected the talon to be the cards left, ${talon.join(", ")}, not ${shown(written.talon)}.`);
   }
   const byNumber = (one, other) => one - other;
   const rest = Array.from({ length: SUITS.length * RANKS.length }, (_, card) => card).filter(
@@ -428,16 +424,15 @@ const batasaurus = {
     for (const [place, given] of written.moves.entries()) {
       const at = `Move ${place + 1}`;
       const { seat, legal } = session;
-      if (!legal.length)
-        throw new RangeError(`${at}: expected no more moves, for the game is over; the record has ${shown(given)}.`);
+      if (!legal.length) refuse(`${at}: expected no more moves, for the game is over; the record has ${shown(given)}.`);
       if (!isMove("number")(given) || given[0] !== seat || !legal.includes(given[1])) {
-        throw new RangeError(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
+        refuse(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
       }
       session.ply(given[1]);
       yield given;
     }
     if (session.legal.length)
-      throw new RangeError(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
+      refuse(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
     checkList(where, "piles", written.piles, Number.isInteger, players);
   },
 
@@ -458,13 +453,13 @@ function openGame(session, { layouts, leader }, where) {
   layouts.forEach((row, seat) => {
     const given = sorted ? row : [...row].sort((one, other) => one - other);
     if (!isEqual(given, values)) {
-      throw new RangeError(
+      refuse(
         `${where}: expected layout ${seat} to hold each of the values 1 to ${values.length} once${sorted ? ", in order" : ""}, not ${shown(row)}.`,
       );
     }
   });
   if (!isSeatIn(players)(leader))
-    throw new RangeError(`${where}: expected 'leader' to be a seat from 0 to ${players - 1}, not ${shown(leader)}.`);
+    refuse(`${where}: expected 'leader' to be a seat from 0 to ${players - 1}, not ${shown(leader)}.`);
   const layout = layouts.flatMap((row) => [...row, ...Array(width - row.length).fill(0)]);
   session.place({ first: [leader], layout });
 }
