@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from nainjaune_env.analysis.advice_hook import Kind
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
 
@@ -28,30 +30,41 @@ def puzzles(
     searching: int,
     deals: int,
     lead: float,
+    most: int,
     seed: int,
     progress: Callable[[int], object],
 ) -> Iterator[dict[str, Any]]:
     """Yields the puzzles in verified ``records``, as JSON values.
 
     A position qualifies where the best move found in ``searching`` deals leads by ``lead``, and where in ``deals`` other ones the
-    same move does, by the lower ends of the 95 % intervals of its leads over every other move. ``progress`` is called with the
-    number of positions done.
+    same move does, by the lower ends of the 95 % intervals of its leads over every other move. There are at most ``most`` of each
+    theme, the kind of the decision. ``progress`` is called with the number of positions done.
     """
+    themes: Counter[str] = Counter()
     for match, group in itertools.groupby(pick(records), key=lambda one: one.match):
-        picks = list(group)
+        picks = [one for one in group if themes[_kind(one).name] < most]
+        if not picks:
+            continue
         searched = _advice(picks, adviser, searching, seed, match, SEARCHED)
         promising = [k for k in range(len(picks)) if _least_lead(searched, k) >= lead]
         progress(len(picks))
         if promising:
             checked = _advice([picks[k] for k in promising], adviser, deals, seed, match, CHECKED)
             for row, k in enumerate(promising):
-                if checked.best[row] == searched.best[k] and _least_lead(checked, row) >= lead:
+                theme = _kind(picks[k]).name
+                if themes[theme] < most and checked.best[row] == searched.best[k] and _least_lead(checked, row) >= lead:
+                    themes[theme] += 1
                     yield _puzzle(picks[k], records[match - 1], checked, row)
 
 
 def _legal(one: Pick) -> int:
     """Returns the legal actions of a decision, as bits."""
     return int(one.setup.game.kernel.legal(one.ply.table, one.setup.kernel_rules))
+
+
+def _kind(one: Pick) -> Kind:
+    hooks = advice_hooks_of(one.setup.game)
+    return hooks.KINDS[hooks.kind(one.ply.table, one.setup.kernel_rules, _legal(one))]
 
 
 def _advice(picks: Sequence[Pick], adviser: Callable[[Setup], Adviser], deals: int, seed: int, match: int, use: int) -> Advice:
@@ -67,8 +80,7 @@ def _least_lead(advice: Advice, k: int) -> float:
 
 
 def _puzzle(one: Pick, record: Record, advice: Advice, k: int) -> dict[str, Any]:
-    hooks, table = advice_hooks_of(one.setup.game), one.ply.table
-    kind = hooks.KINDS[hooks.kind(table, one.setup.kernel_rules, _legal(one))]
+    kind = _kind(one)
     values = [[action, round(float(advice.mean[k, action, 0]), 2)] for action in advice.ranked(k)]
     place = {"round": one.ply.part, "move": one.ply.number}
     return {"theme": kind.name, "titles": dict(kind.title), **place, "values": values, "record": record}

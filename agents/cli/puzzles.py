@@ -1,11 +1,11 @@
 """Make puzzles of recorded matches: positions at which one move is clearly better than all others.
 
   nainjaune puzzles results/many.jsonl --out puzzles.json
-  nainjaune puzzles results/many.jsonl --out puzzles.json --lead 3 --most 10 --deals 50000
+  nainjaune puzzles results/many.jsonl --out puzzles.json --lead 3 --most 10
 
 A position of the file qualifies where the best move leads every other one by at least --lead, in the game's unit: in --searching
-deals, and again in --deals other ones, by the lower ends of the 95 % intervals. Of each theme the first --most are kept. Rounds are
-played to their end by --model. The page of `nainjaune play-site` shows such a file.
+deals, and again in --deals other ones, by the lower ends of the 95 % intervals. Of each theme the first --most are kept. Rounds
+are played to their end by --model. The page of `nainjaune play-site` shows such a file.
 """
 
 from __future__ import annotations
@@ -61,16 +61,12 @@ def run(args: argparse.Namespace) -> int:
 
     check_new(args.out)
     records = list(read_records(args.file))
-    themes: Counter[str] = Counter()
-    kept = []
-    options = {"searching": args.searching, "deals": args.deals, "lead": args.lead, "seed": args.seed}
+    options = {"searching": args.searching, "deals": args.deals, "lead": args.lead, "most": args.most, "seed": args.seed}
     with progress_bar(unit="position") as bar:
-        for puzzle in puzzles(records, advisers(args, {}), **options, progress=bar.update):
-            themes[puzzle["theme"]] += 1
-            if themes[puzzle["theme"]] <= args.most:
-                kept.append(puzzle)
-    lines = ",\n".join(json.dumps(puzzle, ensure_ascii=False, separators=(",", ":")) for puzzle in kept)
+        found = list(puzzles(records, advisers(args, {}), **options, progress=bar.update))
+    lines = ",\n".join(json.dumps(puzzle, ensure_ascii=False, separators=(",", ":")) for puzzle in found)
     write_text(args.out, f"[\n{lines}\n]\n")
-    found = ", ".join(f"{min(count, args.most)} of {count} ({theme})" for theme, count in themes.items())
-    print(printable(f"{args.out}: {len(kept)} puzzles{f': {found}' if found else ''}"))
+    themes = Counter(puzzle["theme"] for puzzle in found)
+    listed = ", ".join(f"{count} {theme}" for theme, count in themes.items())
+    print(printable(f"{args.out}: {len(found)} puzzles{f' ({listed})' if found else ''}"))
     return 0

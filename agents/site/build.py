@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_bytes
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.spec import GameSpec
+from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.engine.modules import build
+from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import get_game
 
 from .. import wasm
@@ -21,15 +24,16 @@ from ..heuristics import heuristics
 from ..loading import load_agent
 from ..play.replay_page import WORDS as REPLAY_WORDS
 from ..serve.page_files import page_files
+from ..serve.settings import playable
+from ..serve.texts import TEXTS as TEXTS_OF_PAGE
 from ..wasm.network import write_network
 from .data import TEXTS, setup_data, text_data
 
 STATIC = Path(__file__).with_name("static")
 PACKAGE = Path(__file__).parents[2] / "wasm"
 """The npm package, which is in the repository alone."""
-GAMES = ("nain_jaune", "batasaurus")
-NETWORKS = (("nain_jaune", "djeco", 4),)
-"""The setups at which the site has ``zoo:strong``."""
+GAMES = tuple(name for name in playable() if (STATIC / "offline" / "games" / f"{name}.js").is_file())
+"""The games whose matches the worker can tell, the default one first."""
 STRONG = "zoo:strong"
 PUZZLES = Path(__file__).with_name("puzzles.json")
 """What `nainjaune puzzles` has made."""
@@ -47,29 +51,10 @@ HEAD = (
     '<link rel="stylesheet" href="site.css">\n'
     '<script type="module" src="site.js"></script>\n'
 )
-MANIFEST = {
-    "name": "Nain Jaune",
-    "short_name": "Nain Jaune",
-    "start_url": "./",
-    "scope": "./",
-    "display": "standalone",
-    "background_color": "#ffffff",
-    "theme_color": "#2f6f4f",
-    "icons": [{"src": "favicon.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}],
-}
-DAY = {
-    "game": "nain_jaune", "preset": "djeco", "players": 4, "knobs": {}, "names": ["person 0", "Margot", "Le Nain", "Suzon"],
-    "agents": [None, "closer", STRONG, "tally"], "rounds": 1, "pace": 0.6, "every_ply": False, "advice": False,
-}  # fmt: skip
-"""The table of the deal of the day, beside its seed."""
-LEARN = {
-    **DAY,
-    "names": ["person 0", "Gaston", "Léonie", "Armand"],
-    "agents": [None, "highest", "longest", "lowest"],
-    "pace": 1.2,
-    "seed": "797",
-}
-"""The table of the guided round."""
+LESSON_SEED = "797"
+"""Deals a hand to the learner that leads, with two pot cards and a run before one of them."""
+PACE = 0.6
+"""Seconds before each ply of an opponent."""
 
 
 def build_site(folder: Path, modules: Path | None = None) -> int:
@@ -99,11 +84,11 @@ def site_files(modules: Path) -> dict[str, bytes]:
     for language in TEXTS:
         files[f"texts-{language}.json"] = _json(_with_own_opponents(json.loads(files[f"texts-{language}.json"])))
     files["offline/puzzles.json"] = PUZZLES.read_bytes()
-    files["manifest.webmanifest"] = _json(MANIFEST)
+    files["manifest.webmanifest"] = _json(_manifest())
     service_worker = files.pop(WORKER)
     hashed = hashlib.sha256(b"".join(path.encode() + files[path] for path in sorted(files))).hexdigest()[:16]
     texts = {language: {**asdict(each), "replay": REPLAY_WORDS[language]} for language, each in TEXTS.items()}
-    files[MARK] = _json({"version": hashed, "games": GAMES, "texts": texts, "day": DAY, "learn": LEARN})
+    files[MARK] = _json({"version": hashed, "games": GAMES, "texts": texts, "day": _deal_of_the_day(), "learn": _lesson()})
     paths = ["./", *(path for path in files if path != "index.html")]
     files[WORKER] = b"self.SITE = " + _json({"version": hashed, "paths": paths}) + b";\n" + service_worker
     return files
@@ -117,20 +102,63 @@ def _with_site(page: str) -> str:
     return page.replace(head, head + HEAD).replace(main, f'<aside id="site"></aside>\n{main}')
 
 
+def _manifest() -> dict[str, Any]:
+    title = get_game(DEFAULT_GAME).title
+    icon = {"src": "favicon.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}
+    colors = {"background_color": "#ffffff", "theme_color": "#2f6f4f"}
+    return {
+        "name": title, "short_name": title, "start_url": "./", "scope": "./", "display": "standalone", "icons": [icon], **colors,
+    }  # fmt: skip
+
+
+def _deal_of_the_day() -> dict[str, Any]:
+    """Returns the table of the deal of the day, without its seed: the first opponent of each level."""
+    known = _opponents(DEFAULT_GAME, TEXTS_OF_PAGE[LANGUAGES[0]].opponents)
+    return _table([next(one for one in known if one["level"] == level) for level in ("easy", "good", "strong")])
+
+
+def _lesson() -> dict[str, Any]:
+    """Returns the table of the guided round: easy opponents."""
+    known = [one for one in _opponents(DEFAULT_GAME, TEXTS_OF_PAGE[LANGUAGES[0]].opponents) if one["level"] == "easy"]
+    return {**_table(known[:3]), "pace": 2 * PACE, "seed": LESSON_SEED}
+
+
+def _table(opponents: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """Returns the settings of one round of the default game against ``opponents``, as the worker has them."""
+    game = get_game(DEFAULT_GAME)
+    names, agents = ["person 0", *(one["name"] for one in opponents)], [None, *(one["agent"] for one in opponents)]
+    rules = {"game": game.name, "preset": game.default_preset, "players": len(names), "knobs": {}}
+    return {**rules, "names": names, "agents": agents, "rounds": 1, "pace": PACE, "every_ply": False, "advice": False}
+
+
 def _with_own_opponents(texts: dict[str, Any]) -> dict[str, Any]:
-    """Returns the page's texts with the opponents that the site can seat; where none is the strongest, the last one is."""
-    opponents = {game: [one for one in texts["opponents"][game] if _is_seated(game, one["agent"])] for game in GAMES}
-    for known in opponents.values():
-        if all(one["level"] != "strong" for one in known):
-            known[-1]["level"] = "strong"
-    return {**texts, "opponents": opponents}
+    """Returns the page's texts with the opponents that the site can seat."""
+    return {**texts, "opponents": {game: _opponents(game, texts["opponents"]) for game in GAMES}}
+
+
+def _opponents(game: str, opponents: Mapping[str, Sequence[Mapping[str, str]]]) -> list[dict[str, str]]:
+    """Returns the opponents that the site can seat; where none is the strongest, the last one is."""
+    known = [{**one} for one in opponents[game] if _is_seated(game, one["agent"])]
+    if all(one["level"] != "strong" for one in known):
+        known[-1]["level"] = "strong"
+    return known
 
 
 def _is_seated(game: str, agent: str) -> bool:
-    name, _, modifier = agent.partition("@")
-    if name == STRONG:
-        return not modifier and any(game == each for each, _, _ in NETWORKS)
-    return name in heuristics(game)
+    return agent in heuristics(game) or (agent == STRONG and _network(game) is not None)
+
+
+@functools.cache
+def _network(game: str) -> bytes | None:
+    """Returns the network of the strongest player of the game's default table; None where a module cannot compute it."""
+    setup = get_game(game).setup()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "network.bin")
+        try:
+            write_network(path, load_agent(STRONG, setup), setup)
+        except AgentError:  # there is none, or it remembers
+            return None
+        return path.read_bytes()
 
 
 def _game_files(game: GameSpec, modules: Path) -> dict[str, bytes]:
@@ -138,13 +166,11 @@ def _game_files(game: GameSpec, modules: Path) -> dict[str, bytes]:
         build(game, modules, [wasm.__name__])
     networks: dict[str, str] = {}
     files: dict[str, bytes] = {}
-    for name, preset, players in NETWORKS:
-        if name == game.name:
-            path = f"games/{name}/{preset}-{players}.bin"
-            setup = game.setup(preset, players)
-            write_network(modules / f"{preset}-{players}.bin", load_agent(STRONG, setup), setup)
-            files[path] = (modules / f"{preset}-{players}.bin").read_bytes()
-            networks[f"{preset}-{players}"] = path
+    network = _network(game.name)
+    if network is not None:
+        setup = f"{game.default_preset}-{game.default_players}"
+        networks[setup] = f"games/{game.name}/{setup}.bin"
+        files[networks[setup]] = network
     parts: Mapping[str, Any] = {"setup": setup_data(game, networks), "texts": text_data(game)}
     files |= {f"games/{game.name}/{part}.json": _json(value) for part, value in parts.items()}
     files[f"games/{game.name}/description.json"] = (modules / f"{game.name}.json").read_bytes()

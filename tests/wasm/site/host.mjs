@@ -156,6 +156,7 @@ answers.push(page.last("puzzle"));
 result.puzzles = answers;
 
 // what is refused, and a match that is damaged
+await page.hello("day");
 const refusals = [];
 for (const [type, values] of [
   ["new", { table: table({ preset: "none" }) }], ["new", { table: table({ seats: [{ person: "a" }, { person: "b" }, { agent: "closer" }, { agent: "closer" }] }) }],

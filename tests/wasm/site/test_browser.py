@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,8 +30,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def served(site: Path, tmp_path: Path) -> Iterator[http.server.ThreadingHTTPServer]:
-    (tmp_path / FOLDER).parent.mkdir(parents=True)
-    (tmp_path / FOLDER).symlink_to(site)
+    shutil.copytree(site, tmp_path / FOLDER)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=tmp_path))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -40,11 +40,17 @@ def served(site: Path, tmp_path: Path) -> Iterator[http.server.ThreadingHTTPServ
     thread.join()
 
 
-def offline(served: http.server.ThreadingHTTPServer, opened: Callable[..., Page], **options: Any) -> Page:
-    """Opens the site, and stops its server once the browser keeps it."""
+def online(served: http.server.ThreadingHTTPServer, opened: Callable[..., Page], **options: Any) -> Page:
+    """Opens the site, and waits until the browser keeps it."""
     page = opened(f"http://127.0.0.1:{served.server_port}/{FOLDER}/", **options)
     page.wait_for_selector("#play")
     page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+    return page
+
+
+def offline(served: http.server.ThreadingHTTPServer, opened: Callable[..., Page], **options: Any) -> Page:
+    """Opens the site, and stops its server once the browser keeps it."""
+    page = online(served, opened, **options)
     served.shutdown()
     served.server_close()
     return page
@@ -136,3 +142,21 @@ def test_advice_the_lesson_and_puzzles(served: Any, opened: Callable[..., Page])
     base.check_axe(page)
     page.get_by_role("link", name="Next puzzle").click()
     expect(page.locator("#puzzle")).to_contain_text("Puzzle 2 of")
+
+
+def test_an_update_under_a_running_match(served: Any, opened: Callable[..., Page], tmp_path: Path) -> None:
+    page = online(served, opened)
+    page.locator("#play").click()
+    assert base.wait_for_turn(page) == "mine"
+    script = tmp_path / FOLDER / "service_worker.js"
+    script.write_text(script.read_text(encoding="utf-8").replace('"version":"', '"version":"new-'), encoding="utf-8")
+    page.evaluate("navigator.serviceWorker.getRegistration().then((found) => found.update()).then(() => true)")
+    page.wait_for_function("() => navigator.serviceWorker.getRegistration().then((found) => found.waiting !== null)")
+    base.click_and_wait(page, ".move:enabled")
+    base.wait_for_turn(page)
+    before, link = base.number_of_ply(page), page.url
+    page.goto("about:blank")  # no page of the old version is open: the new one takes over
+    page.goto(link)
+    base.wait_for_turn(page)
+    assert base.number_of_ply(page) == before
+    assert "new-" in page.evaluate("caches.keys().then((names) => names.join())")

@@ -22,7 +22,7 @@ from nainjaune_env.records.record import format_record, parse_record, verify_rec
 from tests.wasm.site.scripts import output_of
 
 NAMES = ("Anne", "Bob", "Bob", "closer", "Éric", "F", "G", "H")
-MAX_PLIES = 200
+MAX_PLIES = 100
 
 
 def live_table(setup: Setup, seed: int, rounds: int | None) -> LiveTable:

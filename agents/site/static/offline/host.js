@@ -44,10 +44,17 @@ export class Host {
       this.site ??= await this.read("offline/site.json");
       await (this[`on_${type}`] ?? this.unknown).call(this, message);
     } catch (error) {
-      const { refusals } = this.texts;
-      const text = error instanceof SettingsError ? error.message : error instanceof Refusal ? refusals[error.message] : format(refusals.failed, { reason: error.message });
-      this.post({ type: "refused", of: type, text });
+      this.refuse(type, error);
     }
+  }
+
+  /** Tells the page why a message of a kind, or null for play that goes on by itself, has failed. */
+  refuse(of, error) {
+    const refusals = this.site?.texts[this.language ?? "en"].refusals;
+    let text = error.message; // without the texts of the site, or if it is a sentence already
+    if (error instanceof Refusal) text = refusals[error.message];
+    else if (refusals && !(error instanceof SettingsError)) text = format(refusals.failed, { reason: error.message });
+    this.post({ type: "refused", of, text });
   }
 
   unknown() {
@@ -59,7 +66,11 @@ export class Host {
   }
 
   async kind(name) {
-    if (!this.kinds.has(name)) this.kinds.set(name, await loadGame(name, this.read, this.load));
+    try {
+      if (!this.kinds.has(name)) this.kinds.set(name, await loadGame(name, this.read, this.load));
+    } catch (error) {
+      throw error instanceof WebAssembly.CompileError ? new Refusal("no_wasm") : error;
+    }
     return this.kinds.get(name);
   }
 
@@ -108,7 +119,7 @@ export class Host {
   /** Keeps a record that is right; the page then shows it by its token. */
   async on_replay({ record: text }) {
     await this.replayData(text);
-    const id = crypto.randomUUID();
+    const id = newId();
     await this.store.put("records", { id, text });
     this.post({ type: "opened", token: id });
   }
@@ -153,7 +164,7 @@ export class Host {
   }
 
   /** Makes a table, which goes on after `plies`; returns it as the store has it. Only a table that is `fresh` counts for the edge. */
-  async add(settings, { plies = [], id = crypto.randomUUID(), fresh = true } = {}) {
+  async add(settings, { plies = [], id = newId(), fresh = true } = {}) {
     const entry = { id, version: this.site.version, made: Math.round(this.now() / 1000), settings, plies, helped: fresh ? null : 0 };
     await this.store.put("tables", entry);
     return entry;
@@ -250,7 +261,12 @@ export class Host {
       await this.wait(live.settings.pace * (deals ? BETWEEN_ROUNDS : 1));
       await (this.last = this.last.then(async () => {
         if (this.visits !== visit || live !== this.live) return;
-        await this.change(() => live.apply(deals ? DEAL : agentsAction(live)));
+        try {
+          await this.change(() => live.apply(deals ? DEAL : agentsAction(live)));
+        } catch (error) {
+          this.visits += 1; // it does not go on until the table is opened again
+          this.refuse(null, error);
+        }
       }));
     }
   }
@@ -393,3 +409,6 @@ export class Host {
 }
 
 const edgeKey = ({ game, preset, players }) => `${game} · ${preset} · ${players}`;
+
+/** Returns a random name; `crypto.randomUUID` is not there without https. */
+const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,7 +1,7 @@
 // A recorded match as the page shows it: scenes of every position from every seat, and the rounds in words.
 
 import { Rules } from "./live_table.js";
-import { format } from "./text.js";
+import { format, SeatNames } from "./text.js";
 
 const MAX_NAME = 100;
 
@@ -17,7 +17,8 @@ export function replayData(kind, record, language, words) {
 
 function dataOf(kind, replay, language, words) {
   const { record, session } = replay;
-  const names = record.agents.map((name) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name));
+  const given = record.agents.map((name) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name));
+  const { names } = new SeatNames(kind.texts[language].words, given, null);
   const seats = [null, ...names.keys()];
   const rules = new Rules(kind, session, record);
   const numbers = new Map(); // of the values of scenes, as JSON; most come many times
@@ -53,7 +54,7 @@ function dataOf(kind, replay, language, words) {
       before = table;
     }
     rounds.push({ first, pictures: views[0].pictures.length - first });
-    texts.push(account(match.speaker(kind.texts[language], 0, names, null), before).join("\n"));
+    texts.push(account(match.speaker(kind.texts[language], 0, given, null), before).join("\n"));
   }
   const title = `${kind.setup.title} · ${record.preset} · ${names.join(", ")}`;
   const parts = [...numbers.keys()].map((text) => JSON.parse(text));
