@@ -162,7 +162,7 @@ $(PUFFERLIB)/.installed: pyproject.toml constraints.txt
 	NO_OCEAN=1 PYTHONPATH="$(abspath tests/support/pufferlib_setup)" $(PUFFERLIB)/bin/python -m pip install --quiet --no-deps --no-build-isolation pufferlib==3.0.0
 	touch $@
 
-docs: $(STAMP)  ## write the generated pages and build the docs site into build/site
+docs: $(STAMP)  ## write the generated pages and build the docs site into build/site, with the page that `make play` has written
 	$(BIN)/python docs/generate.py
 	$(MKDOCS) build $(SITE)
 

@@ -6,6 +6,7 @@ import asyncio
 import io
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +26,9 @@ FOLDER = ROOT / "docs" / "images"
 RECORD = ROOT / "tests" / "golden" / "djeco.jsonl"
 WIDTH = 1280
 QUALITY = 70
+FILM_WIDTH = 640
+FILM_SECONDS = 16
+PICTURES_A_SECOND = 8
 
 
 async def shoot(page: Page, name: str) -> None:
@@ -57,6 +61,35 @@ async def table(browser: Browser, serving: Serving, address: str) -> None:
         await page.locator(".move:enabled").first.click()
         await page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=number)
     await shoot(page, "browser-table")
+
+
+async def film(browser: Browser, serving: Serving, address: str) -> None:
+    """A person's first decisions of a round, in motion."""
+    passes = await serving.tables.tables.add(settings([None, "tally", "longest", "lowest"], pace=0.5))
+    page = await browser.new_page(viewport={"width": WIDTH, "height": 720}, locale="en-GB")
+    await page.goto(f"{address}#{next(token for token, each in passes.items() if each.seat == 0)}")
+    await page.wait_for_selector(".turn")
+    box = await page.locator(".stage").bounding_box()
+    assert box is not None
+    clip = {"x": 0, "y": box["y"] - 8, "width": box["x"] + box["width"] + 8, "height": box["height"] + 48}  # it may grow by a line
+    pictures: list[Image.Image] = []
+    waited = 0
+    begun = time.monotonic()
+    while len(pictures) < FILM_SECONDS * PICTURES_A_SECOND:
+        shown = await page.screenshot(clip=clip)  # type: ignore[arg-type]
+        with Image.open(io.BytesIO(shown)) as image:
+            size = FILM_WIDTH, round(image.height * FILM_WIDTH / image.width)
+            pictures.append(image.convert("RGB").resize(size, Image.Resampling.LANCZOS))
+        moves = page.locator(".move:enabled")
+        waited = waited + 1 if await moves.count() else 0
+        if waited > PICTURES_A_SECOND:  # a second to look at the choice
+            await moves.first.click()
+            waited = 0
+        await asyncio.sleep(max(0.0, begun + len(pictures) / PICTURES_A_SECOND - time.monotonic()))
+    pictures[0].save(
+        FOLDER / "browser-film.webp", save_all=True, append_images=pictures[1:], duration=1000 // PICTURES_A_SECOND, loop=0,
+        quality=50, method=4,
+    )  # fmt: skip
 
 
 async def first(browser: Browser, serving: Serving, address: str) -> None:
@@ -107,7 +140,7 @@ async def run(folder: Path, path: str) -> None:
             browser = await playwright.chromium.launch(**installed)
         except Error:
             browser = await playwright.chromium.launch(**beside)
-        for each in (first, table, replay, watch):
+        for each in (film, first, table, replay, watch):
             await each(browser, serving, f"http://127.0.0.1:{serving.port}/")
         await browser.close()
     await serving.close()

@@ -53,6 +53,15 @@ SHOWN = ".md"
 LINK = re.compile(r"(\]\()([^)#\s:]+)(?=[)#])")
 """The target of a link in Markdown: no other site (no colon), without the anchor (after a hash)."""
 
+PLAY = ROOT / "build" / "play"
+"""The page that plays in the browser, as `make play` writes it. Where it is there, the site has it, too."""
+
+EMBEDDED = {
+    "README.md": '<a class="md-button md-button--primary" href="play/">Play now</a>',
+    "docs/browser.md": '<iframe src="../play/" title="Nain Jaune" width="100%" height="760"></iframe>',
+}
+"""Page -> what it then has below its first heading."""
+
 OPENING = re.compile(r"^(```\w+) .*$", re.MULTILINE)
 """The first line of a code block that has more than the language."""
 
@@ -119,7 +128,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Returns the Markdown of a page for the site.
 
     Links to files lead to the pages that show them. Words after the language of a code block, which are for tests, are removed.
-    Pages of the reference are completed.
+    Pages of the reference are completed. Pages of :data:`EMBEDDED` get the page that plays.
     """
 
     def led(match: re.Match[str]) -> str:
@@ -129,7 +138,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     if page.file.src_uri.startswith("docs/site/reference/"):
         markdown = completed(markdown, ROOT)
+    if PLAY.is_dir() and page.file.src_uri in EMBEDDED:
+        heading, _, rest = markdown.partition("\n")
+        markdown = f"{heading}\n\n{EMBEDDED[page.file.src_uri]}\n{rest}"
     return OPENING.sub(r"\1", LINK.sub(led, markdown))
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Copy the page that plays, if it has been made."""
+    if PLAY.is_dir():
+        shutil.copytree(PLAY, Path(config.site_dir, PLAY.name), dirs_exist_ok=True)
 
 
 def on_page_content(html: str, **kwargs: Any) -> str:

@@ -133,3 +133,14 @@ def test_a_warning_fails_the_build(tmp_path: Path) -> None:
     assert done.returncode != 0
     for fault in ("docs/there.md", "#there", "docs/forgotten.md", "docs/forgotten'", "Aborted with 4 warnings in strict mode"):
         assert fault in done.stdout + done.stderr
+
+
+def test_the_site_has_the_page_that_plays_where_it_was_made(tmp_path: Path) -> None:
+    config = small(tmp_path, "[README.md]")
+    (tmp_path / "README.md").write_text("# Here\n\nText.\n", encoding="utf-8")
+    (tmp_path / "build" / "play").mkdir(parents=True)
+    (tmp_path / "build" / "play" / "index.html").write_text("<p>Play", encoding="utf-8")
+    done = build(config, tmp_path / "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "out" / "play" / "index.html").read_text(encoding="utf-8") == "<p>Play"
+    assert "play/" in Html((tmp_path / "out" / "index.html").read_text(encoding="utf-8")).links
