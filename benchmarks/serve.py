@@ -202,7 +202,7 @@ async def make_tables(served: Served, options: argparse.Namespace, agents: int, 
         seats = [{"person": f"Person {k}"} if k >= agents and seat == 0 else {"agent": agent} for seat in range(options.players)]
         table = {
             "game": game.name, "preset": options.preset or game.default_preset, "players": options.players, "knobs": {},
-            "seats": seats, "rounds": 100, "seed": str(k), "pace": options.pace, "every_ply": None, "advice": None,
+            "seats": seats, "rounds": 100, "seed": str(k), "pace": options.pace,
         }  # fmt: skip
         await host.send("new", table=table)
         made = await host.receive()

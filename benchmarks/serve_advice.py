@@ -72,7 +72,7 @@ async def new_table(host: Connection, options: argparse.Namespace, seed: int) ->
     seats = [{"person": ""}, *({"agent": options.agent} for _ in range(options.players - 1))]
     table = {
         "game": "nain_jaune", "preset": options.preset, "players": options.players, "knobs": {}, "seats": seats, "rounds": 1,
-        "seed": str(seed), "pace": 0, "every_ply": None, "advice": True,
+        "seed": str(seed), "pace": 0, "advice": True,
     }  # fmt: skip
     await host.send("new", table=table)
     token: str = (await host.receive("made"))["links"][0]["token"]

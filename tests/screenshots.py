@@ -71,7 +71,12 @@ async def film(browser: Browser, serving: Serving, address: str) -> None:
     await page.wait_for_selector(".turn")
     box = await page.locator(".stage").bounding_box()
     assert box is not None
-    clip = {"x": 0, "y": box["y"] - 8, "width": box["x"] + box["width"] + 8, "height": box["height"] + 48}  # it may grow by a line
+    clip = {
+        "x": 0,
+        "y": box["y"] - 8,
+        "width": box["x"] + box["width"] + 8,
+        "height": box["height"] + 48,
+    }  # it may grow by a line
     pictures: list[Image.Image] = []
     waited = 0
     begun = time.monotonic()

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     seats = [args.agents[0], *(next(others) for _ in range(setup.players - 1))]
     given = {
         "game": setup.game.name, "preset": setup.preset, "players": setup.players, "knobs": setup.knobs, "rounds": ROUNDS,
-        "seats": [{"agent": name} for name in seats], "seed": str(args.seed), "pace": 0.6, "every_ply": None, "advice": None,
+        "seats": [{"agent": name} for name in seats], "seed": str(args.seed), "pace": 0.6,
     }  # fmt: skip
     settings = read_settings(given, args.agents)
 

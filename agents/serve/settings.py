@@ -24,7 +24,9 @@ MAX_ROUNDS = 100
 LONGEST_ABSENCE = 3600
 SLOWEST = 10.0
 """The longest pause before a ply, in seconds."""
-KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply", "advice", "absence"}
+KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "pace"}
+OPTIONAL = {"seed", "every_ply", "advice", "absence"}
+"""Keys that are null where they are left out."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,10 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
 
     Raises :class:`ConfigError`, or another error of this package, with a sentence for the person at the page.
     """
-    if not isinstance(given, dict) or given.keys() != KEYS:
-        raise ConfigError(f"A new table is an object with {', '.join(sorted(KEYS))}, not {quoted(given)}.")
+    if not isinstance(given, dict) or given.keys() - OPTIONAL != KEYS:
+        needed, others = (", ".join(sorted(keys)) for keys in (KEYS, OPTIONAL))
+        raise ConfigError(f"A new table is an object with {needed}, and may have {others}, not {quoted(given)}.")
+    given = {**dict.fromkeys(OPTIONAL), **given}
     if given["game"] not in playable():
         raise ConfigError(f"A table plays one of the games {', '.join(playable())}, not {quoted(given['game'])}.")
     if not isinstance(given["knobs"], dict) or not all(isinstance(name, str) for name in given["knobs"]):

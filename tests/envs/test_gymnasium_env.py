@@ -438,9 +438,9 @@ def test_a_model_of_sb3_contrib_is_an_opponent() -> None:
     assert sorted(env.record()["agents"]) == ["MaskablePPO", "MaskablePPO", "learner"]
 
 
-def test_a_zoo_player_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zoo_player_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in [name for name in sys.modules if name.startswith("nainjaune_agents.nets.")]:
         monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingLibraryError, match=r"'zoo:strong' needs the package 'torch'.*pip install"):
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(MissingLibraryError, match=r"'zoo:strong' needs the package 'safetensors'.*pip install"):
         SeatEnv("djeco", 4, opponents="zoo:strong")

@@ -106,9 +106,11 @@ class Checkpoints(Fuzzer):
         elif kind == 2:
             tensors[name] = tensors[name].flatten()[:-1]
         elif kind == 3:
-            tensors[name] = tensors[name].astype(rng.choice((np.float16, np.float64, np.int64, np.bool_)))
+            with np.errstate(invalid="ignore", over="ignore"):
+                tensors[name] = tensors[name].astype(rng.choice((np.float16, np.float64, np.int64, np.bool_)))
         elif kind == 4:
-            tensors[name] = tensors[name] * rng.choice((float("nan"), float("inf"), 1e30))
+            with np.errstate(invalid="ignore", over="ignore"):
+                tensors[name] = tensors[name] * rng.choice((float("nan"), float("inf"), 1e30))
         return tensors
 
 
