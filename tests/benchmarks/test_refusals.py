@@ -11,6 +11,7 @@ from tests.benchmarks.commands import command
     ("line", "said"),
     [
         ("advice --models taly", "'tally'"),
+        ("browser nowhere", "There is no page in 'nowhere'; `make play` writes one."),
         ("decisions --agents lowst", "'lowest'"),
         ("decisions --agents cheapest --preset batasaurus", "'cheapest' remembers, and its"),
         ("growth --parts seat", "'seat'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from playwright.sync_api import Page, expect
 
 from nainjaune_env.records.record import parse_record, verify_record
 from tests.agents.serve import test_browser as base
+from tests.benchmarks.commands import command
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 browser, opened = base.browser, base.opened
@@ -160,3 +162,15 @@ def test_an_update_under_a_running_match(served: Any, opened: Callable[..., Page
     base.wait_for_turn(page)
     assert base.number_of_ply(page) == before
     assert "new-" in page.evaluate("caches.keys().then((names) => names.join())")
+
+
+def test_the_page_is_timed(site: Path) -> None:
+    done = command("browser", str(site), "--visits", "1", "--moves", "2", "--advice", "1")
+    assert done.returncode == 0, done.stderr
+    for line in (
+        r"to the table: median \d",
+        r"a move: 2, median \d",
+        r"advice to ± 0\.2: 1, ",
+        r"playouts by closer a second: [1-9]",
+    ):
+        assert re.search(line, done.stdout)
