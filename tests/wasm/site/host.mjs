@@ -130,7 +130,7 @@ for (const [kept, day] of [[new MemoryStore(), "2026-01-02"], [new MemoryStore()
   await reader.hello("day");
   const begun = await reader.settled();
   await reader.play();
-  days.push({ begun: begun.scene.hands, round: reader.last("round") });
+  days.push({ begun: begun.scene.hands, round: reader.last("round"), link: reader.last("view").link });
 }
 result.days = days;
 

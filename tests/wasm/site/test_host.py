@@ -83,6 +83,7 @@ def test_the_deal_of_the_day_is_the_same_for_everybody(found: Any) -> None:
     assert first == second
     assert first["begun"] != third["begun"]
     assert third["round"]["day"] == "2026-01-03"
+    assert third["link"] == "day-2026-01-03"  # each day is a result of its own
 
 
 def test_what_is_wrong_is_said_in_a_sentence(found: Any) -> None:

@@ -238,7 +238,7 @@ export class Host {
   /** Sends the table, and once a round is over the edge. */
   async show() {
     const { live, seat } = this;
-    this.post({ ...live.view(seat, this.language, seat), review: live.over && !live.kind.Match.mustRemember(live.rules.knobs), watch: null, waiting: null });
+    this.post({ ...live.view(seat, this.language, seat), review: live.over && !live.kind.Match.mustRemember(live.rules.knobs), watch: null, waiting: null, link: this.entry.id });
     if (this.entry.id === LEARN) this.post({ type: "guide", lines: lesson(live, seat, this.texts.guide, live.kind.texts[this.language].words) });
     else if (live.roundOver && seat !== null) await this.sendRound();
   }
