@@ -2,11 +2,11 @@
 
 Every module defines ``HEURISTICS``, agents by name, and the compiled ``play(which, table, rules, legal_bits)`` for rollouts:
 the action of the heuristic number ``which`` at a table whose seat to act has perfect recall. For tables of
-environments and on a GPU it defines ``decide(which, table, rules, legal_bits, kept)``: the action from what the seat to act may
-know, where ``kept (MEMORY,) uint8`` is its recurrent state, zeros at its first decision of a round; ``remembers(rules)`` says
-under which rules it is needed. Every game has the agent ``random``. A module may also define ``MODIFIERS``, which make another
-agent of any agent of that game (``NAME@word=number``), and ``YARDSTICK``, the name of the heuristic that no other one beats, and
-``ABOUT``, a line on each.
+environments and on a GPU it defines ``decide(which, table, rules, legal_bits, hidden_state)``: the action from what the seat to
+act may know, where ``hidden_state (MEMORY,) uint8`` is its memory, zeros at its first decision of a round; ``remembers(rules)``
+says under which rules it is needed. Every game has the agent ``random``. A module may also define ``MODIFIERS``, which make
+another agent of any agent of that game (``NAME@word=number``), and ``YARDSTICK``, the name of the heuristic that no other one
+beats, and ``ABOUT``, a line on each.
 """
 
 from __future__ import annotations

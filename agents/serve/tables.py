@@ -190,6 +190,9 @@ class Tables:
                 running = await self._load(table, settings, self._store.plies(table))
                 self._check_there(table)
                 self.running[table] = running
+                if running.live.number:  # else invitations may be on their way
+                    for seat in settings.persons:
+                        self._expect(running, table, seat)
                 self.wake(table)
         return self.running[table]
 
@@ -296,8 +299,9 @@ class Tables:
             running.live = fresh.live
         finally:
             running.rewinding = False
-        self.show(running)
-        self.wake(table)
+            if self.running.get(table) is running:  # else it was deleted meanwhile
+                self.show(running)
+                self.wake(table)
 
     def show(self, running: Running) -> None:
         """Sends the table to all that look at it, drawn once for those who see the same."""
@@ -312,6 +316,8 @@ class Tables:
     def wake(self, table: str) -> None:
         """Lets a table go on by itself, if it does and is not at it."""
         running = self.running[table]
+        if running.rewinding:
+            return
         if running.task is None or running.task.done():
             running.task = asyncio.get_running_loop().create_task(self._run(running))
         if running.edges is not None and (running.growing is None or running.growing.done()):
@@ -324,7 +330,7 @@ class Tables:
         try:
             while True:
                 if live.goes_by_itself:
-                    seat, decides = live.table.at_turn, live.table.needs_decision
+                    number, seat, decides = live.number, live.table.at_turn, live.table.needs_decision
                     known = running.slowest.get(seat)
                     slowest = known or 0.0
                     if not decides or (0 < slowest < QUICK and live.agent_is_free):
@@ -334,7 +340,7 @@ class Tables:
                     if decides:
                         running.slowest[seat] = 0.0 if known is None else max(took, known)
                     await speed.wait(least=slowest if live.settings.persons else 0.0, spent=took)
-                    make: Callable[[], None] = functools.partial(live.go_on, action)
+                    make: Callable[[], None] = functools.partial(_go_on, live, number, action)
                 elif not live.settings.persons and not live.over:
                     await speed.wait(pauses=BETWEEN_ROUNDS)
                     make = live.deal
@@ -412,6 +418,12 @@ def _waiting(running: Running, seat: int | None) -> dict[str, Any] | None:
         return None
     timer = running.replacing.get(live.table.at_turn)
     return {"seconds": None if timer is None else math.ceil(timer.when() - asyncio.get_running_loop().time())}
+
+
+def _go_on(live: LiveTable, number: int, action: int) -> None:
+    """Makes the ply ``action`` after the ply ``number``, unless a person has come back meanwhile, whose turn it is or was."""
+    if live.number == number and live.goes_by_itself:
+        live.go_on(action)
 
 
 def _decide(live: LiveTable) -> tuple[int, float]:

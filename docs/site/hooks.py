@@ -58,7 +58,7 @@ PLAY = ROOT / "build" / "play"
 
 EMBEDDED = {
     "README.md": '<a class="md-button md-button--primary" href="play/">Play now</a>',
-    "docs/browser.md": '<iframe src="../play/" title="Nain Jaune" width="100%" height="760"></iframe>',
+    "docs/browser.md": '<iframe src="../play/" title="Play now" width="100%" height="760"></iframe>',
 }
 """Page -> what it then has below its first heading."""
 

@@ -27,7 +27,7 @@ from nainjaune_env.core.layout import Layout
 
 from ...options import Arguments, Choice
 from ..checkpoint import Checkpoint
-from ..inference import NAMES, get_inference
+from ..inference import NAMES, class_of, get_inference
 
 if TYPE_CHECKING:
     import torch
@@ -46,9 +46,8 @@ def get_arch(name: str) -> type[PolicyValueNet]:
         raise ConfigError(unknown_name_message("arch", name, arch_names()))
     from ..policy_value import PolicyValueNet
 
-    module = importlib.import_module(f"{__name__}.{name}")
-    classes = (value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__)
-    return next(cls for cls in classes if issubclass(cls, PolicyValueNet))
+    cls: type[PolicyValueNet] = class_of(importlib.import_module(f"{__name__}.{name}"), PolicyValueNet)
+    return cls
 
 
 def _arguments(name: str) -> type[Arguments]:

@@ -6,6 +6,8 @@ A module has the name of the arch whose weights it takes (``nets.arch``). An arc
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
+from typing import Any
 
 from .base import InferenceNet
 
@@ -15,6 +17,11 @@ NAMES = ("mlp", "residual")
 
 def get_inference(name: str) -> type[InferenceNet]:
     """Returns the class of the arch ``name``, one of :data:`NAMES`."""
-    module = importlib.import_module(f"{__name__}.{name}")
+    cls: type[InferenceNet] = class_of(importlib.import_module(f"{__name__}.{name}"), InferenceNet)
+    return cls
+
+
+def class_of(module: ModuleType, base: type) -> Any:
+    """Returns the subclass of ``base`` that ``module`` defines."""
     classes = (value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__)
-    return next(cls for cls in classes if issubclass(cls, InferenceNet))
+    return next(cls for cls in classes if issubclass(cls, base))

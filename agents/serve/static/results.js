@@ -19,7 +19,7 @@ export function keptResults() {
 /** Keeps the result of a match that is over, once. */
 export function keepResult(view) {
   if (view.seat === null) return;
-  const link = location.hash.slice(1);
+  const link = view.link ?? location.hash.slice(1); // on the static site the deal of the day has one link for every day
   const others = keptResults().filter((each) => each.link !== link);
   const result = { link, game: view.game, preset: view.preset, place: view.standings[view.seat], players: view.names.length, total: view.totals[view.seat], at: Date.now() };
   const known = keptResults().find((each) => each.link === link);

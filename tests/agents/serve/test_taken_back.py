@@ -12,6 +12,7 @@ import pytest
 
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.settings import read_settings
+from nainjaune_agents.serve.tables import Running
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.errors import ConfigError
 from tests.agents.serve.pages import FREE, Page, made, new_table, opened, shows_cards
@@ -124,6 +125,14 @@ def test_a_rematch_seats_everybody_again_with_other_deals(tmp_path: Path) -> Non
     served(tmp_path, play)
 
 
+def replace_now(running: Running, seat: int) -> None:
+    """Lets an agent take the place of a person who has left, as if the time were over."""
+    timer = running.replacing[seat]
+    replace = timer._callback  # type: ignore[attr-defined]
+    timer.cancel()
+    replace()
+
+
 @GAMES
 def test_an_agent_plays_for_a_person_who_has_left_until_they_come_back(game: str, tmp_path: Path) -> None:
     async def play(server: TableServer) -> None:
@@ -137,10 +146,7 @@ def test_an_agent_plays_for_a_person_who_has_left_until_they_come_back(game: str
         assert looks.last["waiting"] is None
         server.leave(pages[leaver].viewer)
         assert looks.last["waiting"] == {"seconds": 5}
-        timer = running.replacing[leaver]
-        replace = timer._callback  # type: ignore[attr-defined]
-        timer.cancel()
-        replace()
+        replace_now(running, leaver)
         for _ in range(1000):
             if looks.last["turn"] != leaver:
                 break
@@ -153,6 +159,78 @@ def test_an_agent_plays_for_a_person_who_has_left_until_they_come_back(game: str
         assert (await back.hello())["absent"] == []
         assert looks.last["absent"] == []
         assert running.live.absent == set()
+
+    served(tmp_path, play)
+
+
+@GAMES
+def test_what_an_agent_chose_for_a_person_who_comes_back_is_not_played(game: str, tmp_path: Path) -> None:
+    async def play(server: TableServer) -> None:
+        tokens = await made(server, new_table(game, persons=2, players=2, absence=5, pace=0.2))
+        pages = [Page(server, tokens[seat]) for seat in (0, 1)]
+        for page in pages:
+            await page.hello()
+        (running,) = server.tables.running.values()
+        leaver = running.live.table.at_turn
+        server.leave(pages[leaver].viewer)
+        replace_now(running, leaver)
+        await asyncio.sleep(0.1)  # the agent has chosen, and its pause is not over
+        back = Page(server, tokens[leaver])
+        view = await back.hello()
+        await back.ask("play", number=view["number"], action=view["moves"][0][0])
+        await asyncio.sleep(0.3)
+        assert back.last["type"] == "view"
+        assert running.live.number == view["number"] + 1
+
+    served(tmp_path, play)
+
+
+def test_a_person_who_is_not_there_when_a_table_goes_on_is_waited_for_as_long(tmp_path: Path) -> None:
+    game = games_with("speaker", "pictures")[-1]
+
+    async def play(server: TableServer) -> None:
+        tokens = await made(server, new_table(game, persons=2, players=2, absence=5))
+        pages = [Page(server, tokens[seat]) for seat in (0, 1)]
+        for page in pages:
+            view = await page.hello()
+        server.tables.running.clear()  # as after 10 minutes without anybody
+        await pages[0].hello()
+        assert not server.tables.running[pages[0].viewer.table or ""].replacing  # nobody has played yet
+        page = pages[view["turn"]]
+        await page.hello()
+        await page.ask("play", number=0, action=page.last["moves"][0][0])
+        server.tables.running.clear()
+        await pages[0].hello()
+        assert list(server.tables.running[pages[0].viewer.table or ""].replacing) == [1]
+
+    served(tmp_path, play)
+
+
+@pytest.mark.parametrize("seat", [0, None])
+def test_who_looks_while_a_decision_is_taken_back_wakes_no_table(
+    seat: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = games_with("speaker", "pictures")[-1]
+
+    async def play(server: TableServer) -> None:
+        tokens = await made(server, new_table(game, pace=0.2))
+        page, other = Page(server, tokens[0]), Page(server, tokens[seat])
+        view = await page.hello()
+        while not view["moves"]:
+            await asyncio.sleep(0.01)
+            view = page.last
+        await page.ask("play", number=view["number"], action=view["moves"][-1][0])
+        load = server.tables._load
+
+        async def slow_load(*given: Any) -> Running:
+            await other.hello()
+            return await load(*given)
+
+        monkeypatch.setattr(server.tables, "_load", slow_load)
+        await page.ask("undo", number=page.last["number"])
+        assert await page.settle() == {**view, "undo": page.last["undo"]}
+        await asyncio.sleep(0.4)  # more than the pause before an agent's ply
+        assert len(server.store.plies(page.viewer.table or "")) == view["number"]
 
     served(tmp_path, play)
 

@@ -54,12 +54,12 @@ class Page {
     }
   }
 
-  /** Plays the first move always, `plies` times at most; returns the last view. */
-  async play(plies = Infinity) {
+  /** Plays the first move always, or that of another `place`, `plies` times at most; returns the last view. */
+  async play(plies = Infinity, place = 0) {
     let view = await this.settled();
     for (; plies > 0 && !view.over; plies -= 1) {
       if (view.round_over) await this.ask("deal", { number: view.number });
-      else await this.ask("play", { number: view.number, action: view.moves[0][0] });
+      else await this.ask("play", { number: view.number, action: view.moves.at(place)[0] });
       view = await this.settled();
     }
     return view;
@@ -130,9 +130,25 @@ for (const [kept, day] of [[new MemoryStore(), "2026-01-02"], [new MemoryStore()
   await reader.hello("day");
   const begun = await reader.settled();
   await reader.play();
-  days.push({ begun: begun.scene.hands, round: reader.last("round") });
+  days.push({ begun: begun.scene.hands, round: reader.last("round"), link: reader.last("view").link });
 }
 result.days = days;
+
+// rounds under other rules, and a deal that is known, change no edge
+const kept = new MemoryStore();
+const reader = new Page(kept);
+await reader.hello("day");
+await reader.play();
+const rounds = await kept.all("rounds");
+await reader.ask("delete", { table: "day-2026-01-02" });
+await reader.hello("day");
+await reader.play(Infinity, -1);
+result.again = { first: rounds, then: await kept.all("rounds"), yours: reader.last("round").yours };
+await reader.ask("new", { table: table({ rounds: 1, knobs: { stake: 2 }, seats: [{ person: "Zoé" }, ...Array(3).fill({ agent: "closer" })] }) });
+await reader.hello(reader.last("made").links[0].token);
+await reader.play();
+await reader.hello("-");
+result.keys = reader.last("edges").edges.map(({ key, rounds: number }) => [key, number]);
 
 // the guided round
 await page.hello("learn");

@@ -52,6 +52,13 @@ def test_the_edge_has_an_interval_from_ten_rounds_on(found: Any) -> None:
     assert not found["helped"]
 
 
+def test_rounds_under_other_rules_have_their_own_edge_and_a_known_deal_has_none(found: Any) -> None:
+    assert found["keys"] == [["nain_jaune · djeco · 4", 1], ["nain_jaune · djeco · 4 · stake=2", 1]]
+    again, (first,) = found["again"], found["again"]["first"]
+    assert again["then"] == [first]
+    assert int(again["yours"].split()[0].replace("−", "-")) != first["yours"]
+
+
 def test_a_decision_is_taken_back_and_a_deal_played_again(found: Any) -> None:
     assert found["undone"]
     assert found["same_cards"]
@@ -76,6 +83,7 @@ def test_the_deal_of_the_day_is_the_same_for_everybody(found: Any) -> None:
     assert first == second
     assert first["begun"] != third["begun"]
     assert third["round"]["day"] == "2026-01-03"
+    assert third["link"] == "day-2026-01-03"  # each day is a result of its own
 
 
 def test_what_is_wrong_is_said_in_a_sentence(found: Any) -> None:

@@ -238,7 +238,7 @@ export class Host {
   /** Sends the table, and once a round is over the edge. */
   async show() {
     const { live, seat } = this;
-    this.post({ ...live.view(seat, this.language, seat), review: live.over && !live.kind.Match.mustRemember(live.rules.knobs), watch: null, waiting: null });
+    this.post({ ...live.view(seat, this.language, seat), review: live.over && !live.kind.Match.mustRemember(live.rules.knobs), watch: null, waiting: null, link: this.entry.id });
     if (this.entry.id === LEARN) this.post({ type: "guide", lines: lesson(live, seat, this.texts.guide, live.kind.texts[this.language].words) });
     else if (live.roundOver && seat !== null) await this.sendRound();
   }
@@ -389,7 +389,9 @@ export class Host {
     const counts = entry.helped === null || round <= entry.helped;
     const result = compare(live, seat);
     const key = edgeKey(entry.settings);
-    if (counts) await this.store.put("rounds", { id: `${entry.id} ${round}`, key, ...result });
+    const id = `${entry.id} ${round}`;
+    const isFirst = (await this.store.get("rounds", id)) === undefined; // a deal of the day is there again once its table is deleted
+    if (counts && isFirst) await this.store.put("rounds", { id, key, ...result });
     const speaker = live.speaker(seat, this.language, seat);
     const amounts = { yours: minus(speaker.amount(result.yours)), reference: minus(speaker.amount(result.reference)) };
     const day = entry.id.startsWith(`${DAY}-`) && live.over ? entry.id.slice(DAY.length + 1) : null;
@@ -408,7 +410,9 @@ export class Host {
   }
 }
 
-const edgeKey = ({ game, preset, players }) => `${game} · ${preset} · ${players}`;
+/** Returns the rules of a table in short: edges under different rules are of different sizes. */
+const edgeKey = ({ game, preset, players, knobs }) =>
+  [game, preset, players, ...Object.entries(knobs).map(([name, value]) => `${name}=${value}`)].join(" · ");
 
 /** Returns a random name; `crypto.randomUUID` is not there without https. */
 const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
