@@ -138,13 +138,15 @@ result.days = days;
 await page.hello("learn");
 await page.settled();
 const { lines } = page.last("guide");
+result.learner = page.last("view").names[0];
 await page.play();
 result.lesson = [lines, page.last("guide").lines];
 
 // puzzles
 const answers = [];
-await page.hello("puzzles");
+await page.ask("hello", { token: "puzzles", language: "en", greeting: 1, name: "Zoé" });
 answers.push(page.last("puzzle"));
+result.at_puzzle = page.last("view").names;
 const [best] = (await page.host.read("offline/puzzles.json"))[0].values[0];
 const { moves } = page.last("view");
 for (const action of [moves.find(([each]) => each !== best)[0], best]) {

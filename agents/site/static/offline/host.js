@@ -13,6 +13,7 @@ import { randomSeed, readSettings, SettingsError } from "./settings.js";
 import { format, minus } from "./text.js";
 
 const BETWEEN_ROUNDS = 4; // where only agents play, the next round is dealt after this number of pauses
+const BETWEEN = " · "; // the parts of the key of an edge
 const HOME = "-";
 const DAY = "day";
 const LEARN = "learn";
@@ -413,7 +414,11 @@ export class Host {
   /** Sends the edges over all rules that were played. */
   async sendEdges() {
     const keys = [...new Set((await this.store.all("rounds")).map((each) => each.key))];
-    this.post({ type: "edges", edges: await Promise.all(keys.map((key) => this.edge(key))) });
+    const titled = keys.map(async (key) => {
+      const [game, preset, players] = key.split(BETWEEN);
+      return { ...(await this.edge(key)), title: await this.title({ game, preset }), players };
+    });
+    this.post({ type: "edges", edges: await Promise.all(titled) });
   }
 }
 
@@ -423,7 +428,7 @@ function linksOf(token, { agents, names }) {
   return [seat < 0 ? { token, seat: null, name: null } : { token, seat, name: names[seat] }];
 }
 
-const edgeKey = ({ game, preset, players }) => `${game} · ${preset} · ${players}`;
+const edgeKey = ({ game, preset, players }) => [game, preset, players].join(BETWEEN);
 
 /** Returns a random name; `crypto.randomUUID` is not there without https. */
 const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
