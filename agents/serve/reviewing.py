@@ -120,7 +120,7 @@ def _decision(number: int, one: Decision, language: str) -> Mapping[str, Any]:
 
 
 def against_agents(settings: TableSettings, seat: int, reader: str) -> TableSettings:
-    """Returns the settings of a table with the same deals and the person ``reader`` in ``seat`` alone, advised where there is advice.
+    """Returns the settings of a table with the same deals and ``reader`` alone in ``seat``, advised where there is advice.
 
     Agents stay, by their names; the strongest takes the place of other persons.
     """

@@ -125,7 +125,7 @@ def _lesson() -> dict[str, Any]:
 
 
 def _table(opponents: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Returns the settings of one round of the default game against ``opponents``, as the worker has them but for the reader's name."""
+    """Returns the settings of one round of the default game against ``opponents``; the worker adds the reader's name."""
     game = get_game(DEFAULT_GAME)
     names, agents = ["", *(one["name"] for one in opponents)], [None, *(one["agent"] for one in opponents)]
     rules = {"game": game.name, "preset": game.default_preset, "players": len(names), "knobs": {}}

@@ -57,6 +57,10 @@ def test_a_decision_is_taken_back_and_a_deal_played_again(found: Any) -> None:
     assert found["same_cards"]
 
 
+def test_a_tab_does_not_overwrite_what_another_has_played(found: Any) -> None:
+    assert found["tabs"] == {"refused": "The table has moved on since; nothing was played.", "follows": True, "kept": True}
+
+
 def test_decisions_are_reviewed(found: Any) -> None:
     review, position, advice = found["review"], found["position"], found["advice"]
     costs = [float(each["cost"].split(" ")[0].replace("−", "-")) for each in review["decisions"]]

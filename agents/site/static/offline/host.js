@@ -253,13 +253,20 @@ export class Host {
     else if (live.roundOver && seat !== null) await this.sendRound();
   }
 
-  /** Makes a change and stores it before anybody sees it. */
+  /** Makes a change and stores it before anybody sees it; where another tab has played since, shows that and returns false. */
   async change(make) {
+    const stored = await this.store.get("tables", this.entry.id);
+    if (stored && String(stored.plies) !== String(this.live.plies)) {
+      this.leave();
+      await this.look(stored);
+      return false;
+    }
     this.adviser.stop();
     make();
     this.entry.plies = this.live.plies;
     await this.store.put("tables", this.entry);
     await this.show();
+    return true;
   }
 
   /** Makes the plies of agents and forced ones, up to a person's turn or the end. */
@@ -286,7 +293,7 @@ export class Host {
     if (!this.live) throw new Refusal("unknown_token");
     if (this.seat === null) throw new Refusal("not_player");
     if (number !== this.live.number) throw new Refusal("stale");
-    await this.change(make);
+    if (!(await this.change(make))) throw new Refusal("stale");
     this.goOn(this.visits);
   }
 
