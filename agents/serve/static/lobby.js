@@ -64,7 +64,9 @@ export function moreOf(games, texts, send) {
 
   function drawSeats() {
     const names = state.game.agents.map((name) => make("option", { value: name }));
-    state.seats = Array.from({ length: state.players }, (_, seat) => seatField(seat, state.game.agent, texts));
+    const known = (texts.opponents[state.game.name] ?? []).filter(({ level }) => level !== "strong"); // a network plays under some rules only
+    const usual = [...new Set([state.game.agent, ...known.map(({ agent }) => agent)])]; // no two alike as long as there are others
+    state.seats = Array.from({ length: state.players }, (_, seat) => seatField(seat, usual[Math.max(seat - 1, 0) % usual.length], texts));
     form.querySelector("#seats").replaceChildren(
       make("legend", {}, texts.players), make("datalist", { id: "agents" }, names), ...state.seats.map((seat) => seat.element),
       make("small", {}, texts.agent_hint),
