@@ -20,6 +20,7 @@ from .protocol import Advise, Position, Refusal, Review
 from .searches import Search
 from .settings import TableSettings
 from .store import DEAL, Pass, Store
+from .texts import known_name
 from .views import view
 
 CHOOSING = 500
@@ -118,20 +119,21 @@ def _decision(number: int, one: Decision, language: str) -> Mapping[str, Any]:
     }
 
 
-def against_agents(settings: TableSettings, seat: int) -> TableSettings:
-    """Returns the settings of a table with the same deals and a person in ``seat`` alone, advised where there is advice.
+def against_agents(settings: TableSettings, seat: int, reader: str) -> TableSettings:
+    """Returns the settings of a table with the same deals and ``reader`` alone in ``seat``, advised where there is advice.
 
-    Agents stay; the strongest takes the place of other persons.
+    Agents stay, by their names; the strongest takes the place of other persons.
     """
     stand_in = strongest(settings.setup)
     agents = [agent or stand_in for agent in settings.agents]
-    name = f"person {seat}" if settings.agents[seat] else settings.names[seat]
+    known = known_name(settings.setup.game.name, stand_in)
+    called = [name if agent else known for name, agent in zip(settings.names, settings.agents, strict=True)]
     every_ply = settings.every_ply and len(settings.persons) == 1
 
     def seated(person: str | None, others: Sequence[str]) -> tuple[Any, ...]:
         return (*others[:seat], person, *others[seat + 1 :])
 
-    names, advice = seated(name, agents), is_advised(settings.setup)
+    names, advice = seated(reader, called), is_advised(settings.setup)
     return replace(settings, names=names, agents=seated(None, agents), every_ply=every_ply, advice=advice)
 
 

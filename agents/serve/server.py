@@ -227,7 +227,8 @@ class TableServer:
         if seat >= live.settings.setup.players:
             raise Refusal("no_seat")
         viewer.rate.allows(FURTHER_TABLE)
-        settings = await asyncio.to_thread(against_agents, live.settings, seat)
+        reader = TEXTS[viewer.language].page["guest"] if allowed.seat is None else live.settings.names[allowed.seat]
+        settings = await asyncio.to_thread(against_agents, live.settings, seat, reader)
         passes = await self.tables.add(settings, played.plies[:number], viewer=viewer, link=self.store.link_of(token))
         send(viewer, {"type": "opened", "token": next(token for token, each in passes.items() if each.seat == seat)})
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.core.texts import read_texts
 
 
@@ -23,3 +24,8 @@ class Texts:
 
 
 TEXTS: Mapping[str, Texts] = read_texts(Texts, Path(__file__).parent, "texts_{language}.toml")
+
+
+def known_name(game: str, agent: str) -> str:
+    """Returns the name by which people know an agent in every language: its own where it is none of the opponents."""
+    return next((one["name"] for one in TEXTS[LANGUAGES[0]].opponents.get(game, ()) if one["agent"] == agent), agent)

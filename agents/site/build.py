@@ -82,13 +82,14 @@ def site_files(modules: Path) -> dict[str, bytes]:
     for game in map(get_game, GAMES):
         files |= _game_files(game, modules)
     for language in TEXTS:
-        files[f"texts-{language}.json"] = _json(_with_own_opponents(json.loads(files[f"texts-{language}.json"])))
+        files[f"texts-{language}.json"] = _json(_own_texts(language, json.loads(files[f"texts-{language}.json"])))
     files["offline/puzzles.json"] = PUZZLES.read_bytes()
     files["manifest.webmanifest"] = _json(_manifest())
     service_worker = files.pop(WORKER)
     hashed = hashlib.sha256(b"".join(path.encode() + files[path] for path in sorted(files))).hexdigest()[:16]
-    texts = {language: {**asdict(each), "replay": REPLAY_WORDS[language]} for language, each in TEXTS.items()}
-    files[MARK] = _json({"version": hashed, "games": GAMES, "texts": texts, "day": _deal_of_the_day(), "learn": _lesson()})
+    texts = {language: {**asdict(each), "replay": _words_of_replays(language)} for language, each in TEXTS.items()}
+    site = {"games": GAMES, "names": _names(), "texts": texts, "day": _deal_of_the_day(), "learn": _lesson()}
+    files[MARK] = _json({"version": hashed, **site})
     paths = ["./", *(path for path in files if path != "index.html")]
     files[WORKER] = b"self.SITE = " + _json({"version": hashed, "paths": paths}) + b";\n" + service_worker
     return files
@@ -124,16 +125,16 @@ def _lesson() -> dict[str, Any]:
 
 
 def _table(opponents: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Returns the settings of one round of the default game against ``opponents``, as the worker has them."""
+    """Returns the settings of one round of the default game against ``opponents``; the worker adds the reader's name."""
     game = get_game(DEFAULT_GAME)
-    names, agents = ["person 0", *(one["name"] for one in opponents)], [None, *(one["agent"] for one in opponents)]
+    names, agents = ["", *(one["name"] for one in opponents)], [None, *(one["agent"] for one in opponents)]
     rules = {"game": game.name, "preset": game.default_preset, "players": len(names), "knobs": {}}
     return {**rules, "names": names, "agents": agents, "rounds": 1, "pace": PACE, "every_ply": False, "advice": False}
 
 
-def _with_own_opponents(texts: dict[str, Any]) -> dict[str, Any]:
-    """Returns the page's texts with the opponents that the site can seat."""
-    return {**texts, "opponents": {game: _opponents(game, texts["opponents"]) for game in GAMES}}
+def _own_texts(language: str, texts: dict[str, Any]) -> dict[str, Any]:
+    """Returns the page's texts with those that the site words itself, and with the opponents that it can seat."""
+    return {**texts, **TEXTS[language].instead, "opponents": {game: _opponents(game, texts["opponents"]) for game in GAMES}}
 
 
 def _opponents(game: str, opponents: Mapping[str, Sequence[Mapping[str, str]]]) -> list[dict[str, str]]:
@@ -142,6 +143,17 @@ def _opponents(game: str, opponents: Mapping[str, Sequence[Mapping[str, str]]]) 
     if all(one["level"] != "strong" for one in known):
         known[-1]["level"] = "strong"
     return known
+
+
+def _words_of_replays(language: str) -> dict[str, str]:
+    """Returns the words of a replay but for films, which this site does not make."""
+    return {name: text for name, text in REPLAY_WORDS[language].items() if name != "film"}
+
+
+def _names() -> dict[str, dict[str, str]]:
+    """Returns the names by which people know the agents, by game; they are the same in all languages."""
+    known = TEXTS_OF_PAGE[LANGUAGES[0]].opponents
+    return {game: {one["agent"]: one["name"] for one in known[game]} for game in GAMES}
 
 
 def _is_seated(game: str, agent: str) -> bool:

@@ -23,6 +23,8 @@ class SiteTexts:
     """Why a message has changed nothing."""
     page: Mapping[str, str]
     """What the site says beyond the page of ``nainjaune serve``."""
+    instead: Mapping[str, str]
+    """What the page says here in place of its own text of that name; an empty text leaves out what it is of."""
     guide: Mapping[str, str]
     """What a guided round says, by position."""
 

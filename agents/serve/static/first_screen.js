@@ -3,9 +3,8 @@
 import { choice, fill, labelled, make } from "./dom.js";
 import { resultsCard } from "./results.js";
 import { avatar } from "./scene/avatars.js";
-import { storage } from "./storage.js";
+import { NAME, storage } from "./storage.js";
 
-const NAME = "nainjaune-name";
 const LEVELS = ["easy", "good", "strong"];
 const PACE = 0.6; // seconds before each ply of an opponent
 
@@ -34,7 +33,7 @@ export function firstScreen(games, texts, start, ...others) {
   function draw() {
     title.textContent = fill(texts.play_game, { game: state.game.title });
     opponents.replaceChildren(...state.seated.map((one, k) => make("div", { class: "opponent" }, avatar(one.name),
-      make("div", {}, make("p", { class: "name" }, make("b", {}, one.name), make("span", { class: "level" }, texts[one.level])), make("p", { class: "style" }, one.style), pick(one, k)))));
+      make("div", {}, make("p", { class: "name" }, make("b", {}, one.name), make("span", { class: "level" }, texts[one.level])), make("p", { class: "style" }, one.style)), pick(one, k))));
   }
 
   function pick(one, k) {

@@ -55,7 +55,7 @@ export function moreOf(games, texts, send) {
       make("details", {}, make("summary", {}, `${texts.seed}, ${texts.pace}`),
         labelled(texts.seed, state.seed, texts.seed_hint, "seed"), labelled(texts.pace, state.pace, null, "pace"),
         labelled(texts.every_ply, state.every, null, "every_ply"), labelled(texts.allow_advice, state.advice, texts.advice_hint, "advice"),
-        labelled(texts.absence, state.absence, texts.absence_hint, "absence")),
+        texts.absence === "" ? null : labelled(texts.absence, state.absence, texts.absence_hint, "absence")),
       make("p", { class: "problem", role: "alert" }),
       make("button", { id: "start", type: "submit", class: "main" }, texts.start),
     );
@@ -64,7 +64,9 @@ export function moreOf(games, texts, send) {
 
   function drawSeats() {
     const names = state.game.agents.map((name) => make("option", { value: name }));
-    state.seats = Array.from({ length: state.players }, (_, seat) => seatField(seat, state.game.agent, texts));
+    const known = (texts.opponents[state.game.name] ?? []).filter(({ level }) => level !== "strong"); // a network plays under some rules only
+    const usual = [...new Set([state.game.agent, ...known.map(({ agent }) => agent)])]; // no two alike as long as there are others
+    state.seats = Array.from({ length: state.players }, (_, seat) => seatField(seat, usual[Math.max(seat - 1, 0) % usual.length], texts));
     form.querySelector("#seats").replaceChildren(
       make("legend", {}, texts.players), make("datalist", { id: "agents" }, names), ...state.seats.map((seat) => seat.element),
       make("small", {}, texts.agent_hint),
@@ -118,7 +120,7 @@ function seatField(seat, agent, texts) {
   update();
   return {
     element: make("div", { class: "seat" }, make("span", {}, fill(texts.seat, { seat })), who, person, other),
-    value: () => (who.value === "person" ? { person: person.value } : { agent: other.value }),
+    value: () => (who.value === "person" ? { person: person.value.trim() || texts.guest } : { agent: other.value }),
   };
 }
 
@@ -156,11 +158,11 @@ function keptTables() {
 export function showTables(tables, texts, send) {
   const kept = new Map(keptTables().map((each) => [each.table, each.links]));
   const date = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
-  const shown = tables.map(({ table, title, made, names, further }) => make("section", { class: "card" },
+  const shown = tables.map(({ table, title, made, names, further, links = kept.get(table) }) => make("section", { class: "card" },
     make("h3", {}, title), make("p", { class: "hint" }, `${date.format(1000 * made)} · ${names.join(", ")}${further ? ` · ${texts.further}` : ""}`),
-    linkList(kept.get(table) ?? [], texts),
+    linkList(links ?? [], texts),
     make("p", { class: "buttons" },
-      kept.has(table) ? null : make("button", { type: "button", onclick: () => send("invite", { table }) }, texts.invite),
+      links ? null : make("button", { type: "button", onclick: () => send("invite", { table }) }, texts.invite),
       make("button", { type: "button", onclick: () => confirm(texts.sure) && send("delete", { table }) }, texts.delete))));
   const list = document.getElementById("made");
   list.replaceChildren(...(shown.length ? [make("h2", {}, texts.tables), ...shown] : []));
@@ -178,7 +180,7 @@ function linkList(links, texts) {
   return make("ul", { class: "links" }, links.map((link) => {
     const name = link.seat === null ? texts.spectators : fill(texts.invitation_for, link);
     const state = make("span", { role: "status" });
-    const copy = make("button", { type: "button", onclick: () => copyLink(link.token, state, texts) }, fill(texts.copy, { name }));
+    const copy = texts.copy === "" ? null : make("button", { type: "button", onclick: () => copyLink(link.token, state, texts) }, fill(texts.copy, { name }));
     const go = make("a", { href: `#${link.token}` }, link.seat === null ? texts.watch : fill(texts.to_table, link));
     return make("li", {}, make("span", {}, name), go, copy, state);
   }));

@@ -117,7 +117,7 @@ async function replay(message) {
   const data = typeof message.data === "string" ? await unpack(message.data) : message.data;
   if (signal.aborted) return;
   notice.textContent = "";
-  showReplay(main, data, { prefix, signal, board: data.fields.length ? replayBoard(data, signal) : null, film: (round, view) => {
+  showReplay(main, data, { prefix, signal, board: data.fields.length ? replayBoard(data, signal) : null, film: data.words.film === undefined ? null : (round, view) => {
     notice.textContent = texts.film_waits;
     connection.send("film", { round, view });
   } });
@@ -162,6 +162,7 @@ function leave() {
   form = false;
   atOnce = false;
   notice.textContent = "";
+  document.getElementById("live").replaceChildren();
 }
 
 async function begin() {

@@ -1,5 +1,8 @@
 // What this browser keeps for the page. Where it keeps nothing, the page keeps it as long as it is open.
 
+/** Under which the reader's name is kept. */
+export const NAME = "nainjaune-name";
+
 const here = new Map();
 
 export const storage = {

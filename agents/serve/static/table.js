@@ -95,6 +95,7 @@ export class TablePage {
   }
 
   turn(view, names) {
+    if (view.status) return view.status; // of a puzzle that is answered
     if (view.over) return this.texts.match_over;
     if (view.round_over) return this.texts.round_over;
     if (view.turn === view.seat) return view.moves.length ? this.texts.your_turn : this.texts.you_are_forced;

@@ -7,8 +7,9 @@ const MOST = 250_000;
 
 /** Returns a card with a field for a file; `open(text)` is called with the text of a file that is chosen. */
 export function uploadCard(texts, open, failed) {
-  const field = make("input", { type: "file", accept: ".jsonl", "aria-label": texts.replay_file, onchange: () => read(field.files[0], open, failed) });
-  return make("section", { class: "card" }, make("h2", {}, texts.replay), make("p", { class: "hint" }, texts.replay_hint), field);
+  const field = make("input", { type: "file", class: "unseen", accept: ".jsonl", "aria-label": texts.replay_file, onchange: () => read(field.files[0], open, failed) });
+  const button = make("label", { class: "file" }, texts.replay_choose, field); // a browser words the button of its own in the language of the system
+  return make("section", { class: "card" }, make("h2", {}, texts.replay), make("p", { class: "hint" }, texts.replay_hint), button);
 }
 
 /** Lets files be dropped on the page. */

@@ -1,5 +1,7 @@
 // The page's connection on the static site: a worker in place of a server. What only this site has goes to `site`.
 
+import { NAME, storage } from "./storage.js";
+
 const OWN = new Set(["site", "round", "edges", "guide", "puzzle"]);
 const LASTING = new Set(["made", "opened"]);
 /** Messages that are heard whenever they come; all others only if they are of the last greeting. */
@@ -39,7 +41,7 @@ export class Connection {
     this.greetings += 1;
     this.changed("connected");
     site.dispatchEvent(new CustomEvent("greet", { detail: hello }));
-    this.send("hello", { language: hello.language, greeting: this.greetings });
+    this.send("hello", { language: hello.language, greeting: this.greetings, name: storage.get(NAME) });
   }
 
   hear(message) {

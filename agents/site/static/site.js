@@ -51,7 +51,7 @@ function showHome(edges) {
   place.replaceChildren(
     make("p", { class: "buttons" }, start("day", said.day), start("learn", said.learn), start("puzzles", said.puzzles)),
     ...(edges.length ? [make("section", { class: "card", id: "edge" }, make("h2", {}, said.edge), make("ul", { class: "plain" },
-      edges.map((edge) => make("li", {}, `${edge.key}${said.colon}${edgeText(edge)}`))))] : []),
+      edges.map((edge) => make("li", {}, `${fill(said.edge_of, edge)}${said.colon}${edgeText(edge)}`))))] : []),
   );
 }
 
@@ -64,11 +64,12 @@ function edgeText({ rounds, mean, half, least }) {
   return fill(said.edge_text, { mean: shown(mean), half: width, rounds });
 }
 
-/** Shows what the reader and the reference player have won with the same cards. */
+/** Shows beside the table what the reader and the reference player have won with the same cards. */
 function showRound({ name, yours, reference, counts, edge, day }) {
   const said = words();
   const lines = [fill(said.same_cards, { yours, reference, name }), counts ? null : said.not_counted, edge ? `${said.edge}${said.colon}${edgeText(edge)}` : null];
-  place.replaceChildren(make("section", { class: "card", id: "edge" }, make("h2", {}, said.compared),
+  document.getElementById("edge")?.remove();
+  document.querySelector(".table > aside").prepend(make("section", { class: "card", id: "edge" }, make("h2", {}, said.compared),
     ...lines.filter((line) => line !== null).map((line) => make("p", {}, line)), ...(day ? [shareButton(fill(said.share_text, { day, yours, reference }))] : [])));
 }
 
@@ -79,6 +80,7 @@ function showPuzzle({ number, of, solved, theme, answer }) {
   place.replaceChildren(make("section", { class: "card", id: "puzzle", role: "status" }, make("h2", {}, fill(said.puzzle, { number, of, theme })), make("p", {}, text),
     make("p", { class: "hint" }, fill(said.puzzles_solved, { solved, of })),
     make("p", { class: "buttons" }, make("a", { class: "begin", href: `#puzzle-${(number % of) + 1}` }, said.puzzle_next))));
+  if (answer !== null) place.scrollIntoView({ block: "nearest" }); // a phone shows the hand at the time
 }
 
 /** Returns a button that copies a text with the address of the site. */

@@ -21,7 +21,7 @@ from nainjaune_agents.serve.protocol import Limits, Rate
 from nainjaune_agents.serve.reviewing import against_agents
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.settings import read_settings
-from nainjaune_agents.serve.texts import TEXTS
+from nainjaune_agents.serve.texts import TEXTS, known_name
 from nainjaune_env.records.record import parse_record, setup_of, verify_record
 from nainjaune_env.registry import get_game
 from tests.agents.serve.pages import FREE, Page, advised_knobs, joined, made, make_quick, new_table, served
@@ -131,13 +131,13 @@ def test_playing_on_from_a_position(game: str, tmp_path: Path) -> None:
 
 
 async def test_a_table_that_was_played_on_from_a_position_is_kept(server: TableServer) -> None:
-    yardstick_or_strong = against_agents(read_settings(new_table(GAMES[-1])), 1).names[0]
+    yardstick_or_strong = against_agents(read_settings(new_table(GAMES[-1])), 1, "P0").names[0]
     page = await played(server, GAMES[-1])
     await page.ask("play_on", number=9, seat=1)
     other = Page(server, (await page.until("opened"))["token"])
     await other.hello()
     view = await other.settle()
-    assert (view["persons"], view["names"][:2]) == ([1], [yardstick_or_strong, "person 1"])
+    assert (view["persons"], view["names"][:2]) == ([1], [yardstick_or_strong, "P0"])
     again = TableServer(server.store)
     assert await Page(again, other.token).hello() == view
     await again.close()
@@ -146,15 +146,16 @@ async def test_a_table_that_was_played_on_from_a_position_is_kept(server: TableS
 def test_agents_take_the_place_of_other_persons() -> None:
     game = GAMES[-1]
     settings = read_settings(new_table(game, persons=2, players=3))
-    mine = against_agents(settings, 1)
+    mine = against_agents(settings, 1, "P1")
     assert mine.agents[1] is None
     assert mine.names[1] == "P1"
     assert mine.agents[2] == mine.names[2] == "random"
-    assert mine.agents[0] == mine.names[0] == yardstick(game)
+    assert mine.agents[0] == yardstick(game)
+    assert mine.names[0] == known_name(game, yardstick(game)) != yardstick(game)
     assert (settings.every_ply, mine.every_ply, settings.advice, mine.advice) == (True, False, False, True)
     assert (mine.seed, mine.setup) == (settings.seed, settings.setup)
-    theirs = against_agents(settings, 2)
-    assert (theirs.persons, theirs.names[2]) == ([2], "person 2")
+    theirs = against_agents(settings, 2, "P1")
+    assert (theirs.persons, theirs.names[2]) == ([2], "P1")
 
 
 async def test_what_is_refused(server: TableServer) -> None:

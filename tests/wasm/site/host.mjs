@@ -123,6 +123,17 @@ await page.ask("play_on", { number: 0, seat: 0 });
 await page.hello(page.last("opened").token);
 result.same_cards = JSON.stringify((await page.settled()).scene.hands) === JSON.stringify(before.scene.hands);
 
+// another tab plays on at the same table
+await page.ask("new", { table: table({ rounds: 1 }) });
+const other = new Page(store);
+const shared = page.last("made").links[0].token;
+for (const tab of [page, other]) await tab.hello(shared);
+await page.settled();
+const old = await other.settled();
+const moved = await page.play(2);
+await other.ask("play", { number: old.number, action: old.moves[0][0] });
+result.tabs = { refused: other.last("refused").text, follows: (await other.settled()).number === moved.number, kept: (await store.get("tables", shared)).plies.length === moved.number };
+
 // the deal of the day
 const days = [];
 for (const [kept, day] of [[new MemoryStore(), "2026-01-02"], [new MemoryStore(), "2026-01-02"], [new MemoryStore(), "2026-01-03"]]) {
@@ -154,13 +165,15 @@ result.keys = reader.last("edges").edges.map(({ key, rounds: number }) => [key, 
 await page.hello("learn");
 await page.settled();
 const { lines } = page.last("guide");
+result.learner = page.last("view").names[0];
 await page.play();
 result.lesson = [lines, page.last("guide").lines];
 
 // puzzles
 const answers = [];
-await page.hello("puzzles");
+await page.ask("hello", { token: "puzzles", language: "en", greeting: 1, name: "Zoé" });
 answers.push(page.last("puzzle"));
+result.at_puzzle = page.last("view").names;
 const [best] = (await page.host.read("offline/puzzles.json"))[0].values[0];
 const { moves } = page.last("view");
 for (const action of [moves.find(([each]) => each !== best)[0], best]) {

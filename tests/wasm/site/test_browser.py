@@ -60,6 +60,15 @@ def offline(served: http.server.ThreadingHTTPServer, opened: Callable[..., Page]
     return page
 
 
+LONG_RUN = """() => {
+  const run = document.querySelector(".run");
+  while (run.querySelectorAll(".laid").length < 13) run.prepend(run.querySelector(".laid").cloneNode(true));
+  run.style.setProperty("--n", 14);
+  return Math.max(...[...run.querySelectorAll(".piece")].map((card) => card.getBoundingClientRect().right));
+}"""
+"""Shows a whole suit on the table; returns where its last card ends."""
+
+
 def play_round(page: Page) -> str:
     """Plays to the end of the round; returns "between" or "over"."""
     while (state := base.wait_for_turn(page)) == "mine":
@@ -118,6 +127,9 @@ def test_the_deal_of_the_day_on_a_phone_in_french(served: Any, opened: Callable[
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert play_round(page) == "over"
     expect(page.locator("#edge")).to_contain_text("Les mêmes cartes, jouées deux fois")
+    expect(page.locator("#edge")).to_contain_text("Le Nain à votre place")
+    expect(page.locator(".own .name")).to_contain_text("Invité (vous)")
+    assert page.evaluate(LONG_RUN) <= 360
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copier un texte à partager").click()
     expect(page.locator("#edge [role=status]")).to_have_text("Copié.")

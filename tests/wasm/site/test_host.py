@@ -44,7 +44,7 @@ def test_the_edge_has_an_interval_from_ten_rounds_on(found: Any) -> None:
     assert found["quantiles"] == pytest.approx([2.262157, 2.093024, 1.984217], abs=1e-4)
     assert found["summary"]["half"] == pytest.approx(2.262157 * math.sqrt(55 / 6 / 10), abs=1e-4)
     assert found["few"]["half"] is None
-    assert found["round"]["name"] == "zoo:strong"
+    assert found["round"]["name"] == "Le Nain"
     assert found["round"]["counts"]
     (edge,) = found["edges"]
     assert edge["rounds"] == 12
@@ -62,6 +62,10 @@ def test_rounds_under_other_rules_have_their_own_edge_and_a_known_deal_has_none(
 def test_a_decision_is_taken_back_and_a_deal_played_again(found: Any) -> None:
     assert found["undone"]
     assert found["same_cards"]
+
+
+def test_a_tab_does_not_overwrite_what_another_has_played(found: Any) -> None:
+    assert found["tabs"] == {"refused": "The table has moved on since; nothing was played.", "follows": True, "kept": True}
 
 
 def test_decisions_are_reviewed(found: Any) -> None:
@@ -103,6 +107,7 @@ def test_what_is_wrong_is_said_in_a_sentence(found: Any) -> None:
 
 def test_a_puzzle_says_how_good_a_guess_is(found: Any) -> None:
     asked, wrong, right, following = found["puzzles"]
+    assert sorted(found["at_puzzle"]) == ["Le Nain", "Margot", "Suzon", "Zoé"]
     assert asked["answer"] is None
     assert not wrong["answer"]["right"]
     assert wrong["answer"]["chosen"] != wrong["answer"]["best"]
@@ -115,6 +120,7 @@ def test_a_puzzle_says_how_good_a_guess_is(found: Any) -> None:
 
 def test_the_lesson_says_what_to_do(found: Any) -> None:
     begun, over = found["lesson"]
+    assert found["learner"] == "Guest"
     assert begun[0].startswith("Get rid of all your cards")
     assert begun[1].startswith("You have the lead")
     assert over[0].startswith("That is the whole game.")

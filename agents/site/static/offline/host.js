@@ -13,6 +13,7 @@ import { randomSeed, readSettings, SettingsError } from "./settings.js";
 import { format, minus } from "./text.js";
 
 const BETWEEN_ROUNDS = 4; // where only agents play, the next round is dealt after this number of pauses
+const BETWEEN = " · "; // the parts of the key of an edge
 const HOME = "-";
 const DAY = "day";
 const LEARN = "learn";
@@ -74,9 +75,10 @@ export class Host {
     return this.kinds.get(name);
   }
 
-  async on_hello({ token, language, greeting }) {
+  async on_hello({ token, language, greeting, name }) {
     this.leave();
     this.language = language;
+    this.reader = name || this.texts.page.guest;
     this.post({ type: "greeted", greeting });
     if (!this.store.lasts) this.post({ type: "site", notice: this.texts.refusals.no_storage });
     if (token === HOME) {
@@ -99,7 +101,7 @@ export class Host {
     const wanted = Number(PUZZLE.exec(token)[1] ?? 0) || puzzles.findIndex((_, place) => !solved.has(place + 1)) + 1 || 1;
     const puzzle = puzzles[wanted - 1];
     if (!puzzle) throw new Refusal("unknown_token");
-    this.live = new PuzzleTable(await this.kind(puzzle.record.game), puzzle);
+    this.live = new PuzzleTable(await this.kind(puzzle.record.game), puzzle, this.reader, this.site.names[puzzle.record.game]);
     this.entry = { id: token, settings: this.live.settings, plies: [], puzzle: { number: wanted, of: puzzles.length, solved: solved.size, theme: puzzle.titles[this.language] } };
     await this.show();
     this.post({ type: "puzzle", ...this.entry.puzzle, answer: null });
@@ -112,7 +114,7 @@ export class Host {
     const answer = live.judge(action, this.language);
     if (answer.right) await this.store.put("puzzles", { id: entry.puzzle.number });
     const solved = (await this.store.all("puzzles")).length;
-    this.post({ ...live.view(this.seat, this.language, this.seat), review: false, watch: null, waiting: null, moves: [], playable: [] });
+    this.post({ ...live.view(this.seat, this.language, this.seat), review: false, watch: null, waiting: null, moves: [], playable: [], status: format(this.texts.page.puzzle_done, { name: answer.chosen }) });
     this.post({ type: "puzzle", ...entry.puzzle, solved, answer });
   }
 
@@ -171,9 +173,7 @@ export class Host {
   }
 
   async sendMade({ id, settings }) {
-    const seat = settings.agents.indexOf(null);
-    const link = { token: id, seat: seat < 0 ? null : seat, name: seat < 0 ? null : settings.names[seat] };
-    this.post({ type: "made", table: id, links: [link], title: await this.title(settings) });
+    this.post({ type: "made", table: id, links: linksOf(id, settings), title: await this.title(settings) });
   }
 
   async title({ game, preset }) {
@@ -183,7 +183,7 @@ export class Host {
   async on_tables() {
     const entries = (await this.store.all("tables")).sort((one, other) => other.made - one.made);
     const tables = entries.map(async ({ id, made, settings, helped }) => ({
-      table: id, made, title: await this.title(settings), names: settings.names, further: helped === 0,
+      table: id, made, title: await this.title(settings), names: settings.names, further: helped === 0, links: linksOf(id, settings),
     }));
     this.post({ type: "tables", tables: await Promise.all(tables) });
   }
@@ -202,14 +202,24 @@ export class Host {
   /** Returns the table of a token that is not of a stored one: the deal of the day, or the guided round; null for others. */
   async special(token) {
     if (token === DAY) return this.dealOfTheDay();
-    return token === LEARN ? this.add(this.site.learn, { id: LEARN, fresh: false }) : null;
+    return token === LEARN ? this.add(this.withReader(this.site.learn), { id: LEARN, fresh: false }) : null;
   }
 
   /** The deal of the day: the same cards and players for everybody who looks on the same day of UTC. */
   async dealOfTheDay() {
     const day = this.now().toISOString().slice(0, 10);
     const id = `${DAY}-${day}`;
-    return (await this.store.get("tables", id)) ?? this.add({ ...this.site.day, seed: day.replaceAll("-", "") }, { id });
+    return (await this.store.get("tables", id)) ?? this.add({ ...this.withReader(this.site.day), seed: day.replaceAll("-", "") }, { id });
+  }
+
+  /** Returns settings in which the person has the reader's name. */
+  withReader(settings) {
+    return { ...settings, names: settings.names.map((name, seat) => (settings.agents[seat] === null ? this.reader : name)) };
+  }
+
+  /** Returns the name by which people know an agent. */
+  named(game, agent) {
+    return this.site.names[game][agent] ?? agent;
   }
 
   /** Shows a table from now on. One that is damaged is set aside, and nothing of it is lost. */
@@ -243,13 +253,20 @@ export class Host {
     else if (live.roundOver && seat !== null) await this.sendRound();
   }
 
-  /** Makes a change and stores it before anybody sees it. */
+  /** Makes a change and stores it before anybody sees it; where another tab has played since, shows that and returns false. */
   async change(make) {
+    const stored = await this.store.get("tables", this.entry.id);
+    if (stored && String(stored.plies) !== String(this.live.plies)) {
+      this.leave();
+      await this.look(stored);
+      return false;
+    }
     this.adviser.stop();
     make();
     this.entry.plies = this.live.plies;
     await this.store.put("tables", this.entry);
     await this.show();
+    return true;
   }
 
   /** Makes the plies of agents and forced ones, up to a person's turn or the end. */
@@ -276,7 +293,7 @@ export class Host {
     if (!this.live) throw new Refusal("unknown_token");
     if (this.seat === null) throw new Refusal("not_player");
     if (number !== this.live.number) throw new Refusal("stale");
-    await this.change(make);
+    if (!(await this.change(make))) throw new Refusal("stale");
     this.goOn(this.visits);
   }
 
@@ -377,7 +394,7 @@ export class Host {
     const { settings, plies } = this.entry;
     const stand = reference(this.live.kind, settings);
     const agents = settings.agents.map((agent, other) => (other === seat ? null : (agent ?? stand)));
-    const names = agents.map((agent, other) => agent ?? (settings.agents[other] === null ? settings.names[other] : `person ${other}`));
+    const names = settings.names.map((name, other) => (other === seat ? this.reader : settings.agents[other] === null ? this.named(settings.game, stand) : name));
     const { id } = await this.add({ ...settings, agents, names, advice: true }, { plies: plies.slice(0, number), fresh: false });
     this.post({ type: "opened", token: id });
   }
@@ -395,7 +412,7 @@ export class Host {
     const speaker = live.speaker(seat, this.language, seat);
     const amounts = { yours: minus(speaker.amount(result.yours)), reference: minus(speaker.amount(result.reference)) };
     const day = entry.id.startsWith(`${DAY}-`) && live.over ? entry.id.slice(DAY.length + 1) : null;
-    this.post({ type: "round", name: result.name, ...amounts, counts, edge: await this.edge(key), day });
+    this.post({ type: "round", name: this.named(entry.settings.game, result.name), ...amounts, counts, edge: await this.edge(key), day });
   }
 
   async edge(key) {
@@ -406,13 +423,23 @@ export class Host {
   /** Sends the edges over all rules that were played. */
   async sendEdges() {
     const keys = [...new Set((await this.store.all("rounds")).map((each) => each.key))];
-    this.post({ type: "edges", edges: await Promise.all(keys.map((key) => this.edge(key))) });
+    const titled = keys.map(async (key) => {
+      const [game, preset, players, ...knobs] = key.split(BETWEEN);
+      return { ...(await this.edge(key)), title: [await this.title({ game, preset }), ...knobs].join(BETWEEN), players };
+    });
+    this.post({ type: "edges", edges: await Promise.all(titled) });
   }
+}
+
+/** Returns the links of a table: that of its person, or of those who watch agents. */
+function linksOf(token, { agents, names }) {
+  const seat = agents.indexOf(null);
+  return [seat < 0 ? { token, seat: null, name: null } : { token, seat, name: names[seat] }];
 }
 
 /** Returns the rules of a table in short: edges under different rules are of different sizes. */
 const edgeKey = ({ game, preset, players, knobs }) =>
-  [game, preset, players, ...Object.entries(knobs).map(([name, value]) => `${name}=${value}`)].join(" · ");
+  [game, preset, players, ...Object.entries(knobs).map(([name, value]) => `${name}=${value}`)].join(BETWEEN);
 
 /** Returns a random name; `crypto.randomUUID` is not there without https. */
 const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -5,8 +5,8 @@ import { LiveTable, Rules } from "./live_table.js";
 
 /** A recorded position as a table at which its seat to act is a person's. */
 export class PuzzleTable extends LiveTable {
-  /** `puzzle` is { round, move, values, record }, as `nainjaune puzzles` writes it. */
-  constructor(kind, { round, move, values, record }) {
+  /** `puzzle` is { round, move, values, record }, as `nainjaune puzzles` writes it; `reader` is the person's name, `names` are those of agents. */
+  constructor(kind, { round, move, values, record }, reader, names) {
     const { preset, players, agents } = record;
     const settings = { game: kind.name, preset, players, knobs: {}, names: agents, rounds: 1, seed: "0", every_ply: false, advice: false };
     super(kind, { ...settings, agents });
@@ -23,7 +23,8 @@ export class PuzzleTable extends LiveTable {
       if (value === null) this.match = new kind.Match(this.rules, this.table);
       else this.match.move(value, before, this.table);
     }
-    this.settings = { ...settings, agents: agents.map((name, seat) => (seat === this.seat ? null : name)) };
+    const seated = (mine, others) => agents.map((name, seat) => (seat === this.seat ? mine : others(name)));
+    this.settings = { ...settings, names: seated(reader, (name) => names[name] ?? name), agents: seated(null, (name) => name) };
   }
 
   close() {
