@@ -3,8 +3,7 @@
 Every function takes ``session``, the address of a block of memory that is laid out as ``modules.session_dtype`` says and aligned
 to 8 bytes; whoever calls sets its ``numbers``, the packed rules (:func:`pack`) and options, and reads results from it. Nothing
 inside checks bounds, so numbers that come from outside (knobs, actions, seats, plies, counts) are checked here; a function that
-refuses one returns :data:`REFUSED` and changes nothing. Each function makes its views of the session itself, as numba returns no
-arrays from others.
+refuses one returns :data:`REFUSED` and changes nothing.
 """
 
 # ruff: noqa: F821  (the names bound at instantiation)
@@ -67,15 +66,20 @@ def _may_take(session: Any, action: Any) -> Any:
 
 
 @inlined
-def _enter_or_step(session: Any, action: Any) -> None:
-    """Makes the ply ``action``, or with -1 begins the episode as the table stands."""
-    rules, options = _rules(session)
-    tables = view_at(session, at.tables, (1,), table_dtype)
-    log = LogArrays(
+def _log(session: Any) -> Any:
+    return LogArrays(
         view_at(session, at.log_tables, (1, 2), table_dtype),
         view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
         view_at(session, at.log_marks, (2, 3), np.int64),
     )
+
+
+@inlined
+def _enter_or_step(session: Any, action: Any) -> None:
+    """Makes the ply ``action``, or with -1 begins the episode as the table stands."""
+    rules, options = _rules(session)
+    tables = view_at(session, at.tables, (1,), table_dtype)
+    log = _log(session)
     arrays = (
         view_at(session, at.legal, (1,), np.int64),
         view_at(session, at.observation, (1, size.observation), np.uint8),
@@ -125,11 +129,7 @@ def begin(session: Any, state: Any, start_values: Any) -> Any:
             return REFUSED
     rules, options = _rules(session)
     tables = view_at(session, at.tables, (1,), table_dtype)
-    log = LogArrays(
-        view_at(session, at.log_tables, (1, 2), table_dtype),
-        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
-        view_at(session, at.log_marks, (2, 3), np.int64),
-    )
+    log = _log(session)
     tables[0].rng = np.uint64(state)
     log.marks[1, COUNT] = 0
     loops.start_episode(tables[0], rules, options, values, True, log, 0)
@@ -172,11 +172,7 @@ def ply(session: Any, action: Any) -> Any:
     if not _may_take(session, action):
         return REFUSED
     rules, _ = _rules(session)
-    log = LogArrays(
-        view_at(session, at.log_tables, (1, 2), table_dtype),
-        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
-        view_at(session, at.log_marks, (2, 3), np.int64),
-    )
+    log = _log(session)
     loops.make_ply(view_at(session, at.tables, (1,), table_dtype)[0], rules, np.int64(action), log, 0)
     _write_legal(session)
     return DONE
@@ -188,11 +184,7 @@ def deal(session: Any) -> Any:
     if tables[0].stage != Stage.ROUND_OVER:
         return REFUSED
     rules, _ = _rules(session)
-    log = LogArrays(
-        view_at(session, at.log_tables, (1, 2), table_dtype),
-        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
-        view_at(session, at.log_marks, (2, 3), np.int64),
-    )
+    log = _log(session)
     loops.deal(tables[0], rules, log, 0)
     view_at(session, at.deals, (1,), np.int64)[0] += 1
     _write_legal(session)
@@ -213,11 +205,7 @@ def rewind(session: Any, plies: Any) -> Any:
     The next ``reward`` counts from the beginning of the round.
     """
     tables = view_at(session, at.tables, (1,), table_dtype)
-    log = LogArrays(
-        view_at(session, at.log_tables, (1, 2), table_dtype),
-        view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
-        view_at(session, at.log_marks, (2, 3), np.int64),
-    )
+    log = _log(session)
     if plies < 0 or plies > log.marks[0, COUNT] or log.marks[1, COUNT]:
         return REFUSED
     tables[0] = log.tables[0, OPENING]

@@ -1,8 +1,9 @@
 // Keeps the site in the browser, so that it works without a network. A new version waits until no page of the old one is open.
 
 const { version, paths } = self.SITE;
-const CACHE = `nainjaune-${version}`;
 const FIRST = new URL("./", self.registration.scope).href;
+const PREFIX = `nainjaune ${FIRST} `; // another site of this host keeps its own
+const CACHE = PREFIX + version;
 
 self.addEventListener("install", (event) => event.waitUntil(keep()));
 self.addEventListener("activate", (event) => event.waitUntil(forget().then(() => self.clients.claim())));
@@ -19,7 +20,7 @@ async function keep() {
 
 async function forget() {
   const names = await caches.keys();
-  await Promise.all(names.filter((name) => name.startsWith("nainjaune-") && name !== CACHE).map((name) => caches.delete(name)));
+  await Promise.all(names.filter((name) => name.startsWith(PREFIX) && name !== CACHE).map((name) => caches.delete(name)));
 }
 
 async function answer(url, request) {

@@ -32,6 +32,45 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+WORLDS = """async () => {
+  const { Game } = await import(new URL("wasm/index.js", location));
+  const plain = (_, value) => (typeof value === "bigint" ? `${value}` : value);
+  const told = (session, seat) => JSON.stringify([session.legal, [...session.observation(seat)], session.view(seat)], plain);
+  const arrays = {
+    int8: Int8Array, uint8: Uint8Array, bool: Uint8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array,
+    uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array,
+  };
+  const bytes = (table, { size, fields }) => {
+    const memory = new ArrayBuffer(size);
+    for (const [name, { offset, dtype, shape }] of Object.entries(fields))
+      new arrays[dtype](memory, offset, shape.reduce((count, length) => count * length, 1)).set([table[name]].flat(9));
+    return new Uint8Array(memory);
+  };
+  let compared = 0;
+  for (const name of ["nain_jaune", "batasaurus"]) {
+    const description = await (await fetch(`games/${name}/description.json`)).json();
+    const game = await Game.load(fetch(`games/${name}/module.wasm`), description);
+    for (let match = 1; match <= 20; match += 1) {
+      const session = game.session(), other = game.session();
+      session.begin(BigInt(match));
+      for (let k = 0; !session.done && k < 60; k += 1) {
+        const { seat, legal } = session;
+        for (const world of session.resample(BigInt(match), 3)) {
+          other.place(bytes(world, description.table));
+          if (told(other, seat) !== told(session, seat)) throw new Error(`seat ${seat} can tell, decision ${k}, match ${match}`);
+          compared += 1;
+        }
+        session.step(legal[k % legal.length]);
+      }
+      session.free();
+      other.free();
+    }
+  }
+  return compared;
+}"""
+"""Deals the hidden cards again; returns how often, or throws where a seat can tell."""
+
+
 @pytest.fixture
 def served(site: Path, tmp_path: Path) -> Iterator[http.server.ThreadingHTTPServer]:
     shutil.copytree(site, tmp_path / FOLDER)
@@ -99,6 +138,7 @@ def test_a_match_without_a_network(served: Any, opened: Callable[..., Page]) -> 
     expect(page.locator("#edge")).to_contain_text("not yet: 1 of 10 rounds")
     base.check_axe(page)
     page.get_by_role("button", name="Next round").click()
+    page.wait_for_selector(".turn:not([data-state=between])")
     assert play_round(page) == "over"
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the record").click()
@@ -138,6 +178,10 @@ def test_the_deal_of_the_day_on_a_phone_in_french(served: Any, opened: Callable[
     assert copied.startswith(f"Nain Jaune, donne du {day}\N{NARROW NO-BREAK SPACE}: ")
     assert copied.endswith(f"{FOLDER}/#day")
     base.check_axe(page)
+
+
+def test_no_seat_can_tell_when_hidden_cards_are_dealt_again(served: Any, opened: Callable[..., Page]) -> None:
+    assert offline(served, opened).evaluate(WORLDS) > 3000
 
 
 def test_advice_the_lesson_and_puzzles(served: Any, opened: Callable[..., Page]) -> None:
