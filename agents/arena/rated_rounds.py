@@ -1,11 +1,8 @@
-"""Rounds among all agents at one table, from which they are rated (``stats.ratings``).
-
-For each deal agents are drawn for the seats, each one once before any one twice, and the seating is rotated through all seats.
-"""
+"""Rounds among all agents at one table, from which they are rated (``stats.ratings``)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +10,49 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import check_whole
 
 from ..seeds import Stream, generator
 from ..stats.ratings import Ratings, fit, rankings
-from ..task import Task
-from .duplicate import CHUNK_TABLES, CHUNKS_AT_ONCE, chunks, play_deals
+from ..task import DEFAULT_TASK, Task
+from .duplicate import CHUNK_TABLES, CHUNKS_AT_ONCE, check_device, chunks, play_deals
 from .openings import opening_tables
 
 MAX_DEALS = 100_000
 """Most deals that agents are rated on: the bootstrap keeps the rankings of each, and intervals are narrow long before."""
 
 
+def rate(
+    setup: Setup,
+    agents: Sequence[Agent],
+    *,
+    deals: int,
+    seed: int,
+    task: Task = DEFAULT_TASK,
+    progress: Callable[[int], object] | None = None,
+    device: str = "cpu",
+) -> Ratings:
+    """Rates ``agents`` over rounds among all of them, on a tournament's deals with this ``seed``.
+
+    For each deal agents are drawn for the seats, each one once before any one twice, and the seating is rotated through all
+    seats. ``task`` is as in ``Duplicate``; carried rounds were played by the same agents before they rotate, and
+    places in a round do not depend on the objective. ``progress`` is called with the number of deals done. ``device`` is where
+    the tables are, as in ``Duplicate``. At most the first :data:`MAX_DEALS` deals are played.
+    """
+    check_device(setup, agents, device)
+    check_whole("The number of deals", deals, 1)
+    rows = []
+    for at, count in rated_shards(setup, deals, device):
+        rows.append(ranked(setup, agents, at, count, seed=seed, task=task, device=device))
+        if progress is not None:
+            progress(count)
+    return ratings_of(rows, [agent.name for agent in agents], seed)
+
+
 def rated_shards(setup: Setup, deals: int, device: str, chunk: int | None = None) -> Iterator[tuple[int, int]]:
     """Yields ``(first, count)`` of the deals that are played at once to rate agents in a tournament over ``deals`` deals.
 
-    ``chunk`` is that of ``Duplicate``. They are at most the first :data:`MAX_DEALS` deals.
+    ``chunk`` is that of ``Duplicate``.
     """
     size = CHUNK_TABLES // setup.players if chunk is None else chunk
     return chunks(0, min(deals, MAX_DEALS), size * CHUNKS_AT_ONCE[device])
@@ -36,11 +61,7 @@ def rated_shards(setup: Setup, deals: int, device: str, chunk: int | None = None
 def ranked(
     setup: Setup, agents: Sequence[Agent], at: int, count: int, *, seed: int, task: Task, device: str
 ) -> NDArray[np.int16]:
-    """Plays the deals ``at .. at+count-1`` at once; returns the rankings ``(D, n, 2n)`` of ``stats.ratings``.
-
-    ``task`` and ``device`` are as in ``Duplicate``; carried rounds were played by the same agents before they rotate, and places
-    in a round do not depend on the objective.
-    """
+    """Plays the deals ``at .. at+count-1`` at once; returns the rankings ``(D, n, 2n)`` of ``stats.ratings``."""
     n = setup.players
     first_seating = np.concatenate(
         [

@@ -9,6 +9,7 @@ import pytest
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.openings import opening_tables
+from nainjaune_agents.arena.rated_rounds import rate
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.arena.versus import versus
 from nainjaune_agents.heuristics import heuristics
@@ -18,7 +19,6 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from tests.agents.arena.rated import rate
 
 CLASSIC = make_setup("nain_jaune", "classic", 3)
 RULES = heuristics("nain_jaune")

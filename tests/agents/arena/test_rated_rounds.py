@@ -10,12 +10,11 @@ import pytest
 
 from nainjaune_agents.arena import rated_rounds
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.arena.rated_rounds import drawn_seats
+from nainjaune_agents.arena.rated_rounds import drawn_seats, rate
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.task import Task
 from nainjaune_env import make_setup
-from tests.agents.arena.rated import rate
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.positions import small
 

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.rated_rounds import rate
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.task import Task
 from nainjaune_env.core.errors import AgentError, ConfigError
-from tests.agents.arena.rated import rate
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.positions import small
 
