@@ -20,14 +20,12 @@ HELP = "write a player's network for JavaScript"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("out", type=Path, metavar="FILE", help="where the network is written")
     parser.add_argument("--player", default="zoo:strong", metavar="AGENT", help="the player (default: %(default)s)")
     add_setup_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     from nainjaune_env.core.printable import printable
 
     from ..loading import load_agent

@@ -19,13 +19,11 @@ HELP = "write the page to play without a server"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("out", type=Path, metavar="FOLDER", help="where the site is written; an earlier one is replaced")
     parser.add_argument("--modules", type=Path, metavar="FOLDER", help="modules that are built already, from `nainjaune wasm`")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     from nainjaune_env.core.printable import printable
 
     from ..site.build import build_site

@@ -24,7 +24,6 @@ HELP = "make puzzles of recorded matches"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's arguments."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records (.jsonl)")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="write the puzzles to this file, as JSON")
     parser.add_argument(
@@ -49,7 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; returns the exit status."""
     import json
     from collections import Counter
 
@@ -63,10 +61,10 @@ def run(args: argparse.Namespace) -> int:
     records = list(read_records(args.file))
     options = {"searching": args.searching, "deals": args.deals, "lead": args.lead, "most": args.most, "seed": args.seed}
     with progress_bar(unit="position") as bar:
-        found = list(puzzles(records, advisers(args, {}), **options, progress=bar.update))
-    lines = ",\n".join(json.dumps(puzzle, ensure_ascii=False, separators=(",", ":")) for puzzle in found)
+        made = list(puzzles(records, advisers(args, {}), **options, progress=bar.update))
+    lines = ",\n".join(json.dumps(puzzle, ensure_ascii=False, separators=(",", ":")) for puzzle in made)
     write_text(args.out, f"[\n{lines}\n]\n")
-    themes = Counter(puzzle["theme"] for puzzle in found)
+    themes = Counter(puzzle["theme"] for puzzle in made)
     listed = ", ".join(f"{count} {theme}" for theme, count in themes.items())
-    print(printable(f"{args.out}: {len(found)} puzzles{f' ({listed})' if found else ''}"))
+    print(printable(f"{args.out}: {len(made)} puzzles{f' ({listed})' if made else ''}"))
     return 0

@@ -1,30 +1,20 @@
 // One WebSocket that comes back by itself. Every message carries the token of the page's address.
 
+import { Greetings } from "./greetings.js";
+
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 8000;
 const LASTING = new Set(["made", "opened", "film"]);
 /** Messages that are heard whenever they come; all others only if they are of the last greeting. */
 
-export class Connection {
-  /** `heard(message)` is called for every message, `changed(state)` for "connecting", "connected" and "lost". */
+export class Connection extends Greetings {
   constructor(heard, changed) {
-    this.heard = heard;
-    this.changed = changed;
+    super(heard, changed);
     this.wait = FIRST_WAIT;
-    this.hello = null;
-    this.greetings = 0;
-    this.greeted = false; // whether the server has answered the last greeting: until then its messages are of an earlier one
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && this.socket === null && this.hello) this.open();
     });
     this.socket = null;
-  }
-
-  /** Leaves what is shown: nothing is sent, and nothing of it heard, until `greet` is called. */
-  leave() {
-    this.hello = null;
-    this.greetings += 1;
-    this.greeted = false;
   }
 
   /** Begins, or begins anew, with the token and language of `hello`. */
@@ -32,13 +22,6 @@ export class Connection {
     this.hello = hello;
     if (this.socket === null) this.open();
     else this.sendHello();
-  }
-
-  sendHello() {
-    if (this.hello === null) return;
-    this.greeted = false;
-    this.greetings += 1;
-    this.send("hello", { language: this.hello.language, greeting: this.greetings });
   }
 
   hear(message) {

@@ -1,5 +1,6 @@
 // The page's connection on the static site: a worker in place of a server. What only this site has goes to `site`.
 
+import { Greetings } from "./greetings.js";
 import { NAME, storage } from "./storage.js";
 
 const OWN = new Set(["site", "round", "edges", "guide", "puzzle"]);
@@ -14,34 +15,20 @@ let sender = null;
 /** Sends a message as the page does. */
 export const send = (type, values) => sender?.send(type, values);
 
-export class Connection {
-  /** `heard(message)` is called for every message, `changed(state)` for "connecting" and "connected". */
+export class Connection extends Greetings {
   constructor(heard, changed) {
+    super(heard, changed);
     sender = this;
-    this.heard = heard;
-    this.changed = changed;
-    this.hello = null;
-    this.greetings = 0;
-    this.greeted = false; // whether the worker has answered the last greeting
     this.worker = new Worker(new URL("offline/worker.js", import.meta.url), { type: "module" });
     this.worker.addEventListener("message", ({ data }) => this.hear(data));
-  }
-
-  /** Leaves what is shown: nothing is sent, and nothing of it heard, until `greet` is called. */
-  leave() {
-    this.hello = null;
-    this.greetings += 1;
-    this.greeted = false;
   }
 
   /** Begins, or begins anew, with the token and language of `hello`. */
   greet(hello) {
     this.hello = hello;
-    this.greeted = false;
-    this.greetings += 1;
     this.changed("connected");
     site.dispatchEvent(new CustomEvent("greet", { detail: hello }));
-    this.send("hello", { language: hello.language, greeting: this.greetings, name: storage.get(NAME) });
+    this.sendHello({ name: storage.get(NAME) });
   }
 
   hear(message) {

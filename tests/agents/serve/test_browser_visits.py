@@ -104,6 +104,7 @@ def test_the_table_does_not_grow_however_fast_it_changes(served: base.Served, op
 def test_a_pause_that_was_lost_is_asked_for_again(served: base.Served, opened: base.Opener) -> None:
     page = opened(watched_table(opened(served.link), pace="10"))
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.wait_for_load_state("networkidle")  # what the table is drawn with is loaded
     served.kill()
     expect(page.get_by_text("The connection is lost")).to_be_visible()
     page.get_by_role("button", name="Pause").click()

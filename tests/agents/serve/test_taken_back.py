@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +14,11 @@ from nainjaune_agents.serve.settings import read_settings
 from nainjaune_agents.serve.tables import Running
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.errors import ConfigError
-from tests.agents.serve.pages import FREE, Page, made, new_table, opened, shows_cards
+from tests.agents.serve.pages import Page, made, new_table, served, shows_cards
 from tests.support.games import games_with
 
 GAMES = pytest.mark.parametrize("game", games_with("speaker", "pictures"))
 REFUSALS = TEXTS["en"].refusals
-
-
-def served(path: Path, play: Callable[[TableServer], Awaitable[None]]) -> None:
-    async def run() -> None:
-        with opened(path / "t.sqlite") as store:
-            server = TableServer(store, limits=FREE)
-            try:
-                await play(server)
-            finally:
-                await server.close()
-
-    asyncio.run(run())
 
 
 async def decide(page: Page) -> dict[str, Any]:
