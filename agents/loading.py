@@ -16,6 +16,7 @@ from nainjaune_env.core.errors import AgentError, MissingLibraryError, quoted, u
 from nainjaune_env.core.spec import Setup, check_setup
 
 from .exact import exact_agents
+from .external import is_external, loader_of
 from .heuristics import heuristics, modifiers
 from .nets.devices import set_agent_threads
 from .search import AdaptiveSearchAgent, SearchAgent, searching
@@ -119,7 +120,8 @@ def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rule
 def _run_at(name: str, game: str) -> Path | None:
     """Returns the path of the run called ``name``; None if it does not exist or the name is that of another agent."""
     path = run_named(name)[1]
-    is_run = not is_zoo_name(name) and _without_modifiers(name) not in named_agents(game) and exists(path)
+    text = _without_modifiers(name)
+    is_run = not is_zoo_name(name) and not is_external(text) and text not in named_agents(game) and exists(path)
     return path if is_run else None
 
 
@@ -157,6 +159,8 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         exact[name].check(setup)
     if name in known:
         return known[name]
+    if is_external(name):
+        return loader_of(name).load(name, setup)
     path = checkpoint_path(name, setup)
     algorithm, missing = (None, None) if is_zoo_name(name) else run_named(name)
     if path is not None:

@@ -1,0 +1,49 @@
+"""What bots do wrong, by kind, and how often."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+MAX_FAULTS = 10
+"""Faults of a bot after which it is not asked any more."""
+
+
+class Fault(StrEnum):
+    """The kinds of faults."""
+
+    TIMEOUT = "timeout"
+    """No answer in time."""
+    EXIT = "exit"
+    """The program ended, or the connection was closed."""
+    INVALID = "invalid"
+    """An answer that is none: no JSON, missing keys, wrong lengths or types."""
+    ILLEGAL = "illegal"
+    """An illegal action."""
+    FLOOD = "flood"
+    """More than the protocol allows: too long a line, or too many messages that nobody asked for."""
+
+
+@dataclass
+class FaultCounts:
+    """The faults of one bot."""
+
+    faults: Counter[str] = field(default_factory=Counter)
+    """By :class:`Fault`."""
+    decisions: int = 0
+    """Decisions that the bot was to make."""
+    forfeited: int = 0
+    """Decisions that were made for it."""
+
+    def add(self, other: FaultCounts) -> None:
+        """Adds the counts of ``other``."""
+        self.faults.update(other.faults)
+        self.decisions += other.decisions
+        self.forfeited += other.forfeited
+
+    def taken(self) -> FaultCounts:
+        """Returns the counts since this was last called, and begins again."""
+        counts = FaultCounts(self.faults, self.decisions, self.forfeited)
+        self.faults, self.decisions, self.forfeited = Counter(), 0, 0
+        return counts

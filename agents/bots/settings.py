@@ -1,0 +1,58 @@
+"""How bots are asked: clocks, what a fault costs, and the sandbox. One setting for all bots of a process.
+
+Commands set it from their arguments before they load players, and workers from the identity of their run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
+from nainjaune_env.core.validation import finite
+
+STOP, FORFEIT = "stop", "forfeit"
+ON_FAULT = (STOP, FORFEIT)
+
+
+@dataclass(frozen=True)
+class BotSettings:
+    """What holds for every bot."""
+
+    on_fault: str = STOP
+    """``"stop"``: a fault ends the command with a sentence. ``"forfeit"``: it costs the bot the decisions that were asked, which
+    are then the lowest legal actions; the fault is counted, and the bot started again; after ``bots.faults.MAX_FAULTS`` faults it
+    is not asked any more and forfeits all its decisions."""
+    start_seconds: float | None = 10.0
+    """Time to start and to answer ``hello``; None: no limit."""
+    decision_seconds: float | None = 5.0
+    """Time for each decision, latency included; a message with K decisions has K times as much. None: no limit."""
+    round_seconds: float | None = None
+    """Time for all decisions of one seat in a round; None: no limit."""
+    sandbox: bool = False
+    """Whether programs run in ``bwrap``: without network, and with all files read-only."""
+
+    def __post_init__(self) -> None:
+        if self.on_fault not in ON_FAULT:
+            raise ConfigError(unknown_name_message("on_fault", self.on_fault, ON_FAULT))
+        for name in ("start_seconds", "decision_seconds", "round_seconds"):
+            value = getattr(self, name)
+            if value is not None and (finite(value) is None or value <= 0):
+                raise ConfigError(f"{name} is a number of seconds above 0, or None for no limit, not {quoted(value)}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the settings as JSON values."""
+        return asdict(self)
+
+
+_current = [BotSettings()]
+
+
+def bot_settings() -> BotSettings:
+    """Returns the settings of this process."""
+    return _current[0]
+
+
+def use_bot_settings(settings: BotSettings) -> None:
+    """Makes ``settings`` those of this process, for bots loaded from now on."""
+    _current[0] = settings

@@ -1,0 +1,63 @@
+"""Players from elsewhere, by name: Python objects, models of other libraries, ONNX files, and bots, which are other programs.
+
+A name begins with its kind and a colon: ``sb3:model.zip``, ``onnx:policy.onnx``, ``exec:./bot --level 3``, ``ws://host:port``,
+``http://host/path``. A Python object has the file or the module before the colon: ``path/to/bot.py:make_agent``,
+``package.module:Object``. Naming one runs its code, with the rights of the user.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from os.path import exists
+from pathlib import Path
+from typing import Protocol, cast
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.spec import Setup
+
+KINDS = {
+    "sb3": ".sb3_model",
+    "onnx": ".onnx_model",
+    "exec": "..bots.players",
+    "ws": "..bots.players",
+    "wss": "..bots.players",
+    "http": "..bots.players",
+    "https": "..bots.players",
+}
+"""What stands before the first colon of a name -> the module that loads such players, with the names of :class:`Loader`."""
+PYTHON = ".python_object"
+_OBJECT = re.compile(r"(?P<source>[^:]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):(?P<symbol>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)")
+
+
+class Loader(Protocol):
+    """What a module in :data:`KINDS` has."""
+
+    def load(self, name: str, setup: Setup) -> Agent:
+        """Returns the player called ``name``, without modifiers, for tables with ``setup``.
+
+        Raises :class:`~nainjaune_env.core.errors.AgentError`, a sentence with the name, where there is no such player or it does
+        not fit, and :class:`~nainjaune_env.core.errors.MissingLibraryError` without the library that it needs.
+        """
+
+    def files(self, name: str) -> list[Path]:
+        """Returns the files of this machine that decide how the player plays; machines that share a run compare them."""
+
+
+def _module_of(name: str) -> str | None:
+    prefix, colon, _ = name.partition(":")
+    if colon and prefix in KINDS:
+        return KINDS[prefix]
+    return PYTHON if _OBJECT.fullmatch(name) and not exists(name) and not exists(name.partition(":")[2]) else None
+
+
+def is_external(name: str) -> bool:
+    """Returns whether ``name``, without modifiers, is that of a player from elsewhere, by its form alone."""
+    return _module_of(name) is not None
+
+
+def loader_of(name: str) -> Loader:
+    """Returns what loads the player called ``name``, for which :func:`is_external` holds."""
+    module = _module_of(name)
+    assert module is not None, name
+    return cast(Loader, importlib.import_module(module, __package__))
