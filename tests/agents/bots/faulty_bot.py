@@ -1,4 +1,4 @@
-"""A bot that plays like `lowest_bot.py` until a turn in which it does something else.
+"""A bot that plays the highest legal actions until a turn in which it does something else.
 
 Arguments are JSON: what it does, at which turn from 1 on (0: at hello), and keys of its `ready`.
 """
@@ -87,7 +87,6 @@ DEEDS: dict[str, Callable[[], object]] = {
 def main() -> None:
     deed, at, ready = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]) if len(sys.argv) > 3 else {}
     turns = 0
-    names: list[str] = []
     for line in sys.stdin:
         message = json.loads(line)
         kind = message["type"]
@@ -113,10 +112,11 @@ def main() -> None:
             else:
                 DEEDS[deed]()
         elif kind == "hello":
-            names = message["actions"]
             lowest_bot.send({"type": "ready", "protocol": 1, "id": message["id"], "name": "faulty", "batch": 1024, **ready})
         elif kind == "turn":
-            lowest_bot.send(lowest_bot.answer(message, names))
+            lowest_bot.send(
+                {"type": "actions", "id": message["id"], "actions": [row["legal"][-1] for row in message["decisions"]]}
+            )
         elif kind == "quit":
             return
 

@@ -32,9 +32,9 @@ def script(code: str) -> str:
     return shlex.join([sys.executable, "-S", "-c", code])
 
 
-def lowest(**ready: Any) -> str:
+def lowest(*, answer: str = "actions", seconds: float = 0, path: object = "", **ready: Any) -> str:
     """The name of a bot that plays like `lowest`."""
-    return "exec:" + python("lowest_bot.py", json.dumps(ready))
+    return "exec:" + python("lowest_bot.py", json.dumps(ready), json.dumps(answer), json.dumps(seconds), str(path))
 
 
 def faulty(deed: str, at: int, mark: object = "", **ready: Any) -> str:
