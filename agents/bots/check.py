@@ -116,10 +116,13 @@ class _Check:
     def _open(self, **more: Any) -> Ready:
         """Starts the bot again; ``more`` fields are added to ``hello``."""
         self.close()
-        self._connection = self._connect()
         hello = json.loads(messages.hello(self._setup, self._settings))
         message = json.dumps({**more, **hello, "id": more.get("id", 0)}).encode()
-        return messages.read_ready(self._put(message, more.get("id", 0), self._settings.start_seconds))
+        began = time.perf_counter()
+        self._connection = self._connect()
+        answer = self._put(message, more.get("id", 0), self._settings.start_seconds)
+        self._start_seconds = time.perf_counter() - began
+        return messages.read_ready(answer)
 
     def _put(self, message: bytes, number: int, seconds: float | None, *, late: tuple[int, ...] = ()) -> dict[str, Any]:
         """Returns the answer to the question ``number``; before it may come answers to ``late`` ones."""
@@ -157,21 +160,22 @@ class _Check:
     # ------------------------------------------------------------ the checks
 
     def start(self) -> str:
-        began = time.perf_counter()
         try:
             ready = self.ready = self._open()
-            seconds = time.perf_counter() - began
         except BotFault as fault:
             if fault.kind == Fault.TIMEOUT:
                 shown = '{"type": "ready", "protocol": 1, "id": 0, "name": "my bot"}'
                 raise BotFault(fault.kind, f"It was sent 'hello'. {fault} A bot answers with a line such as {shown}.") from None
             raise
-        self._decisions = _Decisions.some(self._setup, ready, min(ready.batch, MANY))
+        try:
+            self._decisions = _Decisions.some(self._setup, ready, min(ready.batch, MANY))
+        except AgentError as error:  # it wants what the game does not have
+            raise _Problem(str(error)) from None
         self._one = self._decisions.taken(slice(0, 1))
         said = f"{ready.name} {ready.version}".strip() + (f" by {ready.author}" if ready.author else "")
         flags = [flag for flag in ("distribution", "deterministic") if getattr(ready, flag)]
         wants = f"wants {', '.join(ready.wants)}" if ready.wants else "wants nothing more"
-        about = [said, wants, f"batch {ready.batch}", *flags, f"ready in {seconds:.2g} s"]
+        about = [said, wants, f"batch {ready.batch}", *flags, f"ready in {self._start_seconds:.2g} s"]
         return "; ".join(about)
 
     def steps(self) -> Iterator[tuple[str, Callable[[], str]]]:

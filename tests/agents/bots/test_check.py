@@ -90,6 +90,11 @@ def test_a_bot_that_outlives_its_host_is_told() -> None:
     assert "It is still running a second after the end of its input." in str(finding.problem)
 
 
+def test_a_bot_that_wants_what_a_game_lacks_is_told() -> None:
+    (finding,) = check_bot(command("none", wants=["plies"]), make_setup(preset="batasaurus"), SETTINGS)
+    assert str(finding.problem).startswith("Not every seat sees every ply of Batasaurus")
+
+
 def test_no_program_is_an_error() -> None:
     with pytest.raises(AgentError, match="There is no program 'no_such_bot'"):
         list(check_bot("exec:no_such_bot", SETUP, SETTINGS))
