@@ -47,21 +47,29 @@ def check_fits(trained: Trained, setup: Setup, where: str) -> None:
         raise CheckpointError(f"{where} chooses among {trained.actions} actions, and here there are {len(setup.game.actions)}.")
 
 
-def check_rules(trained: Trained, setup: Setup, where: str) -> None:
-    """Raises :class:`CheckpointError` if the network was trained under other rules of a round than ``setup`` has.
+def other_rules(trained: Trained, setup: Setup) -> str | None:
+    """Returns how the rules of a round at which a network was trained differ from those of ``setup``; None if they do not.
 
     A network observes no rules that were the same in all of its training, and may lose any amount under others. One for all
     tables observes the rules.
     """
     table = trained.setup
     if trained.common or table.same_round(setup):
-        return
+        return None
     other = [name for name in setup.rules.names() if getattr(table.rules, name) != getattr(setup.rules, name)]
     trained_rules, table_rules = (
         ", ".join(f"{name}={getattr(rules, name)}" for name in other) for rules in (table.rules, setup.rules)
     )
-    raise CheckpointError(
-        f"{where} was trained under {trained_rules}, and this table has {table_rules}: "
-        "it does not observe these rules, and may lose any amount. "
-        "Train it under them, take a network for all tables, or add @transfer to its name to play it nevertheless."
+    return (
+        f"was trained under {trained_rules}, and this table has {table_rules}: "
+        "it does not observe these rules, and may lose any amount."
     )
+
+
+def check_rules(trained: Trained, setup: Setup, where: str) -> None:
+    """Raises :class:`CheckpointError` for :func:`other_rules`."""
+    if other := other_rules(trained, setup):
+        raise CheckpointError(
+            f"{where} {other} "
+            "Train it under them, take a network for all tables, or add @transfer to its name to play it nevertheless."
+        )
