@@ -20,6 +20,7 @@ from nainjaune_agents.external.onnx_model import OnnxAgent, load
 from nainjaune_agents.loading import use_threads
 from nainjaune_agents.nets.net_agent import NetAgent, playing_net
 from nainjaune_agents.nets.onnx_export import write_onnx
+from nainjaune_agents.report.format_ci import mean_of_deals
 from nainjaune_agents.zoo import player_registry
 from nainjaune_env.core.spec import Setup
 
@@ -54,7 +55,7 @@ def main(arguments: list[str] | None = None) -> None:
             made, differing, largest = compared(setup, agent, copied, -(-options.decisions // len(nets)), options.seed)
             total += made, differing
             edge = Duplicate(setup, [copied, agent], seed=options.seed).edge(0, 1, options.deals)
-            gain = f"{edge.mean:+.3f} ± {edge.ci95:.3f}"
+            gain = mean_of_deals(edge.moments)
             print(f"| {name} | {setup.preset}, {setup.players} | {made} | {differing} | {largest:.1e} | {gain} |", flush=True)
     print(f"| all | | {total[0]} | {total[1]} | | |")
     print(f"\nThe same choice at {100 * (1 - total[1] / total[0]):.4f} % of the decisions.")
