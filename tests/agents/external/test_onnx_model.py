@@ -26,6 +26,8 @@ from tests.agents.nets.inference.test_inference import SETUPS, both, each
 from tests.agents.nets.test_onnx_export import net_of
 from tests.support.positions import asked, small
 
+FLOAT = TensorProto.FLOAT
+SIZE = small().layout.size
 MLP: dict[str, Any] = {"name": "mlp", "hidden": [12]}
 GRU: dict[str, Any] = {"name": "mlp", "hidden": [12], "recurrent": 5}
 
@@ -122,24 +124,18 @@ def test_observations_are_bytes_or_scaled_floats(rows: Any, dtype: int, tmp_path
         assert agent.logits(turn) == pytest.approx(seen @ weight, rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the exporter that needs no package beyond onnx
 def test_an_export_of_torch_plays(tmp_path: Path) -> None:
     """By torch's exporter, with outputs whose shapes are not written down."""
     setup = small()
-    net = torch.nn.Sequential(torch.nn.Linear(setup.layout.size, 16), torch.nn.Tanh(), torch.nn.Linear(16, 24))
+    net = torch.nn.Sequential(torch.nn.Linear(SIZE, 16), torch.nn.Tanh(), torch.nn.Linear(16, 24))
     path = tmp_path / "torch.onnx"
     names = {"input_names": ["observation"], "output_names": ["logits"]}
-    with pytest.warns(DeprecationWarning, match="TorchScript"):
-        torch.onnx.export(
-            net, (torch.zeros(2, setup.layout.size),), str(path), dynamo=False, dynamic_axes={"observation": {0: "K"}}, **names
-        )
+    torch.onnx.export(net, (torch.zeros(2, SIZE),), str(path), dynamo=False, dynamic_axes={"observation": {0: "K"}}, **names)
     agent = load(f"onnx:{path}", setup)
     for (turn,) in asked(setup, [agent], 4, steps=5):
         scaled = (turn.observation - setup.layout.zero) / setup.layout.scale
         assert agent.logits(turn) == pytest.approx(net(torch.from_numpy(scaled)).detach().numpy(), abs=1e-5)
-
-
-FLOAT, BOOL = TensorProto.FLOAT, TensorProto.BOOL
-SIZE = small().layout.size
 
 
 @pytest.mark.parametrize(
