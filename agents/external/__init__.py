@@ -61,3 +61,8 @@ def loader_of(name: str) -> Loader:
     module = _module_of(name)
     assert module is not None, name
     return cast(Loader, importlib.import_module(module, __package__))
+
+
+def is_bot(name: str) -> bool:
+    """Returns whether ``name``, with modifiers or without, names another program: a bot that plays, or that plays rollouts."""
+    return any(KINDS.get(part.partition(":")[0]) == "..bots.players" for part in name.split("rollouts="))
