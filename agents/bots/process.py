@@ -18,7 +18,7 @@ from pathlib import Path
 from nainjaune_env.core.errors import AgentError, quoted
 
 from . import supervisor
-from .connection import MAX_LINE, MAX_UNASKED, BotFault
+from .connection import MAX_LINE, MAX_UNASKED, QUIT, BotFault
 from .faults import Fault
 from .sandbox import sandboxed
 
@@ -29,7 +29,6 @@ PIPE = 1 << 20
 F_SETPIPE_SZ = 1031
 TELL_SECONDS = 1.0
 """How long a message without an answer waits for a program that does not read."""
-QUIT_MESSAGE = b'{"type": "quit"}'
 
 
 def arguments(command: str) -> list[str]:
@@ -233,7 +232,7 @@ class _Closing:
         ours = os.getpid() == self._owner  # a process that was forked from ours has copies, and leaves the program alone
         if ours and not self.at_once:
             with contextlib.suppress(OSError):
-                os.write(self._pipes[0], QUIT_MESSAGE + b"\n")
+                os.write(self._pipes[0], QUIT + b"\n")
         if ours:
             with contextlib.suppress(OSError):
                 self._control.sendall(supervisor.KILL if self.at_once else supervisor.QUIT)

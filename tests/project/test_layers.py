@@ -83,7 +83,7 @@ LIBRARIES: dict[str, set[str]] = {
     "markupsafe": {f"{AGENTS}.report.*"},
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
-    "tornado": {f"{AGENTS}.serve.app"},
+    "tornado": {f"{AGENTS}.serve.app", f"{AGENTS}.bots.websocket"},
     "optuna": {f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
