@@ -19,6 +19,7 @@ from . import (
     evaluate,
     exact,
     exploit,
+    export,
     film,
     merge,
     network,
@@ -45,13 +46,14 @@ EXTRAS = {
     **dict.fromkeys(("torch", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
     "tornado": "serve",
+    **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
     **{name: name for name in ("ray", "optuna")},
 }
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
     train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact, exploit,
-    record, film, view, study, zoo, wasm, network, play_site,
+    record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
 

@@ -74,6 +74,8 @@ LIBRARIES: dict[str, set[str]] = {
     "tensordict": {f"{ENV}.envs.torchrl_env"},
     "pufferlib": {f"{ENV}.envs.pufferlib_env"},
     "safetensors": {f"{AGENTS}.nets.checkpoint"},
+    "onnx": {f"{AGENTS}.nets.onnx_export"},
+    "onnxruntime": {f"{AGENTS}.external.onnx_model"},
     "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.search"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
