@@ -159,7 +159,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         exact[name].check(setup)
     if name in known:
         return known[name]
-    if is_external(name):
+    if is_external(name) and not is_zoo_name(name):
         return loader_of(name).load(name, setup)
     path = checkpoint_path(name, setup)
     algorithm, missing = (None, None) if is_zoo_name(name) else run_named(name)
