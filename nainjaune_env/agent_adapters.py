@@ -155,6 +155,8 @@ class SampledAgent:
     def __init__(self, policy: StochasticPolicy, name: str) -> None:
         self.name = name
         self.needs_history = needs_history(policy)
+        self.faults = getattr(policy, "faults", None)
+        """Those of the other agent, where it is a program."""
         self._policy = policy
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:

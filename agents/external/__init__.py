@@ -48,11 +48,6 @@ def _module_of(name: str) -> str | None:
     return None if prefix.isidentifier() and exists(rest) else PYTHON  # ppo:runs is a run
 
 
-def is_bot(name: str) -> bool:
-    """Returns whether ``name``, without modifiers, is that of a bot: another program, asked over the bot protocol."""
-    return _module_of(name) == BOTS
-
-
 def is_external(name: str) -> bool:
     """Returns whether ``name``, without modifiers, is that of a player from elsewhere, by its form alone."""
     return _module_of(name) is not None
@@ -63,3 +58,8 @@ def loader_of(name: str) -> Loader:
     module = _module_of(name)
     assert module is not None, name
     return cast(Loader, importlib.import_module(module, __package__))
+
+
+def is_bot(name: str) -> bool:
+    """Returns whether ``name``, with modifiers or without, names another program: a bot that plays, or that plays rollouts."""
+    return any(KINDS.get(part.partition(":")[0]) == BOTS for part in name.split("rollouts="))
