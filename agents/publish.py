@@ -17,7 +17,8 @@ from nainjaune_env.core.validation import read_json
 
 from .arena.duplicate import Duplicate
 from .loading import TRANSFERRED, base_name, load_agent
-from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
+from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, in_half_precision, load_checkpoint, save_checkpoint
+from .nets.fit import check_fits
 from .task import DEFAULT_TASK, Task
 from .trainers.config import LENGTH_KEYS
 from .zoo import HouseRules, ModelCard, PlayerRegistry, Rating, save_card

@@ -20,6 +20,7 @@ from . import (
     evaluate,
     exact,
     exploit,
+    export,
     film,
     merge,
     network,
@@ -37,6 +38,7 @@ from . import (
     watch,
     zoo,
 )  # fmt: skip
+from .bot_options import bots_of
 from .parser import Parser
 from .streams import FAILED, close_output, open_streams, print_error
 
@@ -45,13 +47,14 @@ EXTRAS = {
     **dict.fromkeys(("torch", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
     "tornado": "serve",
+    **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
     **{name: name for name in ("ray", "optuna")},
 }
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
     train, sweep, curves, agents, bot, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact,
-    exploit, record, film, view, study, zoo, wasm, network, play_site,
+    exploit, record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
 
@@ -71,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             program = args.parser.prog
             if unknown:
                 args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-            return int(args.run(args))
+            with bots_of(args):
+                return int(args.run(args))
         finally:
             close_output()
     except ModuleNotFoundError as error:

@@ -34,6 +34,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
 from ..play.terminal import Terminal
 from ..seeds import Stream, generator
 from .arguments import add_color_argument, add_language_argument, add_seed_argument, integer, number
+from .bot_options import add_bot_arguments
 from .setups import add_setup_arguments, game_of, settle_setup
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--every-ply", action="store_true", help="make forced moves yourself, too")
     parser.add_argument("--no-confirm", action="store_true", help="play moves without confirmation")
+    add_bot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ from nainjaune_env.core import atomic_files
 from nainjaune_env.core.errors import WorkError, quoted
 from nainjaune_env.core.spec import Setup
 
+from ..bots.counting import counted
 from ..loading import TRANSFERRED, base_name, checkpoint_path, load_agent, use_threads
 from ..zoo import is_zoo_name
 from .plan_fields import read_plan
@@ -105,7 +106,7 @@ def worker_player(kind: type[WorkPlan], run: Mapping[str, Any], files: Mapping[s
     plan = read_plan(kind, run["plan"], "A worker")
     agents = [_agent(name, plan.setup, run["weights"].get(name), files) for name in plan.agents]
     use_threads(1)
-    return plan.player(agents)
+    return counted(plan.player(agents), agents)
 
 
 def _agent(name: str, setup: Setup, sha256: str | None, files: Mapping[str, Path] | None) -> Agent:

@@ -107,6 +107,11 @@ class FinishedShards:
             yield unit, read_result(self.folder, digest, unit)
 
 
+def count_finished(folder: Path) -> int:
+    """Returns the number of shards in ``folder``, which need not exist."""
+    return len({path.name for path in folder.glob("*.json")} - {RUN_NAME})
+
+
 def _deals(unit: WorkUnit) -> str:
     return f"{unit.first} to {unit.first + unit.deals - 1} of part {unit.part}"
 

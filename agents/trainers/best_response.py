@@ -12,7 +12,8 @@ from nainjaune_env.core import atomic_files
 from nainjaune_env.core.spec import Setup
 
 from ..loading import base_name, checkpoint_path
-from ..nets.checkpoint import FILE_NAME, check_fits, load_checkpoint
+from ..nets.checkpoint import FILE_NAME, load_checkpoint
+from ..nets.fit import check_fits
 from ..task import OWN
 from . import ppo
 from .config import build
