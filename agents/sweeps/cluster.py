@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from nainjaune_env.core.atomic_files import write_bytes
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError, WorkError, quoted
 
+from ..bots.settings import BotSettings, bot_settings, use_bot_settings
 from ..distributed.cluster import Calls, connected, largest_machine, processors
 from ..distributed.identity import package_version
 from ..distributed.processes import Report, oldest
@@ -82,7 +83,7 @@ def train_on_cluster(
                 if seed_run not in begun:
                     begun.add(seed_run)
                     begin(seed_run, locks.enter_context(run_of(seed_run)))
-                arguments = (package_versions(), asdict(seed_run.config), files_in(seed_run.folder), CALL_SECONDS)
+                arguments = (package_versions(), asdict(seed_run.config), files_in(seed_run.folder), CALL_SECONDS, bot_settings())
                 calls.submit(seed_run, *arguments, processors=seed_run.config.threads)
             for seed_run, result in calls.finished():
                 if isinstance(result, DivergenceError):
@@ -122,8 +123,11 @@ def write_files(folder: Path, files: Files) -> None:
         write_bytes(folder / name, files[name][1])
 
 
-def _train(versions: Mapping[str, str], values: dict[str, Any], files: Files, seconds: float) -> Stretch | NainJauneError:
+def _train(
+    versions: Mapping[str, str], values: dict[str, Any], files: Files, seconds: float, bots: BotSettings
+) -> Stretch | NainJauneError:
     """Trains a run in a worker for some ``seconds``, from its ``files`` on; returns the error where it fails."""
+    use_bot_settings(bots)
     end, completed = time.monotonic() + seconds, 0
     try:
         here = package_versions()
