@@ -16,15 +16,10 @@ from typing import Protocol, cast
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
-KINDS = {
-    "sb3": ".sb3_model",
-    "onnx": ".onnx_model",
-    "exec": "..bots.players",
-    "ws": "..bots.players",
-    "wss": "..bots.players",
-    "http": "..bots.players",
-    "https": "..bots.players",
-}
+from ..zoo import is_zoo_name
+
+BOTS = "..bots.players"
+KINDS = {"sb3": ".sb3_model", "onnx": ".onnx_model", **dict.fromkeys(("exec", "ws", "wss", "http", "https"), BOTS)}
 """What stands before the first colon of a name -> the module that loads such players, with the names of :class:`Loader`."""
 PYTHON = ".python_object"
 _OBJECT = re.compile(r"(?P<source>[^:]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):(?P<symbol>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)")
@@ -45,10 +40,12 @@ class Loader(Protocol):
 
 
 def _module_of(name: str) -> str | None:
-    prefix, colon, _ = name.partition(":")
+    prefix, colon, rest = name.partition(":")
     if colon and prefix in KINDS:
         return KINDS[prefix]
-    return PYTHON if _OBJECT.fullmatch(name) and not exists(name) and not exists(name.partition(":")[2]) else None
+    if is_zoo_name(name) or not _OBJECT.fullmatch(name) or exists(name):
+        return None
+    return None if prefix.isidentifier() and exists(rest) else PYTHON  # ppo:runs is a run
 
 
 def is_external(name: str) -> bool:
@@ -65,4 +62,4 @@ def loader_of(name: str) -> Loader:
 
 def is_bot(name: str) -> bool:
     """Returns whether ``name``, with modifiers or without, names another program: a bot that plays, or that plays rollouts."""
-    return any(KINDS.get(part.partition(":")[0]) == "..bots.players" for part in name.split("rollouts="))
+    return any(KINDS.get(part.partition(":")[0]) == BOTS for part in name.split("rollouts="))
