@@ -33,7 +33,8 @@ def named(name: str) -> BotAgent:
 def numbers(bot: Any) -> Any:
     """The result of a tournament against `closer`, without the bot's name."""
     result = tournament(SETUP, [bot, load_agent("closer", SETUP)], deals=30, seed=3).to_dict()
-    result.pop("milliseconds_a_decision", None)
+    for key in ("milliseconds_a_decision", "bots"):
+        result.pop(key, None)
     return json.loads(json.dumps(result).replace(json.dumps(bot.name)[1:-1], "the bot"))
 
 
