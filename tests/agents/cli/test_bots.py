@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -81,7 +82,7 @@ def faults_in(out: str, bot: str) -> int:
 
 @pytest.mark.slow
 def test_settings_and_counts_pass_to_workers_and_back(capfd: Capture) -> None:
-    faulty = name_of(FAULTY, "40")
+    faulty = name_of(FAULTY, "150")
     words = f"evaluate {TABLE} --deals 12 --chunk 3 --out a --on-fault forfeit --workers 2 --agents closer BOT"
     faults = faults_in(output(capfd, words, faulty), faulty)
     assert faults == json.loads(Path("a/results.json").read_text(encoding="utf-8"))["bots"][faulty]["faults"]["exit"] > 0
@@ -100,22 +101,22 @@ def test_faults_are_counted_in_all_that_is_printed_and_written(capfd: Capture) -
     assert "Faults of bots" in Path("a/results.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("workers", [pytest.param("", id="one"), pytest.param(" --workers 2", id="two", marks=pytest.mark.slow)])
-def test_a_tournament_that_a_bot_has_stopped_goes_on(capfd: Capture, workers: str) -> None:
+def test_a_tournament_that_a_bot_has_stopped_goes_on(capfd: Capture) -> None:
     faulty = name_of(FAULTY, "200")
     words = f"evaluate {TABLE} --deals 8 --chunk 2 --agents closer BOT"
-    status, out, err = played(capfd, f"{words} --out stopped{workers}", faulty)
+    status, out, err = played(capfd, f"{words} --out stopped", faulty)
     assert (status, out) == (2, "")
     assert "The program ended with status 3" in err
     assert "kept in stopped/shards, and the same command goes on from there; a smaller --chunk keeps more." in err
     kept = sorted(Path("stopped/shards").glob("0*.json"))
     assert kept
     Path("healed").touch()
-    output(capfd, f"{words} --out stopped{workers}", faulty)
+    output(capfd, f"{words} --out stopped", faulty)
     output(capfd, f"{words} --out whole", faulty)
     assert numbers("stopped/results.json") == numbers("whole/results.json")
 
 
+@pytest.mark.slow
 def test_commands_take_bots(capfd: Capture, file: Path) -> None:
     assert "duplicate play alone needs" in output(capfd, f"control {TABLE} --deals 3 --agents closer BOT")
     output(capfd, f"film {TABLE} --out round.svg --agents closer BOT")
@@ -150,6 +151,20 @@ def test_arguments_say_how_bots_are_asked(capfd: Capture) -> None:
         )
     refused(capfd, f"{words} lowest --on-fault ignore", "invalid choice: 'ignore'")
     refused(capfd, f"{words} lowest --bot-seconds -1", "xpected a number from 0")
+
+
+def test_a_match_that_a_bot_has_stopped_goes_on(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    moves = "\n".join([*"A23456789JQK", "10", "pass", ""])
+
+    def play(words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(moves * 40))
+        return played(capfd, f"play --pace 0 --no-confirm {words}", name_of(FAULTY, "3"))
+
+    status, out, err = play("--rounds 1 --seed 3 --agents BOT")
+    assert (status, "The program ended with status 3" in err, "--resume" in out) == (2, True, True)
+    status, out, err = play("--resume --on-fault forfeit")  # the bot is asked again, ends again, and forfeits
+    assert (status, err) == (0, "")
+    faults_in(out, name_of(FAULTY, "3"))
 
 
 def processes_of(folder: Path) -> list[str]:
