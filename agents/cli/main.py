@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         library = (error.name or "").split(".")[0]
         extra = EXTRAS.get(library)
         if extra is None:
-            raise
+            return _players_failure(program, error)
         print_error(program, MissingLibraryError("This command", library, extra))
         return FAILED
     except KeyboardInterrupt:
@@ -92,6 +92,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (NainJauneError, OSError) as error:
         print_error(program, error)
         return FAILED
+    except Exception as error:
+        return _players_failure(program, error)
+
+
+def _players_failure(program: str, error: Exception) -> int:
+    """Prints an error that a player's code has raised; raises it if it is ours."""
+    from ..external import players_failure
+
+    text = players_failure(error)
+    if text is None:
+        raise error
+    print_error(program, text)
+    return FAILED
 
 
 def check_words(parser: Parser, words: Sequence[str]) -> None:
