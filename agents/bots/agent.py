@@ -228,7 +228,6 @@ def bot_agent(name: str, setup: Setup, connect: Callable[[], Connection], settin
         session.greet(settings)
         kind = DistributionBot if session.ready.distribution else BotAgent
         return kind(name, setup, connect, settings, session)
-    except BotFault as fault:
-        raise AgentError(f"The bot {quoted(name)} cannot play: {fault.kind}. {fault}{session.end(fault)}") from None
-    except AgentError as error:
-        raise AgentError(f"The bot {quoted(name)} cannot play. {error}{session.end()}") from None
+    except (BotFault, AgentError) as error:
+        log = session.end(error if isinstance(error, BotFault) else None)
+        raise AgentError(f"The bot {quoted(name)} cannot play {setup.game.title}. {error}{log}") from None

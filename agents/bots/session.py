@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from nainjaune_env.core.errors import quoted
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
 from . import messages
@@ -60,6 +61,6 @@ class BotSession:
         """Ends the bot, perhaps after a ``fault``; returns the end of its log as the end of a sentence, if there is one."""
         if fault is not None and fault.kind == Fault.TIMEOUT:
             self._connection.tell(messages.stop(self._number))
-        log = self._connection.log().strip()
+        log = self._connection.log().strip()[-MAX_LOG_SHOWN:]
         self._connection.close()
-        return f" The end of its log:\n{log[-MAX_LOG_SHOWN:]}" if log else ""
+        return " The end of its log:\n" + "\n".join(map(printable, log.splitlines())) if log else ""
