@@ -30,10 +30,11 @@ def load(name: str, setup: Setup) -> BotAgent:
     Raises :class:`~nainjaune_env.core.errors.AgentError` where it does not.
     """
     settings = bot_settings()
-    return bot_agent(name, setup, _connector(name, settings), settings)
+    return bot_agent(name, setup, connector(name, settings), settings)
 
 
-def _connector(name: str, settings: BotSettings) -> Callable[[], Connection]:
+def connector(name: str, settings: BotSettings) -> Callable[[], Connection]:
+    """Returns what starts the bot called ``name``, each time it is called."""
     kind, _, rest = name.partition(":")
     if kind in SERVERS:
         module, connection = SERVERS[kind]
