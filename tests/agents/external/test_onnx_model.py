@@ -111,17 +111,13 @@ def policy(folder: Path, setup: Setup, *, dtype: int = TensorProto.UINT8, rows: 
 
 @pytest.mark.parametrize("rows", ["K", 1], ids=str)
 @pytest.mark.parametrize("dtype", [TensorProto.UINT8, TensorProto.FLOAT])
-def test_observations_are_bytes_or_scaled_floats(rows: Any, dtype: int, tmp_path: Path) -> None:
+def test_observations_are_bytes_or_floats_of_them(rows: Any, dtype: int, tmp_path: Path) -> None:
     """Also of a file for one decision at a time."""
     (setup, _) = SETUPS
     agent = load(policy(tmp_path, setup, dtype=dtype, rows=rows), setup)
     weight = np.random.default_rng(0).standard_normal((setup.layout.size, 24)).astype(np.float32)
-    assert setup.layout.zero.any()
     for (turn,) in asked(setup, [agent], 4, steps=5):
-        seen = turn.observation.astype(np.float32)
-        if dtype == TensorProto.FLOAT:
-            seen = (seen - setup.layout.zero) / setup.layout.scale
-        assert agent.logits(turn) == pytest.approx(seen @ weight, rel=1e-4, abs=1e-4)
+        assert agent.logits(turn) == pytest.approx(turn.observation.astype(np.float32) @ weight, rel=1e-4, abs=1e-4)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the exporter that needs no package beyond onnx
@@ -134,8 +130,7 @@ def test_an_export_of_torch_plays(tmp_path: Path) -> None:
     torch.onnx.export(net, (torch.zeros(2, SIZE),), str(path), dynamo=False, dynamic_axes={"observation": {0: "K"}}, **names)
     agent = load(f"onnx:{path}", setup)
     for (turn,) in asked(setup, [agent], 4, steps=5):
-        scaled = (turn.observation - setup.layout.zero) / setup.layout.scale
-        assert agent.logits(turn) == pytest.approx(net(torch.from_numpy(scaled)).detach().numpy(), abs=1e-5)
+        assert agent.logits(turn) == pytest.approx(net(torch.from_numpy(turn.observation).float()).detach().numpy(), abs=1e-5)
 
 
 @pytest.mark.parametrize(
