@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nainjaune_env.core.spec import Setup
 
-from .agent import BotAgent, DistributionBot
+from .agent import BotAgent, bot_agent
 from .connection import Connection
 from .process import ProcessConnection
 from .settings import BotSettings, bot_settings
@@ -30,8 +30,7 @@ def load(name: str, setup: Setup) -> BotAgent:
     Raises :class:`~nainjaune_env.core.errors.AgentError` where it does not.
     """
     settings = bot_settings()
-    bot = BotAgent(name, setup, connector(name, settings), settings)
-    return DistributionBot.of(bot) if bot.ready.distribution else bot
+    return bot_agent(name, setup, connector(name, settings), settings)
 
 
 def connector(name: str, settings: BotSettings) -> Callable[[], Connection]:
