@@ -29,13 +29,13 @@ OTHERS = ("lowest", "closer", "random")
 def test_what_a_server_does_costs_its_own_seat(kind: str, deed: str, fault: str, says: str) -> None:
     others = [load_agent(name, SETUP) for name in OTHERS]
     seconds = 0.1 if deed == "slow" else 10.0
-    alone = edges(tournament(SETUP, others, deals=2, seed=1))
+    alone = edges(tournament(SETUP, others, deals=1, seed=1))
     with server(HERE / "faulty_server.py", kind, deed) as port:
         name = f"{kind}://127.0.0.1:{port}/"
         if deed != "dies":
             with loaded(name, decision_seconds=seconds) as bot, pytest.raises(AgentError, match=says):
-                tournament(SETUP, [bot, *others], deals=2, seed=1)
+                tournament(SETUP, [bot, *others], deals=1, seed=1)
         with loaded(name, on_fault=FORFEIT, decision_seconds=seconds) as bot:
-            assert edges(tournament(SETUP, [bot, *others], deals=2, seed=1)) == alone
+            assert edges(tournament(SETUP, [bot, *others], deals=1, seed=1)) == alone
             assert bot.faults.faults == {fault: MAX_FAULTS}
             assert 0 < bot.faults.forfeited < bot.faults.decisions
