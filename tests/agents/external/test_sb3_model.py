@@ -7,7 +7,9 @@ import io
 import json
 import os
 import pickle
+import re
 import struct
+import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +32,8 @@ from nainjaune_agents.external.sb3_model import load
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import searching
 from nainjaune_agents.trainers.sb3 import NetPolicy
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, MissingLibraryError
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from nainjaune_env.registry import make_setup
@@ -305,6 +308,13 @@ def test_no_file_and_no_zip(tmp_path: Path) -> None:
     (tmp_path / "text.zip").write_text("hello", encoding="utf-8")
     with pytest.raises(AgentError, match="is no zip file of Stable-Baselines3 that can be read: File is not a zip file"):
         load(f"sb3:{tmp_path / 'text.zip'}", SETUP)
+
+
+def test_torch_is_named_where_it_is_missing(saved: Saved, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved("ppo")[1]
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingLibraryError, match=re.escape(f"'torch', which is not installed: {install_command('sb3')}.")):
+        load(f"sb3:{path}", SETUP)
 
 
 class Halves(BaseFeaturesExtractor):
