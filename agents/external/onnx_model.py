@@ -182,10 +182,13 @@ def load(name: str, setup: Setup) -> OnnxAgent:
     options.use_deterministic_compute = True
     options.log_severity_level = 4  # errors come as exceptions, and are not written to stderr too
     try:
-        session = onnxruntime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            path.read_bytes(), options, providers=["CPUExecutionProvider"], enable_fallback=False
+        )
+        metadata = session.get_modelmeta().custom_metadata_map
     except Exception as error:  # each of onnxruntime's is a class of its own
         raise AgentError(f"{quoted(name)} is no ONNX file that onnxruntime can load: {first_line(error)}") from None
-    _check_metadata(session.get_modelmeta().custom_metadata_map, name, setup)
+    _check_metadata(metadata, name, setup)
     return OnnxAgent(name, session, setup.layout.size, len(setup.game.actions))
 
 
