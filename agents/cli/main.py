@@ -14,6 +14,7 @@ from . import (
     advise,
     agents,
     analyse,
+    bot,
     control,
     curves,
     evaluate,
@@ -52,8 +53,8 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact, exploit,
-    record, film, view, study, zoo, export, wasm, network, play_site,
+    train, sweep, curves, agents, bot, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact,
+    exploit, record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
 

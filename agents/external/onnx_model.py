@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, NainJauneError, as_sentence, quoted
-from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -32,16 +31,19 @@ MAX_BYTES = 1 << 31
 class OnnxAgent(PolicyAgent):
     """Plays by the logits of an ONNX file; plays rollouts where it has no state."""
 
-    def __init__(self, name: str, session: Any, layout: Layout, actions: int) -> None:
-        """``session``: an ``onnxruntime.InferenceSession``. Raises :class:`AgentError` where the file is no policy."""
-        self._session, self._layout, self._actions = session, layout, actions
+    def __init__(self, name: str, session: Any, size: int, actions: int) -> None:
+        """``session``: an ``onnxruntime.InferenceSession``; ``size``: the bytes of an observation.
+
+        Raises :class:`AgentError` where the file is no policy.
+        """
+        self._session, self._size, self._actions = session, size, actions
         self._inputs = {given.name: given for given in session.get_inputs()}
         self._outputs = {given.name: given for given in session.get_outputs()}
         super().__init__(name, 0)
         self._check()
         self._row_by_row = any(given.shape[0] == 1 for given in self._inputs.values())  # as exported without a dynamic axis
         self._units = self._inputs["state"].shape[1] if "state" in self._inputs else 0
-        self._compute(np.zeros((1, layout.size), np.uint8), None, np.zeros((1, self._units), np.float32))
+        self._compute(np.zeros((1, size), np.uint8), None, np.zeros((1, self._units), np.float32))
 
     def logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
         """See :meth:`PolicyAgent.logits`. Raises :class:`AgentError` where one is NaN, or no legal one is finite."""
@@ -67,7 +69,7 @@ class OnnxAgent(PolicyAgent):
             return np.zeros((0, self._actions), np.float32)
         given: dict[str, NDArray[Any]] = {"observation": observation}
         if self._inputs["observation"].type == "tensor(float)":
-            given["observation"] = (observation - self._layout.zero) * (1 / self._layout.scale)
+            given["observation"] = observation.astype(np.float32)
         if "mask" in self._inputs:
             given["mask"] = np.ones((len(observation), self._actions), np.bool_) if mask is None else mask
         if state is not None and self._units:
@@ -107,7 +109,7 @@ class OnnxAgent(PolicyAgent):
                 raise AgentError(f"{where} has no {kind} {name!r}; its {kind}s are {quoted([*there])}.")
         if ("state" in self._inputs) != ("next_state" in self._outputs):
             raise AgentError(f"{where} has only one of the input 'state' and the output 'next_state', which belong together.")
-        columns = {"observation": self._layout.size, "mask": self._actions, "logits": self._actions}
+        columns = {"observation": self._size, "mask": self._actions, "logits": self._actions}
         for given in (
             *self._inputs.values(),
             *(self._outputs[name] for name in ("logits", "next_state") if name in self._outputs),
@@ -187,7 +189,7 @@ def load(name: str, setup: Setup) -> OnnxAgent:
     except Exception as error:  # each of onnxruntime's is a class of its own
         raise AgentError(f"{quoted(name)} is no ONNX file that onnxruntime can load: {first_line(error)}") from None
     _check_metadata(session.get_modelmeta().custom_metadata_map, name, setup)
-    return OnnxAgent(name, session, setup.layout, len(setup.game.actions))
+    return OnnxAgent(name, session, setup.layout.size, len(setup.game.actions))
 
 
 def files(name: str) -> list[Path]:

@@ -2,7 +2,7 @@
 
 Inputs:
 
-- ``observation (K, size)``: ``uint8``, the bytes as they are, or ``float32``, each as ``(byte - zero) / scale`` of its feature.
+- ``observation (K, size)``, ``uint8`` or ``float32``: the bytes as they are, not scaled, as environments give them to learners.
 - ``mask (K, A) bool``: the legal actions; all True in the rollouts of a search. A file may be without it.
 - ``state (K, units) float32``: zeros at a seat's first decision of a round, then ``next_state`` of the one before. Only a policy
   with memory has it.
