@@ -25,7 +25,6 @@ from .external import is_external, loader_of
 from .heuristics import heuristics, modifiers
 from .nets.devices import set_agent_threads
 from .search import AdaptiveSearchAgent, SearchAgent, searching
-from .search.policies import ScoringAgent
 from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
@@ -249,10 +248,10 @@ def _suffixed(agent: Agent, name: str, suffixes: set[str]) -> Agent:
         raise AgentError(f"{quoted(name)}: {TRANSFERRED} is for a run or a checkpoint, and {agent.name!r} is none.")
     if SAMPLED not in suffixes:
         return agent
-    if isinstance(agent, ScoringAgent):
-        drawing = copy.copy(agent)
+    if isinstance(getattr(agent, "stochastic", None), bool):  # a network: its probabilities are those of its likeliest action
+        drawing: Any = copy.copy(agent)
         drawing.name, drawing.stochastic = name, True
-        return drawing
+        return drawing  # type: ignore[no-any-return]
     if isinstance(agent, StochasticPolicy):
         return SampledAgent(agent, name)
     raise AgentError(f"{quoted(name)}: {SAMPLED} draws from an agent's probabilities, and {agent.name!r} has none.")

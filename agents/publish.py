@@ -16,7 +16,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
 from .arena.duplicate import Duplicate
-from .loading import TRANSFERRED, base_name, load_agent
+from .loading import TRANSFERRED, base_name, external_players, load_agent
 from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, in_half_precision, load_checkpoint, save_checkpoint
 from .nets.fit import check_fits
 from .task import DEFAULT_TASK, Task
@@ -123,15 +123,18 @@ def publish(
     ``progress`` is called with the number of deals done, in all ``deals`` for each setup, each of the ``tasks`` and each agent
     it is rated ``against``.
     Raises :class:`AgentError` for a ``name`` that cannot be a folder's, :class:`ConfigError` if the player has a file for these
-    tables already, if too few deals differ for an interval, if an agent stands twice in ``against``, or if the run was made with
-    files that differ from its commit, unless ``local_changes`` allows it (nobody could make it again), and
-    :class:`CheckpointError` if the run is not finished or does not play there.
+    tables already, if too few deals differ for an interval, if an agent in ``against`` stands twice or comes from elsewhere, or
+    if the run was made with files that differ from its commit, unless ``local_changes`` allows it (nobody could make it again),
+    and :class:`CheckpointError` if the run is not finished or does not play there.
     """
     check_player_name(name)
     checkpoint = load_checkpoint(run)
     check_finished(run, checkpoint)
     if len(set(against)) < len(against):
         raise ConfigError(f"Expected different agents to rate it against, not {[*against]!r}.")
+    for rival in against:
+        if external_players(rival):
+            raise ConfigError(f"A card rates a player against those that everybody has, not {quoted(rival)}.")
     made = origin(run)
     if made.commit is not None and made.commit.endswith(LOCAL_CHANGES) and not local_changes:
         raise ConfigError(

@@ -19,15 +19,12 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from nainjaune_agents.arena.duplicate import Duplicate, Edge
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents import edge
 from nainjaune_agents.trainers.maskable_ppo import payoff_spread
 from nainjaune_agents.trainers.sb3 import NetPolicy, RewardUnit, SelfPlayBuffer
-from nainjaune_env import make_setup
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
-TABLES = "djeco", 4
-"""Preset and seats."""
+TABLES: dict[str, Any] = {"preset": "djeco", "players": 4}
 UNSAVED = ["rollout_buffer_class", "rollout_buffer_kwargs"]
 """What a file is without: the environment cannot be pickled."""
 
@@ -53,7 +50,7 @@ class Entropy(BaseCallback):
 
 def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: Sequence[int] = (256, 256)) -> MaskablePPO:
     """Returns a new model on ``tables`` of four seats that all learn; ``steps`` decisions at each make a rollout."""
-    tables_of_four = SeatVecEnv(tables, *TABLES, opponents="self")
+    tables_of_four = SeatVecEnv(tables, **TABLES, opponents="self")
     tables_of_four.seed(seed)
     venv = RewardUnit(tables_of_four, payoff_spread(tables_of_four.setup, seed))
     network: dict[str, Any] = {"layout": tables_of_four.setup.layout, "arch": {"name": "mlp", "hidden": [*hidden]}}
@@ -62,12 +59,6 @@ def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: Sequen
         learning_rate=falling(2e-3, 1e-4), policy_kwargs=network, seed=seed, device="cpu",
         rollout_buffer_class=SelfPlayBuffer, rollout_buffer_kwargs={"venv": venv},
     )  # fmt: skip
-
-
-def measure(player: str, against: str, deals: int, seed: int) -> Edge:
-    """Returns the edge of the agent called ``player`` over a field of the one called ``against``."""
-    setup = make_setup("nain_jaune", *TABLES)
-    return Duplicate(setup, [load_agent(name, setup) for name in (player, against)], seed=seed).edge(0, 1, deals)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -83,8 +74,7 @@ def main(arguments: list[str] | None = None) -> None:
     model = make_model(options.tables, seed=options.seed)
     model.learn(options.decisions, callback=Entropy(falling(0.1, 0.005)))
     model.save(options.out, exclude=UNSAVED)
-    edge = measure(f"sb3:{options.out}", "closer", options.deals, seed=10_000 + options.seed)
-    print(f"edge over closer, in chips a round: {edge.mean:+.3f} ± {edge.ci95:.3f} (95 %, {options.deals} deals)")
+    print(edge(f"sb3:{options.out}", "closer", options.deals, seed=10_000 + options.seed, **TABLES))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class HttpConnection:
             raise
         except TimeoutError:
             self._http.close()
-            raise BotFault(Fault.TIMEOUT, f"It gave no answer within {seconds:g} s.") from None
+            raise BotFault(Fault.TIMEOUT, f"No answer came within {seconds:g} seconds.") from None
         except IncompleteRead:
             self._http.close()
             raise BotFault(Fault.EXIT, "It closed the connection in the middle of an answer.") from None

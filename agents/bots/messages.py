@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from itertools import repeat
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.bits import are_legal, legal_actions
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import finite, whole
@@ -58,21 +59,23 @@ class Question:
     """Their legal actions as bits, ``(K,)``."""
 
 
-@dataclass
-class Answer:
-    """What a bot answered to K decisions."""
+class Choice(NamedTuple):
+    """The answer to one decision."""
 
-    actions: NDArray[np.int64] | None
-    """Legal actions, ``(K,)``; None where there are probabilities."""
-    probabilities: list[list[float]] | None
-    """Of each decision those of its legal actions, ascending."""
-    values: Sequence[float | None]
-    comments: Sequence[str | None]
+    action: int
+    """-1 where it is drawn by the probabilities."""
+    probabilities: list[float] | None = None
+    """Of the legal actions, ascending."""
+    value: float | None = None
+    """What the seat expects to win in the rest of the round."""
+    comment: str | None = None
+    forfeited: bool = False
+    """Whether it was made for the bot, after a fault."""
 
 
-def dumps(message: Mapping[str, Any]) -> bytes:
-    """Returns a message as a connection takes it."""
-    return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode()
+def dumps(value: Any) -> bytes:
+    """Returns a value as JSON without spaces, in UTF-8."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def rules_text(setup: Setup) -> str:
@@ -168,8 +171,8 @@ def read_ready(message: dict[str, Any]) -> Ready:
     )
 
 
-def read_answer(message: dict[str, Any], question: Question, actions: Sequence[str]) -> Answer:
-    """Returns the answer to a ``question``; ``actions`` are the names of the game's.
+def read_answer(message: dict[str, Any], question: Question, actions: Sequence[str]) -> list[Choice]:
+    """Returns the answer to a ``question``, by decision; ``actions`` are the names of the game's.
 
     Raises :class:`BotFault` for a message that is no such answer, and for an illegal action.
     """
@@ -178,32 +181,35 @@ def read_answer(message: dict[str, Any], question: Question, actions: Sequence[s
     if kind not in allowed:
         raise _invalid(f"Expected an answer of the type {' or '.join(map(repr, allowed))}, not {quoted(kind)}.")
     given = _list(message, kind, count)
-    values = _list(message, "values", count) if message.get("values") is not None else [None] * count
-    if not {*map(type, values)} <= {type(None)} and not all(value is None or finite(value) is not None for value in values):
-        raise _invalid(f"Expected 'values' to be finite numbers or null, not {quoted(values)}.")
-    comments = _list(message, "comments", count) if message.get("comments") is not None else [None] * count
-    if not all(text is None or (isinstance(text, str) and len(text) <= MAX_COMMENT) for text in comments):
-        raise _invalid(f"Expected 'comments' to be texts of up to {MAX_COMMENT} characters or null, not {quoted(comments)}.")
     if kind == ACTIONS:
-        return Answer(_actions(given, question, actions), None, values, comments)
-    for row, legal in zip(given, question.legal.tolist(), strict=True):
-        _check_distribution(row, legal.bit_count())
-    return Answer(None, given, values, comments)
+        _check_actions(given, question, actions)
+    else:
+        for row, legal in zip(given, question.legal.tolist(), strict=True):
+            _check_distribution(row, legal.bit_count())
+    chosen: Iterable[int] = given if kind == ACTIONS else repeat(-1)
+    drawn: Iterable[list[float] | None] = repeat(None) if kind == ACTIONS else given
+    values: Iterable[float | None] = repeat(None)
+    comments: Iterable[str | None] = repeat(None)
+    if message.get("values") is not None:
+        values = _list(message, "values", count)
+        if not all(value is None or finite(value) is not None for value in values):
+            raise _invalid(f"Expected 'values' to be finite numbers or null, not {quoted(values)}.")
+    if message.get("comments") is not None:
+        comments = _list(message, "comments", count)
+        if not all(text is None or (isinstance(text, str) and len(text) <= MAX_COMMENT) for text in comments):
+            raise _invalid(f"Expected 'comments' to be texts of up to {MAX_COMMENT} characters or null, not {quoted(comments)}.")
+    return [Choice(*each) for each in zip(chosen, drawn, values, comments, strict=False)]
 
 
-def _actions(given: list[Any], question: Question, names: Sequence[str]) -> NDArray[np.int64]:
+def _check_actions(given: list[Any], question: Question, names: Sequence[str]) -> None:
     if {*map(type, given)} != {int}:
         raise _invalid(f"Expected 'actions' to be whole numbers, not {quoted(given)}.")
-    wrong = [action for action in given if not 0 <= action < len(names)]
-    chosen = np.array([-1 if wrong and action in wrong else action for action in given], np.int64)
-    legal = are_legal(question.legal, chosen)
-    if not legal.all():
-        at = int(legal.argmin())
-        what = f"{given[at]} ({names[given[at]]})" if chosen[at] >= 0 else quoted(given[at])
-        may = ", ".join(f"{action} ({names[action]})" for action in legal_actions(int(question.legal[at])))
-        where = f"table {question.table[at]}, seat {question.seat[at]}"
-        raise BotFault(Fault.ILLEGAL, f"Action {what} is not legal at {where}; legal: {may}.")
-    return chosen
+    for k, (action, legal) in enumerate(zip(given, question.legal.tolist(), strict=True)):
+        if not (0 <= action < len(names) and legal >> action & 1):
+            what = f"{action} ({names[action]})" if 0 <= action < len(names) else quoted(action)
+            may = ", ".join(f"{one} ({names[one]})" for one in legal_actions(legal))
+            where = f"table {question.table[k]}, seat {question.seat[k]}"
+            raise BotFault(Fault.ILLEGAL, f"Action {what} is not legal at {where}; legal: {may}.")
 
 
 def _check_distribution(row: Any, count: int) -> None:

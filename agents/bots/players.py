@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nainjaune_env.core.spec import Setup
 
-from .agent import BotAgent, DistributionBot
+from .agent import BotAgent, bot_agent
 from .connection import Connection
 from .process import ProcessConnection
 from .settings import BotSettings, bot_settings
@@ -30,11 +30,11 @@ def load(name: str, setup: Setup) -> BotAgent:
     Raises :class:`~nainjaune_env.core.errors.AgentError` where it does not.
     """
     settings = bot_settings()
-    bot = BotAgent(name, setup, _connector(name, settings), settings)
-    return DistributionBot.of(bot) if bot.ready.distribution else bot
+    return bot_agent(name, setup, connector(name, settings), settings)
 
 
-def _connector(name: str, settings: BotSettings) -> Callable[[], Connection]:
+def connector(name: str, settings: BotSettings) -> Callable[[], Connection]:
+    """Returns what starts the bot called ``name``, each time it is called."""
     kind, _, rest = name.partition(":")
     if kind in SERVERS:
         module, connection = SERVERS[kind]

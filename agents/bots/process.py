@@ -29,6 +29,8 @@ PIPE = 1 << 20
 F_SETPIPE_SZ = 1031
 TELL_SECONDS = 1.0
 """How long a message without an answer waits for a program that does not read."""
+LONGEST = 3600.0
+"""Seconds of the longest wait in one call of the system, which takes no arbitrary number."""
 
 
 def arguments(command: str) -> list[str]:
@@ -120,6 +122,8 @@ class ProcessConnection:
 
     def log(self) -> str:
         """See :class:`~.connection.Connection`."""
+        if not self._closing.done:
+            self._read_log()
         return self._log.decode(errors="replace")
 
     def close(self) -> None:
@@ -175,7 +179,7 @@ class ProcessConnection:
 
     def _wait(self, poll: select.poll, seconds: float | None) -> None:
         """Waits until the program has written, or takes input if ``poll`` looks at that; reads what it has written."""
-        for end, _ in poll.poll(None if seconds is None else seconds * 1000):
+        for end, _ in poll.poll(None if seconds is None else min(seconds, LONGEST) * 1000):
             if end == self._stdout:
                 written = _read(end)
                 if written == b"":
@@ -239,8 +243,12 @@ class _Closing:
         for pipe in self._pipes:
             os.close(pipe)
         if ours:
+            self._control.settimeout(supervisor.GRACE + supervisor.GIVE_UP + 1.0)
+            with contextlib.suppress(OSError):
+                while self._control.recv(64):  # until the supervisor has ended
+                    pass
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(supervisor.GRACE + supervisor.GIVE_UP + 1.0)
+                self._process.wait(1.0)
         self._control.close()
 
 

@@ -89,6 +89,7 @@ def end_all(group: int) -> None:
 def supervise(host: socket.socket, host_process: int, command: list[str]) -> None:
     """Runs ``command``; sends the host ``start ERRNO``, or ``exit STATUS`` with a negative signal, and ends its processes."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+    host.set_inheritable(False)
     ended, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -100,7 +101,7 @@ def supervise(host: socket.socket, host_process: int, command: list[str]) -> Non
     said, since, status = b"", 0.0, None
     while status is None and said != KILL and not (said and time.monotonic() - since >= GRACE):
         listens = [ended] if said else [ended, host.fileno()]
-        ready = select.select(listens, [], [], 0.05 if said else LOOK_EVERY)[0]
+        ready = select.select(listens, [], [], max(since + GRACE - time.monotonic(), 0.0) if said else LOOK_EVERY)[0]
         if ended in ready:
             os.read(ended, 4096)
         if not said and (host.fileno() in ready or os.getppid() != host_process):

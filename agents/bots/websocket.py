@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import weakref
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast
 
 from nainjaune_env.core.errors import MissingLibraryError, quoted
@@ -40,23 +41,20 @@ class WebSocketConnection:
         """
         split_address(url)
         self._url = url
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._session = _Session()
+        self._thread = _LoopThread()
+        weakref.finalize(self, self._thread.close)  # a connection that nobody holds any more is closed
 
     def ask(self, message: bytes, seconds: float | None) -> bytes:
         """Sends ``message`` and returns the next one. Raises :class:`BotFault` as ``Connection.ask`` does."""
-        return self._run(self._session.ask(self._url, message, seconds), seconds)
+        return self._thread.run(lambda session: session.ask(self._url, message, seconds), seconds)
 
     def next(self, seconds: float | None) -> bytes:
         """Returns the message after the one that :meth:`ask` returned, as :meth:`ask` does."""
-        return self._run(self._session.next(), seconds)
+        return self._thread.run(_Session.next, seconds)
 
     def tell(self, message: bytes) -> None:
         """Sends ``message``; a bot that does not read it within a second misses it."""
-        if self._session.is_open:
-            with contextlib.suppress(BotFault):
-                self._run(self._session.send(message), TELL_SECONDS)
+        self._thread.tell(message)
 
     def log(self) -> str:
         """Returns ``""``: the log of a server is where it runs."""
@@ -64,21 +62,39 @@ class WebSocketConnection:
 
     def close(self) -> None:
         """Tells the bot to quit, and closes the connection after a second if the bot has not."""
-        self.tell(QUIT)
-        if self._loop is not None and self._thread is not None:
-            asyncio.run_coroutine_threadsafe(self._session.close(), self._loop).result()
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.run_until_complete(self._loop.shutdown_default_executor())  # it has looked up the host
-            self._loop.close()
-            self._loop = self._thread = None
+        self._thread.close()
 
-    def _run(self, work: Coroutine[Any, Any, T], seconds: float | None) -> T:
+
+class _LoopThread:
+    """A thread with an event loop, and the session in it; from the first question until it is closed."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._session = _Session()
+
+    def run(self, work: Callable[[_Session], Coroutine[Any, Any, T]], seconds: float | None) -> T:
         if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name=f"bot {self._url}", daemon=True)
+            self._loop, self._session = asyncio.new_event_loop(), _Session()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="bot at a WebSocket", daemon=True)
             self._thread.start()
-        return asyncio.run_coroutine_threadsafe(self._session.within(work, seconds), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._session.within(work(self._session), seconds), self._loop).result()
+
+    def tell(self, message: bytes) -> None:
+        if self._session.is_open:
+            with contextlib.suppress(BotFault):
+                self.run(lambda session: session.send(message), TELL_SECONDS)
+
+    def close(self) -> None:
+        if self._loop is None or self._thread is None:
+            return
+        self.tell(QUIT)
+        asyncio.run_coroutine_threadsafe(self._session.close(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())  # it has looked up the host
+        self._loop.close()
+        self._loop = self._thread = None
 
 
 class _Session:
@@ -88,7 +104,8 @@ class _Session:
         self._client: WebSocketClientConnection | None = None
         self._reader: asyncio.Task[None] | None = None
         self._inbox: deque[str | bytes] = deque()
-        self._messages = self._characters = 0  # since the last question
+        self._messages = 0  # since the last question
+        self._unread = 0  # characters in the inbox
         self._end: BotFault | None = None
         self._news = asyncio.Event()
 
@@ -103,13 +120,13 @@ class _Session:
             await asyncio.sleep(LAST_LOOK)
             if self._inbox:
                 return cast(T, await self.next())  # what has come answers any work
-            raise BotFault(Fault.TIMEOUT, f"It gave no answer within {seconds:g} s.") from None
+            raise BotFault(Fault.TIMEOUT, f"No answer came within {seconds:g} seconds.") from None
 
     async def ask(self, url: str, message: bytes, seconds: float | None) -> bytes:
         if self._client is None:
             await self._connect(url, seconds)
         self._inbox.clear()
-        self._messages = self._characters = 0
+        self._messages = self._unread = 0
         await self.send(message)
         return await self.next()
 
@@ -132,6 +149,7 @@ class _Session:
             self._news.clear()
             await self._news.wait()
         message = self._inbox.popleft()
+        self._unread -= len(message)
         if isinstance(message, bytes):
             raise BotFault(Fault.INVALID, "It sent a binary frame; messages are text frames.")
         return message.encode()
@@ -154,7 +172,7 @@ class _Session:
         try:
             self._client = await websocket_connect(request, max_message_size=MAX_LINE)
         except HTTPTimeoutError:
-            raise BotFault(Fault.TIMEOUT, f"It could not be reached within {seconds:g} s.") from None
+            raise BotFault(Fault.TIMEOUT, f"It could not be reached within {seconds:g} seconds.") from None
         except (HTTPClientError, WebSocketError) as error:
             raise BotFault(Fault.EXIT, f"It does not answer as a WebSocket: {error}.") from None
         except OSError as error:
@@ -174,11 +192,9 @@ class _Session:
             if self._end is not None:  # Tornado's own reader waits until its last message is taken
                 continue
             self._messages += 1
-            self._characters += len(message)
-            if self._messages > MAX_UNASKED or self._characters > MAX_LINE:
-                self._end = BotFault(
-                    Fault.FLOOD, f"It sent more than {MAX_UNASKED} messages, or {MAX_LINE} bytes, to one question."
-                )
+            self._unread += len(message)
+            if self._messages > MAX_UNASKED or self._unread > MAX_LINE:
+                self._end = BotFault(Fault.FLOOD, f"More than {MAX_UNASKED} messages, or {MAX_LINE} bytes, came to one question.")
                 protocol.stream.close()
                 continue
             self._inbox.append(message)

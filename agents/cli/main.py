@@ -14,6 +14,7 @@ from . import (
     advise,
     agents,
     analyse,
+    bot,
     control,
     curves,
     evaluate,
@@ -52,8 +53,8 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact, exploit,
-    record, film, view, study, zoo, export, wasm, network, play_site,
+    train, sweep, curves, agents, bot, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact,
+    exploit, record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
 
@@ -81,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         library = (error.name or "").split(".")[0]
         extra = EXTRAS.get(library)
         if extra is None:
-            raise
+            return _players_failure(program, error)
         print_error(program, MissingLibraryError("This command", library, extra))
         return FAILED
     except KeyboardInterrupt:
@@ -92,6 +93,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (NainJauneError, OSError) as error:
         print_error(program, error)
         return FAILED
+    except Exception as error:
+        return _players_failure(program, error)
+
+
+def _players_failure(program: str, error: Exception) -> int:
+    """Prints an error that a player's code has raised; raises it if it is ours."""
+    from ..external import players_failure
+
+    text = players_failure(error)
+    if text is None:
+        raise error
+    print_error(program, text)
+    return FAILED
 
 
 def check_words(parser: Parser, words: Sequence[str]) -> None:

@@ -81,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
+    from ..bots.counting import BotCounts
     from ..heuristics import yardstick
     from ..loading import load_agent, use_threads
     from ..play.saved import load_match, make_private_folder, save_match, saved_path
@@ -141,6 +142,8 @@ def run(args: argparse.Namespace) -> int:
     status = session.run(match.rounds, notices=notices)
     if args.resume and not stored:
         path.unlink(missing_ok=True)  # it is over
+    for line in BotCounts.taken(loaded.values()).lines():
+        print(line)
     return status
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from os.path import exists
 from pathlib import Path
 from typing import Protocol, cast
@@ -58,6 +59,13 @@ def loader_of(name: str) -> Loader:
     module = _module_of(name)
     assert module is not None, name
     return cast(Loader, importlib.import_module(module, __package__))
+
+
+def players_failure(error: BaseException) -> str | None:
+    """Returns a sentence about an error that the code of a player in Python has raised; None if it comes from elsewhere."""
+    objects = sys.modules.get(f"{__name__}{PYTHON}")
+    told = None if objects is None else objects.told(error)
+    return told and f"A player failed: {told}"
 
 
 def is_bot(name: str) -> bool:

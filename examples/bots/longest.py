@@ -24,7 +24,7 @@ class Bot:
         """Returns an action and a comment."""
         features = decision["features"]
         held = [count > 0 for count in features["hand"]]
-        for rank, has in zip(self.pots, features["hand_pots"]):
+        for rank, has in zip(self.pots, features["hand_pots"], strict=True):
             held[rank] = held[rank] or has
 
         def preference(action):
@@ -48,7 +48,7 @@ def main():
             answer = {"type": "ready", "protocol": 1, "id": message["id"], "name": "longest in Python"}
             answer |= {"wants": ["features"], "batch": 1024, "deterministic": True}
         elif message["type"] == "turn":
-            actions, comments = zip(*map(bot.choose, message["decisions"]))
+            actions, comments = zip(*map(bot.choose, message["decisions"]), strict=True)
             answer = {"type": "actions", "id": message["id"], "actions": actions, "comments": comments}
         elif message["type"] == "quit":
             return

@@ -40,8 +40,8 @@ int main(void) {
         long id = atol(get(line, "id")), action = 0;
         if (!strncmp(type, "\"hello\"", 7)) {
             for (item = first(get(line, "actions")); item && action < 64; item = next(item)) {
-                int length = strcspn(item + 1, "\""); /* "5" plain, "Td" a pot card, "Td~" played silently, "-" a pass */
-                late[action++] = item[1] == '-' || length > 2 ? 99 : 2 * (int)strcspn(ranks, (char[]){item[1], 0}) + (length == 1);
+                int rank = strcspn(ranks, (char[]){item[1], 0}), length = strcspn(item + 1, "\"");
+                late[action++] = item[1] == '-' || length > 2 ? 99 : 2 * rank + (length == 1); /* "-" "7d~" "7d" "7" */
             }
             printf("{\"type\":\"ready\",\"protocol\":1,\"id\":%ld,\"name\":\"lowest in C\",", id);
             puts("\"batch\":65536,\"deterministic\":true}");

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// A bot in JavaScript, without packages: probabilities by the names of the moves. A pot card is three times as likely as a plain one.
+// A bot in JavaScript, without packages: probabilities by the names of moves. Pot cards are three times as likely as plain ones.
 const lines = require("readline").createInterface({ input: process.stdin });
 
-const weight = (move) => (move === "-" ? 0.1 : move.length === 2 ? 3 : 1); // "5", "Td" a pot card, "Td~" played silently, "-" a pass
+// "5" is a plain card, "Td" a pot card, "Td~" the same played silently, "-" a pass.
+const weight = (move) => (move === "-" ? 0.1 : move.length === 2 ? 3 : 1);
 
 function probabilities({ moves }) {
   const weights = moves.map(weight);

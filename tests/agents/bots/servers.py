@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,6 @@ def server(*command: str | Path) -> Iterator[int]:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            yield int(process.stdout.readline().split()[-1])
+            yield int(re.findall(r"\d+", process.stdout.readline())[-1])
         finally:
             process.kill()

@@ -71,7 +71,7 @@ def test_a_fault_has_its_kind(port: int, path: str, kind: str, says: str) -> Non
 @pytest.mark.parametrize("path", ["/slow", "/drip"])
 def test_all_of_an_answer_comes_in_time_or_none(port: int, path: str) -> None:
     began = monotonic()
-    assert fault_at(f"http://127.0.0.1:{port}{path}", 0.2) == ("timeout", "It gave no answer within 0.2 s.")
+    assert fault_at(f"http://127.0.0.1:{port}{path}", 0.2) == ("timeout", "No answer came within 0.2 seconds.")
     assert monotonic() - began < 1.9  # one second of it is for `quit`
 
 
@@ -98,7 +98,7 @@ def test_a_server_that_does_not_read_is_a_timeout() -> None:
         thread = threading.Thread(target=lambda: accepted.append(deaf.accept()[0]))
         thread.start()
         connection = HttpConnection(f"http://127.0.0.1:{deaf.getsockname()[1]}")
-        with pytest.raises(BotFault, match=r"within 0\.3 s"):
+        with pytest.raises(BotFault, match=r"within 0\.3 seconds"):
             connection.ask(b" " * MAX_LINE, 0.3)
         thread.join()
         accepted[0].close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
 from collections.abc import Iterator
@@ -46,7 +47,7 @@ def test_messages_go_both_ways(port: int) -> None:
 def test_next_is_the_message_after_the_answer(port: int) -> None:
     connection = WebSocketConnection(f"ws://127.0.0.1:{port}/twice")
     assert [connection.ask(b"second", 5.0), connection.next(5.0)] == [b"first", b"second"]
-    with pytest.raises(BotFault, match=r"within 0\.1 s"):
+    with pytest.raises(BotFault, match=r"within 0\.1 seconds"):
         connection.next(0.1)
     connection.close()
 
@@ -58,7 +59,7 @@ def test_next_is_the_message_after_the_answer(port: int) -> None:
         ("/big", "flood", f"It sent a message of more than {MAX_LINE} bytes."),
         ("/binary", "invalid", "It sent a binary frame; messages are text frames."),
         ("/page", "exit", "It does not answer as a WebSocket: Non-websocket response."),
-        ("/slow", "timeout", "It gave no answer within 0.2 s."),
+        ("/slow", "timeout", "No answer came within 0.2 seconds."),
     ],
 )
 def test_a_fault_has_its_kind(port: int, path: str, kind: str, says: str) -> None:
@@ -68,7 +69,7 @@ def test_a_fault_has_its_kind(port: int, path: str, kind: str, says: str) -> Non
 def test_messages_without_end_are_a_flood(port: int) -> None:
     connection = WebSocketConnection(f"ws://127.0.0.1:{port}/chatty")
     assert connection.ask(b"{}", 5.0) == b"x"
-    with pytest.raises(BotFault, match=f"more than {MAX_UNASKED} messages") as caught:
+    with pytest.raises(BotFault, match=f"More than {MAX_UNASKED} messages") as caught:
         list(iter(lambda: connection.next(5.0), b""))
     assert caught.value.kind == "flood"
     connection.close()
@@ -113,6 +114,10 @@ def test_no_thread_is_left(port: int) -> None:
     connection.ask(b"{}", 5.0)
     assert threading.active_count() > before
     connection.close()
+    assert threading.active_count() == before
+    connection.ask(b"{}", 5.0)
+    del connection
+    gc.collect()
     assert threading.active_count() == before
 
 

@@ -1,4 +1,4 @@
-"""A bot that plays the first legal action, with a comment and a value; its argument is the number of turns after which it ends."""
+"""A bot that plays the first legal action, with a comment and a value; its argument: after how many turns it ends."""
 
 import json
 import sys
