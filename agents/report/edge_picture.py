@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nainjaune_env.render import svg
 
 from ..arena.duplicate import Edge
+from ..stats.differences import Differences
 from ..stats.ratio_estimate import Estimate
 from .format_ci import mean_of_deals
 
@@ -19,8 +20,8 @@ LEFT, MIDDLE, RIGHT, ROW, SIZE = 120, 260, 130, 22, 12
 GAIN, LOSS, OPEN = "#2f7d4f", "#b3402e", "#777777"
 
 
-def rows_of(edge: Edge) -> list[tuple[str, Any]]:
-    """Returns the labels and the :class:`~..stats.differences.Differences` of all seats together, and of each."""
+def rows_of(edge: Edge) -> list[tuple[str, Differences]]:
+    """Returns the labels and the differences over deals (``stats.differences``) of all seats together, and of each."""
     seats = [("acts first" if not at else f"{at} seat{'s' * (at > 1)} later", stats) for at, stats in enumerate(edge.by_seat)]
     return [("all seats", edge.moments), *seats]
 
