@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings, use_bot_settings
-from nainjaune_agents.serve.players import shown_name
+from nainjaune_agents.external.shown import shown_name
 from nainjaune_agents.serve.server import TableServer
 from tests.agents.serve.pages import FREE, Page, made, new_table, opened
 from tests.agents.serve.talking_bot import COMMENT
