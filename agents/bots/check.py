@@ -25,7 +25,7 @@ from nainjaune_env.engine.batch import Batch
 from . import messages
 from .connection import QUIT, BotFault, Connection
 from .faults import Fault
-from .messages import ACTIONS, PLIES, PROBABILITIES, Answer, Question, Ready
+from .messages import ACTIONS, PLIES, PROBABILITIES, Choice, Question, Ready
 from .players import connector, load
 from .process import arguments
 from .rows import Rows
@@ -137,7 +137,7 @@ class _Check:
             raise _Problem(f"The question had the id {number}, and the answer had {said}. An answer has the id of its question.")
         return answer
 
-    def _ask(self, decisions: _Decisions, answer: str = ACTIONS, *, late: tuple[int, ...] = (), **more: Any) -> Answer:
+    def _ask(self, decisions: _Decisions, answer: str = ACTIONS, *, late: tuple[int, ...] = (), **more: Any) -> list[Choice]:
         """Asks a turn; ``more`` fields are added to it and to each decision."""
         message = self._turn(decisions, answer, **more)
         seconds = self._seconds(len(decisions.rows))
@@ -216,12 +216,12 @@ class _Check:
 
     def another_order(self) -> str:
         turned = self._ask(self._decisions.taken(slice(None, None, -1)))
-        self._same(self._ask(self._decisions), _reversed(turned), "Asked the same decisions in another order")
+        self._same(self._ask(self._decisions), turned[::-1], "Asked the same decisions in another order")
         return ""
 
     def probabilities(self) -> str:
         asked = [self._ask(self._decisions.without_seeds(), PROBABILITIES) for _ in range(2)]
-        if asked[0].probabilities != asked[1].probabilities:
+        if [choice.probabilities for choice in asked[0]] != [choice.probabilities for choice in asked[1]]:
             raise _Problem("Asked the same twice, it gave other probabilities. They depend on the decision alone.")
         return ""
 
@@ -335,15 +335,16 @@ class _Check:
             process.wait()
         return ""
 
-    def _same(self, before: Answer, after: Answer, when: str) -> None:
+    def _same(self, before: list[Choice], after: list[Choice], when: str) -> None:
         """Raises a problem unless two answers are equal."""
         if self.ready.deterministic:
             hint = "It says that it is deterministic: let answers depend on the decision alone, or leave 'deterministic' out."
         else:
             hint = "Let answers depend on the decision alone, and draw from its 'seed' alone."
-        for one, other in zip(_items(before), _items(after), strict=True):
-            if one != other:
-                raise _Problem(f"{when}, it answered {quoted(one)} and then {quoted(other)}. {hint}")
+        for one, other in zip(before, after, strict=True):
+            if (one.action, one.probabilities) != (other.action, other.probabilities):
+                said = " and then ".join(quoted(choice.probabilities or choice.action) for choice in (one, other))
+                raise _Problem(f"{when}, it answered {said}. {hint}")
 
 
 @dataclass(frozen=True)
@@ -377,17 +378,3 @@ class _Decisions:
 
     def question(self, answer: str) -> Question:
         return Question(answer, self.table, self.seat, self.legal)
-
-
-def _items(answer: Answer) -> list[Any]:
-    """Returns the action or the probabilities of each decision."""
-    if answer.actions is not None:
-        return list(answer.actions.tolist())
-    assert answer.probabilities is not None
-    return answer.probabilities
-
-
-def _reversed(answer: Answer) -> Answer:
-    actions = None if answer.actions is None else answer.actions[::-1]
-    rows = None if answer.probabilities is None else answer.probabilities[::-1]
-    return Answer(actions, rows, answer.values[::-1], answer.comments[::-1])
