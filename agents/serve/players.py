@@ -114,7 +114,8 @@ class OneAtATime:
                 # the sentence has the words of the command and the program's log, which are not for everybody at the table
                 logging.getLogger(__name__).exception("A player from elsewhere has failed.")
                 raise AgentError(f"{shown_name(self.name)} gave no valid answer; the server's log says more.") from None
-            comments, values = (getattr(self._agent, name, None) for name in ("comments", "values"))
+            # a network's ``values`` are a method
+            comments, values = (getattr(self._agent, name, None) if self.faults else None for name in ("comments", "values"))
             forfeited = self.faults is not None and self.faults.forfeited > before
             self._last.said = Said(comments[0] if comments else None, values[0] if values else None, forfeited)
             return actions
