@@ -39,7 +39,9 @@ def test_players_of_every_kind_are_rated_as_written(capfd: Capture) -> None:
 
     subprocess.run(["gcc", "-O2", "-o", "c_bot", str(ROOT / "examples" / "bots" / "lowest.c")], check=True)
     output_of(capfd, f"export zoo:strong --onnx zoo.onnx {TABLE}")
-    sb3.MaskablePPO("MlpPolicy", SeatVecEnv(4, "djeco", 3, opponents="lowest"), n_steps=16, batch_size=16, seed=1).save("model.zip")
+    sb3.MaskablePPO("MlpPolicy", SeatVecEnv(4, "djeco", 3, opponents="lowest"), n_steps=16, batch_size=16, seed=1).save(
+        "model.zip"
+    )
     Path("bot.py").write_text(FUNCTION, encoding="utf-8")
     words = f"{TABLE} --deals 40 --agents"
     out = output_of(capfd, f"evaluate --out mixed {words} {' '.join(AGENTS)}")
