@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import isfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,7 +20,9 @@ def shown_name(name: str) -> str:
         return name
     kind, _, rest = name.partition(":")
     if kind == "exec":
-        shown = " ".join(Path(word).name for word in rest.split()[:2] if not word.startswith("-"))
+        program, *others = rest.split() or [""]
+        script = [word for word in others if isfile(word)][:1]  # of an interpreter; never the value of an option
+        shown = " ".join(Path(word).name for word in (program, *script))
     elif is_bot(name):
         shown = urlsplit(name).hostname or ""
     else:
