@@ -35,4 +35,4 @@ def sandboxed(words: list[str]) -> list[str]:
 
 
 def _within(path: str, folders: list[str]) -> bool:
-    return any(path.startswith(folder + os.sep) for folder in folders)
+    return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
