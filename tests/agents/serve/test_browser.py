@@ -56,13 +56,15 @@ def browser() -> Iterator[Browser]:
 class Served:
     """A server in a process of its own, which can be killed and started again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *words: str) -> None:
+        """``words`` are further arguments of the command."""
         self.folder = folder
+        self.words = words
         self.port = 0
         self.start()
 
     def start(self) -> None:
-        words = ["serve", "--no-browser", "--port", str(self.port), "--data", str(self.folder / "tables.sqlite")]
+        words = ["serve", "--no-browser", "--port", str(self.port), "--data", str(self.folder / "tables.sqlite"), *self.words]
         command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
