@@ -298,11 +298,11 @@ def test_shards_made_in_parallel_are_the_same(tmp_path: Path) -> None:
     """Shards do not depend on each other: 3 of them by 2 threads are those of one thread."""
     for threads in (1, 2):
         run_in(tmp_path / str(threads), tiny(shards=3, rollouts="net", generations=2, threads=threads, epochs=1))
-    found = [{path.name: path.read_bytes() for path in (tmp_path / str(n) / LABELS).iterdir()} for n in (1, 2)]
-    assert found[0].keys() == found[1].keys()
-    assert len(found[0]) == 6
-    first = [name for name in found[0] if name.startswith("000-")]
-    assert all(found[0][name] == found[1][name] for name in first)  # of the second the network learned in two threads
+    files = [{path.name: path.read_bytes() for path in (tmp_path / str(n) / LABELS).iterdir()} for n in (1, 2)]
+    assert files[0].keys() == files[1].keys()
+    assert len(files[0]) == 6
+    first = [name for name in files[0] if name.startswith("000-")]
+    assert all(files[0][name] == files[1][name] for name in first)  # of the second the network learned in two threads
 
 
 def test_a_damaged_shard_is_an_error(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
     path, labels, rng = tmp_path / "x.npz", some_labels(), random.Random(1)
     save_labels(path, labels, SETUP, SHARD)
     whole = path.read_bytes()
-    heads = [found.start() for found in re.finditer(b"PK", whole)]
+    heads = [match.start() for match in re.finditer(b"PK", whole)]
     places = [8 * (head + byte) + bit for head in heads for byte in (6, 8, 9, 10) for bit in range(8)]
     refused = 0
     for place in [*places, *(rng.randrange(8 * len(whole)) for _ in range(100))]:
@@ -149,10 +149,10 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
         changed[place // 8] ^= 1 << place % 8
         path.write_bytes(changed)
         try:
-            found = load(path)
+            loaded = load(path)
         except LabelsError:
             refused += 1
             continue
         for f in dataclasses.fields(Labels):
-            assert getattr(found, f.name).tobytes() == getattr(labels, f.name).tobytes()
+            assert getattr(loaded, f.name).tobytes() == getattr(labels, f.name).tobytes()
     assert refused > 100
