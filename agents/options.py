@@ -1,4 +1,4 @@
-"""Options as data: frozen dataclasses whose fields have a meaning and bounds, and choices ``{name, **arguments}`` among them.
+"""Options as data: frozen dataclasses whose fields have a meaning and bounds, and choices ``{name, **arguments}``.
 
 A choice is one of several classes of arguments by name, such as a network or an optimizer. It is written as a mapping, in YAML,
 in checkpoints and in Python, and :class:`Choice` checks and completes it.

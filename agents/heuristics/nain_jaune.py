@@ -65,7 +65,7 @@ def follow(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
 @jit
 def highest(ranks: Any) -> Any:
-    """Returns the highest of a set of ranks, which is not empty."""
+    """Returns the highest rank of a set that is not empty."""
     rank = NUM_RANKS
     while not ranks >> (rank - 1) & 1:
         rank -= 1

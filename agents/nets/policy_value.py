@@ -110,11 +110,11 @@ class PolicyValueNet(ObservationNet):
         return torch.zeros((count, self.recurrent), device=self.device)
 
     def fused(self) -> LinearChain | None:
-        """Returns the network as a chain of linear layers and ReLUs with the heads policy and value; None where it is none."""
+        """Returns the network as a chain of linear layers and ReLUs, heads included; None if it is no such chain."""
         return None
 
     def take_table(self, view: CommonView) -> None:
-        """Takes the observations of one setup from now on; before, those of the common layout of its game."""
+        """Makes the network take observations of one setup, no longer of the common layout of its game."""
         self.register_buffer("columns", torch.from_numpy(view.places), persistent=False)
         self.register_buffer("rest", torch.from_numpy(view.rest), persistent=False)
 

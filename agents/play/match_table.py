@@ -115,7 +115,7 @@ class MatchTable:
         return bool(needs_decision(self._batch.tables[0], self.setup.kernel_rules, np.int64(self._batch.legal[0])))
 
     def agents_action(self) -> int:
-        """Returns the action of the seat to act, which is not a person's to choose: an agent's, or the one of a forced ply."""
+        """Returns the next action where no person chooses: an agent's, or the only legal one."""
         return int(self._seats.actions(np.array([0]))[0]) if self.needs_decision else self.legal[0]
 
     def make_ply(self, action: int) -> None:
@@ -154,7 +154,7 @@ class MatchTable:
         return history_of_round(self._batch, 0)
 
     def commentary(self, seat: int, language: str, *, names: Sequence[str], you: int | None) -> Commentary:
-        """Returns a speaker to ``seat`` that knows the match up to now, with what it has said of the last round.
+        """Returns a speaker to ``seat`` that knows the match so far, and its commentary on the last round.
 
         It calls the seats by the players' ``names``, and ``you`` "you".
         """

@@ -46,7 +46,7 @@ class ColumnSpec:
     part: int | None = None
     """Index into the field; None if it is one number."""
     names: tuple[str, ...] = ()
-    """Names written in place of the numbers; empty: numbers."""
+    """Names that are written for the numbers; if empty, numbers are written."""
     none: int | None = None
     """The number written as null."""
     bit_names: tuple[tuple[int, str], ...] = ()
@@ -120,7 +120,7 @@ def of_action(setup: Setup) -> tuple[ColumnSpec, ...]:
 
 
 def counted(setup: Setup) -> tuple[ColumnSpec, ...]:
-    """Returns the columns of the game's counts of a seat in a round, none of which the seat knew before."""
+    """Returns the columns of the game's counts of a seat in a round; the seat knew none of them before."""
     return tuple(replace(column, seen=False) for column in _features(features_of(setup.game).COUNTED, Source.COUNTED, setup))
 
 

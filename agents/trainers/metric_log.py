@@ -61,7 +61,7 @@ class CsvLog:
         return columns, rows
 
     def _write(self, rows: list[dict[str, str]]) -> None:
-        """Writes the file anew, and opens it for more rows."""
+        """Rewrites the file, and opens it for more rows."""
         text = io.StringIO()
         writer = csv.DictWriter(text, self._columns, lineterminator="\n")
         writer.writeheader()

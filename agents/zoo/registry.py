@@ -21,7 +21,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def check_player_name(name: str) -> None:
-    """Raises :class:`AgentError` unless ``name``, without the prefix, can be that of a new player's folder."""
+    """Raises :class:`AgentError` unless ``name``, without the prefix, can name a new player's folder."""
     if not _NAME.fullmatch(name):
         raise AgentError(
             f"A zoo player's name has at most 64 letters, digits, - and _, and starts with a letter or digit; not {quoted(name)}."
