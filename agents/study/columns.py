@@ -53,7 +53,7 @@ class ColumnSpec:
     """Bits of the bit set ``field`` with the names written in their place."""
 
 
-PRESET = ColumnSpec("preset", "text", "", "The rule sheet; knobs set over it are in the file's metadata.", True)
+PRESET = ColumnSpec("preset", "text", "", "The preset; knobs set over it are in the file's metadata.", True)
 PLAYERS = ColumnSpec("players", "int8", "seats", "Seats at the table.", True)
 SEED = ColumnSpec("seed", "int64", "number", "The study's seed.", False)
 DEAL = ColumnSpec(
