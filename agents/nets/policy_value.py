@@ -151,10 +151,9 @@ class PolicyValueNet(ObservationNet):
 class TorchScorer:
     """The logits of a copy of any network without memory, through torch on the CPU."""
 
-    def __init__(self, net: PolicyValueNet, dtype: torch.dtype | None = None) -> None:
-        """``dtype`` of the products (None: :func:`fast_dtype`)."""
+    def __init__(self, net: PolicyValueNet) -> None:
         self._net = copy.deepcopy(net).cpu().eval()
-        self._autocast = (dtype or fast_dtype()) is torch.bfloat16
+        self._autocast = fast_dtype() is torch.bfloat16
 
     def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Returns logits ``(K, A)``, not masked, of ``observation (K, size)``."""
