@@ -52,7 +52,7 @@ class Choice:
     """Returns the dataclass of the arguments of one of ``names``."""
 
     def build(self, value: Any, default: Mapping[str, Any] | None = None) -> Any:
-        """Returns the arguments in ``value``, an instance of their class; one that it lacks is that of ``default``, if it has it.
+        """Returns the arguments in ``value``, an instance of their class; a missing one is taken from ``default``, if it has it.
 
         Raises :class:`ConfigError` for an unknown name or argument, and for a value of the wrong type or out of bounds.
         """

@@ -72,7 +72,7 @@ class Advice:
     error: NDArray[np.float64]
     """Standard errors of the means."""
     behind: NDArray[np.float64]
-    """Mean of the best action minus that of each action, over the determinizations of both; 0 for the best action."""
+    """Mean of the best action minus the mean of each action, over the determinizations of both; 0 for the best action."""
     behind_error: NDArray[np.float64]
     """Standard errors of ``behind``."""
 

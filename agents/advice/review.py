@@ -150,7 +150,7 @@ def _decision(setup: Setup, one: Pick, best: int, advice: Advice | None) -> Deci
 
 
 def _difference(advice: Advice, best: int, played: int) -> tuple[float, float]:
-    """Returns the expected payoff of ``best`` minus that of ``played``, and its standard error."""
+    """Returns the difference of the expected payoffs of ``best`` and ``played``, and its standard error."""
     ahead = int(advice.best[0])
     other, sign = (played, 1) if ahead == best else (best, -1)
     return sign * float(advice.behind[0, other, 0]), float(advice.behind_error[0, other, 0])

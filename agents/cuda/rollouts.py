@@ -47,7 +47,7 @@ class Determinizations:
         return len(self.index)
 
     def __getitem__(self, which: NDArray[Any]) -> Determinizations:
-        """Returns those with the numbers ``which``, or where the booleans ``which`` are true."""
+        """Returns the determinizations with the numbers ``which``, or where the booleans ``which`` are true."""
         return Determinizations(self.rows, self.index[which])
 
 

@@ -66,7 +66,7 @@ class PolicyValueNet(ObservationNet):
 
     @property
     def arch(self) -> dict[str, Any]:
-        """The network as data, ``{name, **arguments}``; the name is that of its module."""
+        """The network as data, ``{name, **arguments}``; the name is its module's."""
         return {"name": type(self).__module__.rpartition(".")[2], **asdict(self.arguments)}
 
     @abstractmethod
@@ -93,7 +93,7 @@ class PolicyValueNet(ObservationNet):
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Returns logits ``(K, A) float32``, not masked, values ``(K,) float32``, and the state.
 
-        Arguments as of :meth:`trunk`.
+        Arguments as in :meth:`trunk`.
         """
         features, state = self.trunk(observation, state, sequences)
         return *self.heads(features), state
@@ -101,7 +101,7 @@ class PolicyValueNet(ObservationNet):
     def recall_loss(self, observation: Tensor, state: Tensor, sequences: Tensor) -> Tensor:
         """Returns the cross-entropy of the first observations of sequences as recalled from the ``state`` at each decision.
 
-        Arguments as of :meth:`trunk`. Raises ValueError where the architecture recalls nothing.
+        Arguments as in :meth:`trunk`. Raises ValueError where the architecture recalls nothing.
         """
         raise ValueError(f"a network of arch {self.arch['name']!r} recalls nothing")
 

@@ -95,7 +95,7 @@ class MatchTable:
 
     @property
     def match_over(self) -> bool:
-        """Whether what a record holds is finished: the match, or the round where it is one by itself."""
+        """Whether the content of a record is finished: the match, or the round where it is one by itself."""
         return self.round_over and (self.by_rounds or bool(self._batch.tables["stage"][0] == Stage.MATCH_OVER))
 
     @property

@@ -138,7 +138,7 @@ def _own_texts(language: str, texts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _opponents(game: str, opponents: Mapping[str, Sequence[Mapping[str, str]]]) -> list[dict[str, str]]:
-    """Returns the opponents that the site can seat; where none is the strongest, the last one is."""
+    """Returns the opponents that the site can seat; without a strongest one, the last one is the strongest."""
     known = [{**one} for one in opponents[game] if _is_seated(game, one["agent"])]
     if all(one["level"] != "strong" for one in known):
         known[-1]["level"] = "strong"
@@ -146,7 +146,7 @@ def _opponents(game: str, opponents: Mapping[str, Sequence[Mapping[str, str]]]) 
 
 
 def _words_of_replays(language: str) -> dict[str, str]:
-    """Returns the words of a replay but for films, which this site does not make."""
+    """Returns the words of a replay, without films, which this site does not make."""
     return {name: text for name, text in REPLAY_WORDS[language].items() if name != "film"}
 
 

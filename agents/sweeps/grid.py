@@ -144,7 +144,7 @@ def configured(values: Mapping[str, Any], settings: Sequence[str], seed: int = 0
 
 
 def read_results(runs: Sequence[SeedRun], diverged: Mapping[SeedRun, str]) -> list[Trained]:
-    """Returns the edges of all runs, from what they logged."""
+    """Returns the edges of all runs, from their logs."""
     results = []
     for run in runs:
         if run in diverged:

@@ -317,7 +317,7 @@ class BaseTrainer(ABC, Generic[C]):
     def restore(self, checkpoint: Checkpoint) -> None:
         """Takes over the state in a checkpoint of this configuration.
 
-        Raises :class:`~nainjaune_env.core.errors.CheckpointError` if it is of another one, or its tensors do not fit.
+        Raises :class:`~nainjaune_env.core.errors.CheckpointError` if it is of another configuration, or its tensors do not fit.
         """
         tensors = tensors_of(checkpoint.tensors)
         with restoring(checkpoint, self.config, self.setup):

@@ -197,7 +197,7 @@ class Trainer(BaseTrainer[Config]):
     def iterate(self) -> dict[str, float]:
         """Makes the next missing label files of the generation; once all exist, learns them.
 
-        Returns the metrics of the generation if it is done, else those for the progress bar.
+        Returns the metrics of the generation if it is done, else metrics for the progress bar.
         """
         start = time.perf_counter()
         c = self.config

@@ -27,7 +27,7 @@ class MetricLog(Protocol):
         """Logs the ``metrics`` of an iteration, by name."""
 
     def flush(self) -> None:
-        """Writes what was logged: a checkpoint of the last iteration comes next."""
+        """Writes the logged metrics, before the checkpoint of the last iteration is written."""
 
     def __enter__(self) -> Self: ...
 

@@ -37,7 +37,7 @@ Opponents = str | Mapping[str, float] | None
 
 
 def shares_of(opponents: Opponents) -> dict[str, float]:
-    """Returns the share of tables of each opponent; raises :class:`ConfigError` where they are no shares that sum to 1."""
+    """Returns the share of tables of each opponent; raises :class:`ConfigError` unless they are shares that sum to 1."""
     if opponents is None:
         return {SELF: 1.0}
     if isinstance(opponents, str):

@@ -264,7 +264,7 @@ class RolloutBuffer:
 
 
 def joined(rollouts: list[Rollout]) -> Rollout:
-    """Returns the rollouts of several setups as one, in their order, but for those without a decision.
+    """Returns the rollouts of several setups as one, in their order, without the ones that have no decision.
 
     Raises :class:`ConfigError` where none has one.
     """
@@ -379,7 +379,7 @@ class LearningNets:
         return norm
 
     def recall_loss(self, observation: Tensor, state: Tensor | None, batch_sizes: Tensor | None) -> Tensor:
-        """Returns that of ``PolicyValueNet.recall_loss``, for a network with memory."""
+        """Returns ``PolicyValueNet.recall_loss``, for a network with memory."""
         assert state is not None
         assert batch_sizes is not None
         with self._autocast():

@@ -68,7 +68,7 @@ class Run:
         self._begun: list[Path] = []
         """What :meth:`create` makes for a new run, in order."""
         self._found: set[str] = set()
-        """The names of what was in the folder before: left-over locks and temporary files."""
+        """The names of left-over locks and temporary files that were in the folder before."""
         self._made_folder = False
         self.in_first_iteration = False
         """Whether the first iteration of a new run is under way, or its logs are opened for it."""

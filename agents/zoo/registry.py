@@ -96,7 +96,7 @@ class PlayerRegistry:
 
 
 def _rank(player: Player, setup: Setup, any_rules: bool) -> int | None:
-    """Returns how well a player fits, 0 best; None if it does not. ``any_rules``: also those not known to play well there."""
+    """Returns how well a player fits, 0 best; None if it does not. ``any_rules``: also players not known to play well there."""
     card = player.card
     if card.serves(setup):
         return 2 if card.anywhere else 0 if card.setup().same_round(setup) else 1
