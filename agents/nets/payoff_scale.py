@@ -10,7 +10,7 @@ from nainjaune_env.engine.batch import Batch
 
 ROUNDS = 1024
 SEED = 271_828
-"""The seed of deals and play; like :data:`ROUNDS` it fixes the unit of the values in checkpoints."""
+"""The seed of deals and play; like ``ROUNDS`` it fixes the unit of the values in checkpoints."""
 
 
 def random_payoff_scale(setup: Setup) -> float:
