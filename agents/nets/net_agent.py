@@ -52,13 +52,6 @@ class NetAgent(PolicyAgent):
         super().__init__(name, net.recurrent, stochastic=stochastic)
         self.net = net
 
-    def values(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Returns what the seats to act net in the rest of the round, ``(K,)``, in the game's unit, by the network's value head.
-
-        ``observation (K, size)``; not for networks with memory.
-        """
-        return self.net.evaluate(observation)[1] * np.float32(self.net.payoff_scale)
-
     def scorer(self) -> Scorer:
         """Returns the network for rollouts; a torch network's logits may differ by rounding.
 
