@@ -272,7 +272,8 @@ class SeatAssignment:
 
     def at_turn(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the numbers of the agents to act at the tables ``index``, ``(K,)``; -1 for empty seats."""
-        return self.seats[index, self._batch.tables["seat"][index]]
+        numbers: NDArray[np.int64] = self.seats[index, self._batch.tables["seat"][index]]
+        return numbers
 
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the actions of the agents to act at the tables ``index``, ``(K,)``; 0 for empty seats.

@@ -105,7 +105,7 @@ class PlainTable:
         self.batch = Batch(setup, 1, autoreset=False, deal=False, **settings)
         self._stream = np.zeros(1, np.uint64)
         n = setup.players
-        self._learner = 1
+        self._learner, self._gained = 1, 0
         self._seats = np.array([[(seat - self._learner - 1) % n for seat in range(n)]])
         self._seats[0, self._learner] = -1
         self._all = np.arange(1)
@@ -161,15 +161,15 @@ def test_networks_play_the_games_of_a_plain_loop(data: st.DataObject, setup: Set
     kinds = [(recurrent, sampled) for recurrent in (0, 3) for sampled in (False, True)]
     one_of = st.sampled_from([*kinds, *named])
     made = [data.draw(one_of) for _ in range(setup.players - 1)]
-    agents = [named[one] if isinstance(one, str) else network(setup, *one, k) for k, one in enumerate(made)]
+    agents = [named[one] if isinstance(one, str) else network(setup, one[0], one[1], k) for k, one in enumerate(made)]
     options: dict[str, Any] = {"skip_forced": skip_forced, "episode": episode}
     count = data.draw(st.integers(1, 9))
     tables = LearnerTables(setup, count, agents, seat=1, record=data.draw(st.booleans()), **options)
     plain = [PlainTable(setup, agents, options) for _ in range(count)]
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     tables.reset(np.arange(count), list(range(count)))
-    for seed, table in enumerate(plain):
-        table.reset(seed)
+    for number, table in enumerate(plain):
+        table.reset(number)
     for _ in range(40):
         which = np.flatnonzero(~tables.batch.done & (rng.random(count) < 0.8))
         mask = tables.batch.mask[which]

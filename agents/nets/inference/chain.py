@@ -159,7 +159,7 @@ class Chain:
         if x.ndim != 2 or x.shape[1] != self._inputs:
             raise ValueError(f"expected an array of shape (K, {self._inputs}), not {x.shape}")
         if not (x.flags.c_contiguous and x.flags.writeable):
-            x = np.array(x, order="C")  # each other kind of array would be compiled anew
+            x = x.copy(order="C")  # each other kind of array would be compiled anew
         out = np.empty((len(x), self.outputs), np.float32)
         threads = agent_thread_count()
         if threads == 1 or len(x) < threads * ROWS:
