@@ -63,8 +63,10 @@ class NetAgent(PolicyAgent):
     def logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
         """See :meth:`PolicyAgent.logits`."""
         state, observation = decisions.state if self.net.recurrent else None, decisions.observation
+        if len(observation) <= ROWS:
+            return self.net.evaluate(observation, state)[0]
         parts = []
-        for at in range(0, max(len(decisions.index), 1), ROWS):  # one part even of no decisions, to concatenate
+        for at in range(0, len(observation), ROWS):
             piece = slice(at, at + ROWS)
             parts.append(self.net.evaluate(observation[piece], None if state is None else state[piece])[0])
         return np.concatenate(parts)
