@@ -1,18 +1,23 @@
-"""Agents by name: heuristics, solutions, zoo agents, and the runs of trainers."""
+"""Agents by name: heuristics, solutions, zoo agents, runs of trainers, and players from elsewhere."""
 
 from __future__ import annotations
 
+import copy
 import importlib
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from functools import partial
+from importlib.metadata import entry_points
 from os.path import exists  # Path.exists raises an error for too long a name
 from pathlib import Path
 from typing import Any
 
-from nainjaune_env.agent import Agent
+from nainjaune_env.agent import AGENT_GROUP, Agent, StochasticPolicy
+from nainjaune_env.agent_adapters import SampledAgent, as_agent
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, quoted, unknown_name_message
+from nainjaune_env.core.hooks import described
 from nainjaune_env.core.spec import Setup, check_setup
 
 from .exact import exact_agents
@@ -23,7 +28,7 @@ from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
-"""Suffix of a run's name to draw actions from the policy, instead of taking the likeliest."""
+"""Suffix of an agent's name to draw actions from its probabilities, instead of taking the likeliest."""
 TRANSFERRED = "@transfer"
 """Suffix of a run's name to play also under other rules than those it was trained under."""
 SEARCHES = (SearchAgent, AdaptiveSearchAgent)
@@ -33,6 +38,8 @@ SEARCH_SETTINGS = {"objective", "inference", "rollouts"}
 BEST = "best"
 """The checkpoint of a run with the highest edge in its evaluations, as ``runs/a@best`` names it."""
 _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
+_ASKED: ContextVar[frozenset[str]] = ContextVar("_ASKED", default=frozenset())
+"""The names that packages are being asked for: they may ask :func:`load_agent` for other ones."""
 
 
 def _is_path(name: str) -> bool:
@@ -107,9 +114,7 @@ def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rule
     play under the rules of ``setup`` (``PlayerRegistry.find``). None if it has no checkpoint. Raises :class:`AgentError` for a
     zoo agent that is not for such tables, and for a suffix after a modifier.
     """
-    text, suffixes = split_name(name)
-    if suffixes and _ending(text):
-        raise AgentError(f"{quoted(name)}: {' and '.join(sorted(suffixes))} stands before modifiers such as @search=50.")
+    text, suffixes = _checked_name(name)
     if not is_zoo_name(text):
         return _run_at(text, setup.game.name)
     if TRANSFERRED in suffixes:
@@ -117,12 +122,30 @@ def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rule
     return player_registry().find(text, setup, anywhere=anywhere, any_rules=any_rules).path
 
 
+def _checked_name(name: str) -> tuple[str, set[str]]:
+    """Returns :func:`split_name`; raises :class:`AgentError` for a suffix after a modifier."""
+    text, suffixes = split_name(name)
+    if suffixes and _ending(text):
+        raise AgentError(f"{quoted(name)}: {' and '.join(sorted(suffixes))} stands before modifiers such as @search=50.")
+    return text, suffixes
+
+
 def _run_at(name: str, game: str) -> Path | None:
     """Returns the path of the run called ``name``; None if it does not exist or the name is that of another agent."""
     path = run_named(name)[1]
-    text = _without_modifiers(name)
+    text = base_name(name)
     is_run = not is_zoo_name(name) and not is_external(text) and text not in named_agents(game) and exists(path)
     return path if is_run else None
+
+
+def external_players(name: str) -> list[str]:
+    """Returns the players from elsewhere that an agent's name contains: its own, and that of the agent of its rollouts."""
+    rollouts = []
+    while ending := _ending(name):
+        settings = dict(setting.partition("=")[::2] for setting in ending[3].split(",")[1:])
+        rollouts += [settings["rollouts"]] if "rollouts" in settings else []
+        name = ending[1]
+    return [one for one in (base_name(name), *rollouts) if is_external(one)]
 
 
 def named_agents(game: str) -> Mapping[str, Agent]:
@@ -135,8 +158,10 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
 
     ``name`` is that of a heuristic, a solution (``exact``) or a zoo agent (``zoo:strong``), or the path of a run's folder or
     checkpoint (``runs/a``, also ``ppo:runs/a``; it may contain ``:`` and ``@``). ``runs/a@best`` and ``runs/a@100`` are the
-    checkpoints that the run keeps of its best evaluation and of iteration 100. With ``@sample`` a network draws from its policy;
-    with ``@transfer`` it plays also under other rules than those it was trained under.
+    checkpoints that the run keeps of its best evaluation and of iteration 100. Or it is that of a player from elsewhere
+    (``bot.py:make_agent``, ``exec:./bot``: see :mod:`.external`), whose code runs, or of a player that another package offers by
+    an entry point. With ``@sample`` an agent draws from its probabilities; with ``@transfer`` a network plays also under other
+    rules than those it was trained under.
     Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the game
     (``cheapest@remember=0.7``). ``@search=50,objective=centred`` searches for another payoff than the seat's own (``task``), and
     ``@search=50,inference=policy`` draws deals by what the others have played (``search.inference``). In
@@ -159,8 +184,9 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         exact[name].check(setup)
     if name in known:
         return known[name]
-    if is_external(name):
-        return loader_of(name).load(name, setup)
+    text, suffixes = _checked_name(name)
+    if is_external(text):
+        return _suffixed(_external(text, setup), name, suffixes)
     path = checkpoint_path(name, setup)
     algorithm, missing = (None, None) if is_zoo_name(name) else run_named(name)
     if path is not None:
@@ -169,15 +195,66 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         except ModuleNotFoundError as error:
             raise MissingLibraryError(f"The network of the agent {quoted(name)}", str(error.name), "players") from error
 
-        suffixes = split_name(name)[1]
         any_rules = is_zoo_name(name) or TRANSFERRED in suffixes  # the registry has compared the rules of its players
         return load_net_agent(
             path, setup, name, algorithm=algorithm, stochastic=SAMPLED in suffixes, any_rules=any_rules, device=device
         )
+    if text not in known and (offered := _of_packages(text, setup)) is not None:
+        return _suffixed(offered, name, suffixes)
     if missing is not None and ("/" in name or missing.suffix):
         raise AgentError(f"There is no run or checkpoint at {quoted(str(missing))}.")
     zoo = [PREFIX + player for player in player_registry().names()]
     raise AgentError(unknown_name_message("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
+
+
+def _external(name: str, setup: Setup) -> Agent:
+    """Returns the player from elsewhere called ``name``, without suffixes; a package may offer one with a colon in its name."""
+    try:
+        return loader_of(name).load(name, setup)
+    except AgentError:
+        offered = _of_packages(name, setup)
+        if offered is None:
+            raise
+        return offered
+
+
+def _of_packages(name: str, setup: Setup) -> Agent | None:
+    """Returns the agent called ``name`` that another package offers by an entry point; None where none of them knows it.
+
+    Raises :class:`AgentError` for a package that cannot be loaded, or fails otherwise than by an :class:`AgentError`.
+    """
+    if not name or name in _ASKED.get():
+        return None
+    token = _ASKED.set(_ASKED.get() | {name})
+    try:
+        for offer in sorted(entry_points(group=AGENT_GROUP), key=lambda offer: offer.name):
+            try:
+                find = offer.load()
+                if find is not load_agent:
+                    return as_agent(find(name, setup), setup, name)
+            except AgentError:  # it does not know the name
+                continue
+            except Exception as error:
+                what = f"The agents of the entry point {offer.name!r} ({offer.value})"
+                raise AgentError(f"{what} cannot be looked at for {quoted(name)}: {described(error)}") from error
+    finally:
+        _ASKED.reset(token)
+    return None
+
+
+def _suffixed(agent: Agent, name: str, suffixes: set[str]) -> Agent:
+    """Returns a player from elsewhere with what the suffixes of its ``name`` say; raises :class:`AgentError` where it cannot."""
+    if TRANSFERRED in suffixes:
+        raise AgentError(f"{quoted(name)}: {TRANSFERRED} is for a run or a checkpoint, and {agent.name!r} is none.")
+    if SAMPLED not in suffixes:
+        return agent
+    if isinstance(getattr(agent, "stochastic", None), bool):  # a network: its probabilities are those of its likeliest action
+        drawing: Any = copy.copy(agent)
+        drawing.name, drawing.stochastic = name, True
+        return drawing  # type: ignore[no-any-return]
+    if isinstance(agent, StochasticPolicy):
+        return SampledAgent(agent, name)
+    raise AgentError(f"{quoted(name)}: {SAMPLED} draws from an agent's probabilities, and {agent.name!r} has none.")
 
 
 def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | None) -> Agent:

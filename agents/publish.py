@@ -16,8 +16,9 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
 from .arena.duplicate import Duplicate
-from .loading import TRANSFERRED, base_name, load_agent
-from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
+from .loading import TRANSFERRED, base_name, external_players, load_agent
+from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, in_half_precision, load_checkpoint, save_checkpoint
+from .nets.fit import check_fits
 from .task import DEFAULT_TASK, Task
 from .trainers.config import LENGTH_KEYS
 from .zoo import HouseRules, ModelCard, PlayerRegistry, Rating, save_card
@@ -122,7 +123,7 @@ def publish(
     ``progress`` is called with the number of deals done, in all ``deals`` for each setup, each of the ``tasks`` and each agent
     it is rated ``against``.
     Raises :class:`AgentError` for a ``name`` that cannot be a folder's, :class:`ConfigError` if the player has a file for these
-    tables already, if too few deals differ for an interval, if an agent stands twice in ``against``, or if the run was made with
+    tables already, if too few deals differ for an interval, if an agent in ``against`` stands twice or comes from elsewhere, or if the run was made with
     files that differ from its commit, unless ``local_changes`` allows it (nobody could make it again), and
     :class:`CheckpointError` if the run is not finished or does not play there.
     """
@@ -131,6 +132,9 @@ def publish(
     check_finished(run, checkpoint)
     if len(set(against)) < len(against):
         raise ConfigError(f"Expected different agents to rate it against, not {[*against]!r}.")
+    for rival in against:
+        if external_players(rival):
+            raise ConfigError(f"A card rates a player against those that everybody has, not {quoted(rival)}.")
     made = origin(run)
     if made.commit is not None and made.commit.endswith(LOCAL_CHANGES) and not local_changes:
         raise ConfigError(

@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import use_threads
-from nainjaune_agents.nets.checkpoint import load_checkpoint
+from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent, playing_net
+from nainjaune_agents.nets.policy_agent import PolicyAgent
 from nainjaune_agents.nets.torch_nets import build_net
 from nainjaune_agents.sampling import greedy
 from nainjaune_agents.search import searching
 from nainjaune_agents.zoo import player_registry
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.spec import Setup
 
 TABLES = 256
@@ -36,40 +37,46 @@ ANYWHERE = [("djeco", 3), ("skip", 6), ("classic", 8)]
 """Tables of Nain Jaune for networks that play at any."""
 
 
-def pairs(folder: Path) -> Iterator[tuple[str, Setup, NetAgent, NetAgent]]:
-    """Yields each network of the registry in ``folder`` with its setups, without torch and by torch."""
+def networks(folder: Path) -> Iterator[tuple[str, Checkpoint, Setup]]:
+    """Yields each network of the registry in ``folder`` by name, with each of the setups at which it is compared."""
     for path in sorted(folder.glob("*/*.safetensors")):
         checkpoint = load_checkpoint(path)
         tables = [make_setup("nain_jaune", *table) for table in ANYWHERE] if checkpoint.common else [checkpoint.setup]
         for setup in tables:
-            nets = playing_net(checkpoint, setup, str(path)), build_net(checkpoint, setup, str(path))
-            ours, by_torch = (NetAgent(name, net) for name, net in zip(("ours", "torch"), nets, strict=True))
-            yield f"{path.parent.name}/{path.stem}", setup, ours, by_torch
+            yield f"{path.parent.name}/{path.stem}", checkpoint, setup
 
 
-def compared(setup: Setup, ours: NetAgent, by_torch: NetAgent, decisions: int, seed: int) -> tuple[int, int, float]:
-    """Returns how many decisions were made, at how many the choices differ, and the largest difference of logits.
+def pairs(folder: Path) -> Iterator[tuple[str, Setup, NetAgent, NetAgent]]:
+    """Yields each of :func:`networks` with its setup, without torch and by torch."""
+    for name, checkpoint, setup in networks(folder):
+        nets = playing_net(checkpoint, setup, name), build_net(checkpoint, setup, name)
+        ours, by_torch = (NetAgent(who, net) for who, net in zip(("ours", "torch"), nets, strict=True))
+        yield name, setup, ours, by_torch
+
+
+def compared(setup: Setup, agent: PolicyAgent, other: PolicyAgent, decisions: int, seed: int) -> tuple[int, int, float]:
+    """Returns how many decisions were made, at how many the likeliest actions differ, and the largest difference of legal logits.
 
     A third of the actions are drawn at random, so that positions differ. The difference is over the standard deviation of logits.
     """
     batch, rng = Batch(setup, TABLES, seed=seed), np.random.default_rng(seed)
-    states = [np.zeros((TABLES, setup.players, ours.net.recurrent), np.float32) for _ in range(2)]
+    states = RecurrentStates(batch, [agent, other])
     made = differing = 0
-    largest, everywhere = 0.0, np.arange(TABLES)
+    largest = 0.0
     while made < decisions:
         logits = []
-        for agent, state in zip((ours, by_torch), states, strict=True):
-            own = np.ascontiguousarray(state[everywhere, batch.seat])
-            logits.append(agent.net.evaluate(batch.observation, own)[0])
-            state[everywhere, batch.seat] = own
-        chosen, other = (greedy(scores, batch.legal) for scores in logits)
+        for number, each in enumerate((agent, other)):
+            to_make = states.decision_batch(number, np.arange(TABLES))
+            logits.append(each.logits(to_make))
+            states.keep(number, to_make)
+        chosen, choice = (greedy(scores, batch.legal) for scores in logits)
         made += TABLES
-        differing += int((chosen != other).sum())
-        largest = max(largest, float(np.abs(logits[0] - logits[1]).max() / logits[1].std()))
+        differing += int((chosen != choice).sum())
+        ours, theirs = (scores[batch.mask] for scores in logits)
+        largest = max(largest, float(np.abs(ours - theirs).max() / theirs.std()))
         anything = greedy(rng.random(logits[0].shape, np.float32), batch.legal)
         batch.step(np.where(rng.random(TABLES) < 1 / 3, anything, chosen))
-        for state in states:
-            state[batch.done] = 0.0
+        states.stepped()
     return made, differing, largest
 
 
@@ -126,18 +133,18 @@ def main(arguments: list[str] | None = None) -> None:
     """Compares and times everything and prints the tables."""
     options = parse(arguments)
     use_threads(1)
-    networks = [*pairs(player_registry().folder)]
+    compared_nets = [*pairs(player_registry().folder)]
     print("| player | table | decisions | other choices | largest difference of logits |\n|---|---|---:|---:|---:|")
     total = np.zeros(2, np.int64)
-    for name, setup, ours, by_torch in networks:
-        made, differing, largest = compared(setup, ours, by_torch, -(-options.decisions // len(networks)), options.seed)
+    for name, setup, ours, by_torch in compared_nets:
+        made, differing, largest = compared(setup, ours, by_torch, -(-options.decisions // len(compared_nets)), options.seed)
         total += made, differing
         print(f"| {name} | {setup.preset}, {setup.players} | {made} | {differing} | {largest:.1e} |", flush=True)
     print(f"| all | | {total[0]} | {total[1]} | |")
     print(f"\nThe same choice at {100 * (1 - total[1] / total[0]):.4f} % of the decisions.")
     print("\n| player | use | ms | ms by torch | times as fast |\n|---|---|---:|---:|---:|")
     timed: set[str] = set()
-    for name, setup, *agents in networks:
+    for name, setup, *agents in compared_nets:
         if name in options.timed and name not in timed:
             timed.add(name)
             both = [uses_of(setup, agent, options.deals) for agent in agents]

@@ -14,6 +14,7 @@ import argparse
 import difflib
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -27,7 +28,7 @@ from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.zoo import PREFIX, ModelCard, Player, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.analysis.stat_hook import Measures
-from nainjaune_env.core.rules_docs import knob_table, markdown_table, preset_table
+from nainjaune_env.core.rules_docs import markdown_table
 from nainjaune_env.core.spec import GameSpec
 
 DOCS = Path(__file__).resolve().parent
@@ -54,10 +55,6 @@ def game_tables(game: GameSpec) -> str:
     """Returns the tables on the page of one game."""
     layout = game.layout(game.default_players)
     parts = [
-        "## Presets\n",
-        preset_table(game.presets),
-        "## Knobs\n",
-        knob_table(type(game.presets[game.default_preset].rules)),
         f"## Actions\n\n{len(game.actions)} actions, `Discrete({len(game.actions)})`.\n",
         action_table(game),
         f"## Observation\n\n{layout.size} bytes with {game.default_players} players; fingerprint `{layout.fingerprint}`.\n",
@@ -77,14 +74,21 @@ def quotation(path: str) -> str:
 
 
 def shared_by_trainers(rows_of: Callable[[str], list[list[str]]]) -> list[list[str]]:
-    """Returns the rows that are the same for every trainer, in their order."""
-    first, *others = (rows_of(name) for name in trainer_names())
-    return [row for row in first if all(row in rows for rows in others)]
+    """Returns a row for each name that every trainer has, as most of them have it; none where no two of them agree."""
+    rows_by_trainer = [rows_of(name) for name in trainer_names()]
+    shared = []
+    for label, *_ in rows_by_trainer[0]:
+        same_name = [tuple(row) for rows in rows_by_trainer for row in rows if row[0] == label]
+        row, count = Counter(same_name).most_common(1)[0]
+        if len(same_name) == len(rows_by_trainer) and count > 1:
+            shared.append(list(row))
+    return shared
 
 
 def key_rows(name: str) -> list[list[str]]:
-    """Returns a row for each configuration key of a trainer."""
-    return [[f"`{key}`", f"`{default}`", meaning] for key, default, meaning in described(get_trainer(name).Config)]
+    """Returns a row for each configuration key of a trainer, but for the key that names it."""
+    options = described(get_trainer(name).Config)
+    return [[f"`{key}`", f"`{default}`", meaning] for key, default, meaning in options if key != "algorithm"]
 
 
 def metric_rows(name: str) -> list[list[str]]:
@@ -103,7 +107,7 @@ def metric_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def trainer_sections(name: str) -> dict[str, str]:
-    """Returns the tables of one trainer, without the rows that stand on the page of all trainers."""
+    """Returns the tables of one trainer, without the rows that the page of all trainers has in the same words."""
     shared_keys, shared_metrics = shared_by_trainers(key_rows), shared_by_trainers(metric_rows)
     return {
         "keys": key_table([row for row in key_rows(name) if row not in shared_keys]),
@@ -171,22 +175,24 @@ def study_table(columns: Sequence[study.ColumnSpec]) -> str:
         names = " … ".join(f"`{column.name}`" for column in (first, *others[-1:]))
         units = [get_game(name).unit for name in game_names() if get_game(name).features is not None]
         unit = " or ".join(units) if first.unit == "payoff" else first.unit
-        rows.append([names, first.kind, unit, "" if first.seen else "hidden", first.meaning])
-    return markdown_table(["column", "type", "unit", "", "meaning"], rows)
+        rows.append([names, unit, first.meaning if first.seen else f"{first.meaning} *Hidden.*"])
+    return markdown_table(["column", "unit", "meaning"], rows)
 
 
 def study_columns() -> str:
     """Returns the tables of study columns: those of any game, then those of each game."""
+    of_a_decision = study.of_any_decision()
     parts = [
         "## Decisions, in any game\n",
-        study_table(study.of_any_decision()),
+        study_table(of_a_decision),
         "## Search results\n\nWith `--search`. In the file of decisions:\n",
         study_table(study.SEARCHED),
         "In the file of options, beside the columns that identify the decision (`preset` to `deal`, `round_number`, `ply`) and "
         "the game's features of the action, whose names begin with `option_` there (`option_rank`):\n",
         study_table(study.OPTIONS),
         "## Rounds, one row per seat, in any game\n",
-        study_table(study.of_any_round()),
+        f"{', '.join(f'`{column.name}`' for column in study.of_any_round() if column in of_a_decision)} as above, and\n",
+        study_table([column for column in study.of_any_round() if column not in of_a_decision]),
     ]
     for setup in (get_game(name).setup() for name in game_names() if get_game(name).features is not None):
         parts += [

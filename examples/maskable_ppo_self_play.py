@@ -21,7 +21,7 @@ from nainjaune_agents.arena.duplicate import Duplicate, Edge
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.trainers.maskable_ppo import payoff_spread
 from nainjaune_agents.trainers.sb3 import NetPolicy, RewardUnit, SelfPlayBuffer
-from nainjaune_env.envs.opponents import ModelAgent
+from nainjaune_env.agent_adapters import ModelAgent
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
 

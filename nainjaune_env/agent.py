@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -197,17 +196,19 @@ class CompiledAgent(Agent, Protocol):
 def find_agent(name: str, setup: Setup) -> Agent:
     """Returns the agent called ``name`` for tables with ``setup``, from the packages that provide agents.
 
-    Raises :class:`AgentError` for a name that none of them knows.
+    Raises :class:`AgentError` for a name that none of them knows, with what each says.
     """
     offers = sorted(entry_points(group=AGENT_GROUP), key=lambda offer: offer.name)
     if not offers:
         raise AgentError(f"No package that is installed has agents, so there is none called {name!r}.")
-    for offer in offers[:-1]:
-        with contextlib.suppress(AgentError):
+    errors: dict[str, AgentError] = {}
+    for offer in offers:
+        try:
             agent: Agent = offer.load()(name, setup)
             return agent
-    last: Agent = offers[-1].load()(name, setup)
-    return last
+        except AgentError as error:
+            errors[str(error)] = error
+    raise AgentError(" ".join(errors)) from [*errors.values()][-1]
 
 
 class RecurrentStates:

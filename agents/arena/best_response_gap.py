@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
+from ..bots.counting import BotCounts
 from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, Results, WorkUnit
 from ..stats.differences import interval_notes
@@ -32,6 +33,8 @@ class BestResponseGap:
     """Each responder's edge over a field of the agent, on the deals used to choose the best one."""
     gain: Edge
     """The chosen responder's edge on other deals, so that choosing the largest does not bias it."""
+    bots: BotCounts = field(default_factory=BotCounts)
+    """What the bots among the agents did wrong."""
 
     @property
     def notes(self) -> list[str]:
@@ -46,6 +49,7 @@ class BestResponseGap:
             "by_distance_from_lead": [stats.estimate.to_dict() for stats in self.gain.by_seat],
             "chosen_among": [{"responder": edge.hero, **_gain(edge)} for edge in self.chosen_by],
             "notes": self.notes,
+            **self.bots.to_dict(),
         }
 
 
@@ -75,17 +79,17 @@ def best_response_gap(
     names = tuple(agent.name for agent in (target, *responders))
     if not responders or len(set(names)) < len(names):
         raise AgentError(f"Expected a target and at least one responder, all with different names, not {[*names]!r}.")
-    agents, where = [target, *responders], executor or InProcess()
+    agents, where, bots = [target, *responders], executor or InProcess(), BotCounts()
 
     def edges(heroes: tuple[int, ...], first: int, count: int) -> list[Edge]:
         plan = ResponsePlan(setup, names, heroes, first, count, seed, task)
-        return plan.edges(where.results(plan, agents, plan.units()), progress)
+        return plan.edges(where.results(plan, agents, plan.units()), progress, bots)
 
     numbers = tuple(range(1, len(names)))
     tried = edges(numbers, 0, choosing) if len(responders) > 1 else []
     best = max(numbers, key=lambda number: tried[number - 1].mean) if tried else 1
     (gain,) = edges((best,), choosing, deals)
-    return BestResponseGap(tried, gain)
+    return BestResponseGap(tried, gain, bots)
 
 
 @dataclass(frozen=True)
@@ -116,11 +120,12 @@ class ResponsePlan(DealPlan):
 
         return play
 
-    def edges(self, results: Results, progress: Callable[[int], object] | None) -> list[Edge]:
-        """Returns the edge of each hero, from the results of all units."""
+    def edges(self, results: Results, progress: Callable[[int], object] | None, bots: BotCounts) -> list[Edge]:
+        """Returns the edge of each hero, from the results of all units, and adds the counts of ``bots``."""
         sums = [EdgeSums(self.setup, measure=False) for _ in self.heroes]
         with closing(results):
             for unit, payload in results:
+                bots.add(payload)
                 sums[unit.part].merge(EdgeSums.from_json(self.setup, payload))
                 if progress is not None:
                     progress(unit.deals)

@@ -33,6 +33,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
 from nainjaune_env.engine.learner_loops import UNIFORM
 
+from ..bots.agent import BotAgent
 from ..search.policies import ScoringAgent, rollout_policy
 from ..search.rollouts import ByAct, SteppedRollouts
 from ..seeds import Stream, generator
@@ -136,9 +137,11 @@ def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
             return
         case ScoringAgent(stochastic=False):
             return
+        case BotAgent() as bot if bot.ready.deterministic:
+            return
     raise AgentError(
-        f"Control variates need a field that always acts alike in the same position: a network or a heuristic, "
-        f"not {rival.name!r}."
+        f"Control variates need a field that always acts alike in the same position: a network, a heuristic or a deterministic "
+        f"bot, not {rival.name!r}."
     )
 
 

@@ -31,6 +31,7 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 
+from ..bots.counting import BotCounts
 from ..seeds import Stream, generator
 from ..stats.differences import Differences, interval_notes
 from ..stats.ratio_estimate import Estimate, Ratios
@@ -97,6 +98,8 @@ class MatchResult:
     plan: MatchDuplicate
     matches: int
     edges: list[MatchEdge]
+    bots: BotCounts
+    """What the bots among the agents did wrong."""
 
     @property
     def notes(self) -> list[str]:
@@ -116,6 +119,7 @@ class MatchResult:
             "agents": [agent.name for agent in plan.agents],
             "edges": [edge.to_dict() for edge in self.edges],
             "notes": self.notes,
+            **self.bots.to_dict(),
         }
 
 
@@ -147,7 +151,9 @@ class MatchDuplicate:
         self, pairs: Sequence[tuple[int, int]], matches: int, *, progress: Callable[[int], object] | None = None
     ) -> MatchResult:
         """Returns the edges of the ``pairs`` (hero, field) of agents by number; other arguments as in :meth:`edge`."""
-        return MatchResult(self, matches, [self.edge(hero, rival, matches, progress=progress) for hero, rival in pairs])
+        BotCounts.taken(self.agents)  # what they did before does not count
+        edges = [self.edge(hero, rival, matches, progress=progress) for hero, rival in pairs]
+        return MatchResult(self, matches, edges, BotCounts.taken(self.agents))
 
     def edge(self, hero: int, rival: int, matches: int, *, progress: Callable[[int], object] | None = None) -> MatchEdge:
         """Returns the edge of agent number ``hero`` over a field of agent ``rival`` in the first ``matches`` matches of the seed.

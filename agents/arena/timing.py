@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng, needs_history
 from nainjaune_env.core.spec import Setup
 
+from ..bots.counting import faults_of
+
 
 @dataclass
 class DecisionClock:
@@ -51,6 +53,7 @@ class TimedAgent:
         self.agent = agent
         self.name = agent.name
         self.needs_history = needs_history(agent)
+        self.faults = faults_of(agent)
         self.clock = DecisionClock(agent.name)
         self._warm = False
 

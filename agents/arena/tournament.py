@@ -15,6 +15,7 @@ from nainjaune_env.agent import Agent, check_agents
 from nainjaune_env.core.errors import AgentError, ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
+from ..bots.counting import BotCounts
 from ..distributed.arrays import packed, unpacked
 from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit
@@ -122,6 +123,8 @@ class Result:
     """Times of each agent's decisions; empty if not measured."""
     ratings: Ratings | None = None
     """From rounds among all agents; None if they were not rated."""
+    bots: BotCounts = field(default_factory=BotCounts)
+    """What the bots among the agents did wrong."""
 
     def edge(self, hero: str, rival: str) -> Edge:
         """Returns the edge of ``hero`` over a field of ``rival``; raises :class:`AgentError` for a pair that was not played."""
@@ -187,7 +190,7 @@ class Result:
             content["ratings"] = self.ratings.to_dict()
         if self.clocks:
             content["milliseconds_a_decision"] = {clock.agent: clock.milliseconds for clock in self.clocks}
-        return content
+        return {**content, **self.bots.to_dict()}
 
 
 def _measures(behaviour: Behaviour) -> list[dict[str, Any]]:
@@ -219,11 +222,13 @@ class TournamentSums:
         self._gains: dict[tuple[int, int, int], NDArray[np.int64]] = {}
         """By the first deal, the hero and the field, until they have played these deals the other way too."""
         self._rankings: dict[int, NDArray[np.int16]] = {}
+        self._bots = BotCounts()
         self._clocks = [DecisionClock(name) for name in plan.agents] if plan.measure and plan.device == "cpu" else []
 
     def add(self, unit: WorkUnit, payload: Payload) -> None:
         """Adds what a unit yielded."""
         pairs, n = len(self._edges), self.plan.setup.players
+        self._bots.add(payload)
         if unit.part == pairs:
             self._rankings[unit.first] = unpacked(payload["rankings"], (unit.deals, n, 2 * n), np.int16)
             return
@@ -249,7 +254,7 @@ class TournamentSums:
         if plan.rated:
             ratings = ratings_of([self._rankings[first] for first in sorted(self._rankings)], plan.agents, plan.seed)
         advantages = {pair: sums.differences() for pair, sums in self._advantages.items()}
-        return Result(plan, edges, advantages, self._clocks, ratings)
+        return Result(plan, edges, advantages, self._clocks, ratings, self._bots)
 
 
 def ordered_pairs(agents: int, *, one_way: bool) -> list[tuple[int, int]]:

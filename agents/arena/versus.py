@@ -20,6 +20,7 @@ from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
+from ..bots.counting import BotCounts
 from ..distributed.arrays import packed, unpacked
 from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit, in_order
@@ -82,6 +83,8 @@ class VersusResult:
         scale = plan.setup.players**2  # gains are whole numbers over it
         self._gains = (DifferenceSums(scale), DifferenceSums(scale))
         self._advantage = DifferenceSums(2 * scale)
+        self.bots = BotCounts()
+        """What the bots among the agents did wrong."""
 
     def add(self, gains: NDArray[np.int64]) -> None:
         """Adds the numerators of :func:`both_ways` ``(D, 2)``."""
@@ -131,6 +134,7 @@ class VersusResult:
             ],
             "notes": self.notes,
             "test": test and {**asdict(test), "llr": test.llr(advantage), "outcome": test.outcome(advantage)},
+            **self.bots.to_dict(),
         }
 
 
@@ -165,6 +169,7 @@ def play_versus(
     result = VersusResult(plan, test)
     with closing(executor.results(plan, agents, plan.units())) as results:
         for unit, payload in in_order(plan.units(), results):
+            result.bots.add(payload)
             gains = unpacked(payload["gains"], (unit.deals, 2), np.int64)
             for first, some in chunks(0, unit.deals, LOOK_EVERY):
                 result.add(gains[first : first + some])

@@ -8,6 +8,8 @@ from nainjaune_env.core.errors import NainJauneError
 
 from .faults import Fault
 
+QUIT = b'{"type":"quit"}'
+"""The last message to a bot."""
 MAX_LINE = 1 << 24
 """Bytes of the longest message that is read."""
 MAX_UNASKED = 1000

@@ -13,6 +13,8 @@ from nainjaune_env.core.validation import finite
 
 STOP, FORFEIT = "stop", "forfeit"
 ON_FAULT = (STOP, FORFEIT)
+MAX_SECONDS = 10_000_000
+"""The longest clock, some four months."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,9 @@ class BotSettings:
             raise ConfigError(unknown_name_message("on_fault", self.on_fault, ON_FAULT))
         for name in ("start_seconds", "decision_seconds", "round_seconds"):
             value = getattr(self, name)
-            if value is not None and (finite(value) is None or value <= 0):
-                raise ConfigError(f"{name} is a number of seconds above 0, or None for no limit, not {quoted(value)}.")
+            if value is not None and (finite(value) is None or not 0 < value <= MAX_SECONDS):
+                most = f"above 0, at most {MAX_SECONDS}"
+                raise ConfigError(f"{name} is a number of seconds {most}, or None for no limit, not {quoted(value)}.")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings as JSON values."""

@@ -39,6 +39,7 @@ from .arguments import (
     integer,
     number,
 )
+from .bot_options import add_bot_arguments
 from .files import read_match
 from .setups import add_setup_arguments, settle_setup
 from .streams import print_json
@@ -82,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     effort.add_argument("--deals", type=integer(2, MAX_DEALS), help="number of deals for each move, in place of --error")
     parser.add_argument("--every", action="store_true", help="reach --error for moves far behind the best, too")
     add_output_arguments(parser)
+    add_bot_arguments(parser)
 
 
 def add_rollout_arguments(parser: argparse.ArgumentParser) -> None:

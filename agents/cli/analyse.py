@@ -31,6 +31,7 @@ from nainjaune_env.core.spec import Setup
 from ..play.terminal import wants_color
 from .advise import MAX_DEALS, add_output_arguments, add_rollout_arguments
 from .arguments import integer
+from .bot_options import add_bot_arguments
 from .files import check_new
 from .progress import progress_bar
 from .streams import print_json
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_rollout_arguments(parser)
     add_place_arguments(parser)
     add_output_arguments(parser)
+    add_bot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..arena.control_variate import check, controlled_edge
     from ..arena.tournament import check_different
+    from ..bots.counting import BotCounts
     from ..report.text import heading
 
     setup, task, agents = load_players(args)
@@ -55,4 +56,6 @@ def run(args: argparse.Namespace) -> int:
         print(f"    duplicate play alone needs {decimal(edge.deals_saved, '.1f')} times as many deals for this interval")
     for note in interval_notes(moments for edge in edges for moments in (edge.plain, edge.controlled)):
         print(note)
+    for line in BotCounts.taken(agents).lines():
+        print(line)
     return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nainjaune_env.core.spec import Setup
 
 from .arguments import add_seed_argument, add_threads_argument, integer
+from .bot_options import add_bot_arguments
 from .setups import add_setup_arguments, add_start_argument, add_task_arguments, settle_setup, settle_task
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ def add_agents_argument(parser: argparse.ArgumentParser, meaning: str) -> None:
 
 
 def add_table_arguments(parser: argparse.ArgumentParser, *, objective: bool = True) -> None:
-    """Declares the arguments on the table, the task and the seed; ``objective``: whether there is a choice of it."""
+    """Declares the arguments on the table, the task, the seed and bots; ``objective``: whether there is a choice of it."""
     add_setup_arguments(parser)
     (add_task_arguments if objective else add_start_argument)(parser)
     add_seed_argument(parser)
     add_threads_argument(parser)
+    add_bot_arguments(parser)
 
 
 def add_deals_argument(parser: argparse.ArgumentParser, meaning: str = "number of deals (default: %(default)s)") -> None:

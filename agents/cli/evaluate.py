@@ -61,7 +61,7 @@ from .duplicate import (
 )
 from .files import check_new, write_json
 from .progress import progress_bar
-from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, run_share
+from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, resumable, run_share
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
@@ -183,7 +183,7 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
     )
     if args.shard is not None:
         return run_share(args, plan, agents)
-    with progress_bar(total=plan.total_deals, unit="deal") as bar:
+    with resumable(args), progress_bar(total=plan.total_deals, unit="deal") as bar:
         result = play_tournament(plan, agents, executor_of(args, bar.set_postfix_str), bar.update)
     report = None if args.out is None else write_report(result, args.out)  # first: what is printed may be lost
     if args.out is not None and keeps_shards(args):

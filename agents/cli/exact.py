@@ -32,6 +32,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..report.format_ci import decimal
 from .arguments import add_seed_argument, add_threads_argument, integer
+from .bot_options import add_bot_arguments
 from .files import check_new, write_json
 from .progress import progress_bar
 from .setups import add_setup_arguments, add_task_arguments, settle_setup, settle_task
@@ -68,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed_argument(parser, meaning="for agents that draw: with --draws numbers depend on it (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="folder for exact.json; must not hold it")
     add_threads_argument(parser)
+    add_bot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

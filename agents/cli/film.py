@@ -24,6 +24,7 @@ from nainjaune_env.render.film import MAX_SECONDS
 from nainjaune_env.render.raster import MAX_SCALE, MIN_SCALE
 
 from .arguments import add_language_argument, add_seed_argument, integer, number
+from .bot_options import add_bot_arguments
 from .files import read_match
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
@@ -64,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="time that the last picture of a film is shown (default: 4.0)",
     )
+    add_bot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

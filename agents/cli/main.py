@@ -14,11 +14,13 @@ from . import (
     advise,
     agents,
     analyse,
+    bot,
     control,
     curves,
     evaluate,
     exact,
     exploit,
+    export,
     film,
     merge,
     network,
@@ -36,6 +38,7 @@ from . import (
     watch,
     zoo,
 )  # fmt: skip
+from .bot_options import bots_of
 from .parser import Parser
 from .streams import FAILED, close_output, open_streams, print_error
 
@@ -44,13 +47,14 @@ EXTRAS = {
     **dict.fromkeys(("torch", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
     "tornado": "serve",
+    **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
     **{name: name for name in ("ray", "optuna")},
 }
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact, exploit,
-    record, film, view, study, zoo, wasm, network, play_site,
+    train, sweep, curves, agents, bot, evaluate, versus, control, watch, merge, play, serve, advise, analyse, puzzles, exact,
+    exploit, record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
 
@@ -70,14 +74,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             program = args.parser.prog
             if unknown:
                 args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-            return int(args.run(args))
+            with bots_of(args):
+                return int(args.run(args))
         finally:
             close_output()
     except ModuleNotFoundError as error:
         library = (error.name or "").split(".")[0]
         extra = EXTRAS.get(library)
         if extra is None:
-            raise
+            return _players_failure(program, error)
         print_error(program, MissingLibraryError("This command", library, extra))
         return FAILED
     except KeyboardInterrupt:
@@ -88,6 +93,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (NainJauneError, OSError) as error:
         print_error(program, error)
         return FAILED
+    except Exception as error:
+        return _players_failure(program, error)
+
+
+def _players_failure(program: str, error: Exception) -> int:
+    """Prints an error that a player's code has raised; raises it if it is ours."""
+    from ..external import players_failure
+
+    text = players_failure(error)
+    if text is None:
+        raise error
+    print_error(program, text)
+    return FAILED
 
 
 def check_words(parser: Parser, words: Sequence[str]) -> None:

@@ -34,6 +34,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
 from ..play.terminal import Terminal
 from ..seeds import Stream, generator
 from .arguments import add_color_argument, add_language_argument, add_seed_argument, integer, number
+from .bot_options import add_bot_arguments
 from .setups import add_setup_arguments, game_of, settle_setup
 
 if TYPE_CHECKING:
@@ -74,11 +75,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--every-ply", action="store_true", help="make forced moves yourself, too")
     parser.add_argument("--no-confirm", action="store_true", help="play moves without confirmation")
+    add_bot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
+    from ..bots.counting import BotCounts
     from ..heuristics import yardstick
     from ..loading import load_agent, use_threads
     from ..play.saved import load_match, make_private_folder, save_match, saved_path
@@ -139,6 +142,8 @@ def run(args: argparse.Namespace) -> int:
     status = session.run(match.rounds, notices=notices)
     if args.resume and not stored:
         path.unlink(missing_ok=True)  # it is over
+    for line in BotCounts.taken(loaded.values()).lines():
+        print(line)
     return status
 
 

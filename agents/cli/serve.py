@@ -27,7 +27,9 @@ from typing import TYPE_CHECKING
 from nainjaune_env.core.atomic_files import locked
 from nainjaune_env.core.errors import ConfigError
 
+from ..bots.settings import FORFEIT
 from .arguments import integer, number
+from .bot_options import add_bot_arguments
 
 if TYPE_CHECKING:
     from ..serve.server import TableServer
@@ -59,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--new-link", action="store_true", help="print a new link that makes tables; all earlier ones are valid no longer"
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the link")
+    add_bot_arguments(parser, on_fault=FORFEIT)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -41,6 +41,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..provenance import setup_words
 from .arguments import add_seed_argument, add_threads_argument, integer, number
+from .bot_options import add_bot_arguments
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 from .workers import (
@@ -49,6 +50,7 @@ from .workers import (
     executor_of,
     keeps_shards,
     remove_shards,
+    resumable,
     run_share,
 )
 
@@ -98,6 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_threads_argument(parser)
     add_worker_arguments(parser, "rounds or matches played at once (default: 4096 rounds, or 256 matches or searched rounds)")
     parser.add_argument("--columns", action="store_true", help="list the columns, and exit")
+    add_bot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -114,18 +117,20 @@ def run(args: argparse.Namespace) -> int:
     study = plan.playing(agents)  # an error of it comes before a folder is made
     plural = "rounds" if plan.episode == "round" else "matches"
 
+    from ..bots.counting import BotCounts
     from ..study.files import write_study
     from ..study.parts import check_folder, write_parts
 
-    began = time.perf_counter()
+    began, bots = time.perf_counter(), BotCounts()
     if keeps_shards(args):
         check_folder(args.out)
     if args.shard is not None:
         return run_share(args, plan, agents, plan.episode, plural)
     with progress_bar(total=plan.episodes, unit=plan.episode) as bar:
         if keeps_shards(args):
-            with closing(executor_of(args, bar.set_postfix_str).results(plan, agents, plan.units())) as results:
-                for unit, _ in results:
+            with resumable(args), closing(executor_of(args, bar.set_postfix_str).results(plan, agents, plan.units())) as results:
+                for unit, payload in results:
+                    bots.add(payload)
                     bar.update(unit.deals)
             rows = write_parts(args.out, plan)
             remove_shards(args.out)
@@ -136,6 +141,7 @@ def run(args: argparse.Namespace) -> int:
     seconds = time.perf_counter() - began
     print(f"{plan.episodes:,} {plural} in {seconds:.1f} s, {plan.episodes / seconds:,.0f} a second")
     print_files(args.out, rows)
+    print("".join(f"{line}\n" for line in bots.lines()), end="")
     return 0
 
 

@@ -42,6 +42,7 @@ from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS
 
 from ..report.format_ci import mean_ci
 from .arguments import integer
+from .bot_options import add_bot_arguments
 from .progress import progress_bar
 from .workers import check_place
 
@@ -68,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch", type=integer(1, 10_000), metavar="B", help="trials proposed at a time (default: 1)")
     parser.add_argument("--workers", type=integer(1, MAX_THREADS), help="runs trained at a time (default: 1)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="train on the Ray cluster at this address (auto: the one here)")
+    add_bot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

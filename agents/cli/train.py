@@ -32,6 +32,7 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
 from ..report.format_ci import mean_ci
+from .bot_options import add_bot_arguments
 from .progress import progress_bar
 
 NAME = "train"
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="label on the Ray cluster at this address (auto: the one here); for the algorithm expert",
     )
     parser.add_argument("--keys", action="store_true", help="list the keys of the algorithm with defaults and meanings, and exit")
+    add_bot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -29,7 +29,7 @@ from .arguments import number
 from .duplicate import DEALS, add_deals_argument, add_device_argument, add_out_argument, add_table_arguments, load_players
 from .files import check_new, write_json
 from .progress import progress_bar
-from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, run_share
+from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, resumable, run_share
 
 if TYPE_CHECKING:
     from ..arena.versus import VersusResult
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         args.out.mkdir(parents=True, exist_ok=True)  # an error of this comes before the games
     if args.shard is not None:
         return run_share(args, plan, agents)
-    with progress_bar(total=args.deals, unit="deal") as bar:
+    with resumable(args), progress_bar(total=args.deals, unit="deal") as bar:
 
         def look(so_far: VersusResult) -> None:
             count = so_far.advantage.count
@@ -144,6 +144,7 @@ def summary_text(result: VersusResult) -> str:
         f"  B in a field of A, beyond that field  {mean_of_deals(result.gains[1])}",
         f"  advantage of A, half the difference   {plain}",
         *result.notes,
+        *result.bots.lines(),
     ]
     if test is None:
         who = {1: "A is stronger", -1: "B is stronger", 0: "Neither is significantly stronger"}[stronger(advantage)]

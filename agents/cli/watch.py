@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.core.errors import AgentError
 
+from ..bots.settings import FORFEIT
 from .arguments import add_seed_argument
+from .bot_options import add_bot_arguments
 from .duplicate import add_agents_argument
 from .setups import add_setup_arguments, settle_setup
 
@@ -34,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setup_arguments(parser)
     add_seed_argument(parser)
     parser.add_argument("--no-browser", action="store_true", help="only print the link")
+    add_bot_arguments(parser, on_fault=FORFEIT)
 
 
 def run(args: argparse.Namespace) -> int:

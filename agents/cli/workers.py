@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nainjaune_env.core.errors import ConfigError, quoted
+from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, quoted
 from nainjaune_env.core.printable import printable
 
 from .arguments import integer
@@ -99,28 +100,54 @@ def place_of(args: argparse.Namespace, report: Callable[[str], object]) -> Execu
 
 
 def keeps_shards(args: argparse.Namespace) -> bool:
-    """Returns whether finished shards are kept, so that the command resumes from them."""
-    return any(given is not None for given in (args.workers, args.cluster, args.shard))
+    """Returns whether finished shards are kept, so that the command resumes from them.
+
+    They are with workers, and where a player from elsewhere may fail in the middle.
+    """
+    from ..external import is_external
+    from ..loading import base_name
+
+    named = [*args.agents, *filter(None, [getattr(args, "search_by", None)])]
+    by_workers = any(given is not None for given in (args.workers, args.cluster, args.shard))
+    return by_workers or any(is_external(base_name(name)) for name in named)
+
+
+@contextmanager
+def resumable(args: argparse.Namespace) -> Iterator[None]:
+    """Says in the sentence of an error that the same command goes on from the finished shards, where some are kept."""
+    from ..distributed.shards import FOLDER, count_finished
+
+    try:
+        yield
+    except NainJauneError as error:
+        kept = 0 if args.out is None or not keeps_shards(args) else count_finished(args.out / FOLDER)
+        if not kept:
+            raise
+        smaller = "; a smaller --chunk keeps more" if hasattr(args, "chunk") else ""
+        raise WorkError(
+            f"{as_sentence(error)} What was played before is kept in {printable(str(args.out / FOLDER))}, and the same command "
+            f"goes on from there{smaller}."
+        ) from None
 
 
 def run_share(args: argparse.Namespace, plan: WorkPlan, agents: Any, unit: str = "deal", plural: str = "deals") -> int:
     """Plays the part ``--shard`` of ``plan``, whose units have a number of ``unit``; returns the exit status."""
-    from contextlib import closing
-
+    from ..bots.counting import BotCounts
     from ..distributed.shards import FOLDER, Shards
     from .progress import progress_bar
 
-    with progress_bar(unit=unit) as bar:
+    bots, units, deals = BotCounts(), 0, 0
+    with resumable(args), progress_bar(unit=unit) as bar:
         shards = Shards(args.out / FOLDER, place_of(args, bar.set_postfix_str), args.shard)
         bar.total = sum(one.deals for one in shards.units(plan.units()))
-        units = deals = 0
         with closing(shards.results(plan, agents, plan.units())) as results:
-            for one, _ in results:
+            for one, payload in results:
                 units, deals = units + 1, deals + one.deals
+                bots.add(payload)
                 bar.update(one.deals)
     number, jobs = args.shard
     then = f"When all parts are there: nainjaune merge {printable(str(args.out))}"
-    print(f"Part {number} of {jobs}: {units} shards, {deals} {plural}. {then}")
+    print("\n".join([f"Part {number} of {jobs}: {units} shards, {deals} {plural}. {then}", *bots.lines()]))
     return 0
 
 

@@ -1,4 +1,5 @@
-"""What makes two runs the same: the plan, the version of the package with its sources, and the weights of its agents.
+"""What makes two runs the same: the plan, the version of the package with its sources, the weights of its agents, the files of
+players from elsewhere, and, where faults of bots are forfeits, what is a fault.
 
 Results are equal to the last byte only where all of these are. So each worker compares them with its own before it plays, and
 files of results carry them.
@@ -17,10 +18,13 @@ from typing import Any
 import nainjaune_env
 from nainjaune_env.agent import Agent
 from nainjaune_env.core import atomic_files
-from nainjaune_env.core.errors import WorkError, quoted
+from nainjaune_env.core.errors import AgentError, WorkError, quoted
 from nainjaune_env.core.spec import Setup
 
-from ..loading import TRANSFERRED, base_name, checkpoint_path, load_agent, use_threads
+from ..bots.counting import counted
+from ..bots.settings import STOP, BotSettings, bot_settings, use_bot_settings
+from ..external import is_bot, loader_of
+from ..loading import TRANSFERRED, base_name, checkpoint_path, external_players, load_agent, use_threads
 from ..zoo import is_zoo_name
 from .plan_fields import read_plan
 from .units import Player, WorkPlan
@@ -55,21 +59,42 @@ def weights_path(name: str, setup: Setup) -> Path | None:
     return path / CHECKPOINT if path is not None and path.is_dir() else path
 
 
+def external_files(*names: str) -> dict[str, list[str]]:
+    """Returns the SHA-256 of the files of each player from elsewhere that the agents' ``names`` contain, by its name.
+
+    Raises :class:`AgentError` where a file is missing.
+    """
+    players = [player for name in names for player in external_players(name)]
+    return {player: [atomic_files.digest(path) for path in loader_of(player).files(player)] for player in players}
+
+
 def identity(plan: WorkPlan) -> dict[str, Any]:
-    """Returns what makes a run of ``plan`` the same as another, as JSON values."""
+    """Returns what makes a run of ``plan`` the same as another, as JSON values.
+
+    It has the key ``files`` only with players from elsewhere, and ``bots``, the settings of this process, only with bots.
+    """
     weights = {}
     for name in plan.agents:
         path = weights_path(name, plan.setup)
         if path is not None:
             weights[name] = atomic_files.digest(path)
-    run = {"kind": plan.KIND, "package": package_version(), "weights": weights, "plan": plan.to_dict()}
+    run: dict[str, Any] = {"kind": plan.KIND, "package": package_version(), "weights": weights, "plan": plan.to_dict()}
+    if files := external_files(*plan.agents):
+        run["files"] = files
+    if any(map(is_bot, plan.agents)):
+        run["bots"] = bot_settings().to_dict()
     same: dict[str, Any] = json.loads(json.dumps(run))  # tuples are lists in a file
     return same
 
 
 def run_id(run: Mapping[str, Any]) -> str:
-    """Returns the SHA-256 of an :func:`identity`."""
-    return hashlib.sha256(json.dumps(run, sort_keys=True).encode()).hexdigest()
+    """Returns the SHA-256 of an :func:`identity`; where a fault of a bot ends the run, without the clocks of bots."""
+    return hashlib.sha256(json.dumps(_what_counts(run), sort_keys=True).encode()).hexdigest()
+
+
+def _what_counts(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns ``run`` without the settings of bots where a fault ends it, since no result depends on them then."""
+    return {key: value for key, value in run.items() if key != "bots" or value.get("on_fault") != STOP}
 
 
 def check_same(where: str, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
@@ -83,29 +108,54 @@ def check_same(where: str, there: Mapping[str, Any], here: Mapping[str, Any]) ->
             raise WorkError(
                 f"{where} was made with other weights of {quoted(name)}: SHA-256 {quoted(one)}, and here it is {quoted(other)}."
             )
+    for name in {**there.get("files", {}), **here.get("files", {})}:
+        if there.get("files", {}).get(name) != here.get("files", {}).get(name):
+            raise WorkError(f"{where} was made with other files of {quoted(name)}: start again in another folder.")
     if there["kind"] != here["kind"]:
         raise WorkError(f"{where} belongs to another run: its kind is {quoted(there['kind'])}, not {here['kind']!r}.")
     for key in here["plan"]:
         one, other = there["plan"].get(key), here["plan"][key]
         if one != other:
             raise WorkError(f"{where} belongs to another run: its {key.replace('_', ' ')} is {quoted(one)}, not {quoted(other)}.")
-    if dict(there) != dict(here):
+    one, other = _what_counts(there), _what_counts(here)
+    if one.get("bots") != other.get("bots"):
+        raise WorkError(
+            f"{where} was made with the settings of bots {quoted(there.get('bots'))}, not {quoted(here.get('bots'))}."
+        )
+    if one != other:
         raise WorkError(f"{where} belongs to another run.")
 
 
 def worker_player(kind: type[WorkPlan], run: Mapping[str, Any], files: Mapping[str, Path] | None = None) -> Player:
     """Returns the function that plays the units of ``run``, an :func:`identity`, in a worker.
 
-    ``files`` are the files of weights by their SHA-256 (None: where this machine has them by the agents' names). Raises
-    :class:`WorkError` for another version of the package, or other weights.
+    ``files`` are the files of weights by their SHA-256 (None: where this machine has them by the agents' names). Those of players
+    from elsewhere must be on this machine. Raises :class:`WorkError` for another version of the package, other weights, or other
+    files of such a player.
     """
     here = package_version()
     if run["package"] != here:
         raise WorkError(f"A worker has version {here} of the package, and the run is of {run['package']}: install the same.")
     plan = read_plan(kind, run["plan"], "A worker")
+    if "bots" in run:
+        use_bot_settings(BotSettings(**run["bots"]))
+    check_files(run.get("files", {}))
     agents = [_agent(name, plan.setup, run["weights"].get(name), files) for name in plan.agents]
     use_threads(1)
-    return plan.player(agents)
+    return counted(plan.player(agents), agents)
+
+
+def check_files(players: Mapping[str, list[str]]) -> None:
+    """Raises :class:`WorkError` where a player from elsewhere has other files on this machine than :func:`external_files`."""
+    for name, digests in players.items():
+        try:
+            here = external_files(name)[name]
+        except AgentError as error:
+            raise WorkError(f"A worker has no such player: {error} Its files must be at the same path on each machine.") from None
+        if here != digests:
+            raise WorkError(
+                f"A worker has other files of {quoted(name)} than the run: they must be the same on each machine, at the same path."
+            )
 
 
 def _agent(name: str, setup: Setup, sha256: str | None, files: Mapping[str, Path] | None) -> Agent:

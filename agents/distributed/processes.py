@@ -23,6 +23,7 @@ from typing import Any
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import NainJauneError, WorkError
 
+from ..external import players_failure
 from .identity import identity, worker_player
 from .units import Payload, Player, Results, WorkPlan, WorkUnit
 
@@ -91,11 +92,19 @@ def checked(payload: Payload | str) -> Payload:
 
 
 def played(player: Callable[[], Player], unit: WorkUnit) -> Payload | str:
-    """Returns what ``unit`` yields, or the text of an error raised on purpose: errors of ours cannot all be sent as they are."""
+    """Returns what ``unit`` yields, or the text of an error raised on purpose, or by the code of a player.
+
+    Errors of ours cannot all be sent as they are.
+    """
     try:
         return player()(unit)
     except NainJauneError as error:
         return str(error)
+    except Exception as error:
+        text = players_failure(error)
+        if text is None:
+            raise
+        return text
 
 
 @contextmanager

@@ -107,6 +107,11 @@ class FinishedShards:
             yield unit, read_result(self.folder, digest, unit)
 
 
+def count_finished(folder: Path) -> int:
+    """Returns the number of shards in ``folder``, which need not exist."""
+    return len({path.name for path in folder.glob("*.json")} - {RUN_NAME})
+
+
 def _deals(unit: WorkUnit) -> str:
     return f"{unit.first} to {unit.first + unit.deals - 1} of part {unit.part}"
 
@@ -161,15 +166,16 @@ def _digest(content: Mapping[str, Any]) -> str:
 def read_run(folder: Path) -> dict[str, Any]:
     """Returns the identity in the folder of shards; raises :class:`WorkError` if there is none."""
     what = "description of a run"
-    run = _read(folder / RUN_NAME, what, ("kind", "package", "weights", "plan"))
-    for name, kind in (("kind", str), ("package", str), ("weights", dict), ("plan", dict)):
-        if not isinstance(run[name], kind):
+    kinds = {"kind": str, "package": str, "weights": dict, "plan": dict, "files": dict, "bots": dict}
+    run = _read(folder / RUN_NAME, what, (*kinds,)[:4], (*kinds,)[4:])
+    for name in run:
+        if not isinstance(run[name], kinds[name]):
             raise WorkError(f"{str(folder / RUN_NAME)!r} is not a {what}: its {name!r} is {quoted(run[name])}.")
     return run
 
 
-def _read(path: Path, what: str, keys: tuple[str, ...]) -> dict[str, Any]:
+def _read(path: Path, what: str, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
     try:
-        return dict(check_keys(str(path), read_json(path, what, WorkError), keys))
+        return dict(check_keys(str(path), read_json(path, what, WorkError), keys, optional))
     except RecordError as error:
         raise WorkError(f"{str(path)!r} is not a {what}: {as_sentence(error)}") from None

@@ -14,6 +14,8 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
+from ..bots.counting import counted
+
 
 class WorkUnit(NamedTuple):
     """Some deals of one part of a plan, such as a pair of agents; a plan may count rounds, matches or shards in their place."""
@@ -25,7 +27,7 @@ class WorkUnit(NamedTuple):
 
 
 Payload = dict[str, Any]
-"""What a unit yields, as JSON values."""
+"""What a unit yields, as JSON values; with the counts of bots, if any played (``bots.counting``)."""
 Results = Generator[tuple[WorkUnit, Payload], None, None]
 Player = Callable[[WorkUnit], Payload]
 
@@ -78,7 +80,7 @@ class InProcess:
 
     def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields the results in order."""
-        play = plan.player(agents)
+        play = counted(plan.player(agents), agents)
         for unit in units:
             yield unit, play(unit)
 

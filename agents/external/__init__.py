@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from os.path import exists
 from pathlib import Path
 from typing import Protocol, cast
@@ -16,15 +17,10 @@ from typing import Protocol, cast
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
-KINDS = {
-    "sb3": ".sb3_model",
-    "onnx": ".onnx_model",
-    "exec": "..bots.players",
-    "ws": "..bots.players",
-    "wss": "..bots.players",
-    "http": "..bots.players",
-    "https": "..bots.players",
-}
+from ..zoo import is_zoo_name
+
+BOTS = "..bots.players"
+KINDS = {"sb3": ".sb3_model", "onnx": ".onnx_model", **dict.fromkeys(("exec", "ws", "wss", "http", "https"), BOTS)}
 """What stands before the first colon of a name -> the module that loads such players, with the names of :class:`Loader`."""
 PYTHON = ".python_object"
 _OBJECT = re.compile(r"(?P<source>[^:]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):(?P<symbol>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)")
@@ -45,10 +41,12 @@ class Loader(Protocol):
 
 
 def _module_of(name: str) -> str | None:
-    prefix, colon, _ = name.partition(":")
+    prefix, colon, rest = name.partition(":")
     if colon and prefix in KINDS:
         return KINDS[prefix]
-    return PYTHON if _OBJECT.fullmatch(name) and not exists(name) and not exists(name.partition(":")[2]) else None
+    if is_zoo_name(name) or not _OBJECT.fullmatch(name) or exists(name):
+        return None
+    return None if prefix.isidentifier() and exists(rest) else PYTHON  # ppo:runs is a run
 
 
 def is_external(name: str) -> bool:
@@ -61,3 +59,15 @@ def loader_of(name: str) -> Loader:
     module = _module_of(name)
     assert module is not None, name
     return cast(Loader, importlib.import_module(module, __package__))
+
+
+def players_failure(error: BaseException) -> str | None:
+    """Returns a sentence about an error that the code of a player in Python has raised; None if it comes from elsewhere."""
+    objects = sys.modules.get(f"{__name__}{PYTHON}")
+    told = None if objects is None else objects.told(error)
+    return told and f"A player failed: {told}"
+
+
+def is_bot(name: str) -> bool:
+    """Returns whether ``name``, with modifiers or without, names another program: a bot that plays, or that plays rollouts."""
+    return any(KINDS.get(part.partition(":")[0]) == BOTS for part in name.split("rollouts="))

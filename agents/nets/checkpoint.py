@@ -21,12 +21,10 @@ from safetensors.numpy import save_file
 
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
-from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
 from ..task import Task, stored_task
-from .common_layout import common_layout
 from .foreign_files import foreign_kind
 from .upgrade import upgraded_header
 
@@ -210,46 +208,3 @@ def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -
             f"{where} was trained for the {stored} payoff, and this is for the {objective} one: its values do not fit. "
             f"Choose objective={stored}, or another network."
         )
-
-
-def layout_of(checkpoint: Checkpoint, setup: Setup) -> Layout:
-    """Returns the layout of the network's observations at tables with this ``setup``."""
-    return common_layout(setup.game) if checkpoint.common else setup.layout
-
-
-def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
-    """Raises :class:`CheckpointError` if the network cannot play at a table with this ``setup``."""
-    if checkpoint.game != setup.game.name:
-        raise CheckpointError(f"{where} plays {quoted(checkpoint.game)}, and this table is for {setup.game.name!r}.")
-    if not checkpoint.common and checkpoint.players != setup.players:
-        raise CheckpointError(f"{where} was trained with {checkpoint.players} players, and here there are {setup.players}.")
-    layout = layout_of(checkpoint, setup)
-    if checkpoint.layout != layout.fingerprint:
-        raise CheckpointError(
-            f"{where} was trained on another observation layout "
-            f"({quoted(checkpoint.layout)}, and here it is {layout.fingerprint}): train it again."
-        )
-    if checkpoint.actions != len(setup.game.actions):
-        raise CheckpointError(
-            f"{where} chooses among {checkpoint.actions} actions, and here there are {len(setup.game.actions)}."
-        )
-
-
-def check_rules(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
-    """Raises :class:`CheckpointError` if the network was trained under other rules of a round than ``setup`` has.
-
-    A network observes no rules that were the same in all of its training, and may lose any amount under others. One for all
-    tables observes the rules.
-    """
-    trained = checkpoint.setup
-    if checkpoint.common or trained.same_round(setup):
-        return
-    other = [name for name in setup.rules.names() if getattr(trained.rules, name) != getattr(setup.rules, name)]
-    trained_rules, table_rules = (
-        ", ".join(f"{name}={getattr(rules, name)}" for name in other) for rules in (trained.rules, setup.rules)
-    )
-    raise CheckpointError(
-        f"{where} was trained under {trained_rules}, and this table has {table_rules}: "
-        "it does not observe these rules, and may lose any amount. "
-        "Train it under them, take a network for all tables, or add @transfer to its name to play it nevertheless."
-    )

@@ -8,18 +8,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, Rng
+from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError, CheckpointError, MissingLibraryError, as_sentence
 from nainjaune_env.core.spec import Setup
 
-from ..sampling import greedy, sample
 from ..search.policies import Scorer
 from .arch import stored_arguments
-from .checkpoint import Checkpoint, check_fits, check_rules, layout_of, load_checkpoint, playing_weights
+from .checkpoint import Checkpoint, load_checkpoint, playing_weights
 from .devices import check_device
+from .fit import check_fits, check_rules, layout_of
 from .inference import NAMES, get_inference
 from .inference.chain import Layer
 from .inference.mlp import MLPInference
+from .policy_agent import PolicyAgent
 
 ROWS = 16384
 """Most decisions computed at once."""
@@ -44,34 +45,12 @@ class PlayingNet(Protocol):
         ...
 
 
-class NetAgent:
-    """Plays the network's most likely action, or samples from its policy; keeps the network's state where it has one."""
+class NetAgent(PolicyAgent):
+    """Plays by a network of ours."""
 
     def __init__(self, name: str, net: PlayingNet, *, stochastic: bool = False) -> None:
-        self.name = name
+        super().__init__(name, net.recurrent, stochastic=stochastic)
         self.net = net
-        self.stochastic = stochastic
-
-    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """Returns the dtype of the network's state: ``(recurrent,) float32``, of size 0 without memory."""
-        return np.dtype((np.float32, (self.net.recurrent,)))
-
-    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """Returns a legal action for each decision, shape ``(K,)``."""
-        logits = self._logits(decisions)
-        if self.stochastic:
-            return sample(logits, decisions.legal, rng)[0]
-        return greedy(logits, decisions.legal)
-
-    def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
-        """Returns the policy, shape ``(K, A)``: one-hot at the likeliest action where the agent does not sample."""
-        logits = self._logits(decisions)
-        if not self.stochastic:
-            return np.eye(decisions.num_actions)[greedy(logits, decisions.legal)]
-        legal = np.where(decisions.mask, logits.astype(np.float64), -np.inf)
-        weights = np.exp(legal - legal.max(axis=1, keepdims=True))
-        shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-        return shares
 
     def values(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Returns what the seats to act net in the rest of the round, ``(K,)``, in the game's unit, by the network's value head.
@@ -85,11 +64,11 @@ class NetAgent:
 
         Raises ValueError where it has memory.
         """
-        if self.net.recurrent:
-            raise ValueError(f"a network with memory ({self.net.recurrent} units) has no logits without its state")
+        self.check_scorer()
         return self.net.scorer()
 
-    def _logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
+    def logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
+        """See :meth:`PolicyAgent.logits`."""
         state, observation = decisions.state if self.net.recurrent else None, decisions.observation
         parts = []
         for at in range(0, max(len(decisions.index), 1), ROWS):  # one part even of no decisions, to concatenate

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import IllegalActionError, NainJauneError, RulesError
+from nainjaune_env.core.errors import AgentError, IllegalActionError, NainJauneError, RulesError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.speech import Utterance
 from nainjaune_env.records.record import Record
@@ -89,7 +89,7 @@ class Session:
     def run(self, rounds: int | None = None, *, notices: Sequence[str] = ()) -> int:
         """Plays one match, or ``rounds`` rounds in all; returns the exit status: 0, also if the person leaves, 130 after Ctrl-C.
 
-        ``notices`` are shown first.
+        ``notices`` are shown first. Raises :class:`AgentError` where an agent fails; the match is stored then, too.
         """
         try:
             self._greet(notices)
@@ -107,6 +107,9 @@ class Session:
         except KeyboardInterrupt:
             self._farewell()
             return 130
+        except AgentError:  # a player from elsewhere has failed: the match goes on when it is mended
+            self._farewell()
+            raise
         if self.rounds > 1:
             self.standings(winner=True)
         return 0

@@ -14,6 +14,7 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Speaker, Utterance
 
+from ..bots.counting import faults_of
 from ..seeds import Stream, generator
 from .match_table import MatchTable
 
@@ -99,7 +100,7 @@ class PersonsTable(MatchTable):
         """Makes a ply as it was made in a match that was left.
 
         Agents decide again, so that their random numbers and states go on as they would have. Raises :class:`ConfigError` if the
-        action is illegal or an agent decides otherwise now.
+        action is illegal or an agent decides otherwise now; not if it is a bot, for which the table may have decided then.
         """
         if self.round_over or action not in self.legal:
             raise ConfigError(f"The match cannot go on: its ply {action} is illegal when it is repeated.")
@@ -107,8 +108,9 @@ class PersonsTable(MatchTable):
             self.play(action)
             return
         self.undoable.clear()
+        agent = self._others[self.at_turn - (self.at_turn > self.seat)] if self.at_turn != self.seat else None
         now = self.agents_action()
-        if now != action:
+        if now != action and faults_of(agent) is None:
             raise ConfigError(f"The match cannot go on: the agent in seat {self.at_turn} plays otherwise than it did.")
         self._step(action)
 

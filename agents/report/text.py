@@ -57,8 +57,9 @@ def text_table(result: Result) -> str:
         f"{plan.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
         "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
     )
-    below = rating_lines(result)
-    return head + "\n".join([*align(cells, ruled=True), *result.notes, *(["", *below] if below else [])]) + "\n"
+    parts = [rating_lines(result), result.bots.lines()]
+    below = [line for part in parts if part for line in ("", *part)]
+    return head + "\n".join([*align(cells, ruled=True), *result.notes, *below]) + "\n"
 
 
 def match_table(result: MatchResult) -> str:
@@ -78,6 +79,7 @@ def match_table(result: MatchResult) -> str:
             "",
             *align(rows, left=(0, 1), ruled=True),
             *result.notes,
+            *result.bots.lines(),
         ]
     )
 

@@ -30,6 +30,8 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.determinize import determinize, generator_states
 
+from ..bots.counting import faults_of
+from ..bots.faults import FaultCounts
 from ..task import OBJECTIVES, OWN
 from .inference import INFERENCES, UNIFORM, PolicyInference, SeenRounds, policy_inference
 from .policies import Scorer, ScoringAgent
@@ -124,6 +126,8 @@ class SearchAgent:
         self.needs_history = inference is not None
         """Whether decisions must come with the plies before them (``HistoryAgent``)."""
         self._at_once = at_once
+        self.faults: FaultCounts | None = None
+        """Of the bot that plays rollouts, if one does."""
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns the best action found, ``(K,)``; where only one is to be tried, nothing is searched."""
@@ -282,10 +286,12 @@ def searching(
     settings = {"objective": objective, "inference": inference, "rollouts": (rollouts or agent).name}
     usual = {"objective": OWN, "inference": UNIFORM, "rollouts": agent.name}
     suffix = "".join(f",{key}={value}" for key, value in settings.items() if value != usual[key])
-    return search(
+    made = search(
         f"{agent.name}@{word}={deals:g}{suffix}",
         rollouts_by(rollouts or agent, setup, objective),
         int(deals),
         prior=agent.scorer() if isinstance(agent, ScoringAgent) else None,
         inference=None if inference == UNIFORM else policy_inference(agent, setup),
     )
+    made.faults = faults_of(rollouts or agent)
+    return made

@@ -16,7 +16,7 @@ from nainjaune_env.records.record import Record
 
 from ..play.match_table import MatchTable
 from ..seeds import Stream, generator
-from .players import OneAtATime
+from .players import OneAtATime, Said
 from .protocol import Refusal
 from .settings import TableSettings
 from .store import DEAL
@@ -40,6 +40,8 @@ class LiveTable:
         self.settings = settings
         self.absent: set[int] = set()
         """Seats of persons for whom the stand-in plays."""
+        self.said: dict[int, Said] = {}
+        """By seat: what its agent said to its last decision of this round, where it said anything."""
         self._decided: list[int] = []
         """The number of plies before each decision of a person in this round."""
         self.number = 0
@@ -112,12 +114,23 @@ class LiveTable:
             raise Refusal("illegal")
         self._make(action)
 
-    def go_on(self, action: int) -> None:
-        """Makes the ply of an agent, or a forced one, that ``table.agents_action`` gave."""
+    def decide(self) -> tuple[int, Said | None]:
+        """Returns the action of the agent at turn, or of a forced ply, and what the agent said to a decision."""
+        decides, agent = self.table.needs_decision, self._seated[self.table.at_turn]
+        action = self.table.agents_action()
+        return action, agent.said() if decides and agent is not None else None
+
+    def go_on(self, action: int, said: Said | None = None) -> None:
+        """Makes the ply of an agent, or a forced one, that :meth:`decide` gave, with what the agent ``said``."""
         if action not in self.table.legal:
             name = self.settings.names[self.table.at_turn]
             raise IllegalActionError(f"The agent {name!r} chose the illegal action {action}.")
+        seat, decides = self.table.at_turn, self.table.needs_decision
         self._make(action)
+        if decides:
+            self.said.pop(seat, None)
+            if said is not None:
+                self.said[seat] = said
 
     def deal(self) -> None:
         """Deals the next round; raises :class:`Refusal` while one is played or where none follows."""
@@ -142,6 +155,7 @@ class LiveTable:
     def _apply(self, action: int) -> None:
         if action == DEAL:
             self._decided.clear()
+            self.said.clear()
         elif self.persons_turn and len(self.table.legal) > 1:
             self._decided.append(self.number)
         self.number += 1

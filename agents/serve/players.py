@@ -1,25 +1,37 @@
-"""The agents that may be seated from a page: by name only, never by a path on the server."""
+"""The agents that may be seated from a page: by name only, never by a path on the server.
+
+Players from elsewhere are programs and files of the server's machine. Only those are offered that whoever started the server
+named, each exactly as it was named, and only those are loaded, wherever a name comes from.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, needs_history
 from nainjaune_env.core.errors import AgentError, CheckpointError, NainJauneError, unknown_name_message
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 
-from ..loading import SEARCHES, load_agent, named_agents, setup_of_runs
+from ..bots.counting import faults_of
+from ..external import KINDS, is_bot, is_external
+from ..loading import SEARCHES, base_name, load_agent, named_agents, setup_of_runs
 from ..zoo import player_registry
 
+LONGEST_NAME = 40
+"""Characters of the name of a player at a table."""
 MAX_LOADED = 32
 """Agents that are kept loaded."""
 MAX_SEARCH_DEALS = 500
@@ -44,7 +56,7 @@ def check_agent(name: object, game: str, extra: Sequence[str] = ()) -> str:
         match = _NAME.fullmatch(name)
         if name in names:
             return name
-        if match is not None and match[1] in names:
+        if match is not None and match[1] in names and not is_bot(match[1]):  # a search would ask a program thousands of times
             for modifier, number in _DEALS.findall(match[3]):
                 if not re.fullmatch("[0-9]{1,3}", number) or not 1 <= int(number) <= MAX_SEARCH_DEALS:
                     raise AgentError(f"After @{modifier}= comes a whole number from 1 to {MAX_SEARCH_DEALS}, not {number}.")
@@ -68,14 +80,41 @@ def check_extra(name: str) -> None:
         raise first
 
 
+def shown_name(name: str) -> str:
+    """Returns the name of an agent for everybody at a table: of a player from elsewhere without folders and options."""
+    if not is_external(name):
+        return name
+    kind, _, rest = name.partition(":")
+    if is_bot(name) and kind != "exec":
+        shown = urlsplit(name).hostname or kind
+    elif kind == "exec":
+        words = [Path(word).name for word in rest.split()[:2] if not word.startswith("-")]
+        shown = " ".join(words)
+    else:
+        shown = Path(rest if kind in KINDS else name).name
+    return printable(shown)[:LONGEST_NAME] or kind
+
+
+class Said(NamedTuple):
+    """What an agent said to a decision of its own; what everybody at the table may read."""
+
+    comment: str | None
+    value: float | None
+    """The payoff that it expects in the rest of the round."""
+    forfeited: bool
+    """Whether it gave no valid answer, so that the lowest legal action was played."""
+
+
 class OneAtATime:
     """An agent that several threads share: they wait for each other, since an agent may write to buffers of its own."""
 
     def __init__(self, agent: Agent) -> None:
         self.name = agent.name
         self.needs_history = needs_history(agent)
+        self.faults = faults_of(agent)
         self._agent = agent
         self._lock = threading.Lock()
+        self._last = threading.local()
 
     @property
     def is_busy(self) -> bool:
@@ -85,7 +124,24 @@ class OneAtATime:
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns the agent's actions."""
         with self._lock:
-            return self._agent.act(decisions, rng)
+            before = 0 if self.faults is None else self.faults.forfeited
+            try:
+                actions = self._agent.act(decisions, rng)
+            except AgentError:
+                if not is_external(base_name(self.name)):
+                    raise
+                # the sentence has the words of the command and the program's log, which are not for everybody at the table
+                logging.getLogger(__name__).exception("A player from elsewhere has failed.")
+                raise AgentError(f"{shown_name(self.name)} gave no valid answer; the server's log says more.") from None
+            comments, values = (getattr(self._agent, name, None) for name in ("comments", "values"))
+            forfeited = self.faults is not None and self.faults.forfeited > before
+            self._last.said = Said(comments[0] if comments else None, values[0] if values else None, forfeited)
+            return actions
+
+    def said(self) -> Said | None:
+        """Returns what the agent said to the first decision of the last :meth:`act` of this thread; None if it was nothing."""
+        said: Said = self._last.said
+        return None if said == (None, None, False) else said
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns that of the agent, with size 0 if it remembers nothing."""
@@ -96,11 +152,18 @@ class OneAtATime:
 class LoadedAgents:
     """The agents that tables use, each loaded once for all tables with the same rules."""
 
-    def __init__(self) -> None:
+    def __init__(self, extra: Sequence[str] = ()) -> None:
+        """``extra`` are the players from elsewhere that may be loaded."""
+        self._extra = extra
         self._loaded: OrderedDict[tuple[str, str], OneAtATime] = OrderedDict()
 
     def get(self, name: str, setup: Setup) -> OneAtATime:
-        """Returns the agent ``name`` for tables with ``setup``; raises as ``load_agent`` does."""
+        """Returns the agent ``name`` for tables with ``setup``; raises as ``load_agent`` does.
+
+        Raises :class:`AgentError` for a player from elsewhere that this server was not started with.
+        """
+        if is_external(base_name(name)) and not {name, base_name(name)} & {*self._extra}:
+            raise AgentError(f"{shown_name(name)} sits here, and this server was not started with it: name it after --agents.")
         key = name, repr(setup.to_dict())
         if key not in self._loaded:
             self._loaded[key] = OneAtATime(load_agent(name, setup))

@@ -50,7 +50,7 @@ class TableServer:
         self.searches = Searches(self.limits.searches)
         self.prepared = prepared
         self._replays = Replays(store, self.limits)
-        self.tables = Tables(store, self.limits, self.searches, self.advisers)
+        self.tables = Tables(store, self.limits, self.searches, self.advisers, self._extra)
         if prepared:
             for game in playable():
                 self.tables.games.begin(game)

@@ -17,9 +17,8 @@ from nainjaune_env.registry import game_names, get_game
 from ..advice.models import is_advised
 from ..distributed.units import setup_from
 from ..heuristics import yardstick
-from .players import check_agent, offered
+from .players import LONGEST_NAME, check_agent, offered, shown_name
 
-LONGEST_NAME = 40
 MAX_ROUNDS = 100
 LONGEST_ABSENCE = 3600
 SLOWEST = 10.0
@@ -169,7 +168,7 @@ def _seats(given: object, setup: Setup, extra: Sequence[str]) -> tuple[tuple[str
     agents: list[str | None] = []
     for number, seat in enumerate(given):
         agent = seat.get("agent")
-        called = seat.get("name", agent) if agent is not None else seat.get("person")
+        called = seat.get("person") if agent is None else seat.get("name", shown_name(agent) if isinstance(agent, str) else agent)
         known = seat.keys() in ({"agent"}, {"agent", "name"}, {"person"})
         if not known or not isinstance(called, str) or len(called) > LONGEST_NAME:
             raise ConfigError(

@@ -20,7 +20,7 @@ from ..heuristics import yardstick
 from ..loading import use_threads
 from .advising import Advisers
 from .live_table import LiveTable
-from .players import LoadedAgents
+from .players import LoadedAgents, Said
 from .preparing import PreparedGames
 from .protocol import Limits, Rate, Refusal, error_text
 from .quotas import TableQuota
@@ -114,14 +114,15 @@ class Running:
 class Tables:
     """The tables of a server. Used in one event loop."""
 
-    def __init__(self, store: Store, limits: Limits, searches: Searches, advisers: Advisers) -> None:
+    def __init__(self, store: Store, limits: Limits, searches: Searches, advisers: Advisers, extra: Sequence[str] = ()) -> None:
+        """``extra`` are the players from elsewhere that may be seated."""
         self._store = store
         self._limits = limits
         self._searches = searches
         self._advisers = advisers
         self._quota = TableQuota(store, limits)
         self.games = PreparedGames()
-        self._agents = LoadedAgents()
+        self._agents = LoadedAgents(extra)
         self.running: dict[str, Running] = {}
         """The tables in memory."""
         self.loading = asyncio.Lock()
@@ -334,13 +335,13 @@ class Tables:
                     known = running.slowest.get(seat)
                     slowest = known or 0.0
                     if not decides or (0 < slowest < QUICK and live.agent_is_free):
-                        action, took = _decide(live)
+                        action, said, took = _decide(live)
                     else:
-                        action, took = await loop.run_in_executor(self._threads, _decide, live)
+                        action, said, took = await loop.run_in_executor(self._threads, _decide, live)
                     if decides:
                         running.slowest[seat] = 0.0 if known is None else max(took, known)
                     await speed.wait(least=slowest if live.settings.persons else 0.0, spent=took)
-                    make: Callable[[], None] = functools.partial(_go_on, live, number, action)
+                    make: Callable[[], None] = functools.partial(_go_on, live, number, action, said)
                 elif not live.settings.persons and not live.over:
                     await speed.wait(pauses=BETWEEN_ROUNDS)
                     make = live.deal
@@ -420,16 +421,17 @@ def _waiting(running: Running, seat: int | None) -> dict[str, Any] | None:
     return {"seconds": None if timer is None else math.ceil(timer.when() - asyncio.get_running_loop().time())}
 
 
-def _go_on(live: LiveTable, number: int, action: int) -> None:
+def _go_on(live: LiveTable, number: int, action: int, said: Said | None) -> None:
     """Makes the ply ``action`` after the ply ``number``, unless a person has come back meanwhile, whose turn it is or was."""
     if live.number == number and live.goes_by_itself:
-        live.go_on(action)
+        live.go_on(action, said)
 
 
-def _decide(live: LiveTable) -> tuple[int, float]:
-    """Returns the action of the agent at turn, or of a forced ply, and the seconds that it has taken."""
+def _decide(live: LiveTable) -> tuple[int, Said | None, float]:
+    """Returns the action of the agent at turn, or of a forced ply, what the agent said, and the seconds that it has taken."""
     then = time.perf_counter()
-    return live.table.agents_action(), time.perf_counter() - then
+    action, said = live.decide()
+    return action, said, time.perf_counter() - then
 
 
 def to_text(message: Any) -> str:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.core.printable import printable
 from nainjaune_env.engine.compiled import loops_of, numbers_of
 
 from .live_table import LiveTable
 from .page_files import DRAWN
+from .players import Said, shown_name
 
 
 def view(live: LiveTable, seat: int | None, language: str, you: int | None) -> dict[str, Any]:
@@ -28,7 +30,8 @@ def view(live: LiveTable, seat: int | None, language: str, you: int | None) -> d
         "preset": settings.setup.preset,
         "names": list(speaker.names),
         "persons": settings.persons,
-        "agents": list(settings.agents),
+        "agents": [None if agent is None else shown_name(agent) for agent in settings.agents],
+        "said": [_said(live.said.get(other)) for other in range(settings.setup.players)],
         "seat": seat,
         "advice": settings.advice and seat is not None,
         "turn": None if table.round_over else table.at_turn,
@@ -71,6 +74,10 @@ def _shown(live: LiveTable, seat: int | None, language: str, you: int | None) ->
         "playable": pictures.playable(seen, table.legal) if mine else [],
         "picture": picture,
     }
+
+
+def _said(said: Said | None) -> dict[str, Any] | None:
+    return None if said is None else {**said._asdict(), "comment": None if said.comment is None else printable(said.comment)}
 
 
 def _redacted(live: LiveTable, seat: int) -> np.ndarray[Any, Any]:

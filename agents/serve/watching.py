@@ -13,6 +13,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import Duplicate, Edge
 from ..report.format_ci import mean_of_deals
+from .players import shown_name
 
 MAX_EDGE_DEALS = 20_000
 """Deals after which an edge grows no more."""
@@ -79,7 +80,9 @@ class RunningEdges:
 
     def rows(self) -> list[list[str]]:
         """Returns for each other agent the hero, the other one, and the edge with its 95 % interval, as text."""
-        return [[edge.hero, edge.field_name, mean_of_deals(edge.moments)] for edge in self.edges] if self.deals else []
+        return [
+            [shown_name(edge.hero), shown_name(edge.field_name), mean_of_deals(edge.moments)] for edge in self.edges if self.deals
+        ]
 
 
 def watched(speed: Speed, edges: RunningEdges, unit: str) -> dict[str, Any]:

@@ -21,12 +21,14 @@ from typing import Any, NamedTuple
 from nainjaune_env.core.atomic_files import write_bytes
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError, WorkError, quoted
 
+from ..bots.settings import BotSettings, bot_settings, use_bot_settings
 from ..distributed.cluster import Calls, connected, largest_machine, processors
-from ..distributed.identity import package_version
+from ..distributed.identity import check_files, external_files, package_version
 from ..distributed.processes import Report, oldest
 from ..nets.checkpoint import FILE_NAME
 from ..trainers import get_trainer
 from ..trainers.config import build
+from ..trainers.opponents import named
 from ..trainers.run import PACKAGES
 from .grid import SeedRun
 from .training import Progressed, WorkerRun, begin, portable, run_of, to_train, train_run
@@ -82,7 +84,10 @@ def train_on_cluster(
                 if seed_run not in begun:
                     begun.add(seed_run)
                     begin(seed_run, locks.enter_context(run_of(seed_run)))
-                arguments = (package_versions(), asdict(seed_run.config), files_in(seed_run.folder), CALL_SECONDS)
+                arguments = (
+                    package_versions(), external_files(*agents_of(seed_run.config)), bot_settings(), asdict(seed_run.config),
+                    files_in(seed_run.folder), CALL_SECONDS,
+                )  # fmt: skip
                 calls.submit(seed_run, *arguments, processors=seed_run.config.threads)
             for seed_run, result in calls.finished():
                 if isinstance(result, DivergenceError):
@@ -101,6 +106,11 @@ def train_on_cluster(
 def package_versions() -> dict[str, str]:
     """Returns the versions of what training depends on, with the sources of this package."""
     return {name: version(name) for name in PACKAGES} | {PACKAGES[0]: package_version()}
+
+
+def agents_of(config: Any) -> list[str]:
+    """Returns the names of the agents that training by ``config`` plays with."""
+    return [*named(config.shares), config.eval_against, *([config.rule] if hasattr(config, "rule") else [])]
 
 
 def files_in(folder: Path) -> Files:
@@ -122,14 +132,23 @@ def write_files(folder: Path, files: Files) -> None:
         write_bytes(folder / name, files[name][1])
 
 
-def _train(versions: Mapping[str, str], values: dict[str, Any], files: Files, seconds: float) -> Stretch | NainJauneError:
+def _train(
+    versions: Mapping[str, str],
+    players: Mapping[str, list[str]],
+    bots: BotSettings,
+    values: dict[str, Any],
+    files: Files,
+    seconds: float,
+) -> Stretch | NainJauneError:
     """Trains a run in a worker for some ``seconds``, from its ``files`` on; returns the error where it fails."""
+    use_bot_settings(bots)
     end, completed = time.monotonic() + seconds, 0
     try:
         here = package_versions()
         for name, number in versions.items():
             if here[name] != number:
                 raise WorkError(f"A worker has version {here[name]} of {name}, and the run is of {number}: install the same.")
+        check_files(players)
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place) / "run"
             write_files(folder, files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -11,8 +12,10 @@ import numpy as np
 from nainjaune_env.core import atomic_files
 from nainjaune_env.core.spec import Setup
 
+from ..distributed.identity import external_files
 from ..loading import base_name, checkpoint_path
-from ..nets.checkpoint import FILE_NAME, check_fits, load_checkpoint
+from ..nets.checkpoint import FILE_NAME, load_checkpoint
+from ..nets.fit import check_fits
 from ..task import OWN
 from . import ppo
 from .config import build
@@ -52,7 +55,13 @@ def response_configs(
 
 
 def digest(target: str, setup: Setup) -> str | None:
-    """Returns the SHA-256 of the checkpoint of the agent named ``target`` at tables with ``setup``; None if it has none."""
+    """Returns the SHA-256 of the checkpoint of the agent named ``target`` at tables with ``setup``; None if it has none.
+
+    For a player from elsewhere it is that of the digests of its files.
+    """
+    digests = [one for files in external_files(target).values() for one in files]
+    if digests:
+        return hashlib.sha256(" ".join(digests).encode()).hexdigest()
     path = checkpoint_path(target, setup)
     if path is None:
         return None

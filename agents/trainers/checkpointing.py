@@ -16,7 +16,8 @@ from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
 from ..loading import checkpoint_path
-from ..nets.checkpoint import Checkpoint, check_fits, check_objective, load_checkpoint
+from ..nets.checkpoint import Checkpoint, check_objective, load_checkpoint
+from ..nets.fit import check_fits
 from ..nets.policy_value import PolicyValueNet
 from ..nets.torch_nets import build_net, stored_net
 from .config import changed_keys

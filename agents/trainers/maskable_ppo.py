@@ -27,11 +27,12 @@ import torch
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
+from nainjaune_env.agent_adapters import ModelAgent
 from nainjaune_env.core.errors import ConfigError, MissingLibraryError, quoted
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.envs.opponents import ModelAgent, Pool
+from nainjaune_env.envs.opponents import Pool
 
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint

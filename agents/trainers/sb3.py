@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nainjaune_env.agent import Agent
+from nainjaune_env.agent_adapters import ModelAgent
 from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.envs.opponents import ModelAgent
 
 from ..arena.duplicate import Duplicate, Edge
 from ..loading import load_agent

@@ -185,6 +185,26 @@ def sum_units(
     return types.void(out, pair, bias, integers, weight, integers, pairs, index, integers, integers, types.boolean), generate
 
 
+WORD = 32
+"""Values of a row that :func:`nonzero_bits` compares at once, a bit each."""
+
+
+@intrinsic
+def nonzero_bits(typing_context: Any, x: Any, row: Any, first: Any) -> Any:
+    """Returns which of ``x[row, first : first + WORD]``, a contiguous array ``(K, N)``, are not 0: bit k for ``first + k``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array_type = signature.args[0]
+        array = context.make_array(array_type)(context, builder, arguments[0])
+        item = cgutils.get_item_pointer(context, builder, array_type, array, list(arguments[1:]), wraparound=False)
+        kind = ir.VectorType(context.get_data_type(array_type.dtype), WORD)
+        values, zero = builder.load(builder.bitcast(item, kind.as_pointer()), align=1), ir.Constant(kind, None)
+        compare = builder.fcmp_unordered if isinstance(array_type.dtype, types.Float) else builder.icmp_unsigned
+        return builder.zext(builder.bitcast(compare("!=", values, zero), ir.IntType(WORD)), ir.IntType(64))
+
+    return types.int64(x, types.intp, types.intp), generate
+
+
 _X86, _ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
 _YIELD = 1
 """The number of the hint ``yield`` of an ARM processor."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from nainjaune_agents.heuristics.batasaurus import Forgetful
 from nainjaune_agents.loading import base_name, kept_checkpoints, load_agent, run_named, setup_of_runs
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_env.agent import find_agent
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.registry import make_setup
 from tests.agents.nets.test_checkpoint import make
@@ -68,7 +70,10 @@ def test_a_heuristic_goes_before_a_folder_of_its_name(run: str) -> None:
         ("ppo:runs/zzz@sample", r"There is no run or checkpoint at 'runs/zzz'\."),
         ("x" * 10**6, r"^Unknown agent 'x{,200}\.\.\..{,300}\. The path of a run's folder is also an agent\.$"),
         ("x" * 10**6 + "@sample", r"^Unknown agent 'x{,200}\.\.\..{,300}\. The path of a run's folder is also an agent\.$"),
-        ("ppo:" + "x" * 10**6, r"^Unknown agent 'ppo:x{,200}\.\.\..{,300}\. The path of a run's folder is also an agent\.$"),
+        ("ppo:" + "x" * 10**6, r"^There is no agent 'ppo:x+\.\.\.x+': no Python module 'ppo' in the .*, and no run .{,300}\.$"),
+        ("ppo:missing", r"no Python module 'ppo' in the working directory .*, and no run or checkpoint at 'missing'\.$"),
+        ("my.bots:missing", r"no Python module 'my\.bots' in the working directory or among what is installed\.$"),
+        ("lowest@sample", r"Unknown agent 'lowest@sample'"),
         ("zzz.safetensors", r"There is no run or checkpoint at 'zzz\.safetensors'\."),
         ("", r"There is no checkpoint at '"),
         ("runs", r"There is no checkpoint at 'runs"),
@@ -195,3 +200,66 @@ def test_threads_are_set_once_another_thread_has_imported_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+# ---------------------------------------------------------------- of other packages
+
+OFFERED = """
+from nainjaune_agents.loading import load_agent
+from nainjaune_env.core.errors import AgentError
+
+def first(observation, mask):
+    return mask.argmax(axis=1)
+
+def find(name, setup):
+    if name == "broken":
+        raise ZeroDivisionError("no")
+    if name in ("theirs", "theirs:strong"):
+        return first
+    if name == "borrowed":
+        return load_agent("lowest", setup)
+    return load_agent(name, setup)
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A distribution that is installed in a folder on the path, and offers agents."""
+    folder = tmp_path / "site"
+    about = folder / "tiny_players-1.0.dist-info"
+    about.mkdir(parents=True)
+    (folder / "tiny_players.py").write_text(OFFERED, encoding="utf-8")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-players\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text("[nainjaune_env.agents]\ntiny = tiny_players:find\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+    yield folder
+    sys.modules.pop("tiny_players", None)
+
+
+@pytest.mark.parametrize("name", ["theirs", "theirs:strong", "borrowed", "theirs@search=2"])
+def test_agents_of_other_packages_by_name(name: str, package: Path) -> None:
+    agent = load_agent(name, small())
+    assert agent.name == name
+    assert find_agent(name, small()).name == name
+
+
+def test_agents_of_other_packages_on_the_command_line(package: Path) -> None:
+    command = [sys.executable, "-m", "nainjaune_agents.cli.main", "versus", "theirs", "lowest", "--deals", "20", "--workers", "2"]
+    path = os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "A = theirs, B = lowest" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("nobody", r"^Unknown agent 'nobody'\. Valid: random"),
+        ("nobody:there", r"^There is no agent 'nobody:there': no Python module 'nobody'"),
+        ("theirs@sample", r"@sample draws from an agent's probabilities, and 'theirs' has none\."),
+        ("broken", r"the entry point 'tiny' \(tiny_players:find\) cannot be looked at for 'broken': ZeroDivisionError: no\."),
+    ],
+)
+def test_what_other_packages_do_not_know(name: str, says: str, package: Path) -> None:
+    with pytest.raises(AgentError, match=says):
+        load_agent(name, small())

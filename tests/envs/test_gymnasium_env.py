@@ -285,11 +285,11 @@ def test_a_copy_goes_on_as_the_original_would(game: str, opponents: str, copied:
         ({"seat": "dealer"}, RulesError, "not 'dealer'"),
         ({"opponents": ["lowest", "tally"]}, AgentError, "one opponent for all seats or 3, one for each of the others, not 2"),
         ({"opponents": "lowset"}, AgentError, "Did you mean 'lowest'"),
-        ({"opponents": [None] * 3}, AgentError, "an agent or the name of one, not None"),
-        ({"opponents": [["x" * 10**6]] * 3}, AgentError, r"the name of one, not .{1,200}\.$"),
-        ({"opponents": int}, AgentError, r"An opponent is an instance of a class, and <class 'int'> is a class\.$"),
-        ({"opponents": lambda one: one}, AgentError, r"takes the observations and the masks, and .* \(too many positional arg"),
-        ({"opponents": lambda a, b, c: a}, AgentError, r"takes the observations and the masks, and .* \(missing a required arg"),
+        ({"opponents": [None] * 3}, AgentError, "or a torch module, not None"),
+        ({"opponents": [["x" * 10**6]] * 3}, AgentError, r"or a torch module, not .{1,200}\.$"),
+        ({"opponents": int}, AgentError, r"or a torch module, not 0\.$"),
+        ({"opponents": lambda one: one}, AgentError, r"or a torch module, not Setup\("),
+        ({"opponents": lambda a, b, c: a}, AgentError, r"takes the observation and the mask, and '<lambda>' takes others\.$"),
         ({"seat": "x" * 10**6}, RulesError, r"'rotate' or 'random', not .{1,200}\.$"),
         ({"render_mode": "video"}, RulesError, "Unknown render mode 'video'"),
         ({"decline": "nevr"}, RulesError, "Did you mean 'never'"),
@@ -414,8 +414,12 @@ def test_opponents_may_be_functions_and_models() -> None:
     ("opponents", "error", "sentence"),
     [
         (Blind(), AgentError, "The agent 'Blind' chose an illegal action. Action 0 .* is not legal at table 0, seat"),
-        (lambda observations, masks: None, AgentError, "was asked for 1 whole numbers"),
-        (5, AgentError, "a function, a model with predict.., an agent or the name of one, not 5"),
+        (
+            lambda observations, masks: None,
+            AgentError,
+            "was asked for 3 actions, .* and gave None; asked for one, .* it gave None",
+        ),
+        (5, AgentError, "or a torch module, not 5"),
     ],
 )
 def test_what_opponents_get_wrong_is_told(opponents: Any, error: type[Exception], sentence: str) -> None:

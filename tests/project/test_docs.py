@@ -46,11 +46,11 @@ def test_pages_have_not_drifted(generate: Generate) -> None:
 def test_drift_is_shown(generate: Generate, tmp_path: Path) -> None:
     assert generate("--into", tmp_path / "docs").returncode == 0  # the README stands beside this folder
     changed, missing = (tmp_path / "docs" / f"{game}.md" for game in game_names()[:2])
-    changed.write_text(changed.read_text(encoding="utf-8").replace("## Knobs", "## Nobs"), encoding="utf-8")
+    changed.write_text(changed.read_text(encoding="utf-8").replace("## Actions", "## Acts"), encoding="utf-8")
     missing.unlink()
     done = generate("--check", "--into", tmp_path / "docs")
     assert done.returncode == 1
-    assert "-## Nobs\n+## Knobs" in done.stdout
+    assert "-## Acts\n+## Actions" in done.stdout
     drifted = re.findall(r"^--- (.*) as it is", done.stdout, re.MULTILINE)
     assert sorted(drifted) == sorted([changed.name, missing.name])  # and no other page
 

@@ -23,7 +23,8 @@ LAYERS: dict[str, int] = {
     # 2: the games, which do not know each other
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # 3: what is written once for all games
-    f"{ENV}.registry": 3, f"{ENV}.engine.modules": 3, f"{ENV}.agent": 3, f"{ENV}.records.*": 3, f"{ENV}.analysis.*": 3,
+    f"{ENV}.registry": 3, f"{ENV}.engine.modules": 3, f"{ENV}.agent": 3, f"{ENV}.agent_adapters": 3,
+    f"{ENV}.records.*": 3, f"{ENV}.analysis.*": 3,
     # 4: rendering, adaptors to other libraries, and the public names
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
@@ -68,12 +69,15 @@ LIBRARIES: dict[str, set[str]] = {
             for name in ("devices", "fused_mlp", "modules", "observation_net", "policy_value", "torch_nets")
         ),
         f"{AGENTS}.cuda.nets",
+        f"{AGENTS}.external.sb3_file",
         f"{ENV}.envs.torchrl_env",
     },
     "torchrl": {f"{ENV}.envs.torchrl_env"},
     "tensordict": {f"{ENV}.envs.torchrl_env"},
     "pufferlib": {f"{ENV}.envs.pufferlib_env"},
     "safetensors": {f"{AGENTS}.nets.checkpoint"},
+    "onnx": {f"{AGENTS}.nets.onnx_export"},
+    "onnxruntime": {f"{AGENTS}.external.onnx_model"},
     "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.search"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
@@ -83,7 +87,7 @@ LIBRARIES: dict[str, set[str]] = {
     "markupsafe": {f"{AGENTS}.report.*"},
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
-    "tornado": {f"{AGENTS}.serve.app"},
+    "tornado": {f"{AGENTS}.serve.app", f"{AGENTS}.bots.websocket"},
     "optuna": {f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},

@@ -84,7 +84,7 @@ def test_pages_lie_where_they_are_looked_for(site: Path, pages: dict[Path, Html]
     assert "Two commands" in texts["."]
     for path in ROOT.glob("nainjaune_env/games/*/RULES.md"):
         assert "<h1" in texts[f"rules/{path.parent.name}"]
-        assert 'id="presets"' in texts[path.parent.name]
+        assert 'id="actions"' in texts[path.parent.name]
     for page in ROOT.glob("docs/*.md"):
         assert page.stem in texts
     assert 'class="language-python highlight"' in texts["adaptors/pufferlib"]  # of a block that opens with more than a language

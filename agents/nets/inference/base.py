@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,22 @@ class TableInputs(NamedTuple):
     """The byte of ``whole`` for each byte of ``own``, ``(C,)``."""
     constant: NDArray[np.float64]
     """The other inputs of a network, scaled, ``(N,)``; 0 in ``columns``."""
+
+
+class Graph(Protocol):
+    """What a network is written down in for another program to compute, operation by operation; arrays are known by names."""
+
+    def apply(self, operation: str, *inputs: str | NDArray[Any], **attributes: Any) -> str:
+        """Adds an operation of ONNX, such as ``"Tanh"``; returns the name of what it computes."""
+        ...
+
+    def split(self, x: str, parts: Sequence[int]) -> list[str]:
+        """Returns the names of consecutive ``parts``, numbers of columns, of ``x (K, sum of parts)``."""
+        ...
+
+    def chain(self, x: str, layers: Sequence[Layer], *, relu: bool = False) -> str:
+        """Returns the name of what ``chain.Chain`` computes from ``x``."""
+        ...
 
 
 class InferenceNet(ABC):
@@ -80,6 +96,14 @@ class InferenceNet(ABC):
         """Returns logits ``(K, A)``, not masked, and values ``(K,)``, in units of ``payoff_scale``.
 
         A recurrent network takes the ``state (K, recurrent)`` before each decision and overwrites it with the one after.
+        """
+
+    @abstractmethod
+    def trace(self, graph: Graph, observation: str, state: str) -> tuple[str, str]:
+        """Writes down what :meth:`evaluate` computes.
+
+        Returns the names of the logits with the value behind them, ``(K, A + 1)``, and of the state after each decision.
+        ``observation (K, size)`` are the bytes as floats; the name of the ``state`` is empty for a network without memory.
         """
 
     @classmethod

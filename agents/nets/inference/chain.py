@@ -17,13 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.compiler.intrinsics import UNITS, sum_units
+from nainjaune_env.compiler.intrinsics import UNITS, WORD, nonzero_bits, sum_units
 from nainjaune_env.compiler.jit import jit, replaced_by
+from nainjaune_env.core.bits import lowest
 
 from ..devices import agent_thread_count
 
 ROWS = 64
 """Decisions that go through all layers together: their features stay in the processor's cache."""
+
+LINE = 64
+"""Bytes of a line of the cache."""
 
 Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Weight ``(outputs, inputs)`` and bias ``(outputs,)`` of a linear layer."""
@@ -59,6 +63,15 @@ def sum_block(
         out[rows[1] + j] = max(other, zero) if relu else other
 
 
+@replaced_by(nonzero_bits)
+def find_nonzero(x: Any, row: Any, first: Any) -> Any:
+    """Returns which of ``x[row, first : first + WORD]`` are not 0, as bits: bit k for ``first + k``."""
+    bits = np.int64(0)
+    for k in range(WORD):
+        bits |= np.int64(x[row, first + k] != 0) << k
+    return bits
+
+
 @jit
 def _apply_layer(
     x: Any, first_row: Any, count: Any, layer: Any, weight: Any, bias: Any, relu: Any, scratch: Any, out: Any
@@ -70,9 +83,19 @@ def _apply_layer(
     inputs, width, first_weight, first_bias = layer
     pairs, index, ends = scratch
     kept = 0
+    in_words = inputs - inputs % WORD
     for row in range(0, count, 2):
         one, other = first_row + row, first_row + min(row + 1, count - 1)
-        for i in range(inputs):
+        for begin in range(0, in_words, WORD):
+            bits = find_nonzero(x, one, begin) | find_nonzero(x, other, begin)
+            while bits:
+                i = begin + lowest(bits)
+                bits &= bits - 1
+                pairs[2 * kept] = x[one, i]
+                pairs[2 * kept + 1] = x[other, i]
+                index[kept] = i
+                kept += 1
+        for i in range(in_words, inputs):
             pairs[2 * kept] = x[one, i]
             pairs[2 * kept + 1] = x[other, i]
             index[kept] = i
@@ -129,7 +152,7 @@ class Chain:
             biases.append(np.pad(bias.astype(np.float32), (0, width - outputs)))
             begun += width * inputs, width
         self._layers = table
-        self._weight, self._bias = np.concatenate(weights), np.concatenate(biases)
+        self._weight, self._bias = _aligned(np.concatenate(weights)), np.concatenate(biases)
 
     def __call__(self, x: NDArray[np.uint8] | NDArray[np.float32]) -> NDArray[np.float32]:
         """Returns ``(K, outputs)`` for ``x (K, inputs)``, by the threads of agents."""
@@ -152,6 +175,15 @@ class Chain:
         scratch = np.empty(2 * pairs, np.float32), np.empty(pairs, np.int32), np.empty(rows, np.int64)
         features = np.empty((2, rows * self._widest), np.float32)
         _apply_chain(x, self._layers, self._weight, self._bias, self._relu, scratch, features, out)
+
+
+def _aligned(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Returns a copy that begins with a line of the cache: vectors that lie in two lines take a quarter more time to load."""
+    memory = np.empty(values.nbytes + LINE, np.uint8)
+    begin = -memory.ctypes.data % LINE
+    aligned = memory[begin : begin + values.nbytes].view(np.float32)
+    aligned[:] = values
+    return aligned
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from nainjaune_env.core.layout import Layout
 
 from ... import options
 from ...options import option
-from .base import MAX_UNITS, InferenceNet, TableInputs, Weights, check_weights, constant_in_bias, fold_layer
+from .base import MAX_UNITS, Graph, InferenceNet, TableInputs, Weights, check_weights, constant_in_bias, fold_layer
 from .chain import Chain, Layer
 
 
@@ -64,9 +64,10 @@ class MLPInference(InferenceNet):
         self._chain = Chain(self.layers)
         if self.recurrent:
             inputs = self.weights["gru.weight_ih_l0"], self.weights["gru.bias_ih_l0"]
-            look = [self.on_bytes(self.layer("look.0")), inputs] if self.arguments.hidden else [self.on_bytes(inputs)]
-            self._from_observation = Chain(look)
-            self._from_state = Chain([(self.weights["gru.weight_hh_l0"], self.weights["gru.bias_hh_l0"])])
+            self._look = [self.on_bytes(self.layer("look.0")), inputs] if self.arguments.hidden else [self.on_bytes(inputs)]
+            self._gates = self.weights["gru.weight_hh_l0"], self.weights["gru.bias_hh_l0"]
+            self._from_observation = Chain(self._look)
+            self._from_state = Chain([self._gates])
             self._recall = Chain([self.layer("recall")])
 
     def evaluate(
@@ -89,6 +90,20 @@ class MLPInference(InferenceNet):
         new = np.tanh(seen[2] + reset * kept[2])
         after: NDArray[np.float32] = new + update * (state - new)
         return after
+
+    def trace(self, graph: Graph, observation: str, state: str) -> tuple[str, str]:
+        """See :meth:`InferenceNet.trace`."""
+        after, inputs = state, observation
+        if self.recurrent:
+            gates = [self.recurrent] * 3
+            seen = graph.split(graph.chain(observation, self._look), gates)
+            kept = graph.split(graph.chain(state, [self._gates]), gates)
+            reset, update = (graph.apply("Sigmoid", graph.apply("Add", seen[k], kept[k])) for k in (0, 1))
+            new = graph.apply("Tanh", graph.apply("Add", seen[2], graph.apply("Mul", reset, kept[2])))
+            after = graph.apply("Add", new, graph.apply("Mul", update, graph.apply("Sub", state, new)))
+            recalled = graph.apply("Sigmoid", graph.chain(after, [self.layer("recall")]))
+            inputs = graph.apply("Concat", observation, recalled, after, axis=1)
+        return graph.chain(inputs, self.layers), after
 
     @classmethod
     def fold(cls, arguments: Arguments, weights: Weights, table: TableInputs) -> dict[str, NDArray[Any]]:

@@ -12,10 +12,10 @@ from nainjaune_env.core.layout import Layout
 
 from ... import options
 from ...options import option
-from .base import MAX_UNITS, InferenceNet, TableInputs, Weights, check_weights, fold_layer
+from .base import MAX_UNITS, Graph, InferenceNet, TableInputs, Weights, check_weights, fold_layer
 from .chain import Chain, Layer
 
-EPSILON = np.float32(1e-5)
+EPSILON = np.array(1e-5, np.float32)
 """What ``torch.nn.LayerNorm`` adds to the variance."""
 
 
@@ -50,12 +50,15 @@ class ResidualInference(InferenceNet):
     def build(self) -> None:
         """See :meth:`InferenceNet.build`."""
         blocks = range(1, self.arguments.blocks + 1)
-        self._first = Chain([self.on_bytes(self.layer("body.0"))])
-        self._blocks = [
-            Chain([self._after(f"body.{number}.norm", self.layer(f"body.{number}.first")), self.layer(f"body.{number}.second")])
-            for number in blocks
+        self._layers = [
+            [self.on_bytes(self.layer("body.0"))],
+            *(
+                [self._after(f"body.{number}.norm", self.layer(f"body.{number}.first")), self.layer(f"body.{number}.second")]
+                for number in blocks
+            ),
+            [self._after(f"body.{len(blocks) + 1}", self.heads())],
         ]
-        self._heads = Chain([self._after(f"body.{len(blocks) + 1}", self.heads())])
+        self._first, *self._blocks, self._heads = map(Chain, self._layers)
 
     def _after(self, norm: str, layer: Layer) -> Layer:
         """Returns ``layer`` with the scale and the shift of the normalisation ``norm`` before it."""
@@ -72,6 +75,20 @@ class ResidualInference(InferenceNet):
             x += block(normalised(x))
         outputs = self._heads(normalised(x))
         return outputs[:, : self.actions], outputs[:, self.actions]
+
+    def trace(self, graph: Graph, observation: str, state: str) -> tuple[str, str]:
+        """See :meth:`InferenceNet.trace`."""
+
+        def normalised(x: str) -> str:
+            centred = graph.apply("Sub", x, graph.apply("ReduceMean", x, axes=[1]))
+            variance = graph.apply("ReduceMean", graph.apply("Mul", centred, centred), axes=[1])
+            return graph.apply("Div", centred, graph.apply("Sqrt", graph.apply("Add", variance, EPSILON)))
+
+        first, *blocks, heads = self._layers
+        x = graph.chain(observation, first)
+        for block in blocks:
+            x = graph.apply("Add", x, graph.chain(normalised(x), block))
+        return graph.chain(normalised(x), heads), state
 
     @classmethod
     def fold(cls, arguments: Arguments, weights: Weights, table: TableInputs) -> dict[str, NDArray[Any]]:

@@ -39,7 +39,7 @@ export class Board {
     this.showMoves(view.moves.filter(([action]) => !actions.has(action)), click);
     if (view.picture !== null) return this.showPicture(view.picture, drawn);
     const about = {
-      names: shownNames(view, this.texts), faces: view.names, levels: view.agents.map((agent, seat) => (view.absent?.includes(seat) ? { title: this.texts.away, style: "" } : this.level(view.drawing, agent))), seat: view.seat,
+      names: shownNames(view, this.texts), faces: view.names, levels: view.agents.map((agent, seat) => (view.absent?.includes(seat) ? { title: this.texts.away, style: "" } : this.level(view.drawing, agent))), seat: view.seat, said: view.said ?? [],
       texts: this.texts, moves: onCards, play: click, status: this.turn, hand: this.hand, drawn,
     };
     if (this.stage !== null && this.loading === view.drawing) return this.stage.show(view.scene, about, { jump });

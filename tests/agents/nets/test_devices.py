@@ -47,7 +47,7 @@ def test_on_a_gpu_it_plays_what_it_plays_on_the_cpu(recurrent: int) -> None:
     batch = Batch(setup, 500, seed=1)
     memories = [np.zeros((500, recurrent), np.float32) for _ in range(2)]
     logits = [
-        agent._logits(DecisionBatch(batch, np.arange(500), memory)) for agent, memory in zip((here, there), memories, strict=True)
+        agent.logits(DecisionBatch(batch, np.arange(500), memory)) for agent, memory in zip((here, there), memories, strict=True)
     ]
     assert np.abs(logits[0] - logits[1]).max() < 1e-3 * logits[0].std()
     assert np.abs(memories[0] - memories[1]).max(initial=0) < 1e-3

@@ -99,9 +99,9 @@ async def test_plies_that_no_person_makes_leave_the_loop_to_messages_between_the
     turn, turns = 0, []
     go_on = tables_module.LiveTable.go_on
 
-    def noted(self: tables_module.LiveTable, action: int) -> None:
+    def noted(self: tables_module.LiveTable, action: int, said: None) -> None:
         turns.append(turn)
-        go_on(self, action)
+        go_on(self, action, said)
 
     monkeypatch.setattr(tables_module.LiveTable, "go_on", noted)
     for _ in range(4):

@@ -30,10 +30,10 @@ from nainjaune_agents.trainers.opponents import PAST_SELVES
 from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, NetPolicy, SelfPlayBuffer
 from nainjaune_agents.trainers.self_play import seat_advantages
 from nainjaune_env.agent import RecurrentStates
+from nainjaune_env.agent_adapters import ModelAgent
 from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.envs.opponents import ModelAgent
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from tests.support.source import ROOT
 from tests.support.training import capture_metrics, run_in

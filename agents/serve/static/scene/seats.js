@@ -14,14 +14,24 @@ export const mark = (className, text, label) => make("span", { class: `mark ${cl
 /** Returns a panel of `seat`; `more` are elements beside and below the name, `said` is what the player says now. */
 export function seatPanel(stage, seat, about, { turn, crown = false, beside = [], below = [], said = null }) {
   const { names, texts, levels } = about;
+  const remark = remarkText(about.said[seat] ?? null, texts);
   const face = stage.anchor(`seat-${seat}`, make("span", { class: "face" }, stage.face(about.faces[seat])));
   const level = levels[seat] ? make("span", { class: "level", title: levels[seat].style }, levels[seat].title) : null;
   return make("section", { class: "seat-panel", "data-turn": turn ? "yes" : null, "data-own": seat === about.seat ? "yes" : null, "aria-label": names[seat] },
     face,
     make("div", { class: "who" },
       make("p", { class: "name" }, make("b", {}, names[seat]), crown ? mark("crown", "♛", texts.winner) : null, ...beside),
-      make("div", { class: "has" }, level, ...below)),
+      make("div", { class: "has" }, level, ...below),
+      remark && make("p", { class: "remark", title: remark }, remark)),
     said === null ? null : make("span", { class: "bubble" }, said));
+}
+
+/** Returns what an agent said to its last decision, which may be anything: it is shown as text only. */
+function remarkText(said, texts) {
+  if (said === null) return null;
+  const value = said.value?.toLocaleString(document.documentElement.lang, { maximumFractionDigits: 1, signDisplay: "exceptZero" }).replace("-", "−");
+  const parts = [said.forfeited ? texts.forfeited : null, said.value === null ? null : fill(texts.expects, { value }), said.comment === null ? null : fill(texts.comment, said)];
+  return parts.filter((part) => part !== null).join(" · ");
 }
 
 /** Returns the change of a round, as plus and minus. */

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nainjaune_agents.loading import use_threads
-from nainjaune_agents.nets.inference.chain import ROWS, UNITS, Chain, Layer, sum_block
+from nainjaune_agents.nets.inference.chain import LINE, ROWS, UNITS, WORD, Chain, Layer, find_nonzero, sum_block
 from nainjaune_env.compiler.jit import JIT_ENABLED, jit
 
 
@@ -86,3 +86,24 @@ def test_registers_hold_what_plain_python_adds_up(relu: bool) -> None:
     sum_block.py_func(expected, *given)  # type: ignore[attr-defined]
     assert found.tobytes() == expected.tobytes()
     assert np.count_nonzero(expected) > UNITS // 2
+
+
+@jit
+def find_compiled(x: Any, row: Any, first: Any) -> Any:
+    return find_nonzero(x, row, first)
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="plain Python has no instructions of its own")
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_one_comparison_finds_what_plain_python_does(dtype: type) -> None:
+    """At rows and columns that begin anywhere; -0 is 0."""
+    x = inputs(5, WORD + 7, dtype)
+    if dtype is np.float32:
+        x[:, ::3] *= np.float32(-1)
+    found = [find_compiled(x, row, first) for row in range(5) for first in range(8)]
+    assert found == [find_nonzero.py_func(x, row, first) for row in range(5) for first in range(8)]  # type: ignore[attr-defined]
+    assert found == [sum(int(x[row, first + k] != 0) << k for k in range(WORD)) for row in range(5) for first in range(8)]
+
+
+def test_weights_begin_with_a_line_of_the_cache() -> None:
+    assert Chain(layers(5, 3))._weight.ctypes.data % LINE == 0

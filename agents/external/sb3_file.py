@@ -1,0 +1,106 @@
+"""Models that Stable-Baselines3 and sb3-contrib save as zip files, read without unpickling.
+
+A file has ``data``, JSON, and ``policy.pth``, the weights. What is no JSON stands in ``data`` as a pickle, which is not read,
+beside texts of the object's attributes: enough to tell the policy's class, its activation function, and the spaces. torch loads
+the weights with ``weights_only``, which makes tensors and nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.core.errors import AgentError, MissingLibraryError, as_sentence, quoted
+
+MAX_DATA = 1 << 26
+"""Bytes of ``data`` in a file: far more than are readable in it."""
+MAX_WEIGHTS = 1 << 30
+"""Bytes of the weights, all of which are in memory at once."""
+PYTHON_INSTEAD = "In Python it can play: name it bot.py:make_agent (docs/players.md)."
+
+
+@dataclass
+class SavedModel:
+    """What a file says about a model, and its weights."""
+
+    policy: str
+    """The class of its policy, with its module."""
+    arguments: dict[str, Any]
+    """Those of the policy: numbers, lists and texts as they are; the text of what is none of these."""
+    observation: dict[str, Any]
+    """Attributes of the space of observations, or their texts."""
+    weights: dict[str, NDArray[np.float32]]
+
+
+def read_model(path: Path, where: str) -> SavedModel:
+    """Returns the model in the file ``path``.
+
+    Raises :class:`AgentError`, a sentence about ``where``, for a file that is none, that is too large, or whose weights are
+    anything but finite numbers, and :class:`MissingLibraryError` without torch.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = {name: _part(archive, name, most, where) for name, most in (("data", MAX_DATA), ("policy.pth", MAX_WEIGHTS))}
+    except FileNotFoundError:
+        raise AgentError(f"There is no file at {quoted(str(path))}, which the player {where} names.") from None
+    except (OSError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise AgentError(f"{where} is no zip file of Stable-Baselines3 that can be read: {as_sentence(error)}") from None
+    try:
+        data = json.loads(parts["data"])
+        written, observation = data["policy_class"], dict(data["observation_space"])
+        made = re.match(r"<function (\w+)\.", str(written.get("__init__", "")))
+        policy = f"{written['__module__']}.{made[1] if made else '?'}"
+        arguments = dict(data.get("policy_kwargs") or {})
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise AgentError(f"The 'data' of {where} do not describe a model of Stable-Baselines3: {as_sentence(error)}") from None
+    return SavedModel(policy, arguments, observation, _weights(parts["policy.pth"], where))
+
+
+def _part(archive: zipfile.ZipFile, name: str, most: int, where: str) -> bytes:
+    """Returns the content of a part of an ``archive``; it is no longer than what the archive says about it, or damaged."""
+    if name not in archive.namelist():
+        raise AgentError(f"{where} is no model of Stable-Baselines3: the zip file has no {name!r}.")
+    if (size := archive.getinfo(name).file_size) > most:
+        raise AgentError(f"{name!r} in {where} has {size:,} bytes; at most {most:,} are read.")
+    return archive.read(name)
+
+
+def _weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
+    """Returns the tensors of ``content``, which ``torch.save`` wrote, by name."""
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        raise MissingLibraryError(f"The player {where}", str(error.name), "sb3") from None
+
+    what = f"The weights in {where}"
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:  # its parts may be compressed
+            size = sum(part.file_size for part in archive.infolist())
+        if size > MAX_WEIGHTS:
+            raise AgentError(f"{what} have {size:,} bytes; at most {MAX_WEIGHTS:,} are read.")
+        tensors = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except AgentError:
+        raise
+    except Exception as error:  # whatever a damaged or a hostile pickle brings about
+        reason = str(error).strip().splitlines()
+        raise AgentError(f"{what} are not tensors alone: {(reason or [type(error).__name__])[0].rstrip('.')}.") from None
+    if not isinstance(tensors, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in tensors.values()):
+        raise AgentError(f"{what} are not tensors by name.")
+    # many tensors may lie on the same few bytes
+    if sum(tensor.numel() for tensor in tensors.values()) > MAX_WEIGHTS // 4 or any(
+        tensor.layout is not torch.strided or not tensor.is_floating_point() for tensor in tensors.values()
+    ):
+        raise AgentError(f"{what} are not at most {MAX_WEIGHTS // 4:,} dense floats.")
+    weights = {str(name): tensor.float().numpy() for name, tensor in tensors.items()}
+    if unsound := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
+        raise AgentError(f"{what} are not sound: {quoted(unsound[0])} holds NaN or infinity.")
+    return weights

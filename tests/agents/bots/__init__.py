@@ -1,0 +1,1 @@
+"""Bots: real programs on the other end."""

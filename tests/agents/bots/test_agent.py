@@ -1,0 +1,296 @@
+"""A program as an agent: it plays like the heuristic that it copies, and its faults cost what the settings say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.arena.tournament import tournament
+from nainjaune_agents.bots.agent import BotAgent, DistributionBot
+from nainjaune_agents.bots.faults import MAX_FAULTS
+from nainjaune_agents.bots.settings import FORFEIT
+from nainjaune_agents.loading import load_agent, named_agents
+from nainjaune_agents.search import SearchAgent, searching
+from nainjaune_env import make_setup
+from nainjaune_env.agent import DecisionBatch, RecurrentStates
+from nainjaune_env.core.bits import lowest as lowest_bit
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.engine.batch import Batch
+from tests.agents.bots.programs import SETUP, faulty, loaded, lowest, script
+
+ALL = ["features", "observation", "moves", "text", "plies"]
+LOWEST = named_agents("nain_jaune")["lowest"]
+
+
+def decisions_of(tables: int = 6, seed: int = 1) -> DecisionBatch:
+    return DecisionBatch(Batch(SETUP, tables, seed=seed), np.arange(tables))
+
+
+def numbers(agent: Any, **options: Any) -> Any:
+    """The result of a tournament against `closer`, without the agent's name."""
+    result = tournament(SETUP, [agent, load_agent("closer", SETUP)], deals=20, seed=3, **options).to_dict()
+    result.pop("milliseconds_a_decision", None)
+    return json.loads(json.dumps(result).replace(json.dumps(agent.name)[1:-1], "the agent"))
+
+
+@pytest.mark.parametrize(
+    "bot",
+    [
+        lowest(),
+        lowest(wants=ALL, batch=7),
+        lowest(deterministic=True, wants=ALL),
+        lowest(deterministic=True),
+        lowest(answer="probabilities"),
+    ],
+)
+def test_a_program_that_plays_like_a_heuristic_has_its_results(bot: str) -> None:
+    with loaded(bot) as agent:
+        assert numbers(agent) == numbers(LOWEST)
+        assert agent.faults.forfeited == 0
+        assert agent.faults.decisions > 400
+
+
+def test_rollouts_of_a_search_are_played_by_it() -> None:
+    """There decisions come without state, and of tables in the middle of a round."""
+    seat, results = np.array([[0, 1, 1]] * 2), []
+    with loaded(lowest(deterministic=True, wants=["features"])) as bot:
+        for agent in (bot, LOWEST):
+            agents = [searching(agent, 2, setup=SETUP, search=SearchAgent), LOWEST]
+            rngs = [np.random.default_rng(k) for k in range(2)]
+            results.append(play_out(Batch(SETUP, 2, seed=4, autoreset=False), agents, seat, rngs).tolist())
+        assert bot.questions > 100
+    assert results[0] == results[1]
+
+
+def test_a_distribution_is_what_the_bot_says() -> None:
+    with loaded(lowest(distribution=True)) as bot, loaded(lowest()) as plain:
+        assert isinstance(bot, DistributionBot)
+        assert not hasattr(plain, "probabilities")
+        decisions = decisions_of()
+        table = bot.probabilities(decisions)
+        assert table.argmax(axis=1).tolist() == LOWEST.act(decisions, np.random.default_rng(0)).tolist()
+        assert table.sum(axis=1).tolist() == [1.0] * 6
+
+
+def test_draws_follow_the_probabilities_and_the_generator() -> None:
+    code = """
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["type"] == "hello": print(json.dumps({"type": "ready", "protocol": 1, "id": 0, "name": "x", "batch": 999}), flush=True)
+    if m["type"] == "turn":
+        rows = [[0.25, 0.75] + [0] * (len(row["legal"]) - 2) for row in m["decisions"]]
+        print(json.dumps({"type": "probabilities", "id": m["id"], "probabilities": rows}), flush=True)
+"""
+    with loaded("exec:" + script(code)) as bot:
+        decisions = decisions_of(600)
+        taken = bot.act(decisions, np.random.default_rng(5))
+        first = np.array([lowest_bit(int(bits)) for bits in decisions.legal])
+        assert 110 < (taken == first).sum() < 190  # 150 of 600, within four standard deviations
+        assert (taken == bot.act(decisions, np.random.default_rng(5))).all()
+        assert (taken != bot.act(decisions, np.random.default_rng(6))).any()
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_seeds_come_from_the_generator_and_are_not_sent_where_they_are_not_needed(tmp_path: Path) -> None:
+    seeds = [int(number * 2**53) for number in np.random.default_rng(9).random(6)]
+    for deterministic in (False, True):
+        path = tmp_path / str(deterministic)
+        with loaded(lowest(path=path, deterministic=deterministic, distribution=True, batch=4)) as bot:
+            assert isinstance(bot, DistributionBot)
+            bot.act(decisions_of(), np.random.default_rng(9))
+            bot.probabilities(decisions_of())
+        turns = [message for message in lines(path) if message["type"] == "turn"]
+        assert [turn["answer"] for turn in turns] == ["actions"] * 2 + ["probabilities"] * 2
+        sent = [row.get("seed") for turn in turns for row in turn["decisions"]]
+        assert sent == ([None] * 12 if deterministic else seeds + [None] * 6)
+
+
+def test_equal_decisions_of_a_deterministic_bot_are_asked_once() -> None:
+    with loaded(lowest(deterministic=True, wants=["features"])) as bot:
+        decisions = decisions_of()
+        twice = DecisionBatch(decisions._batch, np.repeat(np.arange(6), 2))
+        chosen = bot.act(twice, np.random.default_rng(0))
+        assert bot.questions == 6
+        assert (chosen == bot.act(twice, np.random.default_rng(0))).all()
+        assert (bot.questions, bot.faults.decisions) == (6, 24)
+        assert bot.comments == [SETUP.game.actions[action] for action in chosen]
+        bot.act(decisions_of(seed=2), np.random.default_rng(0))
+        assert bot.questions == 12
+
+
+def test_a_bot_that_draws_is_asked_each_time() -> None:
+    with loaded(lowest()) as bot:
+        for _ in range(2):
+            bot.act(decisions_of(), np.random.default_rng(0))
+        assert bot.questions == 12
+
+
+@pytest.mark.parametrize(
+    ("deed", "kind", "said"),
+    [
+        ("hang", "timeout", "No answer came within 0.6 seconds."),
+        ("exit", "exit", "The program ended with status 3."),
+        ("kill", "exit", "The program ended by signal 9."),
+        ("raise", "exit", "status 1. The end of its log:\na complaint\nTraceback"),
+        ("fork", "exit", "status 4"),
+        ("close", "exit", "closed its standard output"),
+        ("line", "flood", "more than 16 MiB"),
+        ("lines", "flood", "More than 1000 messages"),
+        ("log", "timeout", "The end of its log:\n"),
+        ("words", "invalid", "Expected a line of JSON, not 'hello world'."),
+        ("number", "invalid", "Expected an object with a 'type', not 17."),
+        ("nested", "invalid", "Expected a line of JSON, not '[[["),
+        ("bytes", "invalid", "Expected a line of JSON, not '\ufffd"),
+        ("no type", "invalid", "Expected an object with a 'type', not {'id': 0}."),
+        ("no actions", "invalid", "Expected 'actions' to be a list of 6 items, one for each decision, not None."),
+        ("too few", "invalid", "one for each decision, and it has 5 items."),
+        ("texts", "invalid", "Expected 'actions' to be whole numbers, not ['3',"),
+        ("flags", "invalid", "whole numbers, not [True,"),
+        ("floats", "invalid", "whole numbers, not [3.0,"),
+        ("huge", "illegal", "Action 1000000000000000000000000000000 is not legal at table 0, seat"),
+        ("negative", "illegal", "Action -1 is not legal at table 0"),
+        ("illegal", "illegal", "Action 0 (A) is not legal at table 0, seat 1; legal: 1 (2), 2 (3),"),
+        ("long comment", "invalid", "Expected 'comments' to be texts of up to 500 characters"),
+        ("wrong id", "timeout", "The last message had the 'id' 3, not 2."),
+    ],
+)
+def test_every_fault_stops_with_a_sentence_or_costs_its_decisions(deed: str, kind: str, said: str) -> None:
+    decisions = decisions_of()
+    first = [lowest_bit(int(bits)) for bits in decisions.legal]
+    with loaded(faulty(deed, 2), on_fault=FORFEIT, decision_seconds=0.1) as bot:
+        right = bot.act(decisions, np.random.default_rng(0)).tolist()
+        assert right == [int(bits).bit_length() - 1 for bits in decisions.legal]
+        assert bot.act(decisions, np.random.default_rng(0)).tolist() == first
+        assert (dict(bot.faults.faults), bot.faults.decisions, bot.faults.forfeited) == ({kind: 1}, 12, 6)
+        assert bot.last_fault is not None
+        assert said in bot.last_fault
+        assert f"at table 0, seat {decisions.seat[0]} and 5 more: {kind}. " in bot.last_fault
+        assert bot.act(decisions, np.random.default_rng(0)).tolist() == right  # it was started again
+
+
+def test_a_fault_that_stops_names_the_bot_and_the_table() -> None:
+    with loaded(faulty("illegal", 1)) as bot:
+        only = DecisionBatch(decisions_of()._batch, np.array([4]))
+        with pytest.raises(
+            AgentError, match=r"The bot .exec:.*asked for actions at table 4, seat 2: illegal\. Action 2 \(3\) is"
+        ):
+            bot.act(only, np.random.default_rng(0))
+
+
+def test_after_ten_faults_it_is_not_asked_any_more() -> None:
+    with loaded(faulty("exit", 1, batch=1), on_fault=FORFEIT) as bot:
+        decisions = decisions_of(MAX_FAULTS + 5)
+        first = [lowest_bit(int(bits)) for bits in decisions.legal]
+        assert bot.act(decisions, np.random.default_rng(0)).tolist() == first
+        counts = bot.faults.taken()
+        assert (dict(counts.faults), counts.forfeited, bot.questions) == ({"exit": MAX_FAULTS}, MAX_FAULTS + 5, MAX_FAULTS)
+        assert bot.act(decisions, np.random.default_rng(0)).tolist() == first
+        assert (dict(bot.faults.faults), bot.faults.forfeited, bot.questions) == ({}, MAX_FAULTS + 5, MAX_FAULTS)
+
+
+def test_a_bot_started_again_in_a_round_is_sent_all_plies(tmp_path: Path) -> None:
+    """In each decision, the first after the start too; what was sent equals the log of the table."""
+    path = tmp_path / "read"
+    with loaded(lowest(path=path, wants=["plies"])) as bot:
+        batch = Batch(SETUP, 1, seed=1, autoreset=False, log=True)
+        states, told = RecurrentStates(batch, [bot]), []
+        while not batch.done.all():
+            if len(told) % 3 == 2:
+                bot.close()
+            assert batch.log is not None
+            plies = batch.log.round(0)
+            told.append([[int(seat), int(action)] for seat, action in zip(plies.seats, plies.actions, strict=True)])
+            batch.step(bot.act(states.decision_batch(0, np.array([0])), np.random.default_rng(0)))
+    messages = lines(path)
+    assert [message["decisions"][0]["plies"] for message in messages if message["type"] == "turn"] == told
+    assert sum(message["type"] == "hello" for message in messages) > 2
+    assert max(map(len, told)) > 10
+
+
+@pytest.mark.parametrize(
+    ("bot", "said"),
+    [
+        (faulty("hang", 0), "cannot play Nain Jaune. No answer came within 0.3 seconds."),
+        (faulty("raise", 0), "The program ended with status 1. The end of its log:\na complaint"),
+        (lowest(wants=["cards"]), "Expected 'wants' to be a list of features, observation, moves, text, plies, not ['cards']."),
+        (lowest(protocol=2), "Expected 'protocol' to be 1, not 2."),
+        (lowest(batch=0), "Expected 'batch' to be a whole number from 1, not 0."),
+        (lowest(deterministic=1), "Expected 'deterministic' to be true or false, not 1."),
+        (lowest(name=""), "Expected 'ready' to have a 'name'."),
+        (lowest(type="refuse", reason="I play four seats only."), "It refuses: I play four seats only."),
+        (lowest(type="actions"), "the type 'ready' or 'refuse', not 'actions'."),
+    ],
+)
+def test_a_bot_that_cannot_play_is_refused_when_it_is_named(bot: str, said: str) -> None:
+    with pytest.raises(AgentError) as error, loaded(bot, on_fault=FORFEIT, start_seconds=0.3 if "hang" in bot else 10):
+        pass
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(("wants", "said"), [("plies", "Not every seat"), ("text", "Signal Lamps has no tables in words")])
+def test_a_bot_that_wants_what_the_game_has_not_is_refused(wants: str, said: str) -> None:
+    with pytest.raises(AgentError, match=rf"cannot play Signal Lamps\. {said}"):
+        load_agent(lowest(wants=[wants]), make_setup("signal_lamps"))
+
+
+def test_many_decisions_have_as_many_times_the_clock() -> None:
+    with loaded(lowest(seconds=0.3), decision_seconds=0.1, on_fault=FORFEIT) as bot:
+        bot.act(decisions_of(12), np.random.default_rng(0))
+        assert dict(bot.faults.faults) == {}
+        bot.act(decisions_of(1), np.random.default_rng(0))
+        assert dict(bot.faults.faults) == {"timeout": 1}
+
+
+def test_a_seat_whose_round_is_over_its_time_forfeits_the_rest_of_it() -> None:
+    """By one timeout; the next round has its own clock."""
+    with loaded(lowest(seconds=0.15), round_seconds=0.4, on_fault=FORFEIT) as bot:
+        batch = Batch(SETUP, 1, seed=1)
+        states = RecurrentStates(batch, [bot])
+        faults, forfeited = [], []
+        while batch.deals[0] <= 2:
+            if batch.seat[0] == 0:
+                decisions = states.decision_batch(0, np.array([0]))
+                actions = bot.act(decisions, np.random.default_rng(0))
+                states.keep(0, decisions)
+                faults.append((int(batch.deals[0]), bot.faults.faults["timeout"]))
+                forfeited.append(bot.faults.forfeited)
+            else:
+                actions = LOWEST.act(DecisionBatch(batch, np.array([0])), np.random.default_rng(0))
+            batch.step(actions)
+            states.stepped()
+    in_first = [count for deal, count in faults if deal == 1]
+    assert in_first[:3] == [0, 0, 1]
+    assert in_first[-1] == 1
+    assert len(in_first) > 4
+    assert forfeited[len(in_first) - 1] == len(in_first) - 2
+    assert faults[len(in_first)] == (2, 1)
+    assert forfeited[len(in_first)] == forfeited[len(in_first) - 1]
+
+
+def test_what_a_bot_is_told_of_the_time_is_what_it_has(tmp_path: Path) -> None:
+    with loaded(lowest(path=tmp_path / "read", batch=4), decision_seconds=2.0, start_seconds=9.0) as bot:
+        bot.act(decisions_of(), np.random.default_rng(0))
+    with loaded(lowest(path=tmp_path / "read"), decision_seconds=None) as bot:
+        bot.act(decisions_of(), np.random.default_rng(0))
+    messages = lines(tmp_path / "read")
+    assert [message["seconds"] for message in messages if message["type"] == "turn"] == [8.0, 4.0, None]
+    assert messages[0]["seconds"] == {"start": 9.0, "decision": 2.0, "round": None}
+
+
+def test_an_agent_is_one_object_for_many_threads() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with loaded(lowest()) as bot, ThreadPoolExecutor(4) as pool:
+        batches = [decisions_of(seed=seed) for seed in range(12)]
+        answers = pool.map(lambda decisions: bot.act(decisions, np.random.default_rng(0)).tolist(), batches)
+        assert [*answers] == [LOWEST.act(decisions, np.random.default_rng(0)).tolist() for decisions in batches]
+        assert isinstance(bot, BotAgent)

@@ -1,0 +1,205 @@
+"""Other programs as players in every command: what they play, what their faults cost, and that none is left behind."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings, bot_settings, use_bot_settings
+from tests.agents.cli.command import Capture, nainjaune, refused
+
+LOWEST = Path(__file__).parents[1] / "bots" / "lowest_bot.py"
+FAULTY = Path(__file__).with_name("faulty_bot.py")
+TABLE = "--preset djeco --players 3"
+
+
+def name_of(program: Path, *words: str) -> str:
+    return "exec:" + shlex.join([sys.executable, "-S", str(program), *words])
+
+
+LIKE_LOWEST = name_of(LOWEST)
+
+
+@pytest.fixture(autouse=True)
+def settings() -> Iterator[None]:
+    yield
+    use_bot_settings(BotSettings())
+
+
+def numbers(path: str) -> Any:
+    """The results in a file, without what differs between two runs, or between a bot and the agent that it plays like."""
+    held = json.loads(Path(path).read_text(encoding="utf-8"))
+    for key in ("made", "commit", "versions", "machine", "milliseconds_a_decision", "bots"):
+        held.pop(key, None)
+    return json.loads(json.dumps(held).replace(json.dumps(LIKE_LOWEST)[1:-1], "lowest"))
+
+
+def played(capfd: Capture, words: str, bot: str = LIKE_LOWEST) -> tuple[int, str, str]:
+    """What a command returns and prints whose word ``BOT`` is the name of the bot."""
+    first, *others = (bot if word == "BOT" else word for word in words.split())
+    return nainjaune(capfd, first, *others)
+
+
+def output(capfd: Capture, words: str, bot: str = LIKE_LOWEST) -> str:
+    """What a command prints that succeeds and has nothing to say to stderr."""
+    status, out, err = played(capfd, words, bot)
+    assert (status, err) == (0, "")
+    return out
+
+
+def test_a_tournament_with_a_bot_equals_that_with_the_heuristic_it_plays_like(capfd: Capture) -> None:
+    words = f"{TABLE} --deals 12 --chunk 5 --agents closer"
+    output(capfd, f"evaluate --out bot {words} BOT")
+    output(capfd, f"evaluate --out own {words} lowest")
+    assert numbers("bot/results.json") == numbers("own/results.json")
+    assert "bots" not in json.loads(Path("own/results.json").read_text(encoding="utf-8"))
+    (counts,) = json.loads(Path("bot/results.json").read_text(encoding="utf-8"))["bots"].values()
+    assert counts["decisions"] > 12 * 3
+    assert (counts["forfeited"], counts["faults"]) == (0, {})
+    assert "Faults of bots" not in Path("bot/results.html").read_text(encoding="utf-8")
+    assert not os.path.exists("bot/shards")
+
+
+def faults_in(out: str, bot: str) -> int:
+    """The number of faults that an output says the bot made, all of them ends of the program at one decision."""
+    said = re.search(re.escape(bot) + r": (\d+) faults? \((\d+) exit\), (\d+) of \d+ decisions forfeited", out)
+    assert said is not None, out
+    assert said[1] == said[2] == said[3]
+    return int(said[1])
+
+
+@pytest.mark.slow
+def test_settings_and_counts_pass_to_workers_and_back(capfd: Capture) -> None:
+    faulty = name_of(FAULTY, "150")
+    words = f"evaluate {TABLE} --deals 12 --chunk 3 --out a --on-fault forfeit --workers 2 --agents closer BOT"
+    faults = faults_in(output(capfd, words, faulty), faulty)
+    assert faults == json.loads(Path("a/results.json").read_text(encoding="utf-8"))["bots"][faulty]["faults"]["exit"] > 0
+
+
+def test_faults_are_counted_in_all_that_is_printed_and_written(capfd: Capture) -> None:
+    faulty = name_of(FAULTY, "100")
+    words = f"{TABLE} --on-fault forfeit"
+    for command, file in (
+        (f"evaluate {words} --deals 6 --out a --agents closer BOT", "a/results.json"),
+        (f"versus closer BOT {words} --deals 6 --out b", "b/versus.json"),
+        (f"evaluate {words} --deals 2 --rounds 2 --episode match --out c --agents closer BOT", "c/matches.json"),
+    ):
+        faults = faults_in(output(capfd, command, faulty), faulty)
+        assert json.loads(Path(file).read_text(encoding="utf-8"))["bots"][faulty]["faults"]["exit"] == faults > 0
+    assert "Faults of bots" in Path("a/results.html").read_text(encoding="utf-8")
+
+
+def test_a_tournament_that_a_bot_has_stopped_goes_on(capfd: Capture) -> None:
+    faulty = name_of(FAULTY, "200")
+    words = f"evaluate {TABLE} --deals 8 --chunk 2 --agents closer BOT"
+    status, out, err = played(capfd, f"{words} --out stopped", faulty)
+    assert (status, out) == (2, "")
+    assert "The program ended with status 3" in err
+    assert "kept in stopped/shards, and the same command goes on from there; a smaller --chunk keeps more." in err
+    kept = sorted(Path("stopped/shards").glob("0*.json"))
+    assert kept
+    Path("healed").touch()
+    output(capfd, f"{words} --out stopped", faulty)
+    output(capfd, f"{words} --out whole", faulty)
+    assert numbers("stopped/results.json") == numbers("whole/results.json")
+
+
+@pytest.mark.slow
+def test_commands_take_bots(capfd: Capture, file: Path) -> None:
+    assert "duplicate play alone needs" in output(capfd, f"control {TABLE} --deals 3 --agents closer BOT")
+    output(capfd, f"film {TABLE} --out round.svg --agents closer BOT")
+    assert Path("round.svg").stat().st_size > 1000
+    assert "study/decisions.parquet" in output(capfd, f"study {TABLE} --rounds 4 --out study --agents closer BOT")
+    out = output(capfd, f"advise --record {file} --round 1 --move 1 --deals 4 --model BOT")
+    assert "rounds played out by" in out
+    assert "played out by" in output(capfd, f"analyse {file} --match 1 --seat 0 --choosing 4 --measuring 4 --model BOT")
+    small = "--preset djeco --players 2 --set ranks=3 --set suits=2 --set hand=2 --first 0"
+    own, bots = output(capfd, f"exact {small} --agents lowest BOT").splitlines()[-2:]
+    assert own.split()[-5:] == bots.split()[-5:]
+
+
+@pytest.mark.slow
+def test_a_bot_is_exploited(capfd: Capture) -> None:
+    words = f"--iterations 1 --train tables=16 --search 1 --choosing 2 --deals 2 --out out {TABLE}"
+    status, out, _ = played(capfd, f"exploit BOT {words}")
+    assert (status, "Numbers: out/exploit.json" in out) == (0, True)
+    held = json.loads(Path("out/exploit.json").read_text(encoding="utf-8"))
+    assert held["bots"][LIKE_LOWEST]["faults"] == {}
+
+
+def test_arguments_say_how_bots_are_asked(capfd: Capture) -> None:
+    words = f"evaluate {TABLE} --deals 2 --agents closer"
+    output(capfd, f"{words} BOT --on-fault forfeit --bot-round-seconds 7 --bot-start-seconds 30")
+    assert bot_settings() == BotSettings(FORFEIT, 30.0, 5.0, 7.0)
+    output(capfd, f"{words} BOT --bot-seconds 0")
+    assert bot_settings() == BotSettings(STOP, None, None, None)
+    for option in ("--on-fault stop", "--bot-seconds 3", "--sandbox"):
+        refused(
+            capfd, f"{words} lowest {option}", "is for bots, whose names begin with exec:, ws: or http:, and no agent here is"
+        )
+    refused(capfd, f"{words} lowest --on-fault ignore", "invalid choice: 'ignore'")
+    refused(capfd, f"{words} lowest --bot-seconds -1", "xpected a number from 0")
+
+
+def test_a_match_that_a_bot_has_stopped_goes_on(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    moves = "\n".join([*"A23456789JQK", "10", "pass", ""])
+
+    def play(words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(moves * 40))
+        return played(capfd, f"play --pace 0 --no-confirm {words}", name_of(FAULTY, "3"))
+
+    status, out, err = play("--rounds 1 --seed 3 --agents BOT")
+    assert (status, "The program ended with status 3" in err, "--resume" in out) == (2, True, True)
+    status, out, err = play("--resume --on-fault forfeit")  # the bot is asked again, ends again, and forfeits
+    assert (status, err) == (0, "")
+    faults_in(out, name_of(FAULTY, "3"))
+
+
+def processes_of(folder: Path) -> list[str]:
+    """The command lines of all processes that have a file of ``folder`` as an argument."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if str(folder) in line:
+            found.append(line)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize(("workers", "number"), [([], signal.SIGINT), (["--workers", "2"], signal.SIGINT), ([], signal.SIGKILL)])
+def test_no_bot_outlives_the_command(tmp_path: Path, workers: list[str], number: signal.Signals) -> None:
+    """A bot that ignores the end of its input ends with the command: after Ctrl-C, and where the command is killed."""
+    bot = tmp_path / "stubborn.py"
+    bot.write_text(
+        LOWEST.read_text(encoding="utf-8").replace("\nmain()\n", "\nmain()\nimport time\ntime.sleep(600)\n"), encoding="utf-8"
+    )
+    words = ["evaluate", *TABLE.split(), "--deals", "1000000", "--chunk", "8", "--agents", name_of(bot), "closer", *workers]
+    command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+    assert process.stderr is not None
+    until = time.monotonic() + 60
+    while len(processes_of(bot)) < 3 and time.monotonic() < until:  # the command, a supervisor and the bot
+        time.sleep(0.1)
+    time.sleep(1.0)
+    os.kill(process.pid, number)
+    process.stderr.close()
+    process.wait(30)
+    while processes_of(bot) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert processes_of(bot) == []

@@ -1,0 +1,205 @@
+"""Players that are Python objects, by name."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.external import is_bot, is_external, loader_of, python_object
+from nainjaune_agents.loading import external_players, load_agent
+from nainjaune_env.agent_adapters import FunctionAgent, SampledAgent
+from nainjaune_env.core.errors import AgentError
+from tests.support.positions import small, turns
+
+SETUP = small()
+BOT = """
+import pickle
+from dataclasses import dataclass
+from helper import first
+
+def f(observation, mask):
+    return first(mask)
+
+@dataclass
+class Player:
+    def act(self, decisions, rng):
+        return decisions.mask.argmax(axis=1)
+
+    def probabilities(self, decisions):
+        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True)
+
+class names:
+    inner = Player()
+
+def make(setup):
+    return {}[setup.players]
+
+def late(observation, mask):
+    import lazy
+    return lazy.first(mask)
+
+wrong = 7
+"""
+HELPER = "def first(mask):\n    return int(mask.argmax())\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working directory with a player's file, whose helper is beside it, and a package of the same."""
+    before, path = set(sys.modules), [*sys.path]
+    for folder in ("bots", "my_package"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "bot.py").write_text(BOT, encoding="utf-8")
+        for helper in ("helper.py", "lazy.py"):
+            (tmp_path / folder / helper).write_text(HELPER, encoding="utf-8")
+    package = tmp_path / "my_package" / "bot.py"
+    package.write_text(BOT.replace("from helper", "from .helper").replace("import lazy", "from . import lazy"), encoding="utf-8")
+    (tmp_path / "my_package" / "__init__.py").write_text("from .bot import Player as Public\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+    sys.path[:] = path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"bots/bot.py:{symbol}" for symbol in ("f", "Player", "names.inner", "late")),
+        *(f"my_package.bot:{symbol}" for symbol in ("f", "Player", "names.inner", "late")),
+        "my_package:Public",
+    ],
+)
+def test_objects_of_files_and_modules_play(name: str, here: Path) -> None:
+    agent = load_agent(name, SETUP)
+    assert agent.name == name
+    assert agent.name in (repr(agent), name)
+    absolute = load_agent(str(here / name), SETUP) if "/" in name else agent
+    edge = Duplicate(SETUP, [agent, absolute], seed=1).edge(0, 1, 20)
+    assert edge.moments.differing == 0
+    assert edge.hero == name
+
+
+def test_modifiers_and_suffixes_follow_the_name(here: Path) -> None:
+    decisions = next(turns(SETUP, 1))
+    for name in ("bots/bot.py:f@search=2", "my_package:Public@sample@search=2", "lowest@search=2,rollouts=my_package.bot:f"):
+        agent = load_agent(name, SETUP)
+        actions = agent.act(decisions, np.random.default_rng(1))
+        assert decisions.mask[np.arange(8), actions].all()
+    drawing = load_agent("bots/bot.py:Player@sample", SETUP)
+    assert isinstance(drawing, SampledAgent)
+    assert drawing.name == "bots/bot.py:Player@sample"
+    assert external_players("a.py:f@sample@search=2,rollouts=b:g") == ["a.py:f", "b:g"]
+    assert external_players("lowest@search=2") == external_players("zoo:strong@sample") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("bots/none.py:f", r"There is no file 'bots/none\.py' for the agent 'bots/none\.py:f'\."),
+        (
+            "bots/bot.py:ff",
+            r"'bots/bot\.py:ff': Unknown name in 'bots/bot\.py' 'ff'\. Did you mean 'f'\? Valid: dataclass, first, f",
+        ),
+        ("bots/bot.py:names.iner", r"Unknown name in 'bots/bot\.py' 'iner'\. Did you mean 'inner'\?"),
+        ("my_package:Publik", r"Unknown name in 'my_package' 'Publik'\. Did you mean 'Public'\?"),
+        ("my_package.none:f", r"There is no agent 'my_package\.none:f': no Python module 'my_package\.none' in .* installed\.$"),
+        (
+            "bots/bot.py:make",
+            r"'bots/bot\.py:make' cannot be loaded: KeyError: 3\. It was raised in line 21 of .*bot\.py': return \{",
+        ),
+        ("bots/bot.py:wrong", r"'bots/bot\.py:wrong': A player is the name of an agent, .* or a torch module, not 7\."),
+        ("bots/bot.py:pickle", r"'bots/bot\.py:pickle': A player is the name of an agent, .* not <module 'pickle'"),
+        ("bots/bot.py:f@sample", r"'bots/bot\.py:f@sample': @sample draws from an agent's probabilities, and .* has none\."),
+        ("bots/bot.py:f@transfer", r"@transfer is for a run or a checkpoint, and 'bots/bot\.py:f' is none\."),
+        ("bots/bot.py:f@search=2@sample", "@sample stands before modifiers"),
+        ("sys:path", r"'sys:path': the module 'sys' is no file, so it has no player\."),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(name: str, says: str, here: Path) -> None:
+    with pytest.raises(AgentError, match=says):
+        load_agent(name, SETUP)
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("def f(:\n", r"'x\.py:f' cannot be loaded: invalid syntax in line 1 of '.*x\.py': def f\(:$"),
+        (
+            "import sys\nsys.exit(3)\n",
+            r"'x\.py:f' cannot be loaded: SystemExit: 3\. It was raised in line 2 of '.*': sys\.exit\(3\)",
+        ),
+        ("import no_such_library\n", r"ModuleNotFoundError: No module named 'no_such_library'\. It was raised in line 1"),
+        ("from broken import g\n", r"ZeroDivisionError: division by zero\. It was raised in line 1 of '.*broken\.py': 1 / 0"),
+        ("\0", r"'x\.py:f' cannot be loaded: .*null bytes"),
+    ],
+)
+def test_code_that_fails_is_told_with_its_line(code: str, says: str, here: Path) -> None:
+    Path("x.py").write_text(code, encoding="utf-8")
+    Path("broken.py").write_text("1 / 0\n", encoding="utf-8")
+    with pytest.raises(AgentError, match=says):
+        load_agent("x.py:f", SETUP)
+    Path("x.py").write_text("def f(observation, mask):\n    return int(mask.argmax())\n", encoding="utf-8")
+    assert load_agent("x.py:f", SETUP).name == "x.py:f"  # what has changed is run again
+
+
+def test_an_error_of_a_player_is_told_later_too(here: Path) -> None:
+    agent = load_agent("bots/bot.py:f", SETUP)
+    assert isinstance(agent, FunctionAgent)
+    with pytest.raises(AttributeError) as raised:
+        agent.choose(None, None)  # type: ignore[arg-type]
+    assert "no attribute 'argmax'. It was raised in line 2 of" in str(python_object.told(raised.value))
+    with pytest.raises(ValueError, match="ours") as ours:
+        raise ValueError("ours")
+    assert python_object.told(ours.value) is None
+
+
+def test_files_of_two_folders_may_import_the_same_name(here: Path) -> None:
+    (here / "others").mkdir()
+    (here / "others" / "bot.py").write_text("from helper import last\ndef f(observation, mask):\n    return last(mask)\n")
+    (here / "others" / "helper.py").write_text("def last(mask):\n    return 23 - int(mask[::-1].argmax())\n")
+    first, last, again = (load_agent(f"{folder}/bot.py:f", SETUP) for folder in ("bots", "others", "bots"))
+    decisions = next(turns(SETUP, 1))
+    rng = np.random.default_rng(1)
+    assert (first.act(decisions, rng) == again.act(decisions, rng)).all()
+    assert (first.act(decisions, rng) == decisions.mask.argmax(axis=1)).all()
+    assert (last.act(decisions, rng) == 23 - decisions.mask[:, ::-1].argmax(axis=1)).all()
+
+
+def test_a_file_is_run_once(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("once.py").write_text("print('ran')\ndef f(o, m): return int(m.argmax())\ng = f\n", encoding="utf-8")
+    for name in ("once.py:f", "once.py:g", "./once.py:f"):
+        load_agent(name, SETUP)
+    assert capsys.readouterr().out == "ran\n"
+    player = load_agent("bots/bot.py:Player", SETUP)
+    assert pickle.loads(pickle.dumps(player)) == player
+
+
+def test_files_are_those_that_decide_how_it_plays(here: Path) -> None:
+    def names(name: str) -> list[str]:
+        return [str(path.relative_to(here)) for path in loader_of(name).files(name)]
+
+    assert names("bots/bot.py:f") == ["bots/bot.py", "bots/helper.py", "bots/lazy.py"]
+    everything = [f"my_package/{file}.py" for file in ("__init__", "bot", "helper", "lazy")]
+    assert sorted(names("my_package:Public")) == sorted(names("my_package.bot:f")) == everything
+    with pytest.raises(AgentError, match="There is no file"):
+        loader_of("none.py:f").files("none.py:f")
+
+
+def test_which_names_are_external(here: Path) -> None:
+    (here / "runs").mkdir()
+    (here / "f").mkdir()
+    external = ["a.py:f", "b/a.py:f.g", "a.b:c", "ppo:missing", "exec:./bot --level 3", "ws://host:1", "sb3:x.zip", "onnx:x"]
+    assert [name for name in external if not is_external(name)] == []
+    assert [
+        name for name in ("lowest", "zoo:strong", "runs/a", "ppo:runs", "ppo:runs/a", "C:f g", "a.py:1") if is_external(name)
+    ] == []
+    assert is_external("a.py:f"), "a folder of the object's name does not matter"
+    assert [name for name in external if is_bot(name)] == ["exec:./bot --level 3", "ws://host:1"]
