@@ -16,7 +16,6 @@ from ..arena.advantage import doubled_advantage
 from ..arena.duplicate import chunks
 from ..arena.timing import TimedAgent
 from ..arena.versus import LOOK_EVERY, both_ways
-from ..bots.faults import FaultCounts
 from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Payload, Player, WorkUnit
 from ..stats.exact_sums import DifferenceSums
@@ -48,7 +47,7 @@ class LadderPlan(DealPlan):
         """Returns the function that plays a batch.
 
         Its result has ``first``, ``deals``, the sums of ``advantage`` (``DifferenceSums.to_json``), the ``gains`` as 32 digits of
-        their SHA-256, the ``times`` of both agents and, where there were any, their ``faults``.
+        their SHA-256, and the ``times`` of both agents.
         """
         timed = [TimedAgent(agent) for agent in agents]
         pairs = [*combinations(range(len(agents)), 2)]
@@ -64,23 +63,13 @@ class LadderPlan(DealPlan):
             sums = DifferenceSums(2 * self.setup.players**2)
             sums.add(doubled_advantage(*gains.T))
             digest = hashlib.sha256(np.ascontiguousarray(gains, "<i8").tobytes()).hexdigest()[:32]
-            faults = [faults_of(agents[number]) for number in numbers]
             return {
                 "first": unit.first,
                 "deals": unit.deals,
                 "advantage": sums.to_json(),
                 "gains": digest,
-                **({"faults": faults} if any(faults) else {}),
                 "times": [agent.clock.taken() for agent in two],
             }
 
         return play
 
-
-def faults_of(agent: Agent) -> dict[str, int]:
-    """Returns the faults of ``agent`` since this was last called, by kind, with the decisions that it forfeited; {} without any."""
-    counts = getattr(agent, "faults", None)
-    if not isinstance(counts, FaultCounts):
-        return {}
-    taken = counts.taken()
-    return {**taken.faults, "forfeited": taken.forfeited} if taken.faults or taken.forfeited else {}

@@ -1,7 +1,8 @@
 """What the pairs of a ladder have played, as files in ``results/``: one for each pair at each table.
 
-A batch is kept as exact sums, with the first half of the SHA-256 of all its gains, so that playing it again shows every difference. A file
-is rewritten after each batch, whole or not at all. It counts as long as the rules and both entries are what they were.
+A batch is kept as exact sums, with the first half of the SHA-256 of all its gains, so that playing it again shows every
+difference. A file is rewritten after each batch, whole or not at all. It counts as long as the rules and both entries are what
+they were.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import RecordError, WorkError, as_sentence
 from nainjaune_env.core.validation import check_keys, check_list, read_json
 
+from ..bots.counting import KEY as BOTS
 from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums
 from .entries import Ladder
 from .identity import identity
 
 FOLDER, TIMES = "results", "times.json"
+FORFEITED = "forfeited"
+"""The decisions that were made for a bot, among its faults."""
 KEYS = ("table", "entries", "seed", "batches", "sha256")
 
 
@@ -36,7 +40,8 @@ class Pairing:
     seed: int
     """Of their deals."""
     batches: list[dict[str, Any]] = field(default_factory=list)
-    """What :func:`plan.LadderPlan.player` returns for each, in order from the first deal on, without times."""
+    """For each the ``first`` deal, the number of ``deals``, the sums of ``advantage``, the digest of the ``gains``, and, where there
+    were any, the ``faults`` of both."""
 
     @property
     def deals(self) -> int:
@@ -84,7 +89,10 @@ class Results:
 
     def add(self, pairing: Pairing, batch: Mapping[str, Any]) -> None:
         """Adds the next batch of a pair, and writes its file."""
-        kept = {name: value for name, value in batch.items() if name != "times"}
+        kept = {name: batch[name] for name in ("first", "deals", "advantage", "gains")}
+        faults = self._faults(pairing, batch)
+        if any(faults):
+            kept["faults"] = faults
         pairing.batches.append(kept)
         content = {**self._head(pairing), "batches": pairing.batches}
         lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in pairing.batches)
@@ -94,6 +102,14 @@ class Results:
         for key, taken in zip((pairing.one, pairing.other), batch["times"], strict=True):
             before = self.times.get(key, [0, 0, 0.0])
             self.times[key] = [mine + its for mine, its in zip(before, taken, strict=True)]
+
+    def _faults(self, pairing: Pairing, batch: Mapping[str, Any]) -> list[dict[str, int]]:
+        """Returns the faults of both entries by kind, and the decisions that they forfeited."""
+        rows = []
+        for key in (pairing.one, pairing.other):
+            counts = batch.get(BOTS, {}).get(self.ladder.entries[key].located, {"faults": {}, "forfeited": 0})
+            rows.append({**counts["faults"], FORFEITED: counts["forfeited"]} if counts["faults"] or counts["forfeited"] else {})
+        return rows
 
     def write_times(self) -> None:
         """Writes the times, which differ from machine to machine, to a file of their own."""
