@@ -32,6 +32,7 @@ BUDGETS = {
     "agents/distributed": 32,
     "agents/exact": 10,
     "agents/heuristics": 8,
+    "agents/ladder": 15,
     "agents/nets": 12,
     "agents/play": 15,
     "agents/report": 5,

@@ -6,7 +6,7 @@ import json
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from itertools import combinations
 from typing import Any
@@ -18,7 +18,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
 from ..bots.settings import use_bot_settings
-from ..distributed.units import Executor
+from ..distributed.units import Executor, InProcess
 from ..loading import load_agent
 from .entries import Entry, Ladder
 from .pairings import Choice, TableState, choose
@@ -204,3 +204,14 @@ def _play_wave(
             if end is not None and time.monotonic() >= end and left:
                 return False
     return True
+
+
+def again(results: Results, players: Players, pairing: Pairing, batch: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a kept ``batch`` of ``pairing`` as it comes out when it is played again, in this process."""
+    ladder, keys = results.ladder, (pairing.one, pairing.other)
+    plan = LadderPlan(
+        ladder.tables[pairing.table], tuple(ladder.entries[key].located for key in keys), keys, pairing.table, ladder.seed,
+        ((0, batch["first"], batch["deals"]),),
+    )  # fmt: skip
+    ((_, payload),) = InProcess().results(plan, [players(pairing.table, key) for key in keys], plan.units())
+    return results.kept(pairing, payload)

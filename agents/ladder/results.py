@@ -89,11 +89,7 @@ class Results:
 
     def add(self, pairing: Pairing, batch: Mapping[str, Any]) -> None:
         """Adds the next batch of a pair, and writes its file."""
-        kept = {name: batch[name] for name in ("first", "deals", "advantage", "gains")}
-        faults = self._faults(pairing, batch)
-        if any(faults):
-            kept["faults"] = faults
-        pairing.batches.append(kept)
+        pairing.batches.append(self.kept(pairing, batch))
         content = {**self._head(pairing), "batches": pairing.batches}
         lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in pairing.batches)
         head = json.dumps(self._head(pairing), separators=(",", ":"))[1:-1]
@@ -102,6 +98,14 @@ class Results:
         for key, taken in zip((pairing.one, pairing.other), batch["times"], strict=True):
             before = self.times.get(key, [0, 0, 0.0])
             self.times[key] = [mine + its for mine, its in zip(before, taken, strict=True)]
+
+    def kept(self, pairing: Pairing, batch: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns what is kept of a batch as a player of a plan returned it."""
+        faults = self._faults(pairing, batch)
+        return {
+            **{name: batch[name] for name in ("first", "deals", "advantage", "gains")},
+            **({"faults": faults} if any(faults) else {}),
+        }
 
     def _faults(self, pairing: Pairing, batch: Mapping[str, Any]) -> list[dict[str, int]]:
         """Returns the faults of both entries by kind, and the decisions that they forfeited."""
