@@ -9,7 +9,7 @@ A batch of deals of some pair at some table lowers s² to s'². The batch with t
 all neighbours comes next. So neighbours that are told apart get no deals, and those that play alike get fewer as that is known.
 The loss is that of Chick and Inoue, "New two-stage and sequential procedures for selecting the best simulated system", 2001.
 
-Variances change exactly (Sherman and Morrison): where the information of a pair, ``w = 1 / (v / deals + interaction²)``, grows by
+Variances change exactly (Sherman and Morrison): where the information of a pair, ``w = 1 / (v / deals + interaction² (r_i - r_j)²)``, grows by
 ``Δw``, then s² falls by ``Δw (gᵀCx)² / (1 + Δw xᵀCx)``, with the covariance C of ratings, the pair x and the neighbours g.
 
 First each entry meets :data:`RIVALS` others at each of its tables, in the same order of usefulness: without more pairs than a
@@ -52,6 +52,8 @@ class TableState:
     """Of each pair ``(P,)``."""
     deal_variance: NDArray[np.float64] = field(init=False)
     """``(P,)``; of pairs that have not played the mean of the others'."""
+    extra: NDArray[np.float64] = field(init=False)
+    """Variance of each pair ``(P,)`` that ratings do not explain, whatever it plays (``standings``)."""
 
     def __post_init__(self) -> None:
         at = {pair: number for number, pair in enumerate(self.pairs)}
@@ -62,11 +64,12 @@ class TableState:
             self.deals[at[pair.one, pair.other]] = pair.advantage.count
             self.deal_variance[at[pair.one, pair.other]] = variance
         standing = fit(len(self.players), self.played)
-        self.interaction = standing.interaction**2
         k = len(self.players)
         self.design = np.zeros((len(self.pairs), k))
         for number, (one, other) in enumerate(self.pairs):
             self.design[number, one], self.design[number, other] = 1, -1
+        apart = self.design @ np.nan_to_num(standing.ratings)
+        self.extra = (standing.interaction * apart) ** 2
         means = np.zeros(len(self.pairs))
         for pair in self.played:
             means[at[pair.one, pair.other]] = pair.advantage.mean
@@ -84,7 +87,7 @@ class TableState:
     def weights(self, deals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Returns the information of each pair after ``deals (P,)``."""
         with np.errstate(divide="ignore"):
-            return 1 / (self.deal_variance / deals + self.interaction)
+            return 1 / (self.deal_variance / deals + self.extra)
 
 
 class Batch(NamedTuple):

@@ -1,10 +1,12 @@
 """Ratings from advantages pair by pair: weighted least squares, in the game's unit a round.
 
-At one table, the mean advantage of entry i over entry j is ``r_i - r_j + d_ij``. Ratings ``r`` sum up what pairs say, and ``d_ij``
-is what they cannot: how much better i does against j in particular. ``d_ij`` has mean 0 and a standard deviation, the
-*interaction*, that is estimated from how badly the ratings fit (Paule and Mandel, "Consensus values and weighting factors", 1982, as in
-network meta-analysis: Jackson, White and Riley, 2012). A pair weighs ``1 / (v + interaction²)``, where ``v`` is the variance of its mean over deals. So a pair that
-has played a million deals does not outweigh all others, and the intervals do not promise more than one number can say.
+At one table, the mean advantage of entry i over entry j is ``(r_i - r_j) (1 + d_ij)``. Ratings ``r`` sum up what pairs say, and
+``d_ij`` is what they cannot: the further two entries are apart, the more it depends on whom they meet. Between ``closer`` and
+``random``, 11 chips apart, pairs miss the ratings by 0.3 chips; near neighbours by hundredths. ``d_ij`` has mean 0 and a standard
+deviation, the *interaction*, that is estimated from how badly the ratings fit (Paule and Mandel, "Consensus values and weighting
+factors", 1982, as in network meta-analysis: Jackson, White and Riley, 2012). A pair weighs ``1 / (v + interaction² (r_i - r_j)²)``,
+where ``v`` is the variance of its mean over deals. So matches against the weakest entries do not decide who is best, and the
+intervals do not promise more than one number can say.
 
 Every pair has deals of its own, so that the means of pairs are independent.
 """
@@ -25,8 +27,12 @@ from ..stats.ratio_estimate import Estimate
 
 UNSEEN = 3
 """Deals that may differ unseen, by the rule of three (``stats.ratio_estimate.NONE_SEEN``), where fewer than ENOUGH differ."""
-BISECTIONS = 60
+BISECTIONS = 40
 """Of the search for the interaction."""
+MAX_INTERACTION = 10.0
+"""Entries that play paper, scissors and stone have no rating in any case."""
+REFITS = 6
+"""Fits, each weighted by the differences of the one before."""
 
 
 class Played(NamedTuple):
@@ -47,7 +53,7 @@ class Standing:
     covariance: NDArray[np.float64]
     """``(k, k)``."""
     interaction: float = 0.0
-    """A standard deviation, in the unit of ratings."""
+    """A standard deviation, as a share of a difference."""
     quantile: float = Z_95
     """Half-widths of 95 % intervals, in standard errors."""
 
@@ -116,46 +122,53 @@ def fit(entries: int, played: Sequence[Played], reference: int | None = None) ->
         design[at, number[pair.one]], design[at, number[pair.other]] = 1, -1
     means = np.array([pair.advantage.mean for pair in inside])
     deals = [pair.advantage.count for pair in inside]
-    interaction = _interaction(design, means, deal_variances(inside, wide=False) / deals)  # a wide one would hide it
-    variances = deal_variances(inside) / deals
-    weights = 1 / (variances + interaction)
-    inverse = np.linalg.pinv(design.T @ (weights[:, None] * design), hermitian=True)
-    fitted = inverse @ (design.T @ (weights * means))
+    plain, variances = deal_variances(inside, wide=False) / deals, deal_variances(inside) / deals
+    squares = np.maximum(means**2 - plain, 0)  # of true differences, as far as they are known
+    for _ in range(REFITS):
+        interaction = _interaction(design, means, plain, squares)  # wide variances would hide it
+        weights = 1 / (variances + interaction * squares)
+        inverse = np.linalg.pinv(design.T @ (weights[:, None] * design), hermitian=True)
+        fitted = inverse @ (design.T @ (weights * means))
+        squares = (design @ fitted) ** 2
     centre = np.eye(len(group)) - (np.eye(len(group))[number[reference]] if reference in number else 1 / len(group))
     ratings[group] = centre @ fitted
     covariance[np.ix_(group, group)] = centre @ inverse @ centre.T
-    return Standing(ratings, covariance, math.sqrt(interaction), _quantile(interaction, variances, design))
+    return Standing(ratings, covariance, math.sqrt(interaction), _quantile(interaction * squares, variances, design))
 
 
-def _quantile(interaction: float, variances: NDArray[np.float64], design: NDArray[np.float64]) -> float:
-    """Returns the half-width of a 95 % interval in standard errors: Student's t where the interaction is most of a variance.
+def _quantile(extra: NDArray[np.float64], variances: NDArray[np.float64], design: NDArray[np.float64]) -> float:
+    """Returns the half-width of a 95 % interval in standard errors: Student's t where the interaction is most of the variances.
 
-    It is estimated from the degrees of freedom that pairs leave beyond the ratings, f; its share s of the variance of a pair then
-    leaves ``f / s²`` (Satterthwaite, "An approximate distribution of estimates of variance components", 1946).
+    It is estimated from the degrees of freedom that pairs leave beyond the ratings, f. Its share s of the variances, ``extra (P,)``
+    of all of it, then leaves ``f / s²`` (Satterthwaite, "An approximate distribution of estimates of variance components", 1946).
     """
-    if interaction == 0:
-        return Z_95
-    share = float(np.mean(interaction / (variances + interaction)))
-    return t_95(min(int((len(variances) - design.shape[1] + 1) / share**2), 10**6))
+    free, share = _freedom(design), float(np.mean(extra / (variances + extra)))
+    return Z_95 if share == 0 else t_95(min(int(free / share**2), 10**6))
 
 
-def _interaction(design: NDArray[np.float64], means: NDArray[np.float64], variances: NDArray[np.float64]) -> float:
-    """Returns the variance of what the ratings do not fit: Paule and Mandel's estimate, at which residuals are as expected.
+def _freedom(design: NDArray[np.float64]) -> int:
+    return design.shape[0] - design.shape[1] + 1
 
-    The generalized Q statistic ``sum w (y - fit)²`` with ``w = 1 / (v + interaction)`` has the mean ``P - k + 1`` at the true
-    value, and falls as the value grows: a zero by bisection, 0 where Q is below its mean at 0.
+
+def _interaction(
+    design: NDArray[np.float64], means: NDArray[np.float64], variances: NDArray[np.float64], squares: NDArray[np.float64]
+) -> float:
+    """Returns the square of the interaction: Paule and Mandel's estimate, at which residuals are as large as expected.
+
+    The generalized Q statistic ``sum w (y - fit)²`` with ``w = 1 / (v + interaction² squares)`` has the mean ``P - k + 1`` at the
+    true value, and falls as the value grows: a zero by bisection, 0 where Q is below its mean at 0.
     """
-    free = len(means) - design.shape[1] + 1
-    if free < 1:
+    free = _freedom(design)
+    if free < 1 or not squares.any():
         return 0.0
 
     def excess(value: float) -> float:
-        weights = 1 / (variances + value)
+        weights = 1 / (variances + value * squares)
         information = design.T @ (weights[:, None] * design)
         residuals = means - design @ (np.linalg.pinv(information, hermitian=True) @ (design.T @ (weights * means)))
         return float(weights @ residuals**2) - free
 
-    low, high = 0.0, float(means @ means) + 1e-12
+    low, high = 0.0, MAX_INTERACTION**2
     if excess(low) <= 0:
         return 0.0
     for _ in range(BISECTIONS):
