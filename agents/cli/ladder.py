@@ -4,8 +4,8 @@
   nainjaune ladder examples/ladder --deals 4000 --minutes 30 --workers 4
   nainjaune ladder examples/ladder --check my-bot --build --sandbox
 
-DIR has ladder.toml, which says what is measured, and a file in entries/ for each player: a heuristic, a network, a model of another
-library, a program. Batches of deals go to the pairs that teach most about the ranking, until entries have --deals each at each
+DIR has ladder.toml, which says what is measured, and a file in entries/ for each player: a heuristic, a network, a model of
+another library, a program. Batches of deals go to the pairs that teach most about the ranking, until entries have --deals each at each
 table in the mean, or all neighbours are told apart, or --minutes are over. Results are kept in DIR/results: only pairs whose
 entries are new or have changed are played, and a command that was stopped goes on. DIR/site/index.html has the ratings. --deals 0
 only writes it.
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
 
@@ -25,6 +26,10 @@ from ..report.format_ci import mean_ci
 from .arguments import add_seed_argument, integer, number
 from .progress import progress_bar
 from .workers import add_place_arguments, check_place, place_of
+
+if TYPE_CHECKING:
+    from ..ladder.play import Players
+    from ..ladder.results import Results
 
 NAME = "ladder"
 HELP = "rate a folder of players against each other, on a page"
@@ -94,12 +99,14 @@ def run(args: argparse.Namespace) -> int:
         print(f"{place:3}  {printable(ladder.entries[name].name)}  {shown}")
     played = sum(pairing.deals for pairing in results.pairings.values()) - before
     print(f"{played:,} deals played; {deals_an_entry(results):,.0f} of an entry at a table in the mean.")
-    print("All neighbours are told apart." if apart else f"{ratings.told_apart} of {ratings.rated - 1} neighbours are told apart.")
+    print(
+        "All neighbours are told apart." if apart else f"{ratings.told_apart} of {ratings.rated - 1} neighbours are told apart."
+    )
     print(f"Page: {printable(str(args.folder / SITE / PAGE))}")
     return 0
 
 
-def _check(args: argparse.Namespace, results: object, players: object, key: str) -> int:
+def _check(args: argparse.Namespace, results: Results, players: Players, key: str) -> int:
     """Verifies an entry; returns the exit status."""
     import secrets
 

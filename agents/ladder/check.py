@@ -46,7 +46,8 @@ class Check:
         """Returns it in words."""
         again = f"{self.repeated} of {self.repeated + self.uncertain} drawn batches played again"
         verdict = f"DIFFERENT: {', '.join(self.differing)}" if self.differing else "all equal to the byte"
-        return f"{self.rounds} rounds with right records; {again}, {verdict if self.repeated else 'none to compare'} (seed {self.seed})"
+        verdict = verdict if self.repeated else "none to compare"
+        return f"{self.rounds} rounds with right records; {again}, {verdict} (seed {self.seed})"
 
 
 def entry_named(ladder: Ladder, text: str) -> str:

@@ -173,7 +173,9 @@ def _entries(folder: Path, tables: list[str]) -> dict[str, Entry]:
 
 def _entry(path: Path, tables: list[str]) -> Entry:
     if not KEY.fullmatch(path.stem):
-        raise ConfigError(f"An entry's file has a name of small letters, digits, '_', '.' and single '-', not {quoted(path.name)}.")
+        raise ConfigError(
+            f"An entry's file has a name of small letters, digits, '_', '.' and single '-', not {quoted(path.name)}."
+        )
     optional = {"tables": list, "build": str, "description": str, "url": str}
     values = read_toml(path, "entry", {"name": str, "author": str, "agent": str}, optional)
     plays = values.pop("tables", tables)

@@ -117,11 +117,12 @@ def _table(results: Results, ratings: Ratings, table: str) -> dict[str, Any]:
         alike = few_differ(advantage)
         for one, other, sign in ((pairing.one, pairing.other, 1), (pairing.other, pairing.one, -1)):
             shown = type(estimate)(sign * estimate.mean, estimate.ci95)
+            text = format_ci(shown, setup.game.unit, signed=True)
             cells[one, other] = {
-                "text": f"{advantage.differing} of {advantage.count} deals differ" if alike else format_ci(shown, setup.game.unit, signed=True),
+                "text": f"{advantage.differing} of {advantage.count} deals differ" if alike else text,
                 "shade": {1: "gain", -1: "loss", 0: "open"}[shown.sign],
                 "weight": round(15 + 45 * math.tanh(abs(shown.mean))),
-            }  # fmt: skip
+            }
         commands.append({"pairing": pairing, "command": command(results, pairing), "estimate": estimate})
     return {
         "name": table, "setup": setup, "keys": keys, "cells": cells, "commands": commands, "interaction": interaction,

@@ -9,8 +9,9 @@ A batch of deals of some pair at some table lowers s² to s'². The batch with t
 all neighbours comes next. So neighbours that are told apart get no deals, and those that play alike get fewer as that is known.
 The loss is that of Chick and Inoue, "New two-stage and sequential procedures for selecting the best simulated system", 2001.
 
-Variances change exactly (Sherman and Morrison): where the information of a pair, ``w = 1 / (v / deals + interaction² (r_i - r_j)²)``, grows by
-``Δw``, then s² falls by ``Δw (gᵀCx)² / (1 + Δw xᵀCx)``, with the covariance C of ratings, the pair x and the neighbours g.
+Variances change exactly (Sherman and Morrison): where the information of a pair, ``w = 1 / (v / deals + interaction² (r_i -
+r_j)²)``, grows by ``Δw``, then s² falls by ``Δw (gᵀCx)² / (1 + Δw xᵀCx)``, with the covariance C of ratings, the pair x and the
+neighbours g.
 
 First each entry meets :data:`RIVALS` others at each of its tables, in the same order of usefulness: without more pairs than a
 tree has, nothing would tell how badly one number fits (``standings``).
@@ -21,12 +22,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .standings import Played, deal_variances, fit, mean_of
+from .standings import Played, deal_variances, fit
 
 APART = 3.0
 """Standard errors between neighbours that are told apart: more than for one look, since pairings look after every wave."""
@@ -114,7 +116,7 @@ def choose(tables: Sequence[TableState], entries: int, deals: int, batches: int)
     mean over all tables, and for entries that do not play everywhere those in the ranking of each of their tables.
     """
     contrasts = neighbours(tables, entries)
-    means = sum(contrast @ table.ratings for contrast, table in zip(contrasts, tables, strict=True))
+    means = np.asarray(sum(contrast @ table.ratings for contrast, table in zip(contrasts, tables, strict=True)))
     covariances = [table.covariance.copy() for table in tables]
     played = [table.deals.copy() for table in tables]
     chosen: list[Batch] = []
@@ -169,11 +171,11 @@ def neighbours(tables: Sequence[TableState], entries: int) -> list[NDArray[np.fl
     overall = {entry: sum(t.ratings[at[entry]] for t, at in zip(tables, where, strict=True)) for entry in everywhere}
     rows: list[dict[int, dict[int, float]]] = []  # by table, by entry
     ranked = sorted(everywhere, key=lambda entry: -overall[entry])
-    for one, other in zip(ranked, ranked[1:], strict=False):
+    for one, other in pairwise(ranked):
         rows.append({number: {one: 1 / len(tables), other: -1 / len(tables)} for number in range(len(tables))})
     for number, (table, at) in enumerate(zip(tables, where, strict=True)):
         order = sorted(table.players, key=lambda entry: -table.ratings[at[entry]])
-        for one, other in zip(order, order[1:], strict=False):
+        for one, other in pairwise(order):
             if one not in overall or other not in overall:
                 rows.append({number: {one: 1.0, other: -1.0}})
     contrasts = [np.zeros((len(rows), len(table.players))) for table in tables]

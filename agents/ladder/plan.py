@@ -72,4 +72,3 @@ class LadderPlan(DealPlan):
             }
 
         return play
-

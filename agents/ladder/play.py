@@ -34,7 +34,7 @@ Progress = Callable[[Pairing, int], object]
 
 
 def build(entries: Sequence[Entry]) -> None:
-    """Runs the commands that build the programs of ``entries``, each in its folder; raises :class:`AgentError` where one fails."""
+    """Runs the commands that build the programs of ``entries``, each in its folder; raises :class:`AgentError` if one fails."""
     for entry in entries:
         if entry.build is None:
             continue
@@ -45,7 +45,8 @@ def build(entries: Sequence[Entry]) -> None:
         except subprocess.CalledProcessError as error:
             last = (error.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
             raise AgentError(
-                f"The entry {entry.key!r} was not built: {quoted(entry.build)} ended with status {error.returncode}, {quoted(last)}."
+                f"The entry {entry.key!r} was not built: {quoted(entry.build)} ended with status {error.returncode}, "
+                f"{quoted(last)}."
             ) from None
         except (OSError, ValueError) as error:
             raise AgentError(f"The entry {entry.key!r} was not built: {as_sentence(error)}") from None
@@ -104,7 +105,7 @@ def play(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> bool:
-    """Plays until entries have ``deals`` each at each table in the mean, or for some ``seconds``; returns whether all is told apart.
+    """Plays until entries have ``deals`` each at each table in the mean, or for ``seconds``; returns whether all is told apart.
 
     ``progress`` is called after each batch with its pair. Raises :class:`AgentError` for an entry that cannot play, and what
     ``executor`` raises; what has been played is kept.
@@ -119,7 +120,7 @@ def play(
                 told_apart = choice.told_apart
                 wave = _wave(results, choice)
                 if wave:
-                    write_text(path, json.dumps({table: batches for table, batches in wave}) + "\n")
+                    write_text(path, json.dumps(dict(wave)) + "\n")
             if not wave:
                 return told_apart
             for table, batches in wave:
@@ -155,7 +156,7 @@ def _stopped_wave(results: Results) -> list[tuple[str, list[list[Any]]]]:
     content = read_json(path, "list of batches", WorkError)
     try:
         for table, batches in content.items():
-            missing = []
+            missing: list[list[Any]] = []
             for one, other, first, deals in batches:
                 there = results.pairings[table, one, other].deals
                 following = max([there, *(each[2] + each[3] for each in missing if each[:2] == [one, other])])

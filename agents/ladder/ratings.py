@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def ratings_of(results: Results) -> Ratings:
     order = overall.order()
     keys = list(numbers)
     rest = [key for key in keys if numbers[key] not in order]
-    apart = sum(_apart(overall, one, other) for one, other in zip(order, order[1:], strict=False))
+    apart = sum(_apart(overall, one, other) for one, other in pairwise(order))
     return Ratings(columns, [keys[number] for number in order] + rest, len(order), apart)
 
 

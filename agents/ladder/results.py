@@ -40,8 +40,8 @@ class Pairing:
     seed: int
     """Of their deals."""
     batches: list[dict[str, Any]] = field(default_factory=list)
-    """For each the ``first`` deal, the number of ``deals``, the sums of ``advantage``, the digest of the ``gains``, and, where there
-    were any, the ``faults`` of both."""
+    """For each the ``first`` deal, the number of ``deals``, the sums of ``advantage``, the digest of the ``gains``, and the
+    ``faults`` of both, where there were any."""
 
     @property
     def deals(self) -> int:

@@ -43,7 +43,7 @@ def check_values(where: str, values: Mapping[str, Any], required: Mapping[str, t
         kind = kinds[key]
         if type(value) is not kind and not (kind is float and type(value) is int):
             raise ConfigError(f"{where}: {key!r} is {_WORDS[kind]}, not {quoted(value)}.")
-        if kind is str and (not value.strip() or not value.isprintable()):
+        if isinstance(value, str) and (not value.strip() or not value.isprintable()):
             raise ConfigError(f"{where}: {key!r} is one line of text, not {quoted(value)}.")
     for key in required:
         if key not in values:
