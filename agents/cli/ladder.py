@@ -5,10 +5,10 @@
   nainjaune ladder examples/ladder --check my-bot --build --sandbox
 
 DIR has ladder.toml, which says what is measured, and a file in entries/ for each player: a heuristic, a network, a model of
-another library, a program. Batches of deals go to the pairs that teach most about the ranking, until entries have --deals each at each
-table in the mean, or all neighbours are told apart, or --minutes are over. Results are kept in DIR/results: only pairs whose
-entries are new or have changed are played, and a command that was stopped goes on. DIR/site/index.html has the ratings. --deals 0
-only writes it.
+another library, a program. Batches of deals go to the pairs that teach most about the ranking, until entries have --deals each
+at each table in the mean, or all neighbours are told apart, or --minutes are over. Results are kept in DIR/results: only pairs
+whose entries are new or have changed are played, and a command that was stopped goes on. DIR/site/index.html has the ratings.
+--deals 0 only writes it.
 
 --check verifies a submission: ENTRY plays a sample whose records are verified, and a random part of the kept results is played
 again, and has to come out the same to the byte. If not, the exit status is 1. docs/ladder.md says how to submit.

@@ -2,11 +2,11 @@
 
 At one table, the mean advantage of entry i over entry j is ``(r_i - r_j) (1 + d_ij)``. Ratings ``r`` sum up what pairs say, and
 ``d_ij`` is what they cannot: the further two entries are apart, the more it depends on whom they meet. Between ``closer`` and
-``random``, 11 chips apart, pairs miss the ratings by 0.3 chips; near neighbours by hundredths. ``d_ij`` has mean 0 and a standard
-deviation, the *interaction*, that is estimated from how badly the ratings fit (Paule and Mandel, "Consensus values and weighting
-factors", 1982, as in network meta-analysis: Jackson, White and Riley, 2012). A pair weighs ``1 / (v + interaction² (r_i -
-r_j)²)``, where ``v`` is the variance of its mean over deals. So matches against the weakest entries do not decide who is best, and the
-intervals do not promise more than one number can say.
+``random``, 11 chips apart, pairs miss the ratings by 0.3 chips; near neighbours by hundredths. ``d_ij`` has mean 0 and a
+standard deviation, the *interaction*, that is estimated from how badly the ratings fit (Paule and Mandel, "Consensus values and
+weighting factors", 1982, as in network meta-analysis: Jackson, White and Riley, 2012). A pair weighs ``1 / (v + interaction²
+(r_i - r_j)²)``, where ``v`` is the variance of its mean over deals. So matches against the weakest entries do not decide who is
+best, and the intervals do not promise more than one number can say.
 
 Every pair has deals of its own, so that the means of pairs are independent.
 """
@@ -81,8 +81,8 @@ class Standing:
 def deal_variances(played: Sequence[Played], *, wide: bool = True) -> NDArray[np.float64]:
     """Returns the variance of the advantage on one deal for each pair ``(P,)``; that of its mean is this over the deals.
 
-    ``wide``: inflated to the interval of ``stats.differences`` where most deals do not differ. Where fewer than ``ENOUGH``
-    differ, even none, the variance is that of :data:`UNSEEN` more, each as large as those of the pair, or of all pairs here. So entries
+    ``wide``: inflated to the interval of ``stats.differences`` where most deals do not differ. Where fewer than ``ENOUGH`` differ,
+    even none, the variance is that of :data:`UNSEEN` more, each as large as those of the pair, or of all pairs here. So entries
     that play alike are close together, and not equal for certain.
     """
     sizes = sum(side.squares for pair in played for side in pair.advantage.sides)
@@ -139,8 +139,9 @@ def fit(entries: int, played: Sequence[Played], reference: int | None = None) ->
 def _quantile(extra: NDArray[np.float64], variances: NDArray[np.float64], design: NDArray[np.float64]) -> float:
     """Returns the half-width of a 95 % interval in standard errors: Student's t where the interaction is most of the variances.
 
-    It is estimated from the degrees of freedom that pairs leave beyond the ratings, f. Its share s of the variances, ``extra
-    (P,)`` of all of it, then leaves ``f / s²`` (Satterthwaite, "An approximate distribution of estimates of variance components", 1946).
+    It is estimated from the degrees of freedom that pairs leave beyond the ratings, f. Its share s of the variances, ``extra (P,)``
+    of all of it, then leaves ``f / s²`` (Satterthwaite, "An approximate distribution of estimates of variance components",
+    1946).
     """
     free, share = _freedom(design), float(np.mean(extra / (variances + extra)))
     return Z_95 if share == 0 else t_95(min(int(free / share**2), 10**6))
