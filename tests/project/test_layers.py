@@ -35,6 +35,7 @@ LAYERS: dict[str, int] = {
     f"{AGENTS}.arena.*": 6, f"{AGENTS}.report.*": 7, f"{AGENTS}.duplicate_edge": 8,
     f"{AGENTS}.trainers.*": 9, f"{AGENTS}.play.*": 9, f"{AGENTS}.advice.*": 9, f"{AGENTS}.study.*": 9,
     f"{AGENTS}.serve.*": 10, f"{AGENTS}.site.*": 10, f"{AGENTS}.sweeps.*": 10,
+    f"{AGENTS}.ladder.*": 10,
     f"{AGENTS}.publish": 10,
     f"{AGENTS}.cli.*": 11, "train.py": 11, "evaluate.py": 11,
 }  # fmt: skip
@@ -83,7 +84,7 @@ LIBRARIES: dict[str, set[str]] = {
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {f"{AGENTS}.cli.*", f"{AGENTS}.duplicate_edge", f"{ENV}.compiler.compile_notice"},
     "argcomplete": {f"{AGENTS}.cli.*"},
-    "jinja2": {f"{AGENTS}.report.page"},
+    "jinja2": {f"{AGENTS}.report.page", f"{AGENTS}.ladder.page"},
     "markupsafe": {f"{AGENTS}.report.*"},
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
