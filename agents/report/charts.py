@@ -147,9 +147,8 @@ def _bar(bar: Bar, unit: str, signed: bool, scale: Scale, place: float, *, acros
     return tag("g", {}, *parts)
 
 
-def dots(entries: Sequence[tuple[str, Estimate]], unit: str) -> Markup:
+def dots(entries: Sequence[tuple[str, Estimate]], unit: str, *, width: int = 520) -> Markup:
     """Returns a chart with one row per estimate: label, dot with interval, number; coloured by the sign if it is significant."""
-    width = 520
     left, right = 0.38 * width, 0.22 * width
     scale = scale_of([Bar("", 0, estimate) for _, estimate in entries], left + 12, width - right - 12)
     height = len(entries) * ROW + 4
