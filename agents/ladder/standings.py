@@ -82,8 +82,8 @@ def deal_variances(played: Sequence[Played], *, wide: bool = True) -> NDArray[np
     """Returns the variance of the advantage on one deal for each pair ``(P,)``; that of its mean is this over the deals.
 
     ``wide``: inflated to the interval of ``stats.differences`` where most deals do not differ. Where fewer than ``ENOUGH``
-    differ, even none, the variance is that of :data:`UNSEEN` more, each as large as those of the pair, or of all pairs here. So entries
-    that play alike are close together, and not equal for certain.
+    differ, even none, the variance is that of :data:`UNSEEN` more, each as large as those of the pair, or of all pairs here. So
+    entries that play alike are close together, and not equal for certain.
     """
     sizes = sum(side.squares for pair in played for side in pair.advantage.sides)
     differing = sum(pair.advantage.differing for pair in played)
