@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,38 @@ def test_equal_decisions_of_a_deterministic_bot_are_asked_once() -> None:
         assert bot.comments == [SETUP.game.actions[action] for action in chosen]
         bot.act(decisions_of(seed=2), np.random.default_rng(0))
         assert bot.questions == 12
+
+
+def test_only_so_many_answers_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nainjaune_agents.bots.agent.MAX_CACHED", 8)
+    with loaded(lowest(deterministic=True, wants=["features"])) as bot:
+        for seed, asked in ((1, 6), (2, 12), (2, 14), (1, 20)):  # of twelve the last four are kept
+            bot.act(decisions_of(seed=seed), np.random.default_rng(0))
+            assert bot.questions == asked
+
+
+FORKS = f"""
+import os
+import numpy as np
+from nainjaune_agents.loading import load_agent
+from nainjaune_env import Batch, make_setup
+from nainjaune_env.agent import DecisionBatch
+setup = make_setup(players=3)
+bot = load_agent({lowest()!r}, setup)
+decisions = DecisionBatch(Batch(setup, 6, seed=1), np.arange(6))
+child = os.fork()
+answers = [bot.act(decisions, np.random.default_rng(0)).tolist() for _ in range(20)]
+bot.close()
+if child == 0:
+    os._exit(0 if answers == answers[:1] * 20 else 1)
+print(os.waitpid(child, 0)[1], answers == answers[:1] * 20)
+"""
+
+
+def test_a_process_that_was_forked_has_its_own_bot() -> None:
+    """Two would read each other's answers from the same pipes."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], check=True, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "0 True\n"
 
 
 def test_a_bot_that_draws_is_asked_each_time() -> None:
