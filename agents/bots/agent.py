@@ -235,7 +235,10 @@ def bot_agent(name: str, setup: Setup, connect: Callable[[], Connection], settin
 
     Raises :class:`AgentError` if it cannot be started, refuses, does not answer as it must, or wants what the game has not.
     """
-    session = BotSession(connect(), setup)
+    try:
+        session = BotSession(connect(), setup)
+    except (BotFault, AgentError) as error:
+        raise AgentError(f"The bot {quoted(name)} cannot be started. {error}") from None
     try:
         session.greet(settings)
         kind = DistributionBot if session.ready.distribution else BotAgent

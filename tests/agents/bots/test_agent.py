@@ -253,6 +253,10 @@ def test_a_bot_started_again_in_a_round_is_sent_all_plies(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("bot", "said"),
     [
+        (
+            "exec:no-such-program --level 3",
+            "The bot 'exec:no-such-program --level 3' cannot be started. There is no program 'no-such",
+        ),
         (faulty("hang", 0), "cannot play Nain Jaune. No answer came within 0.3 seconds."),
         (faulty("raise", 0), "The program ended with status 1. The end of its log:\na complaint"),
         (lowest(wants=["cards"]), "Expected 'wants' to be a list of features, observation, moves, text, plies, not ['cards']."),
