@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.arena.tournament import tournament
-from nainjaune_agents.bots.agent import BotAgent, DistributionBot
+from nainjaune_agents.bots.agent import DistributionBot
 from nainjaune_agents.bots.faults import MAX_FAULTS
 from nainjaune_agents.bots.settings import FORFEIT
 from nainjaune_agents.loading import load_agent, named_agents
@@ -325,10 +326,12 @@ def test_what_a_bot_is_told_of_the_time_is_what_it_has(tmp_path: Path) -> None:
 
 
 def test_an_agent_is_one_object_for_many_threads() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     with loaded(lowest()) as bot, ThreadPoolExecutor(4) as pool:
         batches = [decisions_of(seed=seed) for seed in range(12)]
-        answers = pool.map(lambda decisions: bot.act(decisions, np.random.default_rng(0)).tolist(), batches)
-        assert [*answers] == [LOWEST.act(decisions, np.random.default_rng(0)).tolist() for decisions in batches]
-        assert isinstance(bot, BotAgent)
+
+        def act(decisions: DecisionBatch) -> tuple[list[int], list[str | None]]:
+            return bot.act(decisions, np.random.default_rng(0)).tolist(), bot.comments
+
+        for decisions, (actions, comments) in zip(batches, pool.map(act, batches), strict=True):
+            assert actions == LOWEST.act(decisions, np.random.default_rng(0)).tolist()
+            assert comments == [SETUP.game.actions[action] for action in actions]
