@@ -208,9 +208,11 @@ class ProcessConnection:
             word, _, number = self._socket.recv(64).decode().partition(" ")
         except OSError:
             word, number = "", ""
-        until = time.monotonic() + 1.0
-        while word and not self._log_ended and time.monotonic() < until:  # all that could write has ended
-            self._read_log()
+        until, last_words = time.monotonic() + 1.0, select.poll()
+        last_words.register(self._stderr, select.POLLIN)
+        while word and not self._log_ended and (left := until - time.monotonic()) > 0:  # all that can write is being ended
+            if last_words.poll(left * 1000):
+                self._read_log()
         if word == "start":
             return self._fault(Fault.EXIT, f"{quoted(self._command)} cannot be started: {os.strerror(int(number))}.")
         if word == "exit" and number.lstrip("-").isdecimal():
