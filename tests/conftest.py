@@ -26,7 +26,7 @@ BUDGETS = {
     "agents": 8,
     "agents/advice": 20,
     "agents/arena": 12,
-    "agents/bots": 25,
+    "agents/bots": 55,
     "agents/cli": 55,
     "agents/cuda": 30,
     "agents/distributed": 32,
