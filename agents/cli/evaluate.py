@@ -152,6 +152,7 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
 
     from ..arena.matches import record_matches
     from ..arena.tournament import TournamentPlan, play_tournament
+    from ..bots.counting import BotCounts
     from ..report.text import text_table
 
     if args.out is not None:
@@ -168,7 +169,7 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
     if args.records is not None:
         with progress_bar(total=args.matches, unit="match") as bar:
             write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
-        print(f"Records of {args.matches} matches: {printable(str(args.records))}")
+        print("\n".join([f"Records of {args.matches} matches: {printable(str(args.records))}", *BotCounts.taken(agents).lines()]))
     plan = TournamentPlan(
         setup,
         tuple(agent.name for agent in agents),
