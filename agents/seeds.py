@@ -21,6 +21,7 @@ class Stream(IntEnum):
     MATCH_DUPLICATE = 9
     SERVE = 10
     PUZZLES = 11
+    LADDER = 12
 
 
 def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:

@@ -12,6 +12,7 @@ import pytest
 
 from nainjaune_agents.cli import export
 from nainjaune_agents.cli.main import main
+from nainjaune_env.core.extras import install_command
 
 WRITE = ["export", "zoo:strong", "--onnx", "strong.onnx", "--preset", "djeco", "--players", "4"]
 
@@ -62,6 +63,15 @@ def test_mistakes_are_sentences_and_write_nothing(folder: Path, capsys: pytest.C
         assert says in capsys.readouterr().err
     assert [path.name for path in folder.glob("*onnx*")] == ["there.onnx"]
     assert (folder / "there.onnx").read_bytes() == b"mine"
+
+
+def test_onnx_is_named_where_it_is_missing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    monkeypatch.delitem(sys.modules, "nainjaune_agents.nets.onnx_export", raising=False)
+    assert main(WRITE) == 2
+    assert f"the package 'onnx', which is not installed: {install_command('onnx')}." in capsys.readouterr().err
 
 
 def exit_status(words: list[str]) -> object:

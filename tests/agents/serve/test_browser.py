@@ -162,8 +162,8 @@ def check_axe(page: Page) -> None:
     """axe-core finds nothing; it is run apart from the page's security policy."""
     page.wait_for_selector("h1")
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run().then((found) => found.violations.map((each) => [each.id, each.nodes[0].html]))")
-    assert found == []
+    violations = page.evaluate("axe.run().then((found) => found.violations.map((each) => [each.id, each.nodes[0].html]))")
+    assert violations == []
 
 
 def wait_for_turn(page: Page) -> str:

@@ -1,0 +1,1 @@
+"""A ladder: a folder of entries, rated by duplicate play between them (docs/ladder.md)."""

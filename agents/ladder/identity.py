@@ -1,0 +1,94 @@
+"""What decides how an entry plays: a result is kept as long as this is the same for both of its entries.
+
+These are the name of its agent, the files that it names (a network, a Python file, a program or the sources it is built from),
+and the sources of this package that play: the rules of the game, and for a heuristic or a search those of these. Other sources
+are left out on purpose, or every change to the package would have everything played again. ``nainjaune ladder --check`` finds
+what this misses, by playing a random part again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+
+import nainjaune_env
+from nainjaune_env.core.atomic_files import digest
+from nainjaune_env.core.errors import AgentError, as_sentence, quoted
+from nainjaune_env.core.spec import Setup
+
+from ..distributed.identity import weights_path
+from ..external import is_external, loader_of
+from ..loading import base_name, named_agents
+from .entries import Entry
+
+ENV, AGENTS = Path(nainjaune_env.__file__).parent, Path(__file__).parents[1]
+
+
+def identity(entry: Entry, setup: Setup) -> str:
+    """Returns the SHA-256 of what decides how ``entry`` plays at tables with ``setup``, 32 hexadecimal digits.
+
+    Raises :class:`AgentError` where one of its files is missing.
+    """
+    name = entry.located
+    files = _files(entry, name, setup)
+    content = {
+        "agent": entry.agent,
+        "build": entry.build,
+        "files": {_name(path, entry.folder): digest(path) for path in files},
+        "sources": _digest_of(_sources(name, setup, weights=bool(files))),
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _files(entry: Entry, name: str, setup: Setup) -> list[Path]:
+    """Returns the files of an entry, whose agent is called ``name`` here."""
+    base = base_name(name)
+    if entry.build is not None:
+        made = {path.resolve() for path in _external_files(entry, base)}
+        words = [entry.folder / word for word in shlex.split(entry.build)]
+        sources = [path for path in words if path.is_file() and path.resolve() not in made]
+        if not sources:
+            raise AgentError(f"The entry {entry.key!r} is built by {quoted(entry.build)}, which names no file of its folder.")
+        return sources
+    if base not in named_agents(setup.game.name) and is_external(base):
+        files = _external_files(entry, base)
+    else:
+        weights = weights_path(name, setup)
+        files = [] if weights is None else [weights]
+    for path in files:
+        if not path.is_file():
+            raise AgentError(f"The entry {entry.key!r} plays by a file that is not there: {str(path)!r}.")
+    return files
+
+
+def _external_files(entry: Entry, base: str) -> list[Path]:
+    try:
+        return loader_of(base).files(base) if is_external(base) else []
+    except OSError as error:
+        raise AgentError(f"The entry {entry.key!r} plays by a file that cannot be read: {as_sentence(error)}") from None
+
+
+def _name(path: Path, folder: Path) -> str:
+    """Returns a name that is the same on every machine."""
+    path, folder = path.resolve(), folder.resolve()
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+
+
+def _sources(name: str, setup: Setup, *, weights: bool) -> list[Path]:
+    game = setup.game.name
+    paths = [*(ENV / "games" / game).glob("*.py")]
+    heuristic = AGENTS / "heuristics" / f"{game}.py"
+    if heuristic.is_file() and (base_name(name) in named_agents(game) or "@" in name):
+        paths.append(heuristic)
+    if "@" in name:
+        paths += (AGENTS / "search").glob("*.py")
+    if weights:
+        paths += (AGENTS / "nets" / "inference").glob("*.py")
+    return sorted(paths)
+
+
+def _digest_of(paths: Iterable[Path]) -> str:
+    return hashlib.sha256("\n".join(f"{path.parent.name}/{path.name} {digest(path)}" for path in paths).encode()).hexdigest()
