@@ -47,6 +47,20 @@ class BotSettings:
         """Returns the settings as JSON values."""
         return asdict(self)
 
+    def to_words(self) -> list[str]:
+        """Returns the arguments of commands that say what differs from the defaults."""
+        usual, words = BotSettings(), []
+        if self.on_fault != usual.on_fault:
+            words += ["--on-fault", self.on_fault]
+        names = ("decision_seconds", "round_seconds", "start_seconds")
+        clocks = dict(zip(("--bot-seconds", "--bot-round-seconds", "--bot-start-seconds"), names, strict=True))
+        if not any(getattr(self, name) for name in names):
+            clocks = {"--bot-seconds": names[0]}  # 0 stops them all
+        for option, name in clocks.items():
+            if getattr(self, name) != getattr(usual, name):
+                words += [option, f"{getattr(self, name) or 0:g}"]
+        return [*words, "--sandbox"] if self.sandbox else words
+
 
 _current = [BotSettings()]
 

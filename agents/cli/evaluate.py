@@ -5,8 +5,8 @@
   nainjaune evaluate --agents lowest runs/first --out results \\
       --records matches.jsonl --matches 50
 
-An agent is the name of a heuristic (see nainjaune agents) or the folder of a run; runs/first@sample draws from the policy instead
-of playing the likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every
+An agent is the name of a heuristic (see nainjaune agents), the folder of a run, or a player from elsewhere such as exec:./bot
+(docs/command_line.md); runs/first@sample draws from the policy instead of playing the likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every
 ordered pair, a hero sits in each seat in turn, in a field of the other agent, on the same deals. The edge is the hero's payoff
 minus what the field gets in that seat on that deal. The table of edges is printed; --out gets results.html (who is stronger, and
 how they play), .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the
@@ -28,9 +28,9 @@ same cards whichever agents play. docs/evaluation.md says what that means.
   nainjaune evaluate --agents zoo:strong@search=50 closer --workers 8 \\
       --chunk 64 --out results
 
---workers N plays in N processes, and --cluster ADDRESS on a Ray cluster, with the same results to the last byte for every N. Both
-keep each finished shard in --out until the results are there: after Ctrl-C the same command goes on from them, without --records,
-whose file is complete by then. --shard I/N plays one part in N, for job arrays, and nainjaune merge puts them together.
+--workers N plays in N processes, and --cluster ADDRESS on a Ray cluster, with the same results to the last byte for every N. With
+these, or a player from elsewhere, each finished shard is kept in --out until the results are there: after Ctrl-C or an error the
+same command goes on from them, without --records, whose file is complete by then. --shard I/N plays one part in N, for job arrays, and nainjaune merge puts them together.
 docs/scale.md has more.
 
 --device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so
@@ -152,6 +152,7 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
 
     from ..arena.matches import record_matches
     from ..arena.tournament import TournamentPlan, play_tournament
+    from ..bots.counting import BotCounts
     from ..report.text import text_table
 
     if args.out is not None:
@@ -168,7 +169,7 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
     if args.records is not None:
         with progress_bar(total=args.matches, unit="match") as bar:
             write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
-        print(f"Records of {args.matches} matches: {printable(str(args.records))}")
+        print("\n".join([f"Records of {args.matches} matches: {printable(str(args.records))}", *BotCounts.taken(agents).lines()]))
     plan = TournamentPlan(
         setup,
         tuple(agent.name for agent in agents),

@@ -104,6 +104,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     """The tree, CFR+, and the agents."""
     import numpy as np
 
+    from ..bots.counting import BotCounts
     from ..exact import solver
     from ..exact.cfr import cfr_plus
     from ..exact.policy import tabular
@@ -178,6 +179,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
         lines += ["", _table(setup, rows, centred=task.objective == CENTRED)]
     if args.out is not None:  # before the lines are printed, which may be lost
         lines += ["", _write(args.out, content | {"agents": rows})]
+    lines += BotCounts.taken(agents).lines()
     print("\n".join(lines), end="\n" if lines else "")
     return 0
 

@@ -105,6 +105,7 @@ def _written(args: argparse.Namespace) -> Record:
 def _played(args: argparse.Namespace) -> Record:
     """Returns the record of a new round between the agents."""
     from ..arena.matches import record_round
+    from ..bots.counting import BotCounts
     from ..loading import load_agent, use_threads
 
     if not args.agents:
@@ -116,7 +117,11 @@ def _played(args: argparse.Namespace) -> Record:
     if len(args.agents) > setup.players:
         raise AgentError(f"There are {setup.players} seats, too few for {len(args.agents)} agents.")
     use_threads(1)
-    return record_round(setup, [load_agent(name, setup) for name in args.agents], seed=seed)
+    agents = [load_agent(name, setup) for name in args.agents]
+    record = record_round(setup, agents, seed=seed)
+    for line in BotCounts.taken(agents).lines():
+        print(line)
+    return record
 
 
 def _film(args: argparse.Namespace, pictures: list[str]) -> None:

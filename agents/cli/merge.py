@@ -20,6 +20,7 @@ from typing import Any
 from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
 from nainjaune_env.core.printable import printable
 
+from ..bots.settings import BotSettings, use_bot_settings
 from .progress import progress_bar
 from .workers import remove_shards
 
@@ -53,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
     kinds: dict[str, Any] = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan, StudyPlan)}
     if run["kind"] not in kinds:
         raise WorkError(unknown_name_message("kind of run", run["kind"], kinds))
+    if "bots" in run:  # the report names them
+        use_bot_settings(BotSettings(**run["bots"]))
     plan: TournamentPlan | VersusPlan | StudyPlan = read_plan(kinds[run["kind"]], run["plan"], repr(str(folder)))
     if isinstance(plan, StudyPlan):
         from ..study.parts import write_parts

@@ -4,8 +4,8 @@
   nainjaune serve
   # people on your network join by the invitations that the page shows
   nainjaune serve --host 0.0.0.0 --port 8000
-  # a trained run may be seated too
-  nainjaune serve --agents runs/first
+  # a trained run and another program may be seated too
+  nainjaune serve --agents runs/first 'exec:./bot --level 3'
 
 The page makes tables: game, rules, seats, who plays. Each person at a table has a link of their own, and spectators have one.
 What is played is kept in --data: a server that was stopped or killed goes on where it was, and all links stay valid. Whoever has
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--days", type=number(0, 36500), default=DAYS, help="remove tables older than this number of days (default: %(default)g)"
     )
     parser.add_argument(
-        "--agents", nargs="+", default=[], metavar="AGENT", help="agents that may be seated besides those of the package, as runs"
+        "--agents", nargs="+", default=[], metavar="AGENT", help="agents that may be seated besides those of the package: runs, bots"
     )
     parser.add_argument(
         "--new-link", action="store_true", help="print a new link that makes tables; all earlier ones are valid no longer"

@@ -39,6 +39,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
+from ..bots.settings import bot_settings
 from ..provenance import setup_words
 from .arguments import add_seed_argument, add_threads_argument, integer, number
 from .bot_options import add_bot_arguments
@@ -184,6 +185,8 @@ def _plan(args: argparse.Namespace, setup: Setup) -> tuple[StudyPlan, list[Agent
 
 def _command(args: argparse.Namespace, setup: Setup) -> str:
     """Returns the command that reproduces the files, with all defaults written out."""
+    from ..external import is_bot
+
     number = ["--matches", str(args.matches)] if args.rounds is None else ["--rounds", str(args.rounds)]
     command = ["nainjaune", "study", "--agents", *args.agents, *setup_words(setup), *number]
     command += ["--seed", str(args.seed), "--first", str(args.first), "--seating", args.seating]
@@ -196,6 +199,8 @@ def _command(args: argparse.Namespace, setup: Setup) -> str:
         command += ["--search", str(args.search), "--search-share", f"{args.search_share!r}", "--search-by", by]
     if args.chunk is not None:
         command += ["--chunk", str(args.chunk)]
+    if any(map(is_bot, [*args.agents, args.search_by or ""])):
+        command += bot_settings().to_words()
     return shlex.join([*command, "--out", "study"])
 
 

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nainjaune_env.core.printable import printable
 
 from ..arena.tournament import Result
+from ..bots.settings import bot_settings
 from ..provenance import setup_words
 from ..task import DEFAULT_TASK, task_words
 from .charts import dots
@@ -80,6 +81,8 @@ def command(result: Result) -> str:
         arguments += ["--no-ratings"]
     if result.plan.chunk is not None:
         arguments += ["--chunk", str(result.plan.chunk)]
+    if result.bots.by_agent:
+        arguments += bot_settings().to_words()
     return shlex.join([*arguments, "--out", "results"])
 
 

@@ -99,7 +99,9 @@ def test_faults_are_counted_in_all_that_is_printed_and_written(capfd: Capture) -
     ):
         faults = faults_in(output(capfd, command, faulty), faulty)
         assert json.loads(Path(file).read_text(encoding="utf-8"))["bots"][faulty]["faults"]["exit"] == faults > 0
-    assert "Faults of bots" in Path("a/results.html").read_text(encoding="utf-8")
+    page = Path("a/results.html").read_text(encoding="utf-8")
+    assert "Faults of bots" in page
+    assert "--on-fault forfeit" in page  # of the command that repeats it
 
 
 def test_a_tournament_that_a_bot_has_stopped_goes_on(capfd: Capture) -> None:

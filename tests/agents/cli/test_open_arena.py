@@ -30,7 +30,7 @@ def results(folder: str, name: str) -> Any:
     return json.loads(json.dumps(held).replace(json.dumps(name), '"the bot"'))
 
 
-@pytest.mark.slow
+@pytest.mark.scripts
 def test_players_of_every_kind_are_rated_as_written(capfd: Capture) -> None:
     sb3 = pytest.importorskip("sb3_contrib")
     if shutil.which("gcc") is None:
