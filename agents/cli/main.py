@@ -54,8 +54,8 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, merge, play, serve, advise, analyse, puzzles, exact,
-    exploit, record, film, view, study, zoo, export, wasm, network, play_site,
+    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, merge, play, serve, advise, analyse, puzzles,
+    exact, exploit, record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
 
