@@ -1,4 +1,4 @@
-"""Options as data: frozen dataclasses whose fields have a meaning and bounds, and choices ``{name, **arguments}`` among them.
+"""Options as data: frozen dataclasses whose fields have a meaning and bounds, and choices ``{name, **arguments}``.
 
 A choice is one of several classes of arguments by name, such as a network or an optimizer. It is written as a mapping, in YAML,
 in checkpoints and in Python, and :class:`Choice` checks and completes it.
@@ -52,7 +52,7 @@ class Choice:
     """Returns the dataclass of the arguments of one of ``names``."""
 
     def build(self, value: Any, default: Mapping[str, Any] | None = None) -> Any:
-        """Returns the arguments in ``value``, an instance of their class; one that it lacks is that of ``default``, if it has it.
+        """Returns the arguments in ``value``, an instance of their class; a missing one is taken from ``default``, if it has it.
 
         Raises :class:`ConfigError` for an unknown name or argument, and for a value of the wrong type or out of bounds.
         """

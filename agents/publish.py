@@ -123,9 +123,9 @@ def publish(
     ``progress`` is called with the number of deals done, in all ``deals`` for each setup, each of the ``tasks`` and each agent
     it is rated ``against``.
     Raises :class:`AgentError` for a ``name`` that cannot be a folder's, :class:`ConfigError` if the player has a file for these
-    tables already, if too few deals differ for an interval, if an agent in ``against`` stands twice or comes from elsewhere, or if the run was made with
-    files that differ from its commit, unless ``local_changes`` allows it (nobody could make it again), and
-    :class:`CheckpointError` if the run is not finished or does not play there.
+    tables already, if too few deals differ for an interval, if an agent in ``against`` stands twice or comes from elsewhere, or
+    if the run was made with files that differ from its commit, unless ``local_changes`` allows it (nobody could make it again),
+    and :class:`CheckpointError` if the run is not finished or does not play there.
     """
     check_player_name(name)
     checkpoint = load_checkpoint(run)

@@ -22,7 +22,7 @@ from nainjaune_agents.distributed.units import WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.trainers import expert, ppo
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.labels import Labels, ShardId, load_labels, save_labels
+from nainjaune_agents.trainers.labels import LabelFile, Labels, load_labels, save_labels
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.registry import make_setup
 
@@ -160,13 +160,13 @@ def label_seconds() -> Measured:
         trainer = expert.Trainer(build(expert.Config, values), Path(folder))
         trainer.label(0, trainer.experts())  # compiles
         seconds, labels = processor_seconds(lambda: trainer.label(1, trainer.experts()))
-        path, merges, shard_id = Path(folder) / "labels.npz", [], ShardId(trainer.labels_run, trainer.iteration, 1)
+        path, merges, label_file = Path(folder) / "labels.npz", [], LabelFile(trainer.labels_run, trainer.iteration, 1)
         for count in (few, shard):
             part = Labels(**{f.name: getattr(labels, f.name)[:count] for f in fields(Labels)})
 
             def merge(part: Labels = part) -> None:
-                save_labels(path, part, trainer.setup, shard_id)
-                load_labels(path, trainer.setup, shard_id, count=len(part))
+                save_labels(path, part, trainer.setup, label_file)
+                load_labels(path, trainer.setup, label_file, count=len(part))
 
             merges.append(float(np.median([processor_seconds(merge)[0] for _ in range(5)])))
         size = path.stat().st_size / shard

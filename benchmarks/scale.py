@@ -155,11 +155,11 @@ def label_seconds(options: argparse.Namespace, case: str, *, small: bool = False
     with tempfile.TemporaryDirectory() as folder:
         trainer = expert.Trainer(config, Path(folder), expert.executor_of(config))
         began = time.perf_counter()
-        while missing := [number for number in range(shards) if not trainer.shard_path(0, number).exists()]:
-            trainer.make_shards(missing)
+        while missing := [number for number in range(shards) if not trainer.label_path(0, number).exists()]:
+            trainer.make_label_files(missing)
         took = time.perf_counter() - began
         trainer.close()
-        return took, "".join(digest(trainer.shard_path(0, number)) for number in range(shards))
+        return took, "".join(digest(trainer.label_path(0, number)) for number in range(shards))
 
 
 def in_turn(part: str, options: argparse.Namespace) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def players() -> list[Player]:
 def results(player: Player) -> dict[str, Any]:
     """Returns the entry of one file in the model index: its edge in each field that it was rated in."""
     game = get_game(player.card.game)
-    found = []
+    entries = []
     for rating in player.card.ratings:
         where = f"{game.title} ({rating.table})"
         metric = {
@@ -50,8 +50,8 @@ def results(player: Player) -> dict[str, Any]:
             f"(95 %, {rating.deals} deals, seed {rating.seed})",
             "value": rating.mean,
         }
-        found.append({"task": {"type": TASK}, "dataset": {"type": game.name, "name": where}, "metrics": [metric]})
-    return {"name": f"{PLAYER}/{player.path.stem}", "results": found}
+        entries.append({"task": {"type": TASK}, "dataset": {"type": game.name, "name": where}, "metrics": [metric]})
+    return {"name": f"{PLAYER}/{player.path.stem}", "results": entries}
 
 
 def model_card() -> str:

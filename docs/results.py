@@ -27,8 +27,8 @@ def rate_rows() -> list[list[str]]:
 
     def rates(**fields: str | int) -> list[float]:
         """Returns the rates, one a repeat, of the only case with these fields."""
-        (found,) = (case["rates"] for case in cases if fields.items() <= case.items())
-        return list(found)
+        (case_rates,) = (case["rates"] for case in cases if fields.items() <= case.items())
+        return list(case_rates)
 
     def ours(name: str, threads: int) -> list[float]:
         return rates(library="ours", preset="djeco", name=name, tables=TABLES, threads=threads)

@@ -3,8 +3,10 @@
     python examples/maskable_ppo_self_play.py
 
 The environment is made with ``opponents="self"``; ``SelfPlayBuffer`` computes the advantages of each seat from its own decisions.
-All else is Stable-Baselines3's. After a few minutes on one core the player is measured on new deals against ``closer``, the best
-heuristic, by duplicate play.
+All else is Stable-Baselines3's. After some minutes on one core the player is saved, and measured on new deals against ``closer``,
+the best heuristic, by duplicate play. Its name is then ``sb3:self_play.zip`` in every command:
+
+    nainjaune evaluate --agents sb3:self_play.zip closer --preset djeco --players 4
 """
 
 from __future__ import annotations
@@ -17,12 +19,14 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from nainjaune_agents.arena.duplicate import Duplicate, Edge
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents import edge
 from nainjaune_agents.trainers.maskable_ppo import payoff_spread
 from nainjaune_agents.trainers.sb3 import NetPolicy, RewardUnit, SelfPlayBuffer
-from nainjaune_env.agent_adapters import ModelAgent
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
+
+TABLES: dict[str, Any] = {"preset": "djeco", "players": 4}
+UNSAVED = ["rollout_buffer_class", "rollout_buffer_kwargs"]
+"""What a file is without: the environment cannot be pickled."""
 
 
 def falling(first: float, last: float) -> Callable[[float], float]:
@@ -46,7 +50,7 @@ class Entropy(BaseCallback):
 
 def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: Sequence[int] = (256, 256)) -> MaskablePPO:
     """Returns a new model on ``tables`` of four seats that all learn; ``steps`` decisions at each make a rollout."""
-    tables_of_four = SeatVecEnv(tables, "djeco", 4, opponents="self")
+    tables_of_four = SeatVecEnv(tables, **TABLES, opponents="self")
     tables_of_four.seed(seed)
     venv = RewardUnit(tables_of_four, payoff_spread(tables_of_four.setup, seed))
     network: dict[str, Any] = {"layout": tables_of_four.setup.layout, "arch": {"name": "mlp", "hidden": [*hidden]}}
@@ -57,25 +61,20 @@ def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: Sequen
     )  # fmt: skip
 
 
-def measure(model: MaskablePPO, against: str, deals: int, seed: int) -> Edge:
-    """Returns the model's edge over a field of the agent ``against``."""
-    setup = model.get_env().get_attr("setup", 0)[0]  # type: ignore[union-attr]
-    return Duplicate(setup, [ModelAgent(model, "model"), load_agent(against, setup)], seed=seed).edge(0, 1, deals)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Trains, and prints the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--decisions", type=int, default=97 * 512 * 96, help="decisions to train on (4767744)")
     parser.add_argument("--deals", type=int, default=4000, help="deals to measure on (4000)")
     parser.add_argument("--seed", type=int, default=1, help="of the tables and the network (1)")
+    parser.add_argument("--out", default="self_play.zip", help="where the model is saved (self_play.zip)")
     parser.add_argument("--tables", type=int, default=512, help="tables in parallel (512)")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     model = make_model(options.tables, seed=options.seed)
     model.learn(options.decisions, callback=Entropy(falling(0.1, 0.005)))
-    edge = measure(model, "closer", options.deals, seed=10_000 + options.seed)
-    print(f"edge over closer, in chips a round: {edge.mean:+.3f} ± {edge.ci95:.3f} (95 %, {options.deals} deals)")
+    model.save(options.out, exclude=UNSAVED)
+    print(edge(f"sb3:{options.out}", "closer", options.deals, seed=10_000 + options.seed, **TABLES))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nainjaune_env.envs.registration import register
 
 if TYPE_CHECKING:
+    from nainjaune_env.agent_adapters import as_agent
     from nainjaune_env.core.errors import NainJauneError
     from nainjaune_env.engine.batch import Batch, make_batch
     from nainjaune_env.envs.opponents import Pool
@@ -27,6 +28,7 @@ __all__ = [
     "NainJauneError",
     "Pool",
     "__version__",
+    "as_agent",
     "env",
     "game_names",
     "get_game",
@@ -40,6 +42,7 @@ _HOMES = {
     "Batch": "engine.batch",
     "NainJauneError": "core.errors",
     "Pool": "envs.opponents",
+    "as_agent": "agent_adapters",
     "env": "envs.pettingzoo_aec",
     "game_names": "registry",
     "get_game": "registry",

@@ -58,7 +58,7 @@ class DecisionBatch:
     @cached_property
     def seat(self) -> NDArray[np.int64]:
         """The seats to act, ``(K,)``."""
-        return self._batch.seat[self.index]
+        return self._batch.tables["seat"][self.index].astype(np.int64)
 
     @cached_property
     def observation(self) -> NDArray[np.uint8]:
@@ -222,6 +222,7 @@ class RecurrentStates:
         shape = (batch.num_tables, batch.num_players)
         kinds = [agent.state_dtype(batch.setup) if isinstance(agent, RecurrentAgent) else None for agent in agents]
         self._rows = [np.zeros(shape, kind) if kind is not None and kind.itemsize else None for kind in kinds]
+        self._kept = [rows for rows in self._rows if rows is not None]
         self._deals = batch.deals.copy()
         self._reads = [needs_history(agent) for agent in agents]
         if any(self._reads):
@@ -230,8 +231,8 @@ class RecurrentStates:
     def decision_batch(self, number: int, index: NDArray[np.int64]) -> DecisionBatch:
         """Returns the decisions of agent ``number`` at the tables ``index``; call :meth:`keep` after it has acted."""
         rows = self._rows[number]
-        state = None if rows is None else rows[index, self._batch.seat[index]]
-        return DecisionBatch(self._batch, index, state, self._reads[number])
+        decisions = DecisionBatch(self._batch, index, None, self._reads[number])
+        return decisions if rows is None else replace(decisions, _state=rows[index, decisions.seat])
 
     def keep(self, number: int, decisions: DecisionBatch) -> None:
         """Stores ``decisions.state`` of agent ``number``; call it before the next step."""
@@ -241,12 +242,13 @@ class RecurrentStates:
 
     def stepped(self) -> None:
         """Resets the states where a new round has begun; call it after each step of the batch."""
+        if not self._kept:
+            return
         begun = np.flatnonzero(self._batch.deals != self._deals)
         if begun.size:
             self._deals[begun] = self._batch.deals[begun]
-            for rows in self._rows:
-                if rows is not None:
-                    rows[begun] = np.zeros((), rows.dtype)
+            for rows in self._kept:
+                rows[begun] = np.zeros((), rows.dtype)
 
 
 class SeatAssignment:
@@ -269,15 +271,20 @@ class SeatAssignment:
         self._rng_of = rng_of
         self._states = RecurrentStates(batch, agents)
 
+    def at_turn(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns the numbers of the agents to act at the tables ``index``, ``(K,)``; -1 for empty seats."""
+        numbers: NDArray[np.int64] = self.seats[index, self._batch.tables["seat"][index]]
+        return numbers
+
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the actions of the agents to act at the tables ``index``, ``(K,)``; 0 for empty seats.
 
         Raises :class:`AgentError` if an agent returns anything but one legal action, a whole number, for each decision.
         """
-        to_act = self.seats[index, self._batch.seat[index]]
+        at_turn = self.at_turn(index)
         actions = np.zeros(len(index), np.int64)
         for number, agent in enumerate(self.agents):
-            where = np.flatnonzero(to_act == number)
+            where = np.flatnonzero(at_turn == number)
             if where.size:
                 decisions = self._states.decision_batch(number, index[where])
                 refusal = f"The agent {agent.name!r} was asked for one whole number a decision, and gave"

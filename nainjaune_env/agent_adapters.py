@@ -77,8 +77,11 @@ class ModelAgent:
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[Any]:
         """Returns the model's actions."""
-        masks = {"action_masks": decisions.mask} if self._takes_masks else {}
-        return np.asarray(self.model.predict(decisions.observation, deterministic=True, **masks)[0])
+        return np.asarray(self.model.predict(decisions.observation, deterministic=True, **self.masks(decisions.mask))[0])
+
+    def masks(self, mask: NDArray[np.bool_] | None) -> dict[str, Any]:
+        """Returns ``mask`` as the keyword of ``predict``, where it takes it."""
+        return {"action_masks": mask} if self._takes_masks else {}
 
 
 class TorchAgent:
@@ -207,8 +210,10 @@ def as_agent(player: object, setup: Setup, name: str | None = None, *, batched: 
         return as_agent(made, setup, name, batched=batched)
     if callable(getattr(player, "act", None)):
         return named(player, name)
-    if isinstance(player, Model) and _binds(player.predict, None, deterministic=True):
-        return ModelAgent(player, name)
+    if isinstance(player, Model):
+        model = ModelAgent(player, name)
+        if _binds(player.predict, None, deterministic=True, **model.masks(None)):
+            return model
     if isinstance(player, Model) and not _is_module(player):
         raise AgentError(f"A model as a player has predict(observation, deterministic=…), unlike that of {quoted(player)}.")
     if _is_module(player):

@@ -31,6 +31,7 @@ BUDGETS = {
     "agents/cuda": 30,
     "agents/distributed": 32,
     "agents/exact": 10,
+    "agents/external": 15,
     "agents/heuristics": 8,
     "agents/ladder": 15,
     "agents/nets": 12,

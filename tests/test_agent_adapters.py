@@ -65,9 +65,9 @@ class Callable_:
 
 
 class LikeSB3:
-    """A model that takes masks."""
+    """A model that takes masks, and must have them."""
 
-    def predict(self, observation: Any, state: Any = None, deterministic: bool = False, action_masks: Any = None) -> Any:
+    def predict(self, observation: Any, deterministic: bool, action_masks: Any) -> Any:
         assert deterministic
         return action_masks.argmax(axis=1), None
 

@@ -42,7 +42,7 @@ GROUP = 64
 FIRST_SHOWN = 32
 """Determinizations of the first wave where somebody looks on."""
 MAX_DEALS = 50_000
-"""Most determinizations of a position, whatever the requested error."""
+"""Maximum number of determinizations of a position."""
 HOPELESS = 4.0
 """An action is dropped when it is more than this many standard errors behind the best one."""
 COARSE = 4.0
@@ -51,7 +51,7 @@ COARSE = 4.0
 
 Number = TypeVar("Number", bound=np.generic)
 Map = Callable[..., Iterable[NDArray[np.float64]]]
-"""``map``, or that of an executor."""
+"""``map``, or an executor's ``map``."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Advice:
     error: NDArray[np.float64]
     """Standard errors of the means."""
     behind: NDArray[np.float64]
-    """Mean of the best action minus that of each action, over the determinizations of both; 0 for the best action."""
+    """Mean of the best action minus the mean of each action, over the determinizations of both; 0 for the best action."""
     behind_error: NDArray[np.float64]
     """Standard errors of ``behind``."""
 
@@ -124,7 +124,7 @@ class Precision:
         # ratio of the intervals to the requested ones
         short = np.where(left, Z_95 * np.where(hopeless, value_error / COARSE, decides) / self._error, -np.inf)
         remaining = left & (~hopeless | (short > 1))
-        # first those that need fewer determinizations, which count for the others too
+        # positions that need fewer determinizations come first; these count for the others too
         coarse = hopeless & remaining
         widest = np.where(np.where(coarse.any(axis=1, keepdims=True), coarse, ~hopeless), short, -np.inf).max(axis=1)
         deals = np.minimum(np.ceil(had * widest**2), self._deals).astype(np.int64)

@@ -23,7 +23,7 @@ class Column(NamedTuple):
     """One number of the outcome of a round for the advised seat."""
 
     name: str
-    """``payoff`` (from the decision on), the name of a prospect, or that of the account."""
+    """``payoff`` (from the decision on), or the name of a prospect or of the account."""
     part: int
     """Number of the part; 0 if it has none."""
 

@@ -21,9 +21,9 @@ MAX_REASONS = 3
 
 
 def clear(difference: NDArray[np.float64], error: NDArray[np.float64], *, tests: int | None = None) -> NDArray[np.bool_]:
-    """Returns which differences of a family ``(N,)`` are significant, all together at 5 %; not those that are NaN.
+    """Returns which differences of a family ``(N,)`` are significant, all together at 5 %; NaN is not.
 
-    ``tests`` is that of :func:`~nainjaune_agents.stats.multiple_testing.holm`.
+    ``tests`` as in :func:`~nainjaune_agents.stats.multiple_testing.holm`.
     """
     statistics = np.full(difference.shape, np.nan)
     certain = (error == 0) & (difference != 0)

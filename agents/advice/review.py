@@ -67,7 +67,7 @@ class Decision:
     best: int
     """The best move found."""
     regret: float
-    """Its expected payoff minus that of the move played, in the game's unit; 0 if they are the same."""
+    """Its expected payoff minus the played move's, in the game's unit; 0 if they are the same."""
     error: float
     """Its standard error."""
     advice: Advice | None
@@ -85,7 +85,7 @@ def review(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> list[Decision]:
-    """Reviews the decisions ``picks``, which are in the order of their matches.
+    """Reviews the decisions ``picks``, given in the order of their matches.
 
     ``adviser(setup)`` returns the adviser for a setup. Moves are tried in ``choosing`` determinizations, those far behind in
     fewer, and the best and the one played in ``measuring`` others. The best move of a decision, its regret and error depend on
@@ -109,9 +109,9 @@ def compare(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[NDArray[np.int64], Advice]:
-    """Returns the best moves found at some decisions of one match, ``(K,)``, and advice on those that were not played.
+    """Returns the best moves at K decisions of one match, ``(K,)``, and advice where another move was played.
 
-    The advice has a row for each decision where the best move is not the one played. Arguments as in :func:`review`.
+    The advice has a row for each such decision. Arguments as in :func:`review`.
     """
     match = picks[0].match
     tables, rows = np.array([one.ply.table for one in picks]), np.array([one.row for one in picks])
@@ -150,7 +150,7 @@ def _decision(setup: Setup, one: Pick, best: int, advice: Advice | None) -> Deci
 
 
 def _difference(advice: Advice, best: int, played: int) -> tuple[float, float]:
-    """Returns the expected payoff of ``best`` minus that of ``played``, and its standard error."""
+    """Returns the difference of the expected payoffs of ``best`` and ``played``, and its standard error."""
     ahead = int(advice.best[0])
     other, sign = (played, 1) if ahead == best else (best, -1)
     return sign * float(advice.behind[0, other, 0]), float(advice.behind_error[0, other, 0])

@@ -83,7 +83,7 @@ def review_by(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> list[Decision]:
-    """Reviews the decisions ``picks`` of ``records`` by ``executor``; the result is that of :func:`~.review.review`.
+    """Reviews the decisions ``picks`` of ``records`` by ``executor``, with the result of :func:`~.review.review`.
 
     ``model(setup)`` returns the names of the agents in the seats. ``progress`` is called with two for each decision.
     """

@@ -45,7 +45,7 @@ def advice_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str
 
 
 def _prospects(setup: Setup, table: Any, language: str) -> list[tuple[Prospect, int, str]]:
-    """Returns the probabilities that have a column: those without parts, then those at stake, part by part."""
+    """Returns the probabilities that have a column: first the ones without parts, then the ones at stake, part by part."""
     prospects = advice_hooks_of(setup.game).PROSPECTS
     single = [(prospect, 0, "") for prospect in prospects if prospect.parts is None]
     several = [(prospect, prospect.parts[language]) for prospect in prospects if prospect.parts is not None]

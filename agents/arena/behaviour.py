@@ -57,7 +57,7 @@ class Behaviour:
         self.setup = setup
         self.measures = general_measures(setup)
         n = setup.players
-        # columns of counts: 1, then those of any game, then the game's own tally; each a whole number over its scale
+        # columns of counts: 1, the counts of any game, the game's own tally; each a whole number over its scale
         places = {"payoff": range(1, 2), "best": range(2, 3), "payoff_by_distance": range(3, 3 + n)}
         self._own_columns = 3 + n
         self._shares = math.lcm(*range(1, n + 1))

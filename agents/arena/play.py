@@ -27,7 +27,7 @@ def play_out(
     returns the generator of agent ``number`` at the tables ``index``, as ``SeatAssignment`` takes it. ``after_step`` is called
     with the actions ``(B,)`` after each step.
 
-    On a GPU only some agents can play, and those that draw have other random numbers: see ``cuda.players``.
+    On a GPU only some agents can play, and agents that draw have other random numbers: see ``cuda.players``.
 
     Raises :class:`AgentError` if an agent returns anything but one legal action for each decision, or cannot play there.
     """

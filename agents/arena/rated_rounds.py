@@ -52,7 +52,7 @@ def rate(
 def rated_shards(setup: Setup, deals: int, device: str, chunk: int | None = None) -> Iterator[tuple[int, int]]:
     """Yields ``(first, count)`` of the deals that are played at once to rate agents in a tournament over ``deals`` deals.
 
-    ``chunk`` is that of ``Duplicate``.
+    ``chunk`` as in ``Duplicate``.
     """
     size = CHUNK_TABLES // setup.players if chunk is None else chunk
     return chunks(0, min(deals, MAX_DEALS), size * CHUNKS_AT_ONCE[device])

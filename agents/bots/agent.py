@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from .settings import STOP, BotSettings
 SEEDS = 1 << 53
 """Seeds are below it: a double holds each of them."""
 MAX_CACHED = 1 << 16
-"""Decisions whose answers are kept; the oldest are forgotten."""
+"""The most decisions whose answers are kept; if there are more, the older half is forgotten."""
 
 
 class BotAgent:
@@ -109,20 +110,25 @@ class BotAgent:
                 choices = self._asked(kind, decisions, np.arange(count), seeds)
             else:
                 keys = [(kind, key) for key in self._rows.keys(decisions)]
-                known = {key: self._cache[key] for key in keys if key in self._cache}
-                first = {key: k for k, key in reversed([*enumerate(keys)]) if key not in known}
+                known = {key: choice for key in keys if (choice := self._cache.get(key)) is not None}
+                first: dict[tuple[str, bytes], int] = {}
+                for k, key in enumerate(keys):
+                    if key not in known:
+                        first.setdefault(key, k)
                 asked = self._asked(kind, decisions, np.array([*first.values()], np.int64), None)
-                known.update(zip(first, asked, strict=True))
-                self._keep({key: choice for key, choice in zip(first, asked, strict=True) if not choice.forfeited})
+                new = dict(zip(first, asked, strict=True))
+                self._keep(new)
+                known |= new
                 choices = [known[key] for key in keys]
             self.faults.decisions += count
             self.faults.forfeited += sum(choice.forfeited for choice in choices)
         return choices
 
     def _keep(self, choices: dict[tuple[str, bytes], Choice]) -> None:
-        self._cache.update(choices)
-        for key in list(self._cache)[: max(len(self._cache) - MAX_CACHED, 0)]:
-            del self._cache[key]
+        self._cache.update((key, choice) for key, choice in choices.items() if not choice.forfeited)
+        if len(self._cache) > MAX_CACHED:
+            for key in [*islice(self._cache, len(self._cache) - MAX_CACHED // 2)]:
+                del self._cache[key]
 
     def _asked(
         self, kind: str, decisions: DecisionBatch, which: NDArray[np.int64], seeds: NDArray[np.int64] | None
@@ -133,10 +139,10 @@ class BotAgent:
             part = which[at : at + self.ready.batch]
             allowed = self._allowed(decisions, part)
             in_time = np.flatnonzero(allowed > 0)
-            if self._all_faults >= MAX_FAULTS or not in_time.size:
-                answered: list[Choice] | None = None
-            else:
-                answered = self._turn(kind, decisions, part[in_time], seeds, allowed[in_time])
+            answered = self._turn(kind, decisions, part[in_time], seeds, allowed[in_time])
+            if len(in_time) == len(part) and answered is not None:
+                choices += answered
+                continue
             some = [Choice(lowest(bits), forfeited=True) for bits in decisions.legal[part].tolist()]
             for k, choice in zip(in_time.tolist(), answered or (), strict=answered is not None):
                 some[k] = choice
@@ -159,27 +165,33 @@ class BotAgent:
         seeds: NDArray[np.int64] | None,
         allowed: NDArray[np.float64],
     ) -> list[Choice] | None:
-        """Asks some decisions at once; returns None after a fault, if that costs the bot only these decisions.
+        """Asks some decisions at once; returns None where they are forfeited: after a fault, and after too many.
 
         The time that it took is shared as the time ``allowed`` was: so no round is over its time but by a turn that was.
         """
+        if self._all_faults >= MAX_FAULTS:
+            return None
+        if not which.size:
+            return []
         question = Question(kind, decisions.index[which], decisions.seat[which], decisions.legal[which])
         total = float(allowed.sum())
         seconds = total if np.isfinite(total) else None
-        since = time.monotonic()
+        answer, taken = None, 0.0
         try:
             session = self._running()
             self.questions += len(which)
             rows = self._rows.encode(decisions, which, seeds)
             since = time.monotonic()
-            answer = session.ask(question, rows, seconds)
-            taken = min(time.monotonic() - since, total)
+            try:
+                answer = session.ask(question, rows, seconds)
+            finally:
+                taken = min(time.monotonic() - since, total)
         except BotFault as fault:
+            if taken and fault.kind == Fault.TIMEOUT:
+                taken = total
             self._count(fault, question)
-            taken = total if fault.kind == Fault.TIMEOUT else min(time.monotonic() - since, total)
-            answer = None
         if self._settings.round_seconds is not None:
-            decisions.state["seconds"][which] += taken * allowed / total
+            decisions.state["seconds"][which] += taken / total * allowed
         return answer
 
     def _running(self) -> BotSession:

@@ -14,27 +14,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nainjaune_env.agent import DecisionBatch, SeatAssignment
+from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.errors import AgentError, RulesError, quoted
-from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 
 from . import messages
+from .check_decisions import SentDecisions
 from .connection import QUIT, BotFault, Connection
 from .faults import Fault
-from .messages import ACTIONS, PLIES, PROBABILITIES, Choice, Question, Ready
+from .messages import ACTIONS, PLIES, PROBABILITIES, Choice, Ready
 from .players import connector, load
 from .process import arguments
-from .rows import Rows
 from .settings import BotSettings
 
 MANY = 4096
 """The most decisions in a turn of the check."""
-PLIES_BEFORE = 8
-"""Decisions that are played at random before those that are asked: the positions lie in the middle of rounds."""
 SPEED_TURNS = 3
 MATCH_SECONDS = 20.0
 """How long a match goes on at most."""
@@ -42,13 +38,14 @@ QUIT_SECONDS = 1.0
 UNKNOWN = {"list": [1, [2, {"a": "]}"}]], "text": 'a "quoted" \\ text', "nothing": None}
 """The content of fields that no version of the protocol has."""
 MEND = {
-    Fault.TIMEOUT: "Answer every question once, with its id, on one line, and flush the output after the line.",
+    Fault.TIMEOUT: "Answer every question once, with its id, in one message; a program flushes its output after the line.",
     Fault.EXIT: "A bot goes on until 'quit' or the end of its input.",
-    Fault.INVALID: "Standard output is for answers alone, one JSON object a line; a log goes to standard error.",
+    Fault.INVALID: "docs/protocol.md shows the message.",
     Fault.ILLEGAL: "Choose one of 'legal' by its number, not by its place in the list.",
-    Fault.FLOOD: "Write one line for each question, and nothing else.",
+    Fault.FLOOD: "Write one message for each question, and nothing else.",
 }
 """What to look at, by the kind of fault."""
+NOT_JSON = "The output of a program is for answers alone, one JSON object a line; a log goes to standard error."
 
 
 @dataclass(frozen=True)
@@ -130,21 +127,21 @@ class _Check:
             self._open()
         assert self._connection is not None
         line = self._connection.ask(message, seconds)
-        while (answer := messages.read(line)).get("id") in late:
+        while (answer := _read(line)).get("id") in late:
             line = self._connection.next(seconds)
         if answer.get("id") != number or isinstance(answer["id"], bool):
             said = f"the id {quoted(answer['id'])}" if "id" in answer else "no id"
             raise _Problem(f"The question had the id {number}, and the answer had {said}. An answer has the id of its question.")
         return answer
 
-    def _ask(self, decisions: _Decisions, answer: str = ACTIONS, *, late: tuple[int, ...] = (), **more: Any) -> list[Choice]:
+    def _ask(self, decisions: SentDecisions, answer: str = ACTIONS, *, late: tuple[int, ...] = (), **more: Any) -> list[Choice]:
         """Asks a turn; ``more`` fields are added to it and to each decision."""
         message = self._turn(decisions, answer, **more)
         seconds = self._seconds(len(decisions.rows))
         said = self._put(message, self._number, seconds, late=late)
         return messages.read_answer(said, decisions.question(answer), self._setup.game.actions)
 
-    def _turn(self, decisions: _Decisions, answer: str = ACTIONS, **more: Any) -> bytes:
+    def _turn(self, decisions: SentDecisions, answer: str = ACTIONS, **more: Any) -> bytes:
         self._number += 1
         message = messages.turn(self._number, answer, decisions.rows, self._seconds(len(decisions.rows)))
         if not more:
@@ -168,7 +165,7 @@ class _Check:
                 raise BotFault(fault.kind, f"It was sent 'hello'. {fault} A bot answers with a line such as {shown}.") from None
             raise
         try:
-            self._decisions = _Decisions.some(self._setup, ready, min(ready.batch, MANY))
+            self._decisions = SentDecisions.some(self._setup, ready, min(ready.batch, MANY))
         except AgentError as error:  # it wants what the game does not have
             raise _Problem(str(error)) from None
         self._one = self._decisions.taken(slice(0, 1))
@@ -347,34 +344,8 @@ class _Check:
                 raise _Problem(f"{when}, it answered {said}. {hint}")
 
 
-@dataclass(frozen=True)
-class _Decisions:
-    """Decisions of different tables, as they are sent."""
-
-    rows: list[bytes]
-    table: NDArray[np.int64]
-    seat: NDArray[np.int64]
-    legal: NDArray[np.int64]
-
-    @staticmethod
-    def some(setup: Setup, ready: Ready, count: int) -> _Decisions:
-        """Returns ``count`` decisions in the middle of rounds, as the bot wants them."""
-        history = PLIES in ready.wants
-        batch = Batch(setup, count, seed=1, log=history)
-        random_streams = streams(2, count)
-        for _ in range(PLIES_BEFORE):
-            batch.step(batch.sample(random_streams))
-        decisions = DecisionBatch(batch, np.arange(count), None, history)
-        seeds = None if ready.deterministic else np.random.default_rng(3).integers(0, 1 << 53, count)
-        rows = Rows(setup, ready.wants).encode(decisions, decisions.index, seeds)
-        return _Decisions(rows, decisions.index, decisions.seat, decisions.legal)
-
-    def taken(self, which: slice) -> _Decisions:
-        return _Decisions(self.rows[which], self.table[which], self.seat[which], self.legal[which])
-
-    def without_seeds(self) -> _Decisions:
-        rows = [{key: value for key, value in json.loads(row).items() if key != "seed"} for row in self.rows]
-        return _Decisions([messages.dumps(row) for row in rows], self.table, self.seat, self.legal)
-
-    def question(self, answer: str) -> Question:
-        return Question(answer, self.table, self.seat, self.legal)
+def _read(line: bytes) -> dict[str, Any]:
+    try:
+        return messages.read(line)
+    except BotFault as fault:
+        raise _Problem(f"{fault} {NOT_JSON}") from None

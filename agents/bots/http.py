@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import ssl
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from time import monotonic
@@ -39,6 +40,7 @@ class HttpConnection:
             make, options = HTTPSConnection, {"context": ssl.create_default_context()}
         self._http: HTTPConnection = make(parts.hostname, parts.port, **options)
         self._asked = False
+        self._process = os.getpid()
 
     def ask(self, message: bytes, seconds: float | None) -> bytes:
         """Posts ``message`` and returns the body of the response. Raises :class:`BotFault` as ``Connection.ask`` does."""
@@ -84,7 +86,8 @@ class HttpConnection:
 
     def close(self) -> None:
         """Tells the bot to quit, and closes the connection."""
-        self.tell(QUIT)
+        if self._process == os.getpid():  # a fork leaves the connection to its parent
+            self.tell(QUIT)
         self._asked = False
         self._http.close()
 

@@ -15,15 +15,16 @@ HIDDEN = ("/tmp", "/var/tmp", "/run")
 def sandboxed(words: list[str]) -> list[str]:
     """Returns the command that runs the program and arguments ``words`` in a sandbox.
 
-    The program sees the working folder and the files that ``words`` name even where they lie in a hidden folder. Raises
+    The program sees the working folder, and what ``words`` name (``PATH``, ``--weights=PATH``), even in a hidden folder. Raises
     :class:`AgentError` without ``bwrap``.
     """
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         raise AgentError("--sandbox runs bots in bubblewrap, and there is no program 'bwrap': install the package bubblewrap.")
     hidden = [folder for folder in HIDDEN if Path(folder).is_dir() and not Path(folder).is_symlink()]
-    named = [os.path.abspath(shutil.which(word) or word) for word in words]
-    seen = [path for path in dict.fromkeys([os.getcwd(), *named]) if os.path.exists(path) and _within(path, hidden)]
+    paths = [os.getcwd(), shutil.which(words[0]), *words, *(word.partition("=")[2] for word in words)]
+    named = dict.fromkeys(os.path.abspath(path) for path in paths if path)
+    seen = [path for path in named if os.path.exists(path) and _within(path, hidden)]
     return [
         bwrap, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL",
         "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
@@ -34,4 +35,4 @@ def sandboxed(words: list[str]) -> list[str]:
 
 
 def _within(path: str, folders: list[str]) -> bool:
-    return any(path.startswith(folder + os.sep) for folder in folders)
+    return any(path == folder or path.startswith(folder + os.sep) for folder in folders)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 import weakref
 from collections import deque
@@ -72,6 +73,7 @@ class _LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._session = _Session()
+        self._process = os.getpid()
 
     def run(self, work: Callable[[_Session], Coroutine[Any, Any, T]], seconds: float | None) -> T:
         if self._loop is None:
@@ -86,7 +88,7 @@ class _LoopThread:
                 self.run(lambda session: session.send(message), TELL_SECONDS)
 
     def close(self) -> None:
-        if self._loop is None or self._thread is None:
+        if self._loop is None or self._thread is None or self._process != os.getpid():  # a fork has no such thread
             return
         self.tell(QUIT)
         asyncio.run_coroutine_threadsafe(self._session.close(), self._loop).result()

@@ -14,6 +14,12 @@ checkpoints that a run keeps (runs/first@best, runs/first@100). tally@search=50
 searches over tally; zoo:strong@search=50,inference=policy draws hidden cards
 by what the others have played. docs/heuristics.md, docs/zoo.md and
 docs/search.md say more.
+
+Players from elsewhere have no line here, and are named in the same places:
+bot.py:make_agent and package.module:Object are Python objects, sb3:model.zip
+a model of Stable-Baselines3, onnx:policy.onnx an ONNX file, exec:./bot a
+program in any language, ws://host:port and http://host/path one behind an
+address. docs/players.md says more.
 """
 
 from __future__ import annotations

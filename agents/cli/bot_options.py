@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from nainjaune_env.core.errors import ConfigError
 
@@ -54,31 +52,28 @@ def settings_of(args: argparse.Namespace) -> BotSettings:
     )
 
 
-@contextmanager
-def bots_of(args: argparse.Namespace) -> Iterator[None]:
-    """Uses the settings of a command that takes agents, and closes the connections of its bots when it ends.
+def use_bots(args: argparse.Namespace) -> None:
+    """Makes the arguments for bots, where the command has them, the settings of this process.
 
-    Raises :class:`ConfigError` for arguments for bots where no agent that the command names is one: ``--sandbox`` in particular
+    Raises :class:`ConfigError` for such an argument where no agent that the command names is a bot: ``--sandbox`` in particular
     would not hold for what they run.
     """
-    if not hasattr(args, "on_fault"):
-        yield
-        return
-    _check_for_bots(args)
-    use_bot_settings(settings_of(args))
-    yield
+    if hasattr(args, "on_fault"):
+        _check_for_bots(args)
+        use_bot_settings(settings_of(args))
 
 
 def _check_for_bots(args: argparse.Namespace) -> None:
+    given = [name for name in OPTIONS if getattr(args, name) not in (None, False)]
+    # a match that is resumed and a configuration have names of their own
+    if not given or getattr(args, "resume", False) or hasattr(args, "config"):
+        return
     from ..external import is_bot
 
-    given = [name for name in OPTIONS if getattr(args, name) not in (None, False)]
     named: list[str] = []
     for name in NAMES:
         value = getattr(args, name, None)
         named += [value] if isinstance(value, str) else value or []
-    # a match that is resumed and a configuration have names of their own
-    elsewhere = getattr(args, "resume", False) or hasattr(args, "config")
-    if given and not elsewhere and not any(map(is_bot, named)):
+    if not any(map(is_bot, named)):
         option = given[0].replace("_", "-")
         raise ConfigError(f"--{option} is for bots, whose names begin with exec:, ws: or http:, and no agent here is one.")

@@ -39,7 +39,7 @@ from . import (
     watch,
     zoo,
 )  # fmt: skip
-from .bot_options import bots_of
+from .bot_options import use_bots
 from .parser import Parser
 from .streams import FAILED, close_output, open_streams, print_error
 
@@ -75,8 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             program = args.parser.prog
             if unknown:
                 args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-            with bots_of(args):
-                return int(args.run(args))
+            use_bots(args)
+            return int(args.run(args))
         finally:
             close_output()
     except ModuleNotFoundError as error:

@@ -25,12 +25,12 @@ class Parser(argparse.ArgumentParser):
         sys.exit(FAILED)
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Prints ``message``; argparse's own ignores an :class:`OSError`, such as that of a full disk."""
+        """Prints ``message``; argparse's own method ignores an :class:`OSError`, such as a full disk."""
         (file or sys.stderr).write(message)
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Wraps paragraphs to the width of the terminal and keeps indented ones, which are examples."""
+    """Wraps paragraphs to the width of the terminal; keeps examples, which are indented."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = re.split(r"\n\s*\n", text.strip("\n"))

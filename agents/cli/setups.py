@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..task import Task
 
 OBJECTIVES = ("own", "centred")
-"""Those of ``task``, which is too slow to import before the command line is parsed."""
+"""As in ``task``, which is too slow to import before the command line is parsed."""
 
 
 def add_setup_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def game_of(args: argparse.Namespace) -> GameSpec:
 
 
 def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
-    """Returns the setup of the arguments, else that of the runs among ``agents``, else the default one.
+    """Returns the setup of the arguments, else of the runs among ``agents``, else the default one.
 
     Raises :class:`~nainjaune_env.core.errors.AgentError` if the runs play another game than ``--game``.
     """

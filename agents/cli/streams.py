@@ -48,7 +48,7 @@ def print_error(program: str, error: BaseException | str) -> None:
 
 
 def print_json(value: object) -> None:
-    """Prints ``value`` as JSON, in which characters that cannot be printed are escaped."""
+    """Prints ``value`` as JSON; characters that cannot be printed are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     print("".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text))
 
@@ -63,7 +63,7 @@ def _sentence(error: BaseException | str) -> str:
 
 
 def _substitute(error: UnicodeError) -> tuple[str, int]:
-    """Returns the text to print in place of characters that cannot be encoded, as ``codecs.register_error`` expects."""
+    """Returns the replacement for characters that cannot be encoded, as ``codecs.register_error`` expects."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end].translate(SUBSTITUTES)

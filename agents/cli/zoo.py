@@ -100,7 +100,7 @@ def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
 
 
 def _setups(run: Path) -> list[Setup]:
-    """Returns the setups at which the network of a run is rated: those it was trained at."""
+    """Returns the setups at which the network of a run is rated: its setups of training."""
     from ..nets.checkpoint import load_checkpoint
     from ..trainers.multitask import mixed_setups
 

@@ -47,7 +47,7 @@ class Determinizations:
         return len(self.index)
 
     def __getitem__(self, which: NDArray[Any]) -> Determinizations:
-        """Returns those with the numbers ``which``, or where the booleans ``which`` are true."""
+        """Returns the determinizations with the numbers ``which``, or where the booleans ``which`` are true."""
         return Determinizations(self.rows, self.index[which])
 
 
@@ -68,7 +68,7 @@ class CudaRollouts(OnDevice):
     def draw(self, setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Determinizations:
         """Does what ``engine.determinize.determinize`` does, for ascending ``owner (N,)``; the result stays on the device.
 
-        It equals that of the CPU, except where a game counts in floating point: a GPU rounds once for a product and sum, and a
+        It equals the CPU's, except where a game counts in floating point: a GPU rounds once for a product and sum, and a
         draw within one part in 10^15 of a bound gives another deal.
         """
         first = np.searchsorted(owner, np.arange(len(tables) + 1)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Arrays of whole numbers in JSON: compressed and as text, which is shorter and quicker than lists of numbers."""
+"""Arrays of whole numbers in JSON, as compressed text: shorter and quicker than lists of numbers."""
 
 from __future__ import annotations
 

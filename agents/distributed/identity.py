@@ -153,9 +153,7 @@ def check_files(players: Mapping[str, list[str]]) -> None:
         except AgentError as error:
             raise WorkError(f"A worker has no such player: {error} Its files must be at the same path on each machine.") from None
         if here != digests:
-            raise WorkError(
-                f"A worker has other files of {quoted(name)} than the run: they must be the same on each machine, at the same path."
-            )
+            raise WorkError(f"A worker has other files of {quoted(name)} than the run: they must be the same on each machine.")
 
 
 def _agent(name: str, setup: Setup, sha256: str | None, files: Mapping[str, Path] | None) -> Agent:

@@ -32,7 +32,7 @@ _NAMES = {int: "a whole number", str: "a text", bool: "True or False", float: "a
 
 @dataclass(frozen=True)
 class JsonPlan:
-    """A plan whose fields are JSON values, setups, tasks, and tuples of these."""
+    """A plan with fields that are JSON values, setups, tasks, or tuples of them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the plan as JSON values."""

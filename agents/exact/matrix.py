@@ -108,7 +108,7 @@ def leaving(tableau: Any, m: Any, n: Any, labels: Any, q: Any) -> Any:
 
 @jit
 def bounds(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
-    """Returns what the mixed strategy ``rows`` secures and what ``columns`` concedes: bounds on the value, whatever they are."""
+    """Returns the payoffs that the mixed strategies ``rows`` and ``columns`` guarantee, which bound the value."""
     lower = np.inf
     for j in range(n):
         total = 0.0

@@ -164,7 +164,7 @@ class BestResponseGains:
     def exploitability(self) -> float | None:
         """NashConv / 2 with two seats and a constant sum: what a best opponent wins beyond the game's value, over both seats.
 
-        None in other games, which have no such number: several opponents may do more together, or gain what nobody loses.
+        None in other games, where several opponents may do more together, or gain what nobody loses.
         """
         return self.mean_gain if len(self.values) == 2 and self.constant_sum else None
 

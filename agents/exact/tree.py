@@ -183,7 +183,7 @@ def _drawn_openings(setup: Setup, seed: int, start: Mapping[str, Sequence[int]])
 
 
 def begun_by(setup: Setup, openings: Openings, seat: int) -> Openings:
-    """Returns the ``openings`` in which ``seat`` has the first ply, with their probabilities renormalised.
+    """Returns the ``openings`` where ``seat`` has the first ply, with renormalised probabilities.
 
     Where the seats are symmetric at the start, these represent the whole game: another first seat changes only the seats'
     numbers, and neither values nor gains nor equilibria. Raises :class:`TreeError` where they are not symmetric: where the

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from os.path import isfile  # Path.is_file raises an error for too long a name
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ..nets.devices import agent_thread_count
 from ..nets.fit import check_fits, other_rules
 from ..nets.onnx_format import FLOATS, INPUTS, KEY
 from ..nets.policy_agent import PolicyAgent
+from .first_line import first_line
 
 PREFIX = "onnx:"
 MAX_BYTES = 1 << 31
@@ -161,18 +163,13 @@ def fits(shape: list[int | str | None], columns: int | None, *, optional: bool) 
     return shape[1] == columns or (isinstance(shape[1], int) and columns is None) or (optional and not isinstance(shape[1], int))
 
 
-def first_line(error: Exception) -> str:
-    """Returns the first line of what a library says, as a sentence."""
-    return f"{(str(error).strip() or type(error).__name__).splitlines()[0].rstrip('.')}."
-
-
 def load(name: str, setup: Setup) -> OnnxAgent:
     """Returns the player in the ONNX file that is called ``name``, for tables with ``setup``.
 
     Raises :class:`AgentError` for a file that is none, or that plays at other tables, and :class:`MissingLibraryError`.
     """
     path = files(name)[0]
-    if not path.is_file():
+    if not isfile(path):
         raise AgentError(f"There is no file at {quoted(str(path))}, which the player {quoted(name)} names.")
     if path.stat().st_size > MAX_BYTES:
         raise AgentError(f"{quoted(name)} has {path.stat().st_size:,} bytes; an ONNX file has at most {MAX_BYTES:,}.")
@@ -185,10 +182,13 @@ def load(name: str, setup: Setup) -> OnnxAgent:
     options.use_deterministic_compute = True
     options.log_severity_level = 4  # errors come as exceptions, and are not written to stderr too
     try:
-        session = onnxruntime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            path.read_bytes(), options, providers=["CPUExecutionProvider"], enable_fallback=False
+        )
+        metadata = session.get_modelmeta().custom_metadata_map
     except Exception as error:  # each of onnxruntime's is a class of its own
         raise AgentError(f"{quoted(name)} is no ONNX file that onnxruntime can load: {first_line(error)}") from None
-    _check_metadata(session.get_modelmeta().custom_metadata_map, name, setup)
+    _check_metadata(metadata, name, setup)
     return OnnxAgent(name, session, setup.layout.size, len(setup.game.actions))
 
 

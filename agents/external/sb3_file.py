@@ -13,6 +13,7 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, as_sentence, quoted
+
+from .first_line import first_line
 
 MAX_DATA = 1 << 26
 """Bytes of ``data`` in a file: far more than are readable in it."""
@@ -47,12 +50,14 @@ def read_model(path: Path, where: str) -> SavedModel:
     Raises :class:`AgentError`, a sentence about ``where``, for a file that is none, that is too large, or whose weights are
     anything but finite numbers, and :class:`MissingLibraryError` without torch.
     """
+    if not isfile(path):
+        raise AgentError(f"There is no file at {quoted(str(path))}, which the player {where} names.")
     try:
         with zipfile.ZipFile(path) as archive:
             parts = {name: _part(archive, name, most, where) for name, most in (("data", MAX_DATA), ("policy.pth", MAX_WEIGHTS))}
-    except FileNotFoundError:
-        raise AgentError(f"There is no file at {quoted(str(path))}, which the player {where} names.") from None
-    except (OSError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except AgentError:
+        raise
+    except Exception as error:  # whatever a damaged or a hostile archive brings about
         raise AgentError(f"{where} is no zip file of Stable-Baselines3 that can be read: {as_sentence(error)}") from None
     try:
         data = json.loads(parts["data"])
@@ -88,19 +93,18 @@ def _weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
         if size > MAX_WEIGHTS:
             raise AgentError(f"{what} have {size:,} bytes; at most {MAX_WEIGHTS:,} are read.")
         tensors = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        if not isinstance(tensors, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in tensors.values()):
+            raise AgentError(f"{what} are not tensors by name.")
+        # large tensors may lie on a few bytes
+        if sum(tensor.numel() for tensor in tensors.values()) > MAX_WEIGHTS // 4 or not all(
+            tensor.is_floating_point() for tensor in tensors.values()
+        ):
+            raise AgentError(f"{what} are not at most {MAX_WEIGHTS // 4:,} floats.")
+        weights = {str(name): tensor.detach().float().numpy() for name, tensor in tensors.items()}
     except AgentError:
         raise
     except Exception as error:  # whatever a damaged or a hostile pickle brings about
-        reason = str(error).strip().splitlines()
-        raise AgentError(f"{what} are not tensors alone: {(reason or [type(error).__name__])[0].rstrip('.')}.") from None
-    if not isinstance(tensors, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in tensors.values()):
-        raise AgentError(f"{what} are not tensors by name.")
-    # many tensors may lie on the same few bytes
-    if sum(tensor.numel() for tensor in tensors.values()) > MAX_WEIGHTS // 4 or any(
-        tensor.layout is not torch.strided or not tensor.is_floating_point() for tensor in tensors.values()
-    ):
-        raise AgentError(f"{what} are not at most {MAX_WEIGHTS // 4:,} dense floats.")
-    weights = {str(name): tensor.float().numpy() for name, tensor in tensors.items()}
+        raise AgentError(f"{what} are not tensors alone: {first_line(error)}") from None
     if unsound := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
         raise AgentError(f"{what} are not sound: {quoted(unsound[0])} holds NaN or infinity.")
     return weights

@@ -1,7 +1,7 @@
 """Models of Stable-Baselines3 and sb3-contrib as players: ``sb3:model.zip``, from their weights alone (``sb3_file``).
 
-PPO, A2C, MaskablePPO and RecurrentPPO with their ``MlpPolicy`` or ``MlpLstmPolicy``, or with ``trainers.sb3.NetPolicy``, and DQN
-with its ``MlpPolicy``. Illegal actions are masked, whatever the algorithm. The state of an LSTM is 0 when a round begins.
+PPO, A2C, MaskablePPO and DQN with ``MlpPolicy``, RecurrentPPO with ``MlpLstmPolicy``, and MaskablePPO with
+``trainers.sb3.NetPolicy``. Illegal actions are masked, whatever the algorithm. The state of an LSTM is 0 when a round begins.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def follow(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
 @jit
 def highest(ranks: Any) -> Any:
-    """Returns the highest of a set of ranks, which is not empty."""
+    """Returns the highest rank of a set that is not empty."""
     rank = NUM_RANKS
     while not ranks >> (rank - 1) & 1:
         rank -= 1
@@ -159,7 +159,7 @@ LAST_CARDS = 4
 def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any) -> Any:
     """Returns the rank that ``patient`` leads, or ``closer`` if it ``counts``.
 
-    ``patient`` leads the lowest rank first, pot cards from half-time on, and Kings with the last four cards. A run that goes out
+    ``patient`` leads the lowest rank first, pot cards from half-way on, and Kings with the last four cards. A run that goes out
     at once comes first. Once some seat has at most half of its cards left (or from the start if a stranded card costs twice its
     pot, N3.3), the run that takes most chips comes next, if one takes any. With four cards or fewer follows a run to the King,
     which brings the lead back; else the lowest rank. Of equal runs the lowest counts.

@@ -137,7 +137,7 @@ def fit(entries: int, played: Sequence[Played], reference: int | None = None) ->
 
 
 def _quantile(extra: NDArray[np.float64], variances: NDArray[np.float64], design: NDArray[np.float64]) -> float:
-    """Returns the half-width of a 95 % interval in standard errors: Student's t where the interaction is most of the variances.
+    """Returns the half-width of a 95 % interval in standard errors: Student's t where interaction is most of the variances.
 
     It is estimated from the degrees of freedom that pairs leave beyond the ratings, f. Its share s of the variances, of which
     ``extra (P,)`` is all, leaves ``f / s²`` (Satterthwaite, "An approximate distribution of estimates of variance components",

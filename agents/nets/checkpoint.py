@@ -25,7 +25,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
 from ..task import Task, stored_task
-from .foreign_files import foreign_kind
+from .foreign_files import PLAYERS, foreign_kind
 from .upgrade import upgraded_header
 
 FORMAT = "nainjaune-checkpoint"
@@ -106,6 +106,9 @@ def load_checkpoint(path: Path) -> Checkpoint:
         with safe_open(path, framework="np") as opened:
             head = opened.metadata() or {}
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - not a dict
+            for tensor in tensors.values():
+                if tensor.dtype.isbuiltin == 2:  # another library, such as onnx, has added it to NumPy
+                    raise TypeError(f"{tensor.dtype} of {tensor.shape}")
     except (SafetensorError, OSError) as error:
         raise CheckpointError(_not_a_checkpoint(path, error)) from None
     except (TypeError, AttributeError) as error:
@@ -151,9 +154,8 @@ def _not_a_checkpoint(path: Path, error: Exception) -> str:
         kind = None
     if kind is None:
         return f"{str(path)!r} is no whole safetensors file (cut short?): {as_sentence(error)}"
-    return (
-        f"{str(path)!r} is {kind}, and an agent is the folder of a run or a .safetensors file, as nainjaune train writes it. "
-        "In Python, models of other libraries can be agents and opponents: docs/adaptors/gymnasium.md."
+    return f"{str(path)!r} is {kind}, and a run is a folder or a .safetensors file, as nainjaune train writes it. " + (
+        f"The name of the player is '{PLAYERS[kind]}:{path}'." if kind in PLAYERS else "docs/players.md says what can play."
     )
 
 

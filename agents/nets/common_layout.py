@@ -44,7 +44,7 @@ class CommonView:
     """Converts the observations of one setup to the common layout of its game."""
 
     def __init__(self, setup: Setup, *, omniscient: bool = False) -> None:
-        """``omniscient``: converts a critic's observations (``Batch.omniscient``) instead of those of seats."""
+        """``omniscient``: converts a critic's observations (``Batch.omniscient``) instead of seats'."""
         setup_layout, common = setup.layout, common_layout(setup.game)
         if omniscient:
             setup_layout, common = setup_layout.omniscient(setup.players), common.omniscient(seat_counts(setup.game)[-1])

@@ -14,7 +14,7 @@ DEVICES = ("cpu", "cuda")
 def check_device(name: str) -> str:
     """Returns ``name``, one of :data:`DEVICES`.
 
-    Raises :class:`DeviceError` where it is none of them, or torch can use no such device.
+    Raises :class:`DeviceError` for another name, or if torch cannot use the device.
     """
     if name not in DEVICES:
         raise DeviceError(unknown_name_message("device", name, DEVICES))

@@ -134,7 +134,7 @@ def _forward(layers: Layers, buffers: Sequence[Tensor]) -> Tensor:
 
 
 def sign_view(x: Tensor) -> Tensor:
-    """Returns the same memory as numbers of the same signs, which is all that a ReLU depends on.
+    """Returns the same memory as numbers with the same signs; a ReLU depends on nothing else.
 
     A bfloat16 has the sign that its bits have as an int16, which torch on a CPU compares several times as fast.
     """
@@ -293,7 +293,7 @@ class FusedTraining:
         *by_heads, by_features = grads
         for head, grad in zip(torch.split(deltas[-1], self._head_widths, dim=1), by_heads, strict=True):
             head[:rows] = 0 if grad is None else grad
-        deltas[-1][rows:] = 0  # padding: whatever the activations are there, nothing comes of it
+        deltas[-1][rows:] = 0  # padding rows add nothing to the gradients
         run_pair = self._run_pair or one_after_the_other
         for k in range(len(self._layers) - 1, 0, -1):
             by_inputs = partial(self._backward_inputs, k, deltas, inputs, by_features if k == len(self._layers) - 1 else None)

@@ -52,13 +52,6 @@ class NetAgent(PolicyAgent):
         super().__init__(name, net.recurrent, stochastic=stochastic)
         self.net = net
 
-    def values(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Returns what the seats to act net in the rest of the round, ``(K,)``, in the game's unit, by the network's value head.
-
-        ``observation (K, size)``; not for networks with memory.
-        """
-        return self.net.evaluate(observation)[1] * np.float32(self.net.payoff_scale)
-
     def scorer(self) -> Scorer:
         """Returns the network for rollouts; a torch network's logits may differ by rounding.
 
@@ -70,8 +63,10 @@ class NetAgent(PolicyAgent):
     def logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
         """See :meth:`PolicyAgent.logits`."""
         state, observation = decisions.state if self.net.recurrent else None, decisions.observation
+        if len(observation) <= ROWS:
+            return self.net.evaluate(observation, state)[0]
         parts = []
-        for at in range(0, max(len(decisions.index), 1), ROWS):  # one part even of no decisions, to concatenate
+        for at in range(0, len(observation), ROWS):
             piece = slice(at, at + ROWS)
             parts.append(self.net.evaluate(observation[piece], None if state is None else state[piece])[0])
         return np.concatenate(parts)

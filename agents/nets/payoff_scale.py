@@ -10,7 +10,7 @@ from nainjaune_env.engine.batch import Batch
 
 ROUNDS = 1024
 SEED = 271_828
-"""Of the deals and the play; both are part of what the values of a checkpoint mean."""
+"""The seed of deals and play; like ``ROUNDS`` it fixes the unit of the values in checkpoints."""
 
 
 def random_payoff_scale(setup: Setup) -> float:

@@ -66,7 +66,7 @@ class PolicyValueNet(ObservationNet):
 
     @property
     def arch(self) -> dict[str, Any]:
-        """The network as data, ``{name, **arguments}``; the name is that of its module."""
+        """The network as data, ``{name, **arguments}``; the name is its module's."""
         return {"name": type(self).__module__.rpartition(".")[2], **asdict(self.arguments)}
 
     @abstractmethod
@@ -93,7 +93,7 @@ class PolicyValueNet(ObservationNet):
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Returns logits ``(K, A) float32``, not masked, values ``(K,) float32``, and the state.
 
-        Arguments as of :meth:`trunk`.
+        Arguments as in :meth:`trunk`.
         """
         features, state = self.trunk(observation, state, sequences)
         return *self.heads(features), state
@@ -101,7 +101,7 @@ class PolicyValueNet(ObservationNet):
     def recall_loss(self, observation: Tensor, state: Tensor, sequences: Tensor) -> Tensor:
         """Returns the cross-entropy of the first observations of sequences as recalled from the ``state`` at each decision.
 
-        Arguments as of :meth:`trunk`. Raises ValueError where the architecture recalls nothing.
+        Arguments as in :meth:`trunk`. Raises ValueError where the architecture recalls nothing.
         """
         raise ValueError(f"a network of arch {self.arch['name']!r} recalls nothing")
 
@@ -110,11 +110,11 @@ class PolicyValueNet(ObservationNet):
         return torch.zeros((count, self.recurrent), device=self.device)
 
     def fused(self) -> LinearChain | None:
-        """Returns the network as a chain of linear layers and ReLUs with the heads policy and value; None where it is none."""
+        """Returns the network as a chain of linear layers and ReLUs, heads included; None if it is no such chain."""
         return None
 
     def take_table(self, view: CommonView) -> None:
-        """Takes the observations of one setup from now on; before, those of the common layout of its game."""
+        """Makes the network take observations of one setup, no longer of the common layout of its game."""
         self.register_buffer("columns", torch.from_numpy(view.places), persistent=False)
         self.register_buffer("rest", torch.from_numpy(view.rest), persistent=False)
 
@@ -151,10 +151,9 @@ class PolicyValueNet(ObservationNet):
 class TorchScorer:
     """The logits of a copy of any network without memory, through torch on the CPU."""
 
-    def __init__(self, net: PolicyValueNet, dtype: torch.dtype | None = None) -> None:
-        """``dtype`` of the products (None: :func:`fast_dtype`)."""
+    def __init__(self, net: PolicyValueNet) -> None:
         self._net = copy.deepcopy(net).cpu().eval()
-        self._autocast = (dtype or fast_dtype()) is torch.bfloat16
+        self._autocast = fast_dtype() is torch.bfloat16
 
     def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Returns logits ``(K, A)``, not masked, of ``observation (K, size)``."""

@@ -95,7 +95,7 @@ class MatchTable:
 
     @property
     def match_over(self) -> bool:
-        """Whether what a record holds is finished: the match, or the round where it is one by itself."""
+        """Whether the content of a record is finished: the match, or the round where it is one by itself."""
         return self.round_over and (self.by_rounds or bool(self._batch.tables["stage"][0] == Stage.MATCH_OVER))
 
     @property
@@ -115,7 +115,7 @@ class MatchTable:
         return bool(needs_decision(self._batch.tables[0], self.setup.kernel_rules, np.int64(self._batch.legal[0])))
 
     def agents_action(self) -> int:
-        """Returns the action of the seat to act, which is not a person's to choose: an agent's, or the one of a forced ply."""
+        """Returns the next action where no person chooses: an agent's, or the only legal one."""
         return int(self._seats.actions(np.array([0]))[0]) if self.needs_decision else self.legal[0]
 
     def make_ply(self, action: int) -> None:
@@ -154,7 +154,7 @@ class MatchTable:
         return history_of_round(self._batch, 0)
 
     def commentary(self, seat: int, language: str, *, names: Sequence[str], you: int | None) -> Commentary:
-        """Returns a speaker to ``seat`` that knows the match up to now, with what it has said of the last round.
+        """Returns a speaker to ``seat`` that knows the match so far, and its commentary on the last round.
 
         It calls the seats by the players' ``names``, and ``you`` "you".
         """

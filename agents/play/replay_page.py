@@ -38,7 +38,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
 
 
 def replay_data(record: Mapping[str, Any], language: str, *, scenes: bool = False) -> bytes:
-    """Returns the pictures and texts of a ``record``, which is verified first, as JSON, with gzip.
+    """Verifies a ``record``, and returns its pictures and texts as gzipped JSON.
 
     With ``scenes`` there are scenes instead of pictures: for each the numbers of its values, in the order of ``fields``.
     Raises :class:`~nainjaune_env.core.errors.RecordError` for a record that is not right, and :class:`RulesError` for a game

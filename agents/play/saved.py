@@ -57,7 +57,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def save_match(path: Path, match: SavedMatch) -> None:
-    """Writes ``match`` to ``path`` atomically, in place of the one that was there.
+    """Writes ``match`` to ``path`` atomically; an earlier one is replaced.
 
     Only the person may read the file, which holds the seed and so every hand, and a folder that is made for it.
     """

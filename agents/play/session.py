@@ -16,6 +16,7 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.core.speech import Utterance
 from nainjaune_env.records.record import Record
 
+from ..external.shown import shown_name
 from .table import PersonsTable
 from .terminal import Terminal
 from .texts import TEXTS, any_language
@@ -52,7 +53,7 @@ class Session:
         self.terminal = terminal
         self.texts = TEXTS[table.language]
         self.names = list(names)
-        shown = [self.texts.you if seat == table.seat else printable(name) for seat, name in enumerate(names)]
+        shown = [self.texts.you if seat == table.seat else printable(shown_name(name)) for seat, name in enumerate(names)]
         self.labels = [self.texts.seat.format(seat=seat, name=name) for seat, name in enumerate(shown)]
         self.totals = np.zeros(len(names), np.int64)
         """Each seat's payoffs in the rounds that are over, shape (n,)."""

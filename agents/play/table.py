@@ -15,6 +15,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Speaker, Utterance
 
 from ..bots.counting import faults_of
+from ..external.shown import shown_name
 from ..seeds import Stream, generator
 from .match_table import MatchTable
 
@@ -65,7 +66,7 @@ class PersonsTable(MatchTable):
         self.speaker = self._speaker()
 
     def _speaker(self) -> Speaker:
-        names = [printable(agent.name) for agent in self._others]
+        names = [printable(shown_name(agent.name)) for agent in self._others]
         names.insert(self.seat, "")  # is never shown: the person is "you"
         return self.commentary(self.seat, self.language, names=names, you=self.seat).speaker
 

@@ -38,7 +38,7 @@ class Bar:
     """The number of the agent."""
     estimate: Estimate
     alone: bool = False
-    """Whether it is that of the field by itself."""
+    """Whether it is an estimate of the field by itself."""
 
     @property
     def shade(self) -> str:

@@ -26,7 +26,7 @@ def mean_ci(mean: float, half: float, digits: int = 3) -> str:
 def mean_of_deals(stats: Differences, half: float | None = None, *, what: str = "deals") -> str:
     """Returns :func:`mean_ci` of a mean over deals, or ``+0.250 (3 of 50 deals differ)`` if too few differ for an interval.
 
-    ``half``: the half-width (None: that of ``stats``). ``what``: the word for deals.
+    ``half``: the half-width (None: that in ``stats``). ``what``: the word for deals.
     """
     half, few = stats.half_width if half is None else half, few_differ(stats, what)
     return f"{decimal(stats.mean, '+.3f')} ({few})" if few else mean_ci(stats.mean, half)

@@ -101,7 +101,7 @@ def _matrix(result: Result) -> list[tuple[str, list[tuple[str, int, str] | None]
 
 
 def _fields(result: Result) -> list[FieldSection]:
-    """Returns the sections on the field of each agent, that of the strongest first; none if behaviour was not measured."""
+    """Returns a section for the field of each agent, the strongest first; none if behaviour was not measured."""
     if not all(edge.behaviour for edge in result.edges):
         return []
     best = strongest(result)

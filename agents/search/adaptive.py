@@ -33,7 +33,7 @@ DEVIATIONS_PER_NAT = 0.2
 UNLIKELY = -2.0
 """Log-probability relative to the likeliest action, in nats, below which an action is not tried."""
 POOLED = 4.0
-"""Degrees of freedom of the mean variance over a decision's actions, to which that of each one is shrunk."""
+"""Degrees of freedom of the mean variance over a decision's actions; each action's variance is shrunk towards it."""
 
 
 class AdaptiveSearchAgent(SearchAgent):

@@ -30,7 +30,7 @@ from .policies import Scorer, ScoringAgent
 
 UNIFORM, BY_POLICY = "none", "policy"
 INFERENCES = (UNIFORM, BY_POLICY)
-"""What determinizations follow from: what is possible alone, or also what the policy would have played."""
+"""How determinizations are drawn: uniformly over possible deals, or also by what the policy would have played."""
 CANDIDATES = 4
 """Candidates for each determinization that is drawn."""
 UNIFORM_SHARE = 0.05

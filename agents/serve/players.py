@@ -11,27 +11,23 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, needs_history
 from nainjaune_env.core.errors import AgentError, CheckpointError, NainJauneError, unknown_name_message
-from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 
 from ..bots.counting import faults_of
-from ..external import KINDS, is_bot, is_external
+from ..external import is_bot, is_external
+from ..external.shown import shown_name
 from ..loading import SEARCHES, base_name, load_agent, named_agents, setup_of_runs
 from ..zoo import player_registry
 
-LONGEST_NAME = 40
-"""Characters of the name of a player at a table."""
 MAX_LOADED = 32
 """Agents that are kept loaded."""
 MAX_SEARCH_DEALS = 500
@@ -80,21 +76,6 @@ def check_extra(name: str) -> None:
         raise first
 
 
-def shown_name(name: str) -> str:
-    """Returns the name of an agent for everybody at a table: of a player from elsewhere without folders and options."""
-    if not is_external(name):
-        return name
-    kind, _, rest = name.partition(":")
-    if is_bot(name) and kind != "exec":
-        shown = urlsplit(name).hostname or kind
-    elif kind == "exec":
-        words = [Path(word).name for word in rest.split()[:2] if not word.startswith("-")]
-        shown = " ".join(words)
-    else:
-        shown = Path(rest if kind in KINDS else name).name
-    return printable(shown)[:LONGEST_NAME] or kind
-
-
 class Said(NamedTuple):
     """What an agent said to a decision of its own; what everybody at the table may read."""
 
@@ -133,7 +114,8 @@ class OneAtATime:
                 # the sentence has the words of the command and the program's log, which are not for everybody at the table
                 logging.getLogger(__name__).exception("A player from elsewhere has failed.")
                 raise AgentError(f"{shown_name(self.name)} gave no valid answer; the server's log says more.") from None
-            comments, values = (getattr(self._agent, name, None) for name in ("comments", "values"))
+            # a network's ``values`` are a method
+            comments, values = (getattr(self._agent, name, None) if self.faults else None for name in ("comments", "values"))
             forfeited = self.faults is not None and self.faults.forfeited > before
             self._last.said = Said(comments[0] if comments else None, values[0] if values else None, forfeited)
             return actions

@@ -16,8 +16,9 @@ from nainjaune_env.registry import game_names, get_game
 
 from ..advice.models import is_advised
 from ..distributed.units import setup_from
+from ..external.shown import LONGEST_NAME, shown_name
 from ..heuristics import yardstick
-from .players import LONGEST_NAME, check_agent, offered, shown_name
+from .players import check_agent, offered
 
 MAX_ROUNDS = 100
 LONGEST_ABSENCE = 3600

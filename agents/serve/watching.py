@@ -12,8 +12,8 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import Duplicate, Edge
+from ..external.shown import shown_name
 from ..report.format_ci import mean_of_deals
-from .players import shown_name
 
 MAX_EDGE_DEALS = 20_000
 """Deals after which an edge grows no more."""

@@ -31,7 +31,7 @@ from .data import TEXTS, setup_data, text_data
 
 STATIC = Path(__file__).with_name("static")
 PACKAGE = Path(__file__).parents[2] / "wasm"
-"""The npm package, which is in the repository alone."""
+"""The npm package; only the repository has it."""
 GAMES = tuple(name for name in playable() if (STATIC / "offline" / "games" / f"{name}.js").is_file())
 """The games whose matches the worker can tell, the default one first."""
 STRONG = "zoo:strong"
@@ -96,7 +96,7 @@ def site_files(modules: Path) -> dict[str, bytes]:
 
 
 def _with_site(page: str) -> str:
-    """Returns the page with the head of the site, and a place for what it adds."""
+    """Returns the page with the head of the site, and a place for the site's own elements."""
     head, main = '<meta charset="utf-8">\n', '<main id="main"></main>\n'
     assert head in page
     assert main in page
@@ -133,12 +133,12 @@ def _table(opponents: Sequence[Mapping[str, str]]) -> dict[str, Any]:
 
 
 def _own_texts(language: str, texts: dict[str, Any]) -> dict[str, Any]:
-    """Returns the page's texts with those that the site words itself, and with the opponents that it can seat."""
+    """Returns the page's texts with the site's own ones, and with the opponents that it can seat."""
     return {**texts, **TEXTS[language].instead, "opponents": {game: _opponents(game, texts["opponents"]) for game in GAMES}}
 
 
 def _opponents(game: str, opponents: Mapping[str, Sequence[Mapping[str, str]]]) -> list[dict[str, str]]:
-    """Returns the opponents that the site can seat; where none is the strongest, the last one is."""
+    """Returns the opponents that the site can seat; without a strongest one, the last one is the strongest."""
     known = [{**one} for one in opponents[game] if _is_seated(game, one["agent"])]
     if all(one["level"] != "strong" for one in known):
         known[-1]["level"] = "strong"
@@ -146,7 +146,7 @@ def _opponents(game: str, opponents: Mapping[str, Sequence[Mapping[str, str]]]) 
 
 
 def _words_of_replays(language: str) -> dict[str, str]:
-    """Returns the words of a replay but for films, which this site does not make."""
+    """Returns the words of a replay, without films, which this site does not make."""
     return {name: text for name, text in REPLAY_WORDS[language].items() if name != "film"}
 
 

@@ -24,7 +24,7 @@ class SiteTexts:
     page: Mapping[str, str]
     """What the site says beyond the page of ``nainjaune serve``."""
     instead: Mapping[str, str]
-    """What the page says here in place of its own text of that name; an empty text leaves out what it is of."""
+    """Texts that replace the page's texts of the same names; an empty one leaves out its element."""
     guide: Mapping[str, str]
     """What a guided round says, by position."""
 
@@ -39,6 +39,6 @@ def setup_data(game: GameSpec, networks: Mapping[str, str]) -> dict[str, Any]:
 
 
 def text_data(game: GameSpec) -> dict[str, Any]:
-    """Returns the game's own texts by language, and under ``advising`` those of advice for any game."""
+    """Returns the game's own texts by language, and under ``advising`` the texts of advice for any game."""
     languages: Mapping[str, Any] = importlib.import_module(f"{game.package}.language").LANGUAGES
     return {name: {**asdict(texts), "advising": asdict(ADVICE[name])} for name, texts in languages.items()}

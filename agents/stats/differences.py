@@ -30,7 +30,7 @@ ENOUGH = 10
 ENOUGH_TO_DECIDE = 20
 """The same for the decision of a sequential test, which looks many times."""
 RARE = 0.25
-"""Share of values other than 0 below which intervals are not Student's."""
+"""Below this share of values other than 0 the interval is not Student's."""
 CALIBRATED_COUNT, CALIBRATED_SIZE = 300, 30
 """Least number of values, and least effective number of those other than 0, for an interval that is not called rough."""
 
@@ -58,7 +58,7 @@ class Differences(Moments):
     """Moments of paired differences; a value of exactly 0 is a pair that does not differ."""
 
     sides: tuple[Side, Side] = field(default=(Side(), Side()))
-    """The values above 0, and those below."""
+    """The values above 0, and the values below 0."""
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Self:

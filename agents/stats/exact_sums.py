@@ -38,7 +38,7 @@ class DifferenceSums:
     scale: int
     count: int = 0
     sides: tuple[Side, Side] = field(default=(Side(0, 0, 0), Side(0, 0, 0)))
-    """Number, sum of sizes and sum of squares of the numerators above 0, and of those below; all are integers."""
+    """Number, sum of sizes and sum of squares of the numerators above 0, and of the numerators below 0; all are integers."""
 
     def add(self, values: NDArray[np.int64]) -> None:
         """Adds differences by their numerators ``values (N,)``."""

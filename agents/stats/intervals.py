@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Z_95 = 1.959963984540054
-"""Half-width of a 95 % interval of the normal distribution, in standard errors; :func:`t_95` is that of Student's t."""
+"""Half-width of a 95 % interval of the normal distribution, in standard errors; :func:`t_95` is for Student's t."""
 
 
 @dataclass

@@ -73,8 +73,8 @@ TUNED_TO = 5000
 """Number of values at which :func:`anytime_half_width` is narrowest, in standard errors; 10 % wider at 1,000 and at 30,000."""
 
 
-def anytime_half_width(seen: Moments, alpha: float = 0.05) -> float:
-    """Returns the half-width of an interval that covers the mean at all times at once with probability 1 - ``alpha``.
+def anytime_half_width(seen: Moments) -> float:
+    """Returns the half-width of an interval that covers the mean at all times at once with probability 95 %.
 
     NaN below 2 values, and if they allow no interval. A fixed-sample interval is valid only if the number of values was chosen
     before. A sequential test stops where the mean went far, and there a fixed-sample interval misses more often than it claims.
@@ -84,6 +84,7 @@ def anytime_half_width(seen: Moments, alpha: float = 0.05) -> float:
     """
     if seen.count < 2:
         return math.nan
+    alpha = 0.05
     log = -2 * math.log(alpha)
     mixed = seen.count * (log + math.log(log) + 1) / TUNED_TO  # N rho^2 in the paper
     standard_errors = math.sqrt(2 * (1 + 1 / mixed) * math.log(math.sqrt(1 + mixed) / alpha))

@@ -46,14 +46,14 @@ class ColumnSpec:
     part: int | None = None
     """Index into the field; None if it is one number."""
     names: tuple[str, ...] = ()
-    """Names written in place of the numbers; empty: numbers."""
+    """Names that are written for the numbers; if empty, numbers are written."""
     none: int | None = None
     """The number written as null."""
     bit_names: tuple[tuple[int, str], ...] = ()
     """Bits of the bit set ``field`` with the names written in their place."""
 
 
-PRESET = ColumnSpec("preset", "text", "", "The rule sheet; knobs set over it are in the file's metadata.", True)
+PRESET = ColumnSpec("preset", "text", "", "The preset; knobs set over it are in the file's metadata.", True)
 PLAYERS = ColumnSpec("players", "int8", "seats", "Seats at the table.", True)
 SEED = ColumnSpec("seed", "int64", "number", "The study's seed.", False)
 DEAL = ColumnSpec(
@@ -120,7 +120,7 @@ def of_action(setup: Setup) -> tuple[ColumnSpec, ...]:
 
 
 def counted(setup: Setup) -> tuple[ColumnSpec, ...]:
-    """Returns the columns of the game's counts of a seat in a round, none of which the seat knew before."""
+    """Returns the columns of the game's counts of a seat in a round; the seat knew none of them before."""
     return tuple(replace(column, seen=False) for column in _features(features_of(setup.game).COUNTED, Source.COUNTED, setup))
 
 

@@ -31,7 +31,7 @@ SEARCHED_TABLES = 256
 
 
 class Stream(IntEnum):
-    """Streams of the seed, with a generator an episode; none is that of duplicate deals (0), training (1 on) or matches."""
+    """Streams of the seed, with a generator an episode; none is a stream of duplicate deals (0), training (1 on) or matches."""
 
     DEALS = 1 << 33
     SEATS = DEALS + 1

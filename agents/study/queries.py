@@ -40,7 +40,7 @@ class Group:
     """Values of the expressions that rows were grouped by."""
     rows: int
     deals: int
-    """Number of deals, which are the blocks of the interval."""
+    """Number of deals, the blocks of the interval."""
     estimate: Estimate
 
     @property

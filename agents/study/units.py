@@ -19,7 +19,7 @@ from .playing import SeatedAs, StudySettings, play_chunk, tables_at_once
 
 @dataclass(frozen=True)
 class StudyPlan(JsonPlan):
-    """What a study plays, in plain values; those that :class:`~.playing.StudySettings` has too are explained there."""
+    """What a study plays, in plain values; :class:`~.playing.StudySettings` explains the shared ones."""
 
     KIND: ClassVar[str] = "study"
 
@@ -47,7 +47,7 @@ class StudyPlan(JsonPlan):
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """The names of all agents, that of the search among them, each once."""
+        """The names of all agents, the searching one included, each once."""
         return tuple(dict.fromkeys([*self.names, *([] if self.search is None else self.search[:1])]))
 
     def units(self) -> Iterator[WorkUnit]:

@@ -34,7 +34,7 @@ RUNS, SEARCH, TRIALS = "runs", "search.db", "trials.png"
 HEADING_KEYS = ("game", "eval_against")
 """Keys that say what the edges of a table are, and their unit."""
 MEASURE_KEYS = {*HEADING_KEYS, "preset", "players", "rules", "mixture", "start", "eval_deals"}
-"""Keys that say what an edge is: a search compares no edges under several values of them."""
+"""Keys that define an edge: a search may not vary them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ def configured(values: Mapping[str, Any], settings: Sequence[str], seed: int = 0
 
 
 def read_results(runs: Sequence[SeedRun], diverged: Mapping[SeedRun, str]) -> list[Trained]:
-    """Returns the edges of all runs, from what they logged."""
+    """Returns the edges of all runs, from their logs."""
     results = []
     for run in runs:
         if run in diverged:

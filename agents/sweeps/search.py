@@ -83,7 +83,7 @@ class Search:
         return True
 
     def finished(self) -> list[FrozenTrial]:
-        """Returns the finished trials, the highest edge first, those that failed last."""
+        """Returns the finished trials, the highest edge first, failed trials last."""
         trials = self.study.get_trials(states=[TrialState.COMPLETE, TrialState.PRUNED])
         return sorted(trials, key=lambda trial: (trial.value is None, -(trial.value or 0.0)))
 

@@ -46,7 +46,7 @@ MAX_TABLES = 1 << 20
 """Bound of tables in parallel: some gigabytes."""
 EMA_MEANING = "decay, an iteration, of an exponential moving average of the weights, which is the player; 0 = none"
 MAX_EMA = 1 - 1e-6
-"""Bound of a decay: at 1 the average would stay what it is."""
+"""Upper bound of a decay: at 1 the average would never change."""
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,9 @@ class BaseTrainer(ABC, Generic[C]):
     starts: Sequence[RoundStarts] = ()
     """What begins the rounds at the trainer's tables, if a checkpoint must keep them; the subclass sets it."""
     rank, size = 0, 1
-    """This process among those of the run, see ``distributed``; all others train in one."""
+    """This process's number and their count under torchrun, see ``distributed``; other trainers have one process."""
     common = False
-    """Whether ``layout`` is the one for all tables of the game, and not that of ``setup``."""
+    """Whether ``layout`` is the common one for all tables of the game, not the setup's own."""
 
     def __init__(self, config: C, setup: Setup) -> None:
         use_threads(config.threads)
@@ -237,9 +237,9 @@ class BaseTrainer(ABC, Generic[C]):
     def average_weights(self, prefix: str, decay: float) -> PolicyValueNet:
         """Returns a copy of ``net`` with an exponential moving average of its weights, kept in checkpoints under ``prefix``.
 
-        After each iteration an averaged weight is ``decay`` times what it was, plus ``1 - decay`` times the one of ``net``; after
-        the first it equals that (Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992). With the
-        prefix ``model.`` the average is the player, and the weights of ``net`` itself are kept under ``learner.``.
+        After each iteration an average is ``decay`` times itself plus ``1 - decay`` times the weight of ``net``; after the
+        first iteration it equals the weight (Polyak and Juditsky, "Acceleration of stochastic approximation by averaging",
+        1992). With the prefix ``model.`` the average is the player, and the weights of ``net`` are kept under ``learner.``.
         """
         average = AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(decay))  # type: ignore[no-untyped-call]
         self.averages.append(average)
@@ -317,7 +317,7 @@ class BaseTrainer(ABC, Generic[C]):
     def restore(self, checkpoint: Checkpoint) -> None:
         """Takes over the state in a checkpoint of this configuration.
 
-        Raises :class:`~nainjaune_env.core.errors.CheckpointError` if it is of another one, or its tensors do not fit.
+        Raises :class:`~nainjaune_env.core.errors.CheckpointError` if it is of another configuration, or its tensors do not fit.
         """
         tensors = tensors_of(checkpoint.tensors)
         with restoring(checkpoint, self.config, self.setup):

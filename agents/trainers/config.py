@@ -21,7 +21,7 @@ from ..nets.upgrade import upgraded_config
 C = TypeVar("C")
 
 PLACEMENT_KEYS = frozenset({"device", "workers", "cluster", "logs"})
-"""Keys that say where a run computes and logs, not what it computes: a run may be resumed under other values of them."""
+"""Keys that say where a run computes and logs, not what it computes; they may change when a run is resumed."""
 
 LENGTH_KEYS = ("iterations", "generations")
 """Keys for the length of a run, in whole iterations."""
@@ -74,7 +74,7 @@ def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
 
 
 def differing(config: Any, stored: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Returns the keys whose values differ, each with the one ``stored``, or its default, and that of ``config``."""
+    """Returns the keys whose values differ, each with the ``stored`` value (or its default) and the value of ``config``."""
     now, before = dataclasses.asdict(config), options.completed(type(config), without_removed(type(config), stored))
     return {key: [value, now.get(key)] for key, value in before.items() if key not in now or now[key] != value}
 
@@ -131,7 +131,7 @@ _OCTAL_OR_BASE_60 = re.compile(r"[-+]?0[0-9_]+|.*:.*")
 class _Loader(yaml.SafeLoader):
     """YAML in which ``None`` is null, as in the tables of knobs.
 
-    No key comes twice, and no number is read in another base without saying so.
+    Refuses keys that come twice, and numbers that YAML 1.1 would read in another base.
     """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

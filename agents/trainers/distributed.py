@@ -51,7 +51,7 @@ class DistributedTrainer(ppo.Trainer):
 
 
 def from_first(data: bytes) -> bytes:
-    """Returns the ``data`` of the first process; that of the others is not read."""
+    """Returns the ``data`` of the first process, in every process."""
     size = torch.tensor(len(data))
     distributed.broadcast(size, 0)
     first = distributed.get_rank() == 0
@@ -63,7 +63,7 @@ def from_first(data: bytes) -> bytes:
 def train_under_torchrun(config: Any, folder: Path, *, resume: bool, progress: Progress) -> bool:
     """Trains as one of the processes that torchrun has started; the first of them has the ``folder`` of the run.
 
-    Raises :class:`ConfigError` for what one process trains alone, and for another configuration than that of the first.
+    Raises :class:`ConfigError` for options that need one process, and for another configuration than the first process has.
     """
     if config.algorithm != "ppo":
         raise ConfigError(f"PPO trains in several processes, and {config.algorithm!r} in one: start it without torchrun.")

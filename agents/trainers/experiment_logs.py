@@ -122,7 +122,7 @@ class MlflowLog:
 
 
 def check_place(uri: str) -> None:
-    """Raises :class:`OSError` where the SQLite file of ``uri`` cannot be written, for which MLflow itself tries for minutes."""
+    """Raises :class:`OSError` if the SQLite file of ``uri`` cannot be written; MLflow itself would retry for minutes."""
     path = uri.removeprefix("sqlite:///")
     if path != uri:
         with tempfile.TemporaryFile(dir=Path(path).parent), open(path, "ab"):  # SQLite writes its journal beside the file
@@ -189,7 +189,7 @@ def _impatient() -> Iterator[None]:
 
 
 EXPERIMENT_LOGS: dict[str, Callable[[Path, int], MetricLog]] = {"wandb": WandbLog, "mlflow": MlflowLog}
-"""By the name that configurations choose it by, which is its library's and its extra's."""
+"""By name in configurations, which is also the name of the library and of its extra."""
 
 
 def open_log(name: str, folder: Path, iteration: int) -> MetricLog:

@@ -18,8 +18,8 @@ pi^prior * exp(mean / temperature), where pi is the policy of the network before
 thousand noisy labels cannot tell. The value is learned from the search's means too, each over many rounds, and not from how the
 one round ended. The search values actions by the payoff of the ``objective``, a seat's own unless it is set to ``centred``.
 
-Labels are kept in shards, which depend on the seed, their generation and number, and the network only, as learning does: a run
-that was stopped or killed and is resumed makes only the missing shards, and gives the same bits.
+Labels are kept in files, which depend on the seed, their generation and number, and the network only, as learning does: a run
+that was stopped or killed and is resumed makes only the missing files, and gives the same bits.
 
 Sources: Anthony, Tian and Barber, "Thinking fast and slow with deep learning and tree search", 2017 (expert iteration); Silver
 et al., "Mastering the game of Go without human knowledge", 2017 (policy and value learned from a search in one network);
@@ -64,7 +64,7 @@ from ..task import CARRIED, MATCH_ROUNDS, OWN
 from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
 from .gating import edge_over, is_weaker
 from .labelling import LabelWorkers, check_workers, executor_of, labels_run
-from .labels import Labels, ShardId, concatenate_labels, load_labels, save_labels
+from .labels import LabelFile, Labels, concatenate_labels, load_labels, save_labels
 from .opponents import LEARNER, PAST, Seating
 from .optimizers import OPTIMIZER, GroupedOptimizer, adam_group
 from .rollout import RoundStarts, batch_start
@@ -73,7 +73,7 @@ from .targets import entropy, pooled, soft_cross_entropy, targets
 
 ROLLOUTS = ("rule", "net")
 LABELS = "labels"
-"""The folder of the shards, in that of the run."""
+"""The folder of the label files, in that of the run."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class Config(BaseConfig):
     algorithm: str = option("expert", "the trainer")
     objective: str = option(OWN, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")
     generations: int = option(3, "generations of the run: times that decisions are labelled and learned", low=1)
-    shards: int = option(75, "shards of labels in a generation", low=1)
-    shard: int = option(8000, "decisions labelled for each shard", low=1, high=MAX_TABLES)
-    rounds: int = option(2048, "rounds played for each shard; its decisions are chosen from theirs", low=1, high=MAX_TABLES)
+    shards: int = option(75, "label files of a generation", low=1)
+    shard: int = option(8000, "decisions in a label file", low=1, high=MAX_TABLES)
+    rounds: int = option(2048, "rounds played for each label file; its decisions are chosen from theirs", low=1, high=MAX_TABLES)
     explore: float = option(0.1, "probability of a uniformly random action in those rounds", low=0, high=1)
     init: str | None = option(None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)")
     rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")
@@ -107,7 +107,7 @@ class Config(BaseConfig):
     max_grad_norm: float = option(1.0, "a gradient with a larger norm is scaled down to this one", low=0)
     device: str = option("cpu", "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
     threads: int = option(
-        1, "shards labelled in parallel, and torch's threads in learning; at most the free cores", low=1, high=MAX_THREADS
+        1, "label files made in parallel, and torch's threads in learning; at most the free cores", low=1, high=MAX_THREADS
     )
     workers: int = option(1, "processes that label, in place of 'threads'; labels do not depend on it", low=1, high=MAX_THREADS)
     cluster: str | None = option(None, "address of the Ray cluster that labels: host:port, or 'auto' (none: this machine)")
@@ -162,7 +162,7 @@ METRICS = {
     "update/policy_loss": "KL(target || policy) in the last epoch, in nats",
     "update/value_loss": "mean squared error of the value in the last epoch, in units of payoff_scale squared",
     "update/grad_norm": "mean gradient norm before scaling down, in the last epoch",
-    "speed/decisions_per_second": "decisions labelled a second, with the play of their rounds; 0 if all shards existed",
+    "speed/decisions_per_second": "decisions labelled a second, with the play of their rounds; 0 if all files existed",
 }
 """Every metric that is logged, with its meaning."""
 
@@ -171,7 +171,7 @@ class Trainer(BaseTrainer[Config]):
     """The state of a run."""
 
     def __init__(self, config: Config, folder: Path, executor: Executor | None = None) -> None:
-        """``folder``: where the shards of labels are; ``executor``: where they are made (None: in threads of this process)."""
+        """``folder``: where the label files are; ``executor``: where they are made (None: in threads of this process)."""
         super().__init__(config, config.setup())
         self.folder = folder
         self.labels_run = labels_run(dataclasses.asdict(config))
@@ -179,8 +179,8 @@ class Trainer(BaseTrainer[Config]):
         self.modules = {"model.": self.net}
         self.rule = load_agent(config.rule, self.setup)
         self.seating = Seating(config.shares, self.setup)
-        self.shards_done = 0  # of the generation under way
-        self.speed = 0.0  # decisions labelled a second, when the last shards were made
+        self.files_done = 0  # of the generation under way
+        self.speed = 0.0  # decisions labelled a second, when the last label files were made
         self.workers = None if executor is None else LabelWorkers(executor)
 
     def untrained(self, generation: int) -> PolicyValueNet:
@@ -190,21 +190,21 @@ class Trainer(BaseTrainer[Config]):
     @property
     def completed(self) -> int:
         """Decisions labelled."""
-        return (self.iteration * self.config.shards + self.shards_done) * self.config.shard
+        return (self.iteration * self.config.shards + self.files_done) * self.config.shard
 
     # ---- a generation --------------------------------------------------------------------------------------------
 
     def iterate(self) -> dict[str, float]:
-        """Makes the next missing shards of the generation; once all exist, learns them.
+        """Makes the next missing label files of the generation; once all exist, learns them.
 
-        Returns the metrics of the generation if it is done, else those for the progress bar.
+        Returns the metrics of the generation if it is done, else metrics for the progress bar.
         """
         start = time.perf_counter()
         c = self.config
-        missing = [number for number in range(c.shards) if not self.shard_path(self.iteration, number).exists()]
-        made = self.make_shards(missing) if missing else []
-        self.shards_done = c.shards - len(missing) + len(made)
-        if self.shards_done < c.shards:
+        missing = [number for number in range(c.shards) if not self.label_path(self.iteration, number).exists()]
+        made = self.make_label_files(missing) if missing else []
+        self.files_done = c.shards - len(missing) + len(made)
+        if self.files_done < c.shards:
             entropy = self.assess(made[-1])["rollout/entropy"]
             self.seconds += time.perf_counter() - start
             oldest = {} if self.workers is None else {"labels/oldest": self.workers.oldest}
@@ -214,7 +214,7 @@ class Trainer(BaseTrainer[Config]):
         before = copy.deepcopy(self.net) if c.gate and self.has_learned else None
         metrics |= self.learn(self.generation_labels(first, self.iteration))
         metrics |= self.pass_gate(before)
-        self.shards_done = 0
+        self.files_done = 0
         metrics = self.finish_iteration(metrics, c.labelled, time.perf_counter() - start)
         return {**metrics, "speed/decisions_per_second": self.speed}
 
@@ -234,23 +234,23 @@ class Trainer(BaseTrainer[Config]):
         numbers = range(self.config.shards)
         return concatenate_labels([self.load(generation, k) for generation in range(first, last + 1) for k in numbers])
 
-    def make_shards(self, missing: Sequence[int]) -> list[Labels]:
-        """Makes the first of the ``missing`` shards, one for each thread, or the next one that workers finish; writes them."""
+    def make_label_files(self, missing: Sequence[int]) -> list[Labels]:
+        """Makes and writes the first ``missing`` label files, one for each thread, or the next one that workers finish."""
         start, c = time.perf_counter(), self.config
         if self.workers is None:
             use_threads(1)
             numbers = missing[: c.threads]
             with ThreadPoolExecutor(len(numbers)) as threads:
-                made = list(threads.map(self.make_shard, numbers))
+                made = list(threads.map(self.make_label_file, numbers))
             use_threads(c.threads)
             self.speed = c.shard * len(made) / (time.perf_counter() - start)
         else:
             player = self.checkpoint if self.has_learned else None
-            number, labels, data = self.workers.next_shard(dataclasses.asdict(c), self.setup, self.iteration, player, missing)
+            number, labels, data = self.workers.next_labels(dataclasses.asdict(c), self.setup, self.iteration, player, missing)
             # as a worker compressed it, which takes long beside quick rollouts
-            write_bytes(self.shard_path(self.iteration, number), data)
+            write_bytes(self.label_path(self.iteration, number), data)
             made = [labels]
-            self.speed = c.shard * self.workers.shards_a_second
+            self.speed = c.shard * self.workers.files_a_second
         return made
 
     def close(self) -> None:
@@ -294,29 +294,29 @@ class Trainer(BaseTrainer[Config]):
         )
         return one, other
 
-    def shard_path(self, generation: int, number: int) -> Path:
-        """Returns the file of a shard."""
+    def label_path(self, generation: int, number: int) -> Path:
+        """Returns the path of a label file."""
         return self.folder / f"{generation:03d}-{number:05d}.npz"
 
     def load(self, generation: int, number: int) -> Labels:
-        """Reads a shard; raises :class:`~nainjaune_env.core.errors.LabelsError` if it is missing, damaged or another one."""
-        shard = ShardId(self.labels_run, generation, number)
-        return load_labels(self.shard_path(generation, number), self.setup, shard, count=self.config.shard)
+        """Reads a label file; raises :class:`~nainjaune_env.core.errors.LabelsError` if it is missing, damaged or another one."""
+        label_file = LabelFile(self.labels_run, generation, number)
+        return load_labels(self.label_path(generation, number), self.setup, label_file, count=self.config.shard)
 
-    def make_shard(self, number: int) -> Labels:
-        """Labels the decisions of a shard and writes it. Safe to call from several threads."""
+    def make_label_file(self, number: int) -> Labels:
+        """Labels the decisions of a file and writes it. Safe to call from several threads."""
         labels = self.label(number, self.experts())
-        shard = ShardId(self.labels_run, self.iteration, number)
-        save_labels(self.shard_path(self.iteration, number), labels, self.setup, shard)
+        label_file = LabelFile(self.labels_run, self.iteration, number)
+        save_labels(self.label_path(self.iteration, number), labels, self.setup, label_file)
         return labels
 
     def label(self, number: int, experts: Sequence[SearchAgent]) -> Labels:
-        """Plays the rounds of a shard and labels a random choice of their decisions."""
+        """Plays the rounds of a label file and labels a random choice of their decisions."""
         rng = generator(self.config.seed, Stream.TRAINING, self.iteration, 1 + number)
         tables, return_so_far = self.play(self.new_batch(), self.player(), rng)
         if len(tables) < self.config.shard:
             raise ConfigError(
-                f"{self.config.rounds} rounds held {len(tables)} choices, and a shard takes {self.config.shard}: "
+                f"{self.config.rounds} rounds held {len(tables)} choices, and a label file takes {self.config.shard}: "
                 "let 'rounds' be larger, or 'shard' smaller."
             )
         chosen = np.sort(rng.permutation(len(tables))[: self.config.shard])
@@ -338,14 +338,14 @@ class Trainer(BaseTrainer[Config]):
         )
 
     def new_batch(self) -> Batch:
-        """Returns the tables for the rounds of a shard; each plays a match where these are carried."""
+        """Returns the tables for the rounds of a label file; each plays a match where these are carried."""
         count = -(-self.config.rounds // self.rounds_a_table)
         log = any_needs_history(self.seating.agents)
         return Batch(self.setup, count, start=batch_start(self.config.task), autoreset=False, log=log)
 
     @property
     def rounds_a_table(self) -> int:
-        """Rounds that a table plays for a shard."""
+        """Rounds that a table plays for a label file."""
         return MATCH_ROUNDS if self.config.start == CARRIED else 1
 
     def play(self, batch: Batch, player: Agent, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[np.float32]]:
@@ -453,7 +453,7 @@ class Trainer(BaseTrainer[Config]):
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
-    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; shards of an unfinished generation are kept."""
+    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; label files of an unfinished generation are kept."""
     remove_leftovers(run.folder / LABELS)
     trainer = Trainer(config, run.folder / LABELS, executor_of(config))
     if checkpoint is None and config.init is not None:

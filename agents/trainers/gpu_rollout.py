@@ -69,7 +69,7 @@ def play_on_gpu(
 
 
 class PlayedTables:
-    """The tables of one setup while they are played: what a step reads of them, and what the steps so far recorded."""
+    """The tables of one setup while they are played: the input of a step, and the records of earlier steps."""
 
     def __init__(self, tables: Tables, first: int, privileged: bool, device: torch.device) -> None:
         """``first``: the number of the first (table, seat), counted over all parts."""
@@ -162,7 +162,7 @@ def unpacked(legal: Tensor, actions: int) -> Tensor:
 def next_uniform(states: Tensor) -> Tensor:
     """``prng.RowStreams.random``: advances the generators ``states (K,) int64`` and returns uniform numbers ``(K,) float64``.
 
-    The states are words of 64 bits as int64, in which torch's sums and products wrap around as for unsigned integers.
+    States are 64-bit words as int64; torch's sums and products of them wrap around as unsigned ones do.
     """
     states += _signed(0x9E3779B97F4A7C15)
     word = states

@@ -1,4 +1,4 @@
-"""The labels of a generation of expert iteration, made by other processes or on a cluster; a unit is one shard.
+"""The labels of a generation of expert iteration, made by other processes or on a cluster; a unit is one label file.
 
 The player's weights go to the workers as a file, and labels come back as the bytes of an npz file of plain arrays. The trainer
 checks them and writes these bytes, so that a folder of labels is the same with any number of workers.
@@ -29,10 +29,10 @@ from ..nets.torch_nets import as_torch
 from ..nets.upgrade import version_1_keys
 from . import get_trainer
 from .config import PLACEMENT_KEYS, RESUME_KEYS, build
-from .labels import Labels, ShardId, labels_from_text, labels_text
+from .labels import LabelFile, Labels, labels_from_text, labels_text
 
-NumberedShard = tuple[int, Labels, bytes]
-"""The number of a shard, its labels, and the bytes of its file."""
+NumberedLabels = tuple[int, Labels, bytes]
+"""The number of a label file, its labels, and its bytes."""
 
 ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0, "keep_best": False}
 """The keys that differ in a worker."""
@@ -49,7 +49,7 @@ def labels_run(config: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class LabelPlan(JsonPlan):
-    """The shards of a generation. A unit's ``part`` is the generation and its ``first`` the number of the shard."""
+    """The label files of a generation. A unit's ``part`` is the generation and its ``first`` the number of the file."""
 
     KIND: ClassVar[str] = "generation of labels"
 
@@ -60,11 +60,11 @@ class LabelPlan(JsonPlan):
     generation: int
 
     def units(self) -> Iterator[WorkUnit]:
-        """Yields a unit for each shard."""
+        """Yields a unit for each label file."""
         return (WorkUnit(self.generation, number, 1) for number in range(self.config["shards"]))
 
     def player(self, agents: Sequence[Agent]) -> Player:
-        """Returns the function that labels a shard."""
+        """Returns the function that labels the decisions of a file."""
         rule, *networks = agents
         trainer = get_trainer(self.config["algorithm"])
         labeller = trainer.Trainer(build(trainer.Config, {**self.config, **ALONE, "rule": rule.name}), Path())
@@ -74,52 +74,52 @@ class LabelPlan(JsonPlan):
             labeller.net.load_state_dict(as_torch(agent.net).state_dict())
 
         def label(unit: WorkUnit) -> Payload:
-            shard = ShardId(labels_run(self.config), self.generation, unit.first)
-            return {"labels": labels_text(labeller.label(unit.first, labeller.experts()), self.setup, shard)}
+            label_file = LabelFile(labels_run(self.config), self.generation, unit.first)
+            return {"labels": labels_text(labeller.label(unit.first, labeller.experts()), self.setup, label_file)}
 
         return label
 
 
 class LabelWorkers:
-    """Makes the shards of one generation after the other by an executor."""
+    """Makes the label files of one generation after the other by an executor."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._coming: Generator[NumberedShard, None, None] | None = None
+        self._coming: Generator[NumberedLabels, None, None] | None = None
         self._begun: dict[WorkUnit, float] = {}
         self._started, self._finished = 0.0, 0
 
     @property
-    def shards_a_second(self) -> float:
-        """Shards of this generation that have been made, over the seconds since the first was begun."""
+    def files_a_second(self) -> float:
+        """Label files of this generation that have been made, over the seconds since the first was begun."""
         return self._finished / (time.monotonic() - self._started)
 
     @property
     def oldest(self) -> float:
-        """Seconds for which the oldest of the shards that are being made has been under way."""
+        """Seconds for which the oldest of the label files that are being made has been under way."""
         now = time.monotonic()
         return now - min(self._begun.values(), default=now)
 
-    def next_shard(
+    def next_labels(
         self,
         config: Mapping[str, Any],
         setup: Setup,
         generation: int,
         player: Callable[[], Checkpoint] | None,
         missing: Sequence[int],
-    ) -> NumberedShard:
-        """Returns the shard among those ``missing`` that is finished next.
+    ) -> NumberedLabels:
+        """Returns the label file among the ``missing`` ones that is finished next.
 
         ``player`` returns the network that plays; None before one has learned.
         """
         if self._coming is None:
             self._started, self._finished = time.monotonic(), 0
             self._coming = self._make(config, setup, generation, None if player is None else player(), missing)
-        shard = next(self._coming)
+        labels = next(self._coming)
         self._finished += 1
         if len(missing) == 1:
             self.close()
-        return shard
+        return labels
 
     def close(self) -> None:
         """Stops what is being made."""
@@ -130,7 +130,7 @@ class LabelWorkers:
 
     def _make(
         self, config: Mapping[str, Any], setup: Setup, generation: int, player: Checkpoint | None, numbers: Sequence[int]
-    ) -> Generator[NumberedShard, None, None]:
+    ) -> Generator[NumberedLabels, None, None]:
         with tempfile.TemporaryDirectory() as folder:
             names = [config["rule"]]
             if player is not None:
@@ -142,8 +142,8 @@ class LabelWorkers:
             with closing(self._executor.results(plan, agents, self._noted(units))) as results:
                 for unit, payload in results:
                     del self._begun[unit]
-                    shard = ShardId(labels_run(config), generation, unit.first)
-                    read = labels_from_text(payload["labels"], setup, shard, count=config["shard"])
+                    label_file = LabelFile(labels_run(config), generation, unit.first)
+                    read = labels_from_text(payload["labels"], setup, label_file, count=config["shard"])
                     yield unit.first, *read
 
     def _noted(self, units: Iterator[WorkUnit]) -> Iterator[WorkUnit]:

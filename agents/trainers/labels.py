@@ -1,7 +1,7 @@
-"""Labels: decisions with the action values that a search found, kept in shards, npz files of plain arrays.
+"""Labels: decisions with the action values that a search found, kept in label files, npz files of plain arrays.
 
-A shard is written atomically and never changed, so an existing one need not be made again. Loading one cannot run code: pickles
-are neither written nor read.
+A label file is written atomically and never changed, so an existing one need not be made again. Loading one cannot run code:
+pickles are neither written nor read.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Labels:
 
 
 @dataclass(frozen=True)
-class ShardId:
-    """What a shard of labels is of."""
+class LabelFile:
+    """Identifies a label file."""
 
     run: str
     """SHA-256 of the part of the run's configuration that labels depend on."""
@@ -60,21 +60,21 @@ class ShardId:
     """Within the generation."""
 
 
-def save_labels(path: Path, labels: Labels, setup: Setup, shard: ShardId) -> None:
+def save_labels(path: Path, labels: Labels, setup: Setup, label_file: LabelFile) -> None:
     """Writes ``labels`` of decisions under ``setup`` to ``path``, atomically; the same labels give the same bytes."""
     with replacing(path) as temporary, temporary.open("wb") as file:
-        _write(file, labels, setup, shard)
+        _write(file, labels, setup, label_file)
 
 
-def labels_text(labels: Labels, setup: Setup, shard: ShardId) -> str:
+def labels_text(labels: Labels, setup: Setup, label_file: LabelFile) -> str:
     """Returns the bytes that :func:`save_labels` writes as text, in base64."""
     file = io.BytesIO()
-    _write(file, labels, setup, shard)
+    _write(file, labels, setup, label_file)
     return base64.b64encode(file.getvalue()).decode()
 
 
-def _write(file: IO[bytes], labels: Labels, setup: Setup, shard: ShardId) -> None:
-    about = {"layout": setup.layout.fingerprint, "run": shard.run, "number": shard.number}
+def _write(file: IO[bytes], labels: Labels, setup: Setup, label_file: LabelFile) -> None:
+    about = {"layout": setup.layout.fingerprint, "run": label_file.run, "number": label_file.number}
     arrays = {name: np.array(value) for name, value in about.items()} | {f.name: getattr(labels, f.name) for f in fields(Labels)}
     # np.savez_compressed has no level, and its own takes four times as long for files that are a fifth smaller
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
@@ -83,19 +83,19 @@ def _write(file: IO[bytes], labels: Labels, setup: Setup, shard: ShardId) -> Non
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
-def load_labels(path: Path, setup: Setup, shard: ShardId, *, count: int) -> Labels:
-    """Reads the ``shard`` of ``count`` labels, made under ``setup``.
+def load_labels(path: Path, setup: Setup, label_file: LabelFile, *, count: int) -> Labels:
+    """Reads the ``label_file`` of ``count`` labels, made under ``setup``.
 
     Raises :class:`LabelsError` if it is missing, damaged or another one, or holds other labels.
     """
     try:
         with path.open("rb") as file:
-            return _read(file, str(path), setup, shard, count)
+            return _read(file, str(path), setup, label_file, count)
     except FileNotFoundError:
         raise LabelsError(f"There are no labels at {str(path)!r}.") from None
 
 
-def labels_from_text(text: str, setup: Setup, shard: ShardId, *, count: int) -> tuple[Labels, bytes]:
+def labels_from_text(text: str, setup: Setup, label_file: LabelFile, *, count: int) -> tuple[Labels, bytes]:
     """Returns the labels that :func:`labels_text` wrote, and the bytes of their file.
 
     Raises :class:`LabelsError` as :func:`load_labels` does.
@@ -104,11 +104,11 @@ def labels_from_text(text: str, setup: Setup, shard: ShardId, *, count: int) -> 
     try:
         data = base64.b64decode(text, validate=True)
     except (ValueError, TypeError, binascii.Error):
-        raise LabelsError(f"Expected the labels of a shard in base64, and {where} is something else.") from None
-    return _read(io.BytesIO(data), where, setup, shard, count), data
+        raise LabelsError(f"Expected the labels of a file in base64, and {where} is something else.") from None
+    return _read(io.BytesIO(data), where, setup, label_file, count), data
 
 
-def _read(file: IO[bytes], path: str, setup: Setup, shard: ShardId, count: int) -> Labels:
+def _read(file: IO[bytes], path: str, setup: Setup, label_file: LabelFile, count: int) -> Labels:
     try:
         with np.lib.npyio.NpzFile(file, allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
@@ -125,7 +125,7 @@ def _read(file: IO[bytes], path: str, setup: Setup, shard: ShardId, count: int) 
             "Delete them, and --resume makes them again."
         )
     if arrays.keys() != names:
-        raise LabelsError(f"{path!r} is not a shard of labels, which holds the arrays {', '.join(sorted(names))}.")
+        raise LabelsError(f"{path!r} is not a label file, which holds the arrays {', '.join(sorted(names))}.")
     layout = str(arrays.pop("layout"))
     if layout != setup.layout.fingerprint:
         raise LabelsError(
@@ -133,11 +133,11 @@ def _read(file: IO[bytes], path: str, setup: Setup, shard: ShardId, count: int) 
             f"({layout}, and here it is {setup.layout.fingerprint}): make them again."
         )
     run, number = str(arrays.pop("run")), quoted(arrays.pop("number").tolist())
-    if run != shard.run:
+    if run != label_file.run:
         raise LabelsError(f"The labels at {path!r} are of another run. Delete them, and --resume makes them again.")
-    if number != str(shard.number):
+    if number != str(label_file.number):
         raise LabelsError(
-            f"The labels at {path!r} are of shard {number}, not {shard.number}: the file was copied or renamed. "
+            f"The labels at {path!r} are of file {number}, not {label_file.number}: the file was copied or renamed. "
             "Delete it, and --resume makes it again."
         )
     actions = len(setup.game.actions)
@@ -158,8 +158,8 @@ def _read(file: IO[bytes], path: str, setup: Setup, shard: ShardId, count: int) 
                 f"{name!r} of the labels at {path!r} has shape {array.shape} of {array.dtype}, not {shape} of {dtype}."
             )
     labels = Labels(**arrays)
-    if (labels.generation != shard.generation).any():
-        raise LabelsError(f"The labels at {path!r} are not all of generation {shard.generation}.")
+    if (labels.generation != label_file.generation).any():
+        raise LabelsError(f"The labels at {path!r} are not all of generation {label_file.generation}.")
     means = np.concatenate([labels.mean[:, None], labels.halves], axis=1)
     legal = labels.legal[:, None, None] >> np.arange(actions) & 1
     if (~np.isnan(means) != legal).any() or np.isinf(means).any():
@@ -168,5 +168,5 @@ def _read(file: IO[bytes], path: str, setup: Setup, shard: ShardId, count: int) 
 
 
 def concatenate_labels(parts: Sequence[Labels]) -> Labels:
-    """Returns the labels of several shards, in order."""
+    """Returns the labels of several files, in order."""
     return Labels(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Labels)})

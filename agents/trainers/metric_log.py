@@ -27,7 +27,7 @@ class MetricLog(Protocol):
         """Logs the ``metrics`` of an iteration, by name."""
 
     def flush(self) -> None:
-        """Writes what was logged: a checkpoint of the last iteration comes next."""
+        """Writes the logged metrics, before the checkpoint of the last iteration is written."""
 
     def __enter__(self) -> Self: ...
 
@@ -61,7 +61,7 @@ class CsvLog:
         return columns, rows
 
     def _write(self, rows: list[dict[str, str]]) -> None:
-        """Writes the file anew, and opens it for more rows."""
+        """Rewrites the file, and opens it for more rows."""
         text = io.StringIO()
         writer = csv.DictWriter(text, self._columns, lineterminator="\n")
         writer.writeheader()

@@ -126,7 +126,7 @@ def normalized_within(bucket: NDArray[np.int64], advantage: NDArray[np.float32])
 def spread_within(bucket: NDArray[np.int64], values: NDArray[np.float32]) -> NDArray[np.float32]:
     """Returns the standard deviation of ``values (T,)`` within the ``bucket (T,)`` of each, ``(T,)``.
 
-    It is at least a hundredth of that of all values, for buckets of a few equal ones.
+    It is at least a hundredth of the standard deviation of all values, because a bucket may have only a few equal ones.
     """
     least = 0.01 * float(values.std()) + 1e-8
     return np.maximum(_moments_within(bucket, values)[1], least).astype(np.float32)

@@ -33,11 +33,11 @@ LEARNER = -1
 """In an array of seats: the network that learns, none of the agents."""
 
 Opponents = str | Mapping[str, float] | None
-"""The value of the key: shares by name, the name of the only opponent, or None, which is self-play."""
+"""The value of the key: shares by name, the name of the only opponent, or None for self-play."""
 
 
 def shares_of(opponents: Opponents) -> dict[str, float]:
-    """Returns the share of tables of each opponent; raises :class:`ConfigError` where they are no shares that sum to 1."""
+    """Returns the share of tables of each opponent; raises :class:`ConfigError` unless they are shares that sum to 1."""
     if opponents is None:
         return {SELF: 1.0}
     if isinstance(opponents, str):
@@ -92,7 +92,7 @@ class Seating:
         """Agents by name, then past selves; none in self-play."""
 
     def seats(self, tables: int, iteration: int) -> NDArray[np.int64]:
-        """Returns the agent in each seat ``(tables, players)``, :data:`LEARNER` for those that learn.
+        """Returns the agent in each seat ``(tables, players)``, :data:`LEARNER` for seats that learn.
 
         Tables are divided in the order of the shares. Where one seat learns it is ``(table + iteration) % players``, and past
         selves take turns at their tables.

@@ -24,7 +24,7 @@ from torch.optim.adam import adam
 from ..options import Arguments, Choice, option
 
 Group = dict[str, Any]
-"""A group of parameters: their ``kind``, ``params``, and ``scale``, their learning rate over that of the optimizer."""
+"""A group of parameters: ``kind``, ``params``, and ``scale``, by which it multiplies the optimizer's learning rate."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Adam(Arguments):
     )
 
     def groups(self, groups: Sequence[Group], hidden_layers: Sequence[nn.Module]) -> list[Group]:
-        """Returns the groups that this optimizer makes of ``groups``, which are all of the kind ``adam``."""
+        """Returns this optimizer's groups of the parameters in ``groups``, all of the kind ``adam``."""
         return [*groups]
 
 

@@ -102,7 +102,7 @@ class Prefetcher(Generic[R]):
         self._pending = iteration, self._pool.submit(self._compute, iteration)
 
     def take(self, iteration: int) -> R:
-        """Returns the result of ``iteration``: the one that was begun, once it is there, or computed now if none was.
+        """Returns the result of ``iteration``: waits for it if it was begun, else computes it now.
 
         Raises what the computation raised.
         """

@@ -343,7 +343,7 @@ def new_trainer(config: Config) -> Trainer:
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress, trainer: Trainer | None = None) -> bool:
-    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; ``trainer``: in place of :func:`new_trainer`'s."""
+    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; ``trainer`` replaces that of :func:`new_trainer`."""
     trainer = check_overlap(trainer or new_trainer(config))
     if checkpoint is None and config.init is not None:
         # a best response has its own objective, and learns its value function from scratch

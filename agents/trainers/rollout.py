@@ -88,8 +88,8 @@ class RoundStarts:
     def buckets(self) -> NDArray[np.int64]:
         """Returns a number below :data:`START_BUCKETS` for each table ``(B,)``, by the sum of its drawn start values.
 
-        The buckets are equal in size but for tables with equal sums, which are in one bucket. Without drawn start values all
-        tables are in bucket 0.
+        The buckets are equal in size, except that tables with equal sums share one. Without drawn start values all tables are
+        in bucket 0.
         """
         if not self._draws:
             return np.zeros_like(self._sums)
@@ -118,7 +118,7 @@ class RoundStarts:
 
 
 class Tables:
-    """The tables of one setup: how their rounds begin, what is observed there, who plays there, and what it pays."""
+    """The tables of one setup: starts of rounds, observations, players, payoffs."""
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ class RolloutBuffer:
 
 
 def joined(rollouts: list[Rollout]) -> Rollout:
-    """Returns the rollouts of several setups as one, in their order, but for those without a decision.
+    """Returns the rollouts of several setups as one, in their order, without the ones that have no decision.
 
     Raises :class:`ConfigError` where none has one.
     """
@@ -302,7 +302,7 @@ class RolloutPolicy:
 
     @property
     def has_critic(self) -> bool:
-        """Whether a critic of its own judges in place of the network's value head."""
+        """Whether a separate critic estimates values, not the network's value head."""
         return self._critic is not None
 
     def begin(self, trajectories: int) -> None:
@@ -379,7 +379,7 @@ class LearningNets:
         return norm
 
     def recall_loss(self, observation: Tensor, state: Tensor | None, batch_sizes: Tensor | None) -> Tensor:
-        """Returns that of ``PolicyValueNet.recall_loss``, for a network with memory."""
+        """Returns ``PolicyValueNet.recall_loss``, for a network with memory."""
         assert state is not None
         assert batch_sizes is not None
         with self._autocast():

@@ -59,7 +59,7 @@ class Run:
     """
 
     def __init__(self, folder: Path, packages: Sequence[str] = ()) -> None:
-        """``packages``: those that the trainer uses besides :data:`PACKAGES`."""
+        """``packages``: further packages that the trainer uses, besides :data:`PACKAGES`."""
         self.folder = folder
         self.packages = (*PACKAGES, *packages)
         self.stop_requested = False
@@ -68,7 +68,7 @@ class Run:
         self._begun: list[Path] = []
         """What :meth:`create` makes for a new run, in order."""
         self._found: set[str] = set()
-        """The names of what was in the folder before: left-over locks and temporary files."""
+        """The names of left-over locks and temporary files that were in the folder before."""
         self._made_folder = False
         self.in_first_iteration = False
         """Whether the first iteration of a new run is under way, or its logs are opened for it."""
@@ -199,7 +199,7 @@ class Run:
         save_checkpoint(kept_path(self.folder, checkpoint.iteration), checkpoint)
 
     def keep_if_best(self, checkpoint: Checkpoint, edge: float) -> None:
-        """Writes the checkpoint as the best one if its ``edge`` is above that of the best so far."""
+        """Writes the checkpoint as the best one if its ``edge`` is the highest so far."""
         path = kept_path(self.folder, BEST)
         if not path.exists() or edge > load_checkpoint(path).progress["edge"]:
             save_checkpoint(path, replace(checkpoint, progress={**checkpoint.progress, "edge": edge}))
@@ -319,7 +319,7 @@ def _flush_and_save(logs: Sequence[MetricLog], run: Run, trainer: BaseTrainer[An
         for log in logs:
             log.flush()
     finally:
-        run.save(trainer.checkpoint())  # whatever a service says to its metrics
+        run.save(trainer.checkpoint())  # even if a service then refuses its metrics
 
 
 def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:

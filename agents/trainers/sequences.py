@@ -13,10 +13,10 @@ from torch import Tensor
 class Sequences:
     """The sequences of a rollout."""
 
-    def __init__(self, sequence: NDArray[np.int64]) -> None:
-        """``sequence (T,)`` numbers the sequence of each decision, in order of time; not every number need occur."""
-        self._rows = np.argsort(sequence, kind="stable")  # sequence by sequence, each in order of time
-        numbers, self._starts, self.lengths = np.unique(sequence[self._rows], return_index=True, return_counts=True)
+    def __init__(self, trajectory_id: NDArray[np.int64]) -> None:
+        """``trajectory_id (T,)`` numbers the sequence of each decision, in order of time; numbers may be missing."""
+        self._rows = np.argsort(trajectory_id, kind="stable")  # sequence by sequence, each in order of time
+        numbers, self._starts, self.lengths = np.unique(trajectory_id[self._rows], return_index=True, return_counts=True)
         self.count = len(numbers)
 
     def shuffled(self, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:

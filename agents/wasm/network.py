@@ -16,7 +16,7 @@ from ..nets.net_agent import NetAgent, folded_layers
 
 FORMAT, VERSION = "nainjaune-network", 1
 ALIGNMENT = 64
-"""Bytes of which the header, a line of JSON, has a multiple."""
+"""The header, a line of JSON, is padded to a multiple of this many bytes."""
 
 
 def write_network(path: Path, agent: Agent, setup: Setup) -> int:

@@ -21,7 +21,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def check_player_name(name: str) -> None:
-    """Raises :class:`AgentError` unless ``name``, without the prefix, can be that of a new player's folder."""
+    """Raises :class:`AgentError` unless ``name``, without the prefix, can name a new player's folder."""
     if not _NAME.fullmatch(name):
         raise AgentError(
             f"A zoo player's name has at most 64 letters, digits, - and _, and starts with a letter or digit; not {quoted(name)}."
@@ -96,7 +96,7 @@ class PlayerRegistry:
 
 
 def _rank(player: Player, setup: Setup, any_rules: bool) -> int | None:
-    """Returns how well a player fits, 0 best; None if it does not. ``any_rules``: also those not known to play well there."""
+    """Returns how well a player fits, 0 best; None if it does not. ``any_rules``: also players not known to play well there."""
     card = player.card
     if card.serves(setup):
         return 2 if card.anywhere else 0 if card.setup().same_round(setup) else 1

@@ -110,8 +110,8 @@ def inherited(obj: Object, name: str) -> str | None:
     owner: Object | Alias | None = obj if obj.is_class else obj.parent
     if owner is None or not owner.is_class:
         return None
-    found = owner.inherited_members.get(name)
-    return None if found is None else found.canonical_path
+    member = owner.inherited_members.get(name)
+    return None if member is None else member.canonical_path
 
 
 def general(name: str) -> str | None:

@@ -82,8 +82,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for pattern, address in ADDRESSES.items():
         for path in sorted(ROOT.glob(pattern)):
             files.append(page_file(path, address, config))
-    while found := linked(files):  # in notebooks too
-        for target in sorted(found):
+    while missing := linked(files):  # in notebooks too
+        for target in sorted(missing):
             files.append(shown(target, config))
     return files
 
@@ -105,9 +105,9 @@ def targets(uri: str, markdown: str) -> Iterator[str]:
 
 def linked(files: Files) -> set[str]:
     """Returns the files of the repository that pages link to and that have no page yet."""
-    found = {target for file in files.documentation_pages() for target in targets(file.src_uri, file.content_string)}
+    linked_paths = {target for file in files.documentation_pages() for target in targets(file.src_uri, file.content_string)}
     known = files.src_uris
-    return {path for path in found if path not in known and path + SHOWN not in known and (ROOT / path).is_file()}
+    return {path for path in linked_paths if path not in known and path + SHOWN not in known and (ROOT / path).is_file()}
 
 
 def shown(path: str, config: MkDocsConfig) -> File:

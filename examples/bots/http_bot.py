@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A bot that is an HTTP server, in Python without any package: python3 http_bot.py 8000. It plays the last legal action."""
+"""A bot that is an HTTP server, in Python without any package: python3 http_bot.py 8000. It plays the first legal action."""
 
 import json
 import sys
@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 def answer(message):
     """Returns the answer to a message; None if it has none."""
     if message["type"] == "hello":
-        about = {"name": "last over HTTP", "batch": 1024, "deterministic": True}
+        about = {"name": "first over HTTP", "batch": 1024, "deterministic": True}
         return {"type": "ready", "protocol": 1, "id": message["id"], **about}
     if message["type"] == "turn":
-        return {"type": "actions", "id": message["id"], "actions": [decision["legal"][-1] for decision in message["decisions"]]}
+        return {"type": "actions", "id": message["id"], "actions": [decision["legal"][0] for decision in message["decisions"]]}
     return None  # `stop`, `quit`, or a type that it does not know: the server goes on
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.compiler.intrinsics import nth_bit, processor_has, store_counts, store_word
-from nainjaune_env.compiler.jit import inlined, replaced_by
+from nainjaune_env.compiler.jit import inlined, jit, replaced_by
 from nainjaune_env.core.prng import below
 
 
@@ -47,9 +47,15 @@ def legal_actions(legal_bits: int) -> list[int]:
 
 def are_legal(legal: NDArray[np.int64], actions: NDArray[Any]) -> NDArray[np.bool_]:
     """Returns whether each of ``actions (K,)``, any integers, is in its set of ``legal (K,)``; not for compiled code."""
-    inside: NDArray[np.bool_] = (actions >= 0) & (actions <= 62)
-    inside &= legal >> np.where(inside, actions, 0).astype(np.int64) & 1 == 1
+    inside = np.empty(len(actions), np.bool_)
+    _are_legal(np.ascontiguousarray(legal), np.ascontiguousarray(actions, np.int64), inside)  # beyond 63 bits: negative
     return inside
+
+
+@jit
+def _are_legal(legal: Any, actions: Any, inside: Any) -> None:
+    for k in range(inside.size):
+        inside[k] = is_legal(legal[k], actions[k])
 
 
 @replaced_by(nth_bit, where=processor_has("bmi2"))  # the loop's end cannot be predicted

@@ -36,3 +36,5 @@ class LearnerArrays(NamedTuple):
     """``(B,)``: deals since the last reset in which the learner had no decision."""
     gained: NDArray[np.float64]
     """``(B,)``: what the seat ``learner`` has gained between its last two decisions, or up to the end."""
+    left: NDArray[np.int64]
+    """``(B + 1,)``: how many tables the last call left at the turn of another agent, then these tables."""

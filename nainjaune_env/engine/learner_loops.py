@@ -161,6 +161,7 @@ def play_to_learner(
     in a row.
     """
     rules, options = unpack(numbers)
+    left = 0
     for k in range(which.size):
         i = which[k]
         if kinds[k] == ACT and (done[i] or not is_legal(legal[i], actions[k])):
@@ -207,9 +208,12 @@ def play_to_learner(
                 learners.gained[i] = reward[i, observer]
             learners.entering[i] = False
         else:
+            left += 1
+            learners.left[left] = i
             result = UNFINISHED
         if is_full(log, i):
             result = UNFINISHED
         done[i] = legal_bits == 0
         loops.observe(table, rules, observer, legal_bits, i, legal, observation, mask)
+    learners.left[0] = left
     return result

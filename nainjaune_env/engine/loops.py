@@ -434,6 +434,20 @@ def observe_seats(tables: Any, numbers: Any, first: Any, observation: Any) -> No
 
 
 @jit
+def observe_scaled(tables: Any, numbers: Any, seat: Any, zero: Any, scale: Any, observation: Any, tensor: Any) -> None:
+    """Writes what ``seat`` observes at the only table to ``observation (size,)``, and scaled to ``tensor (n + size,) float32``.
+
+    The first n numbers of the tensor are 1 for the seat and 0 for others; ``zero`` and ``scale`` are ``(size,)``.
+    """
+    rules, _ = unpack(numbers)
+    game.encode(tables[0], rules, seat, observation)
+    for each in range(rules.players):
+        tensor[each] = each == seat
+    for i in range(observation.size):
+        tensor[rules.players + i] = (np.float32(observation[i]) - zero[i]) / scale[i]
+
+
+@jit
 def payoffs_of_tables(tables: Any, numbers: Any, payoffs: Any) -> None:
     """Writes the payoffs of the round at each table so far to ``payoffs (B, n) int32``."""
     rules, _ = unpack(numbers)

@@ -118,6 +118,7 @@ class LearnerTables:
             entering=np.zeros(num_tables, np.bool_),
             redeals=np.zeros(num_tables, np.int64),
             gained=np.zeros(num_tables),
+            left=np.zeros(num_tables + 1, np.int64),
         )
         self.learner = self._arrays.learner
         """The learner's seat at each table, shape ``(B,)``: in self-play the one to act, at an end the one that acted last.
@@ -244,7 +245,7 @@ class LearnerTables:
         values = self.batch.start_values if start_values is None else start_values
         wrong = self._run(which, kinds, chosen, values)
         if wrong == UNFINISHED:
-            self._play_on(which, values)
+            self._play_on(values)
         elif wrong >= 0:
             self._check_running(which[kinds == ACT])
             raise IllegalActionError(f"{self.batch.why_illegal(int(which[wrong]), int(chosen[wrong]))} {ILLEGAL_HINT}")
@@ -262,19 +263,24 @@ class LearnerTables:
             check_deals(self.setup, reset_options.MAX_REDEALS)
         return result
 
-    def _play_on(self, which: NDArray[np.int64], values: NDArray[np.int32]) -> None:
-        """Lets the agents that are not compiled act until each of these tables waits for the learner or has finished."""
+    def _play_on(self, values: NDArray[np.int32]) -> None:
+        """Lets the agents that are not compiled act until each table that the loop has left waits for the learner or is over."""
         batch, arrays = self.batch, self._arrays
         while True:
             batch.make_space()
             self._seating.stepped()
-            waiting = which[~batch.done[which] & (batch.seat[which] != self.learner[which])]
+            waiting = arrays.left[1 : arrays.left[0] + 1].copy()
             if not waiting.size:
                 return
-            acts = arrays.policies[arrays.seats[waiting, batch.seat[waiting]]] == IN_PYTHON
-            actions = np.zeros(waiting.size, np.int64)
-            actions[acts] = self._seating.actions(waiting[acts])
-            wrong = self._run(waiting, np.where(acts, ACT, RESUME).astype(np.int8), actions, values)
+            kinds = np.zeros(waiting.size, np.int8)
+            if batch.log is None:
+                actions = self._seating.actions(waiting)
+            else:  # at a table whose log was full a compiled agent may be at turn
+                acts = arrays.policies[self._seating.at_turn(waiting)] == IN_PYTHON
+                kinds[~acts] = RESUME
+                actions = np.zeros(waiting.size, np.int64)
+                actions[acts] = self._seating.actions(waiting[acts])
+            wrong = self._run(waiting, kinds, actions, values)
             assert wrong < 0  # the seating has checked the agents' actions
 
     def render(self, i: int, renderer: Renderer) -> str | NDArray[np.uint8] | None:

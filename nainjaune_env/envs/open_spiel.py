@@ -10,6 +10,7 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -223,6 +224,11 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         """Returns the number of chance nodes in a round."""
         return 1 if self.openings else self.extent.draws
 
+    @functools.cached_property
+    def recall_observer(self) -> TableObserver:
+        """The observer of information states."""
+        return self.make_py_observer(pyspiel.IIGObservationType(perfect_recall=True))
+
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> TableObserver:
         """Returns an observer of this type; None shows what a seat observes now."""
         if params:
@@ -304,6 +310,15 @@ class Round:
     def plies(self) -> NDArray[np.int8]:
         """The seat and the action of each ply so far, ``(plies, 2)``."""
         return self.log.plies[0, : int(self.log.marks[0, COUNT])]
+
+    def observed_now(self) -> NDArray[np.uint8]:
+        """Returns what each seat observes now, ``(1, n, size)``; ``(0, n, size)`` before the deal."""
+        game = self.game
+        observation = np.zeros((1, game.setup.players, game.layout.size), np.uint8)
+        if self.table is None:
+            return observation[:0]
+        game.loops.observe_seats(self.table, game.numbers, 0, observation[0])
+        return observation
 
     def observed(self) -> NDArray[np.uint8]:
         """Returns ``seen``; the plies are played again from the deal on."""
@@ -440,6 +455,36 @@ class TableState(pyspiel.State):  # type: ignore[misc]
                 return state
             # with skip_forced: the seat to act would have had no choice, so the state would not have stopped here
 
+    # OpenSpiel's own copy the tensor number by number, and make a state before the deal at each call, to know its size
+
+    def observation_tensor(self, player: int | None = None) -> list[float]:
+        """Returns what ``player`` observes, None: the player to act, as numbers: those of the game's default observer.
+
+        Raises ``pyspiel.SpielError`` for a player that does not exist, such as chance.
+        """
+        now = self._round
+        game, seat = now.game, now.player if player is None else index(player)
+        if now.table is None or not 0 <= seat < game.setup.players:
+            return list(super().observation_tensor(seat))
+        observation, layout = np.empty(game.layout.size, np.uint8), game.layout
+        tensor = np.empty(game.setup.players + layout.size, np.float32)
+        game.loops.observe_scaled(now.table, game.numbers, seat, layout.zero, layout.scale, observation, tensor)
+        numbers: list[float] = tensor.tolist()
+        return numbers
+
+    def information_state_tensor(self, player: int | None = None) -> list[float]:
+        """Returns all that ``player`` has observed and done since the deal, None: the player to act, as numbers.
+
+        Raises ``pyspiel.SpielError`` as :meth:`observation_tensor` does, and :class:`RulesError` where rounds are too long.
+        """
+        now = self._round
+        seat, observer = now.player if player is None else index(player), now.game.recall_observer
+        if now.table is None or observer.tensor is None or not 0 <= seat < now.game.setup.players:
+            return list(super().information_state_tensor(seat))
+        observer.set_from(self, seat)
+        numbers: list[float] = observer.tensor.tolist()
+        return numbers
+
     # ------------------------------------------------------------ beyond OpenSpiel
 
     @property
@@ -452,6 +497,10 @@ class TableState(pyspiel.State):  # type: ignore[misc]
     def plies(self) -> NDArray[np.int8]:
         """Returns the seat and the action of each ply so far, ``(plies, 2)``."""
         return self._round.plies
+
+    def seen_now(self) -> NDArray[np.uint8]:
+        """Returns what each seat observes now, ``(1, n, size)``; ``(0, n, size)`` before the deal."""
+        return self._round.observed_now()
 
     def seen(self) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
         """Returns what each seat observed so far, ``(plies + 1, n, size)``, and seat and action of each ply, ``(plies, 2)``."""

@@ -70,6 +70,9 @@ class TableObserver:
             self.tensor = np.zeros(sum(sizes), np.float32)
             parts = np.split(self.tensor, np.cumsum(sizes)[:-1])
             self.dict = {name: part.reshape(shape) for (name, shape), part in zip(pieces, parts, strict=True)}
+            steps = plies + 1 if information.recall else 1
+            numbers = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])[1 : len(features) + 1]
+            self._places = np.concatenate([np.zeros((steps, 0), np.int64), *(own.reshape(steps, -1) for own in numbers)], axis=1)
 
     def set_from(self, state: Any, player: int) -> None:
         """Writes what ``player`` observes at ``state`` into ``tensor``; before the deal, only who the player is.
@@ -83,13 +86,7 @@ class TableObserver:
         observed, plies = self._view(state, player)
         if not len(observed):
             return
-        scaled = (observed - self._zero) / self._scale
-        for feature in self._layout:
-            piece, views = self.dict[feature.name], self._layout.view(scaled, feature.name)
-            if self._information.recall:
-                piece[: len(observed)] = views
-            else:
-                piece[...] = views[-1]
+        self.tensor[self._places[: len(observed)]] = (observed - self._zero) / self._scale
         if self._information.recall and self._information.private:
             for k, (seat, action) in enumerate(plies):
                 if self._information.everyone or seat == player:
@@ -111,9 +108,7 @@ class TableObserver:
 
     def _view(self, state: Any, player: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Returns the features that ``player`` observed, ``(steps, size)``, and the plies; without recall the last step only."""
-        observed, plies = state.seen()
-        if not self._information.recall:
-            observed = observed[-1:]
+        observed, plies = state.seen() if self._information.recall else (state.seen_now(), state.plies())
         rows = observed[:, player]
         if self._information.everyone:
             n, private = self._setup.players, self._setup.layout.private

@@ -56,14 +56,14 @@ def test_the_commit_of_a_checkout(tmp_path: Path) -> None:
     assert commit(source) is None
     git(tmp_path, "add", "deep/a.py")
     git(tmp_path, "commit", "--quiet", "-m", "x")
-    found = git(tmp_path, "rev-parse", "HEAD")[:12]
+    revision = git(tmp_path, "rev-parse", "HEAD")[:12]
     git(tmp_path, "tag", "v1")
-    assert commit(source) == found
+    assert commit(source) == revision
     other.write_text("2\n", encoding="utf-8")
     assert commit(other) is None  # not of the checkout that it lies in
-    assert commit(source) == found
+    assert commit(source) == revision
     source.write_text("3\n", encoding="utf-8")
-    assert commit(source) == f"{found}+"
+    assert commit(source) == f"{revision}+"
 
 
 def test_no_git_no_commit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,18 +7,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.nets.inference.mlp import MLPInference
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.agent import Agent, CompiledAgent, DecisionBatch, RecurrentAgent, Rng
+from nainjaune_env.agent import Agent, CompiledAgent, DecisionBatch, RecurrentAgent, Rng, SeatAssignment
 from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Episode
+from nainjaune_env.engine.learner_arrays import ACTIONS
 from nainjaune_env.engine.log import Plies
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
-from nainjaune_env.envs.learner_tables import LearnerTables
+from nainjaune_env.envs.learner_tables import FIRST_STREAM, LearnerTables
 from nainjaune_env.envs.opponents import Pool
 from nainjaune_env.records.recorder import log_of
+from tests.support.networks import mlp
+from tests.support.positions import stirred
 
 TABLES = 12
 
@@ -87,6 +96,94 @@ def test_the_loop_plays_the_games_of_act(case: str) -> None:
     one = play(compiled)
     assert one == play(outside)
     assert one == play(some)
+
+
+class PlainTable:
+    """One table by itself, as its seed and the learner's actions alone determine it: an agent acts once, then the table steps."""
+
+    def __init__(self, setup: Setup, agents: list[Agent], settings: dict[str, Any]) -> None:
+        self.batch = Batch(setup, 1, autoreset=False, deal=False, **settings)
+        self._stream = np.zeros(1, np.uint64)
+        n = setup.players
+        self._learner, self._gained = 1, 0
+        self._seats = np.array([[(seat - self._learner - 1) % n for seat in range(n)]])
+        self._seats[0, self._learner] = -1
+        self._all = np.arange(1)
+        self._seating = SeatAssignment(self.batch, agents, self._seats, lambda _, index: RowStreams(self._stream, index))
+
+    def reset(self, seed: int | None) -> None:
+        """Until an episode in which the learner has a decision."""
+        if seed is not None:
+            self._stream[:] = streams(seed, 1, FIRST_STREAM + ACTIONS)
+        self.batch.reset(seeds=None if seed is None else streams(seed, 1))
+        self._play_on(0)
+        while self.batch.done[0]:
+            self.batch.reset()
+            self._play_on(0)
+
+    def step(self, action: int) -> int:
+        """What the learner has gained since its last action."""
+        self.batch.step([action])
+        self._play_on(self._gained + int(self.batch.reward[0, self._learner]))
+        gained, self._gained = self._gained, 0
+        return gained
+
+    def _play_on(self, gained: int) -> None:
+        while True:
+            self._seating.stepped()
+            if self.batch.done[0] or self.batch.seat[0] == self._learner:
+                self._gained = gained
+                return
+            self.batch.step(self._seating.actions(self._all))
+            gained += int(self.batch.reward[0, self._learner])
+
+
+def network(setup: Setup, recurrent: int, sampled: bool, seed: int) -> NetAgent:
+    net = stirred(mlp(setup, (40, 70), recurrent=recurrent), seed)
+    weights = {name: tensor.numpy() for name, tensor in net.state_dict().items()}
+    inference = MLPInference(MLPInference.Arguments([40, 70], recurrent), weights, setup.layout, len(setup.game.actions))
+    return NetAgent(f"net {seed}", inference, stochastic=sampled)
+
+
+SETUPS = [
+    make_setup(None, "djeco", 4, max_rounds=2),
+    make_setup(None, "djeco", 2, max_rounds=3, hand=2),
+    make_setup(None, "classic", 3, max_rounds=2),
+    make_setup("batasaurus", "batasaurus", 3),
+]
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data(), setup=st.sampled_from(SETUPS), skip_forced=st.booleans(), episode=st.sampled_from(["round", "match"]))
+def test_networks_play_the_games_of_a_plain_loop(data: st.DataObject, setup: Setup, skip_forced: bool, episode: Episode) -> None:
+    """Whatever other tables do, and where episodes begin in the middle of others; heuristics in compiled code are among them."""
+    named = heuristics(setup.game.name)
+    kinds = [(recurrent, sampled) for recurrent in (0, 3) for sampled in (False, True)]
+    one_of = st.sampled_from([*kinds, *named])
+    made = [data.draw(one_of) for _ in range(setup.players - 1)]
+    agents = [named[one] if isinstance(one, str) else network(setup, one[0], one[1], k) for k, one in enumerate(made)]
+    options: dict[str, Any] = {"skip_forced": skip_forced, "episode": episode}
+    count = data.draw(st.integers(1, 9))
+    tables = LearnerTables(setup, count, agents, seat=1, record=data.draw(st.booleans()), **options)
+    plain = [PlainTable(setup, agents, options) for _ in range(count)]
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    tables.reset(np.arange(count), list(range(count)))
+    for number, table in enumerate(plain):
+        table.reset(number)
+    for _ in range(40):
+        which = np.flatnonzero(~tables.batch.done & (rng.random(count) < 0.8))
+        mask = tables.batch.mask[which]
+        actions = (mask * (1 + rng.random(mask.shape))).argmax(axis=1)
+        gained = [plain[i].step(int(action)) for i, action in zip(which, actions, strict=True)]
+        assert tables.step(actions, which).tolist() == gained
+        anew = np.flatnonzero(tables.batch.done | (rng.random(count) < 0.05))
+        seeds = [int(seed) if seed % 2 else None for seed in rng.integers(0, 1000, anew.size)]
+        if anew.size:
+            tables.reset(anew, seeds)
+        for i, seed in zip(anew, seeds, strict=True):
+            plain[i].reset(seed)
+        for name in ("tables", "observation", "mask", "done"):
+            assert getattr(tables.batch, name).tobytes() == b"".join(getattr(one.batch, name).tobytes() for one in plain), name
 
 
 def test_a_compiled_opponent_is_never_called(monkeypatch: pytest.MonkeyPatch) -> None:

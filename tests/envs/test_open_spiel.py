@@ -109,10 +109,22 @@ def test_what_python_finds_first_is_what_openspiel_says(name: str, params: dict[
         assert state.legal_actions() == general.legal_actions(state)
         for player in range(game.num_players()):
             assert state.legal_actions(player) == general.legal_actions(state, player)
+            assert state.observation_tensor(player) == general.observation_tensor(state, player)
+            if game.get_type().provides_information_state_tensor:
+                assert state.information_state_tensor(player) == general.information_state_tensor(state, player)
+        if state.current_player() >= 0:
+            assert state.observation_tensor() == general.observation_tensor(state)
         if state.is_terminal():
             break
         state.apply_action(int(rng.choice(state.legal_actions())))
     assert state.legal_actions() == []
+    for given in ((), (-1,), (game.num_players(),)):
+        with pytest.raises(pyspiel.SpielError):
+            general.observation_tensor(state, *given)
+        with pytest.raises(pyspiel.SpielError):
+            state.observation_tensor(*given)
+        with pytest.raises(pyspiel.SpielError):
+            state.information_state_tensor(*given)
 
 
 @every_game
@@ -263,6 +275,8 @@ def test_a_long_round_has_no_tensor_of_all_its_plies() -> None:
     assert observer.tensor is None
     with pytest.raises(RulesError, match=r"up to \d+ plies has no tensor"):
         observer.set_from(game.seeded_state(0), 0)
+    with pytest.raises(RulesError, match=r"up to \d+ plies has no tensor"):
+        game.seeded_state(0).information_state_tensor(0)
     assert observer.string_from(game.seeded_state(0), 0)
 
 

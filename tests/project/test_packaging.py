@@ -22,7 +22,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(enco
 NOT_REQUIRED = (
     "torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe", "stable_baselines3", "sb3_contrib", "pyspiel",
     "torchrl", "resvg_py", "PIL", "pygame", "pyarrow", "duckdb", "tornado", "ray",
-    "wandb", "mlflow", "optuna",
+    "wandb", "mlflow", "optuna", "onnx", "onnxruntime",
 )  # fmt: skip
 """Libraries of the extras."""
 

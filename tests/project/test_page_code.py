@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_agents import edge
 from nainjaune_env.registry import make_setup
 from tests.agents.study.studies import study
 from tests.support.example import run_example
@@ -22,7 +23,11 @@ pytestmark = pytest.mark.scripts
 
 DOCS = ROOT / "docs"
 ADAPTORS = sorted((DOCS / "adaptors").glob("*.md"))
-PAGES = [ROOT / "README.md", *(DOCS / f"{name}.md" for name in ("architecture", "trainer_ppo", "zoo", "advise")), *ADAPTORS]
+PAGES = [
+    ROOT / "README.md",
+    *(DOCS / f"{name}.md" for name in ("architecture", "players", "trainer_ppo", "zoo", "advise")),
+    *ADAPTORS,
+]
 UNAVOIDABLE = {"torchrl": "PettingZoo in TorchRL is tested using version"}
 """By page: a warning that the library itself gives."""
 
@@ -61,6 +66,18 @@ def test_the_page_on_studies_runs_block_after_block(
     assert len(heads) == 3
     assert all(head in out for head in heads)
     assert "'seen': 'yes'" in out
+
+
+def test_the_objects_on_the_page_of_players_play_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = blocks(DOCS / "players.md")[0]
+    Path("bot.py").write_text(code, encoding="utf-8")
+    names = [name for name in re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE) if name != "Net"]
+    assert names == ["first", "Random", "trained", "LikeSB3"]
+    for name in (*names, "Random@sample", "trained@search=2"):
+        found = edge(f"bot.py:{name}", "bot.py:first", deals=10)
+        assert found.edge.hero.startswith(f"bot.py:{name}")
+        assert (found.edge.moments.differing == 0) == (name in ("first", "LikeSB3"))
 
 
 def test_what_the_page_of_open_spiel_imports_registers_the_games() -> None:

@@ -33,8 +33,8 @@ def commands(page: Path) -> Iterator[str]:
     """The commands of this package in the page's blocks without a language, each on one line."""
     for block in BLOCK.findall(page.read_text(encoding="utf-8")):
         for line in block.replace("\\\n", " ").splitlines():
-            found = re.search(r"(?:^|\$ |=\S+ )nainjaune (\w+(?!:)\b.*)|(?:^|\s)(train\.py|evaluate\.py) (.*)", line)
-            if found and not PLACEHOLDER.search(command := found[1] or f"{SCRIPTS[found[2]]} {found[3]}"):
+            match = re.search(r"(?:^|\$ |=\S+ )nainjaune (\w+(?!:)\b.*)|(?:^|\s)(train\.py|evaluate\.py) (.*)", line)
+            if match and not PLACEHOLDER.search(command := match[1] or f"{SCRIPTS[match[2]]} {match[3]}"):
                 yield command
 
 

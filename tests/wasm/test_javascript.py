@@ -27,10 +27,12 @@ OPTIONS = ", ".join(EpisodeOptions._fields)
 @pytest.mark.parametrize("game", GAMES)
 def test_matches_are_equal(game: str, folder_of: Callable[[str], Path]) -> None:
     """Plies, observations, the last table and what was won; and a match taken back to its third ply."""
-    found = matches(game, folder_of(game))
+    played = matches(game, folder_of(game))
     presets = make_setup(game).game.presets
-    assert [(each["preset"], each["players"]) for each in found] == [(name, n) for name in presets for n in presets[name].players]
-    for each in found:
+    assert [(each["preset"], each["players"]) for each in played] == [
+        (name, n) for name in presets for n in presets[name].players
+    ]
+    for each in played:
         batch = Batch(make_setup(game, each["preset"], each["players"]), 1, episode="match", autoreset=False, log=True)
         batch.reset(seeds=np.array([(each["players"] << 60) % 2**64], np.uint64))
         observations = iter(each["observations"])

@@ -1,4 +1,4 @@
-"""Networks by name: each is a module of this package with one subclass of ``PolicyValueNet``, whose name is that of the module.
+"""Networks by name: each is a module of this package that bears its name, with one subclass of ``PolicyValueNet``.
 
 The class declares the arguments of the network as ``Arguments``. In configurations, checkpoints and Python a network is
 ``{name, **arguments}``, as in ``{"name": "residual", "width": 128, "blocks": 3}``. A folder that is appended to ``__path__`` of

@@ -158,7 +158,8 @@ class Chain:
         """Returns ``(K, outputs)`` for ``x (K, inputs)``, by the threads of agents."""
         if x.ndim != 2 or x.shape[1] != self._inputs:
             raise ValueError(f"expected an array of shape (K, {self._inputs}), not {x.shape}")
-        x = np.require(x, requirements=["C", "W"])  # each other kind of array would be compiled anew
+        if not (x.flags.c_contiguous and x.flags.writeable):
+            x = x.copy(order="C")  # each other kind of array would be compiled anew
         out = np.empty((len(x), self.outputs), np.float32)
         threads = agent_thread_count()
         if threads == 1 or len(x) < threads * ROWS:

@@ -191,5 +191,5 @@ def test_threads_may_share_an_adviser() -> None:
     table, player = positions(DJECO, 7)[:1], adviser(DJECO)
     alone = bits(player.advise(table, np.random.default_rng(3), deals=300))
     with ThreadPoolExecutor(4) as threads:
-        found = [threads.submit(player.advise, table, np.random.default_rng(3), deals=300) for _ in range(8)]
-    assert {bits(each.result()) for each in found} == {alone}
+        advices = [threads.submit(player.advise, table, np.random.default_rng(3), deals=300) for _ in range(8)]
+    assert {bits(each.result()) for each in advices} == {alone}

@@ -71,15 +71,15 @@ def by_hand(setup: Setup, table: Any, action: int, agents: list[Agent]) -> list[
     measures.end(row, rules, tallies)
     after = np.zeros(n, np.int32)
     game.kernel.payoffs(row, rules, after)
-    found = [float(after[seat] - before[seat])]
+    counts = [float(after[seat] - before[seat])]
     numbers = tallies.view(np.int64).reshape(n, -1)[seat]
     for name, part in columns_of(game)[1:]:
         if name == "best":
             most = [other for other in range(n) if after[other] == after.max()]
-            found.append(1 / len(most) if seat in most else 0.0)
+            counts.append(1 / len(most) if seat in most else 0.0)
         else:
-            found.append(float(numbers[columns(measures.TALLY, name)[part]]))
-    return found
+            counts.append(float(numbers[columns(measures.TALLY, name)[part]]))
+    return counts
 
 
 def minds(setup: Setup) -> list[list[Agent]]:
@@ -98,8 +98,8 @@ def minds(setup: Setup) -> list[list[Agent]]:
 def test_a_round_comes_to_what_it_does_ply_by_ply(setup: Setup) -> None:
     determinizations, actions = determinizations_of(setup, 3)
     for agents in minds(setup)[:2]:
-        found = Playouts(setup, agents).outcomes(determinizations, actions)
-        for row, table, action in zip(found, determinizations, actions, strict=True):
+        outcomes = Playouts(setup, agents).outcomes(determinizations, actions)
+        for row, table, action in zip(outcomes, determinizations, actions, strict=True):
             assert row.tolist() == pytest.approx(by_hand(setup, table, int(action), agents))
 
 
@@ -110,8 +110,8 @@ def test_agents_that_are_asked_play_as_they_would_by_themselves(setup: Setup, mo
     monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
     determinizations, actions = determinizations_of(setup, 4, tables=2, each=2)
     for agents in minds(setup)[2:]:
-        found = Playouts(setup, agents).outcomes(determinizations, actions)
-        for row, table, action in zip(found, determinizations, actions, strict=True):
+        outcomes = Playouts(setup, agents).outcomes(determinizations, actions)
+        for row, table, action in zip(outcomes, determinizations, actions, strict=True):
             assert row.tolist() == pytest.approx(by_hand(setup, table, int(action), agents)), [agent.name for agent in agents]
 
 
@@ -119,12 +119,12 @@ def test_agents_that_are_asked_play_as_they_would_by_themselves(setup: Setup, mo
 def test_the_sources_add_up_to_the_payoff(setup: Setup) -> None:
     determinizations, actions = determinizations_of(setup, 5)
     playouts = Playouts(setup, [load_agent("random", setup)] * setup.players)
-    found = playouts.outcomes(determinizations, actions)
+    outcomes = playouts.outcomes(determinizations, actions)
     account = setup.game.advice.ACCOUNT  # type: ignore[union-attr]
     mine = [k for k, column in enumerate(playouts.columns) if column.name == account]
     assert len(mine) > 2
-    assert np.abs(found[:, mine]).sum(axis=0).astype(bool).sum() >= 2
-    assert found[:, mine].sum(axis=1).tolist() == found[:, 0].tolist()
+    assert np.abs(outcomes[:, mine]).sum(axis=0).astype(bool).sum() >= 2
+    assert outcomes[:, mine].sum(axis=1).tolist() == outcomes[:, 0].tolist()
 
 
 @both
@@ -136,9 +136,9 @@ def test_a_round_is_worth_what_a_search_says(setup: Setup) -> None:
         setup.game.kernel.payoffs(table, setup.kernel_rules, out)
     agent = load_agent("random", setup)
     for mind in (agent, minds(setup)[0][0]):
-        found = Playouts(setup, [mind] * setup.players).outcomes(determinizations, actions)[:, 0]
+        payoffs = Playouts(setup, [mind] * setup.players).outcomes(determinizations, actions)[:, 0]
         whole = rollouts_by(mind, setup).values(determinizations, 1 << actions)[np.arange(len(determinizations)), actions]
-        assert (found + earned[np.arange(len(determinizations)), determinizations["seat"]]).tolist() == whole.tolist()
+        assert (payoffs + earned[np.arange(len(determinizations)), determinizations["seat"]]).tolist() == whole.tolist()
 
 
 def test_who_cannot_play_is_refused() -> None:
@@ -163,8 +163,8 @@ perfect = make_setup("batasaurus", None, 2, memory="perfect")
 parts = []
 for setup, name in ((make_setup("nain_jaune", "djeco", 3), "tally"), (perfect, "random")):
     tables = Batch(setup, 2, seed=3).tables
-    found = Adviser(setup, players(setup, [name] * setup.players)).advise(tables, np.random.default_rng(1), deals=5)
-    parts.append([found.best.tolist(), np.nan_to_num(found.mean).tolist(), np.nan_to_num(found.behind_error).tolist()])
+    advice = Adviser(setup, players(setup, [name] * setup.players)).advise(tables, np.random.default_rng(1), deals=5)
+    parts.append([advice.best.tolist(), np.nan_to_num(advice.mean).tolist(), np.nan_to_num(advice.behind_error).tolist()])
 print(json.dumps(parts))
 """
 

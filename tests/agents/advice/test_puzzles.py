@@ -16,8 +16,8 @@ RECORDS = Path("tests/golden/djeco.jsonl")
 def made(out: Path, *words: str) -> list[dict[str, object]]:
     command = ["puzzles", str(RECORDS), "--out", str(out), "--model", "lowest", "--searching", "40", "--deals", "60"]
     assert main([*command, "--threads", "1", *words]) == 0
-    found: list[dict[str, object]] = json.loads(out.read_text(encoding="utf-8"))
-    return found
+    puzzles: list[dict[str, object]] = json.loads(out.read_text(encoding="utf-8"))
+    return puzzles
 
 
 @pytest.mark.slow

@@ -28,14 +28,14 @@ Pairs = dict[tuple[str, int], tuple[float, float]]
 def advice(behind: Pairs, chances: Pairs | None = None) -> Any:
     """The action 7d (17) ahead of the ace (0) by so much and its error, column by column; and chances of the two."""
     shape = (1, len(GAME.actions), len(COLUMNS))
-    found = Advice(COLUMNS, np.array([17]), np.zeros(shape[:2], np.int64), *(np.zeros(shape) for _ in range(4)))
-    found.deals[0, [0, 17]] = 800, 1000
+    advice = Advice(COLUMNS, np.array([17]), np.zeros(shape[:2], np.int64), *(np.zeros(shape) for _ in range(4)))
+    advice.deals[0, [0, 17]] = 800, 1000
     for (name, part), (mean, error) in behind.items():
-        found.behind[0, 0, at(name, part)], found.behind_error[0, 0, at(name, part)] = mean, error
+        advice.behind[0, 0, at(name, part)], advice.behind_error[0, 0, at(name, part)] = mean, error
     for (name, part), (one, other) in (chances or {}).items():
-        found.mean[0, 17, at(name, part)], found.mean[0, 0, at(name, part)] = one, other
-        found.behind[0, 0, at(name, part)], found.behind_error[0, 0, at(name, part)] = one - other, 0.01
-    return found
+        advice.mean[0, 17, at(name, part)], advice.mean[0, 0, at(name, part)] = one, other
+        advice.behind[0, 0, at(name, part)], advice.behind_error[0, 0, at(name, part)] = one - other, 0.01
+    return advice
 
 
 CAPTURED, RECEIVED, PAID, STRANDED = 1, 3, 4, 5
@@ -92,8 +92,8 @@ def test_moves_that_come_to_the_same() -> None:
 
 def test_what_is_clear() -> None:
     nan = np.nan
-    found = clear(np.array([3.0, -3.0, 1.9, 0.0, nan, 1.0]), np.array([1.0, 1.0, 1.0, 0.0, 1.0, nan]))
-    assert found.tolist() == [True, True, False, False, False, False]
+    significant = clear(np.array([3.0, -3.0, 1.9, 0.0, nan, 1.0]), np.array([1.0, 1.0, 1.0, 0.0, 1.0, nan]))
+    assert significant.tolist() == [True, True, False, False, False, False]
     assert clear(np.array([0.5, 0.0]), np.zeros(2)).tolist() == [True, False]
 
 

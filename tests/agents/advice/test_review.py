@@ -35,13 +35,13 @@ def adviser(setup: Setup) -> Adviser:
 
 
 @pytest.fixture(scope="module")
-def found(records: list[Record]) -> list[Decision]:
+def reviewed(records: list[Record]) -> list[Decision]:
     return review(pick(records), adviser, choosing=100, measuring=200, seed=1)
 
 
-def test_every_decision_is_looked_at_again(records: list[Record], found: list[Decision]) -> None:
+def test_every_decision_is_looked_at_again(records: list[Record], reviewed: list[Decision]) -> None:
     expected = [(match, ply.part, ply.number, ply.action) for match, r in enumerate(records, 1) for ply in decisions(SETUP, r)]
-    picks = [one.pick for one in found]
+    picks = [one.pick for one in reviewed]
     assert [(p.match, p.ply.part, p.ply.number, p.ply.action) for p in picks] == expected
     for one in picks:
         written = records[one.match - 1]["rounds"][one.ply.part - 1]
@@ -50,9 +50,9 @@ def test_every_decision_is_looked_at_again(records: list[Record], found: list[De
         assert len(written["legal"][one.ply.number - 1]) > 1
 
 
-def test_a_decision_costs_what_the_best_move_is_worth_beyond_it(found: list[Decision]) -> None:
+def test_a_decision_costs_what_the_best_move_is_worth_beyond_it(reviewed: list[Decision]) -> None:
     """Measured once more, with many determinizations: estimates scatter about it as they say they do."""
-    differing = [one for one in found if one.advice is not None][:20]
+    differing = [one for one in reviewed if one.advice is not None][:20]
     asked = adviser(SETUP)
     z = []
     for one in differing:
@@ -64,18 +64,18 @@ def test_a_decision_costs_what_the_best_move_is_worth_beyond_it(found: list[Deci
             z.append((one.regret - apart) / noise)
     assert len(z) > 10
     assert np.abs(z).max() < 4
-    same = [one for one in found if one.advice is None]
+    same = [one for one in reviewed if one.advice is None]
     assert same
     assert all(one.regret == one.error == 0 and one.best == one.pick.ply.action for one in same)
 
 
-def test_what_is_found_depends_on_the_decision_alone(records: list[Record], found: list[Decision]) -> None:
+def test_what_is_found_depends_on_the_decision_alone(records: list[Record], reviewed: list[Decision]) -> None:
     picks = pick(records, lambda record, seat: record["agents"][seat] == "random")
     alone = review(picks, adviser, choosing=100, measuring=200, seed=1)
-    whole = [one for one in found if one.pick.player == "random"]
+    whole = [one for one in reviewed if one.pick.player == "random"]
     assert [(one.best, one.regret, one.error) for one in alone] == [(one.best, one.regret, one.error) for one in whole]
     other = review(pick(records), adviser, choosing=100, measuring=200, seed=2)
-    assert [one.regret for one in other] != [one.regret for one in found]
+    assert [one.regret for one in other] != [one.regret for one in reviewed]
 
 
 def fake(*figures: tuple[float, float]) -> list[Decision]:
@@ -100,39 +100,39 @@ def test_few_mistakes_are_called_where_there_are_none() -> None:
     assert np.mean(np.array(called) > 0) < 0.09
 
 
-def test_totals_add_up(found: list[Decision]) -> None:
-    total, parts = Total.of(found), to_json(found)["players"].values()
-    assert sum(part["decisions"] for part in parts) == total.decisions == len(found)
+def test_totals_add_up(reviewed: list[Decision]) -> None:
+    total, parts = Total.of(reviewed), to_json(reviewed)["players"].values()
+    assert sum(part["decisions"] for part in parts) == total.decisions == len(reviewed)
     assert sum(part["mistakes"] for part in parts) == total.mistakes
     assert sum(part["regret"] for part in parts) == pytest.approx(total.regret, abs=1e-3)
     for part in parts:
         kinds = part["kinds"].values()
         assert sum(kind["regret"] for kind in kinds) == pytest.approx(part["regret"], abs=1e-3)
         assert sum(kind["decisions"] for kind in kinds) == part["decisions"]
-    assert total.error == pytest.approx(np.sqrt(sum(one.error**2 for one in found)))
+    assert total.error == pytest.approx(np.sqrt(sum(one.error**2 for one in reviewed)))
 
 
-def test_csv_has_a_line_a_decision(found: list[Decision]) -> None:
-    rows = list(csv.DictReader(io.StringIO(csv_text(found))))
-    assert len(rows) == len(found)
+def test_csv_has_a_line_a_decision(reviewed: list[Decision]) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(reviewed))))
+    assert len(rows) == len(reviewed)
     assert tuple(rows[0]) == CSV_HEAD
-    assert [float(row["regret"]) for row in rows] == [round(one.regret, 4) for one in found]
+    assert [float(row["regret"]) for row in rows] == [round(one.regret, 4) for one in reviewed]
     assert {row["kind"] for row in rows} <= {"lead", "decline", "pot_or_plain"}
-    assert sum(int(row["mistake"]) for row in rows) == Total.of(found).mistakes > 0
+    assert sum(int(row["mistake"]) for row in rows) == Total.of(reviewed).mistakes > 0
     assert {row["played"] for row in rows} <= set(SETUP.game.actions)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_what_is_shown(found: list[Decision], language: str) -> None:
-    text = review_text(found, file="f.jsonl", model="tally", deals=200, worst=2, language=language)
-    worst = costliest(found, 2)
-    assert [one.regret for one in worst] == sorted((one.regret for one in found if one.mistake), reverse=True)[:2]
+def test_what_is_shown(reviewed: list[Decision], language: str) -> None:
+    text = review_text(reviewed, file="f.jsonl", model="tally", deals=200, worst=2, language=language)
+    worst = costliest(reviewed, 2)
+    assert [one.regret for one in worst] == sorted((one.regret for one in reviewed if one.mistake), reverse=True)[:2]
     for one in worst:
         assert f"--record f.jsonl --match {one.pick.match} --round {one.pick.ply.part} --move {one.pick.ply.number}" in text
     assert max(map(len, text.splitlines())) <= 120
     heads = {"en": ("decisions", "mistakes", "chips lost"), "fr": ("décisions", "erreurs", "jetons perdus")}[language]
     assert all(head in text for head in heads)
-    none = review_text([one for one in found if not one.mistake], file="f", model="tally", deals=2, worst=2, language=language)
+    none = review_text([one for one in reviewed if not one.mistake], file="f", model="tally", deals=2, worst=2, language=language)
     assert {"en": "No mistake is clear of noise.", "fr": "Aucune erreur ne se distingue du hasard."}[language] in none
 
 

@@ -25,12 +25,12 @@ BUDGET = {"choosing": 40, "measuring": 60, "seed": 3}
 @pytest.fixture(scope="module")
 def records() -> list[Record]:
     """Matches of two setups in turn."""
-    found = []
+    matches = []
     for match in range(5):
         setup = SETUPS[match % 2]
         agents = [load_agent(name, setup) for name in ("lowest", "random", "tally", "lowest")[: setup.players]]
-        found += record_matches(setup, agents, 1, seed=match)
-    return found
+        matches += record_matches(setup, agents, 1, seed=match)
+    return matches
 
 
 def adviser(setup: Setup) -> Adviser:
@@ -49,10 +49,10 @@ def test_a_review_is_the_same_in_whatever_order(records: list[Record]) -> None:
     executor, reported = Shuffled(2, 3), list[int]()
     picks = pick(records, lambda record, seat: record["agents"][seat] != "lowest")
     expected = review(picks, adviser, **BUDGET)
-    found = review_by(executor, records, picks, lambda setup: ["tally"] * setup.players, **BUDGET, progress=reported.append)
-    assert len(found) == len(expected) == len(picks) > 10
-    assert all(same(one, other) for one, other in zip(found, expected, strict=True))
-    assert any(one.mistake for one in found)
+    decisions = review_by(executor, records, picks, lambda setup: ["tally"] * setup.players, **BUDGET, progress=reported.append)
+    assert len(decisions) == len(expected) == len(picks) > 10
+    assert all(same(one, other) for one, other in zip(decisions, expected, strict=True))
+    assert any(one.mistake for one in decisions)
     assert sum(reported) == 2 * len(picks)
     assert executor.played != sorted(executor.played)
     assert len(executor.played) == 5

@@ -21,13 +21,13 @@ def differences(mean: float, count: int = 100, squares: float = 9.0) -> Differen
 def edges(means: Mapping[tuple[str, str], float], count: int = 100, squares: float = 9.0, seats: int = 3) -> list[Edge]:
     """By hero and field."""
     made = {pair: differences(mean, count, squares) for pair, mean in means.items()}
-    return [Edge(*pair, found, [found] * seats) for pair, found in made.items()]
+    return [Edge(*pair, stats, [stats] * seats) for pair, stats in made.items()]
 
 
-def advantages(names: Sequence[str], found: Sequence[Edge]) -> dict[tuple[int, int], Differences]:
+def advantages(names: Sequence[str], pairs: Sequence[Edge]) -> dict[tuple[int, int], Differences]:
     """Those of edges whose errors are independent."""
     made = {}
-    of = {(edge.hero, edge.field_name): edge.moments for edge in found}
+    of = {(edge.hero, edge.field_name): edge.moments for edge in pairs}
     for one, other in combinations(range(len(names)), 2):
         forth, back = of[names[one], names[other]], of[names[other], names[one]]
         made[one, other] = differences((forth.mean - back.mean) / 2, forth.count, (forth.squares + back.squares) / 4)
@@ -38,11 +38,11 @@ def result_of(
     means: Mapping[tuple[str, str], float], *, deals: int = 100, squares: float = 9.0, task: Task = DEFAULT_TASK, **other: Any
 ) -> Result:
     """A tournament with these edges, by hero and field; ``other`` are fields of the result."""
-    found, names = edges(means, squares=squares), tuple(dict.fromkeys(hero for hero, _ in means))
-    return Result(TournamentPlan(small(), names, deals, 7, task), found, advantages(names, found), **other)
+    played, names = edges(means, squares=squares), tuple(dict.fromkeys(hero for hero, _ in means))
+    return Result(TournamentPlan(small(), names, deals, 7, task), played, advantages(names, played), **other)
 
 
 def result_of_differences(stats: Differences) -> Result:
     """A tournament of two agents, a and b, whose advantages these are, and a's edges too."""
-    found = [Edge("a", "b", stats, [stats] * 3), Edge("b", "a", stats.negated(), [stats] * 3)]
-    return Result(TournamentPlan(small(), ("a", "b"), stats.count, 0), found, {(0, 1): stats})
+    pair = [Edge("a", "b", stats, [stats] * 3), Edge("b", "a", stats.negated(), [stats] * 3)]
+    return Result(TournamentPlan(small(), ("a", "b"), stats.count, 0), pair, {(0, 1): stats})

@@ -28,16 +28,16 @@ def test_it_is_antisymmetric() -> None:
 def test_a_tournament_and_a_comparison_say_the_same(names: tuple[str, str]) -> None:
     """Of agents without chance, on the same deals."""
     setup, pair = small(4), [heuristics("nain_jaune")[name] for name in names]
-    result, found = tournament(setup, pair, deals=300, seed=4), versus(setup, pair, deals=300, seed=4)
+    result, comparison = tournament(setup, pair, deals=300, seed=4), versus(setup, pair, deals=300, seed=4)
     ours = result.advantage(*names)
-    assert ours.mean == pytest.approx(found.advantage.mean)
-    assert ours.half_width == pytest.approx(found.advantage.half_width)
-    assert (ours.differing, stronger(ours)) == (found.advantage.differing, stronger(found.advantage))
+    assert ours.mean == pytest.approx(comparison.advantage.mean)
+    assert ours.half_width == pytest.approx(comparison.advantage.half_width)
+    assert (ours.differing, stronger(ours)) == (comparison.advantage.differing, stronger(comparison.advantage))
     assert ours.mean == pytest.approx((result.edge(*names).mean - result.edge(*names[::-1]).mean) / 2)
     assert result.advantage(*names[::-1]) == ours.negated()
-    (held,) = result.to_dict()["advantages"]
-    assert (held["agent"], held["over"], held["mean"], held["differ"]) == (*names, ours.mean, ours.differing)
-    assert held["stronger"] == {1: names[0], -1: names[1], 0: None}[stronger(ours)]
+    (payload,) = result.to_dict()["advantages"]
+    assert (payload["agent"], payload["over"], payload["mean"], payload["differ"]) == (*names, ours.mean, ours.differing)
+    assert payload["stronger"] == {1: names[0], -1: names[1], 0: None}[stronger(ours)]
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -47,8 +47,8 @@ def test_units_in_any_order_give_the_same_advantages(order: int) -> None:
     play, sums, whole = plan.player(agents), TournamentSums(plan), tournament(small(), agents, deals=40, seed=1, chunk=8)
     for unit in list(plan.units())[::order]:
         sums.add(unit, play(unit))
-    found = sums.result()
-    assert found.advantages == whole.advantages
-    assert list(found.advantages) == [(0, 1), (0, 2), (1, 2)]
-    assert (found.advantages[0, 1].differing, found.advantages[0, 2]) == (0, found.advantages[1, 2])  # a and b play alike
-    assert found.advantage("c", "a") == found.advantages[0, 2].negated()
+    merged = sums.result()
+    assert merged.advantages == whole.advantages
+    assert list(merged.advantages) == [(0, 1), (0, 2), (1, 2)]
+    assert (merged.advantages[0, 1].differing, merged.advantages[0, 2]) == (0, merged.advantages[1, 2])  # a and b play alike
+    assert merged.advantage("c", "a") == merged.advantages[0, 2].negated()

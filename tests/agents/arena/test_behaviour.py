@@ -54,7 +54,7 @@ def test_every_figure_is_that_of_counting_round_by_round(name: str) -> None:
     (setup,) = (case.values[0] for case in all_setups() if case.id == name)
     edge = Duplicate(setup, [First(), Last("last")], seed=4, measure=True).edge(0, 1, 12)
     hero, field = seat_by_seat(setup, 4, 12)
-    found = figures(edge)
+    by_part = figures(edge)
     for measure in setup.game.measures.MEASURES:
         above = columns(setup.game.measures.TALLY, measure.counts)
         below = None if measure.per is None else columns(setup.game.measures.TALLY, measure.per)
@@ -63,7 +63,7 @@ def test_every_figure_is_that_of_counting_round_by_round(name: str) -> None:
             for counts in (hero, field):
                 of = 12 * setup.players if below is None else counts[..., below[k if len(below) > 1 else 0]].sum()
                 values.append(counts[..., above[k]].sum() / of if of else np.nan)
-            figure = found[measure.name, part]
+            figure = by_part[measure.name, part]
             assert [figure.hero.mean, figure.field.mean] == pytest.approx(values, nan_ok=True), (measure.name, part)
             assert figure.difference.mean == pytest.approx(values[0] - values[1], nan_ok=True, abs=1e-12)
 
@@ -71,19 +71,19 @@ def test_every_figure_is_that_of_counting_round_by_round(name: str) -> None:
 @pytest.mark.parametrize("setup", all_setups("measures"))
 def test_payoffs_edges_and_accounts_agree(setup: Setup) -> None:
     edge = Duplicate(setup, [First(), Chance()], seed=2, measure=True).edge(0, 1, 8)
-    found = figures(edge)
-    payoff = found["payoff", ""]
+    by_part = figures(edge)
+    payoff = by_part["payoff", ""]
     assert payoff.difference.mean == pytest.approx(edge.mean)
     assert payoff.difference.ci95 == pytest.approx(edge.ci95)
-    by_seat = [figure for (name, _), figure in found.items() if name == "payoff_by_distance"]
+    by_seat = [figure for (name, _), figure in by_part.items() if name == "payoff_by_distance"]
     assert [figure.difference.mean for figure in by_seat] == pytest.approx([m.mean for m in edge.by_seat])
     assert [figure.difference.ci95 for figure in by_seat] == pytest.approx([m.half_width for m in edge.by_seat])
-    account = [figure for figure in found.values() if figure.measure.account]
+    account = [figure for figure in by_part.values() if figure.measure.account]
     assert len(account) > 1
     for side in ("hero", "field", "difference"):
         total = sum(getattr(figure, side).mean for figure in account)
         assert total == pytest.approx(getattr(payoff, side).mean)
-    assert found["best", ""].field.mean == pytest.approx(1 / setup.players)
+    assert by_part["best", ""].field.mean == pytest.approx(1 / setup.players)
 
 
 def test_measuring_changes_nothing_that_is_played() -> None:
@@ -124,6 +124,6 @@ def test_rounds_without_a_decision() -> None:
     """One card each: whoever leads goes out, unasked."""
     setup = small(3, hand=1)
     edge = Duplicate(setup, [First(), Last("l")], seed=1, measure=True).edge(0, 1, 10)
-    found = figures(edge)
-    assert found["out", ""].hero.mean == pytest.approx(1 / 3)
-    assert found["leads", ""].hero.mean == pytest.approx(1 / 3)
+    by_part = figures(edge)
+    assert by_part["out", ""].hero.mean == pytest.approx(1 / 3)
+    assert by_part["leads", ""].hero.mean == pytest.approx(1 / 3)

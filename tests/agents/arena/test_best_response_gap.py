@@ -21,29 +21,29 @@ KNOWN = heuristics("nain_jaune")
 def test_the_best_is_chosen_and_measured_on_other_deals() -> None:
     setup, target, responders = small(), First("first"), [KNOWN["lowest"], KNOWN["tally"], Last("last")]
     reported: list[int] = []
-    found = best_response_gap(setup, target, responders, deals=50, choosing=150, seed=3, progress=reported.append)
+    gap = best_response_gap(setup, target, responders, deals=50, choosing=150, seed=3, progress=reported.append)
     assert sum(reported) == 3 * 150 + 50
-    assert [edge.hero for edge in found.chosen_by] == ["lowest", "tally", "last"]
-    assert [edge.moments.count for edge in found.chosen_by] == [150] * 3
-    best = max(found.chosen_by, key=lambda edge: edge.mean)
-    assert found.gain.hero == best.hero == "tally"
-    held = found.to_dict()
-    assert (held["responder"], held["deals"], len(held["chosen_among"])) == ("tally", 50, 3)
+    assert [edge.hero for edge in gap.chosen_by] == ["lowest", "tally", "last"]
+    assert [edge.moments.count for edge in gap.chosen_by] == [150] * 3
+    best = max(gap.chosen_by, key=lambda edge: edge.mean)
+    assert gap.gain.hero == best.hero == "tally"
+    payload = gap.to_dict()
+    assert (payload["responder"], payload["deals"], len(payload["chosen_among"])) == ("tally", 50, 3)
 
 
 def test_no_deal_chooses_and_measures() -> None:
     setup, target, responder = small(), First("a"), KNOWN["tally"]
-    found = best_response_gap(setup, target, [responder, First("c")], deals=30, choosing=20, seed=4)
+    gap = best_response_gap(setup, target, [responder, First("c")], deals=30, choosing=20, seed=4)
     own = Duplicate(setup, [target, responder], seed=4)
-    assert found.gain.hero == "tally"
-    assert found.chosen_by[0].moments == own.edge(1, 0, 20).moments
-    assert found.gain.moments == own.edge(1, 0, 30, first_deal=20).moments
+    assert gap.gain.hero == "tally"
+    assert gap.chosen_by[0].moments == own.edge(1, 0, 20).moments
+    assert gap.gain.moments == own.edge(1, 0, 30, first_deal=20).moments
 
 
 def test_one_responder_needs_no_choosing() -> None:
     reported: list[int] = []
-    found = best_response_gap(small(), First("a"), [Last("b")], deals=30, choosing=20, seed=4, progress=reported.append)
-    assert found.chosen_by == []
+    gap = best_response_gap(small(), First("a"), [Last("b")], deals=30, choosing=20, seed=4, progress=reported.append)
+    assert gap.chosen_by == []
     assert sum(reported) == 30
 
 
@@ -62,9 +62,9 @@ def test_it_is_the_same_wherever_and_in_whatever_order_deals_are_played(monkeypa
     options = {"deals": 50, "choosing": 35, "seed": 3}
     whole = best_response_gap(setup, target, responders, **options)
     executor = Shuffled(1, 7)
-    found = best_response_gap(setup, target, responders, **options, executor=executor)
+    gap = best_response_gap(setup, target, responders, **options, executor=executor)
     assert executor.played != sorted(executor.played)
-    assert found.to_dict() == whole.to_dict()
-    assert found == whole
+    assert gap.to_dict() == whole.to_dict()
+    assert gap == whole
     plan = ResponsePlan(setup, names, (2,), 35, 50, 3, Task("centred"))
     assert ResponsePlan.from_dict(plan.to_dict()) == plan

@@ -26,12 +26,12 @@ from tests.test_agent import untrained
 def test_terms_on_the_true_deal_add_up_to_duplicate_play(start: Start) -> None:
     setup, task = small(4), Task(start=start)
     hero, rival = load_agent("lowest", setup), load_agent("tally", setup)
-    found = controlled_edge(setup, hero, rival, deals=30, seed=3, task=task)
+    edge = controlled_edge(setup, hero, rival, deals=30, seed=3, task=task)
     plain = Duplicate(setup, [hero, rival], seed=3, task=task).edge(0, 1, 30)
-    assert found.plain.mean == pytest.approx(plain.mean)
-    assert found.plain.variance == pytest.approx(plain.moments.variance)
-    assert found.controlled.count == 30
-    assert found.samples > found.decisions > 30
+    assert edge.plain.mean == pytest.approx(plain.mean)
+    assert edge.plain.variance == pytest.approx(plain.moments.variance)
+    assert edge.controlled.count == 30
+    assert edge.samples > edge.decisions > 30
 
 
 @pytest.mark.slow
@@ -41,10 +41,10 @@ def test_no_bias_and_intervals_that_cover() -> None:
     hero, rival = load_agent("lowest", setup), load_agent("tally", setup)
     plain, controlled, covered, groups = Moments(), Moments(), 0, []
     for seed in range(20):
-        found = controlled_edge(setup, hero, rival, deals=30, seed=seed)
-        plain.merge(found.plain)
-        controlled.merge(found.controlled)
-        groups.append((found.plain.mean - found.controlled.mean, found.controlled.mean, found.controlled.half_width))
+        edge = controlled_edge(setup, hero, rival, deals=30, seed=seed)
+        plain.merge(edge.plain)
+        controlled.merge(edge.controlled)
+        groups.append((edge.plain.mean - edge.controlled.mean, edge.controlled.mean, edge.controlled.half_width))
     differences = np.array([group[0] for group in groups])
     assert abs(differences.mean()) < 3 * differences.std(ddof=1) / np.sqrt(len(differences))
     assert controlled.variance < 0.8 * plain.variance
@@ -57,15 +57,15 @@ def test_the_true_deal_rewound_is_the_deal_and_plays_the_same() -> None:
     setup = small(4)
     hero, rival = load_agent("lowest", setup), load_agent("tally", setup)
     rngs = [generator(1, Stream.DUPLICATE, who) for who in range(2)]
-    rows, log, found = play(setup, hero, rival, streams(1, 10), None, rngs)
+    rows, log, deviations = play(setup, hero, rival, streams(1, 10), None, rngs)
     assert setup.game.rewind is not None
-    opening = setup.game.rewind(rows[found.table], found.rows)
-    assert (opening["hand"] == rows[found.table]["hand"]).all()
-    batch = Batch(setup, len(found.table), skip_forced=False, autoreset=False)
-    seats = found.rows["seat"]
-    assert same_play(batch, rival, opening, log[:, found.table], found.ply, seats, rngs[0]).all()
-    other = np.roll(rows, 4)[found.table]  # the cards of another deal
-    assert not same_play(batch, rival, other, log[:, found.table], found.ply, seats, rngs[0]).all()
+    opening = setup.game.rewind(rows[deviations.table], deviations.rows)
+    assert (opening["hand"] == rows[deviations.table]["hand"]).all()
+    batch = Batch(setup, len(deviations.table), skip_forced=False, autoreset=False)
+    seats = deviations.rows["seat"]
+    assert same_play(batch, rival, opening, log[:, deviations.table], deviations.ply, seats, rngs[0]).all()
+    other = np.roll(rows, 4)[deviations.table]  # the cards of another deal
+    assert not same_play(batch, rival, other, log[:, deviations.table], deviations.ply, seats, rngs[0]).all()
 
 
 def test_only_deals_on_which_the_field_plays_the_same_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,10 +78,10 @@ def test_only_deals_on_which_the_field_plays_the_same_are_averaged(monkeypatch: 
 
     monkeypatch.setattr(control_variate, "PROPOSALS", 16)  # fewer than are kept, so that all that pass are used
     monkeypatch.setattr(control_variate, "same_play", spy)
-    found = controlled_edge(setup, hero, rival, deals=10, seed=3)
+    edge = controlled_edge(setup, hero, rival, deals=10, seed=3)
     passed = np.concatenate(masks)
-    assert passed.size == 16 * found.decisions
-    assert found.samples == passed.sum()
+    assert passed.size == 16 * edge.decisions
+    assert edge.samples == passed.sum()
     assert 0 < passed.mean() < 0.9
     monkeypatch.setattr(control_variate, "same_play", lambda batch, field, opening, *rest: np.zeros(len(opening), np.bool_))
     alone = controlled_edge(setup, hero, rival, deals=10, seed=3)
@@ -92,9 +92,9 @@ def test_only_deals_on_which_the_field_plays_the_same_are_averaged(monkeypatch: 
 def test_agents_alike_have_no_edge() -> None:
     setup = small(3)
     rival = load_agent("tally", setup)
-    found = controlled_edge(setup, rival, rival, deals=4, seed=1)
-    assert (found.plain.mean, found.controlled.mean, found.decisions) == (0.0, 0.0, 0)
-    assert np.isnan(found.deals_saved)
+    edge = controlled_edge(setup, rival, rival, deals=4, seed=1)
+    assert (edge.plain.mean, edge.controlled.mean, edge.decisions) == (0.0, 0.0, 0)
+    assert np.isnan(edge.deals_saved)
 
 
 def test_who_is_refused() -> None:

@@ -29,7 +29,7 @@ PAIR = [RULES["lowest"], RULES["tally"]]
 def by_hand(setup: Setup, agents: Sequence[Agent], seed: int, match: int, rounds: int) -> tuple[list[list[int]], int]:
     """The payoffs of a match by round, with ``agents`` by seat, played at one table; and its length."""
     batch = Batch(setup, 1, start="carried", autoreset=False)
-    found = []
+    payoffs = []
     for number in range(rounds):
         batch.reset(seeds=streams(seed, 1, MATCH_DEALS + number, first=match), carry=number > 0)
         payoff = batch.reward[0].astype(np.int64)
@@ -37,10 +37,10 @@ def by_hand(setup: Setup, agents: Sequence[Agent], seed: int, match: int, rounds
             decisions = DecisionBatch(batch, np.zeros(1, np.int64))
             batch.step(agents[int(batch.seat[0])].act(decisions, np.random.default_rng(0)))
             payoff += batch.reward[0]
-        found.append(payoff.tolist())
+        payoffs.append(payoff.tolist())
         if batch.tables["stage"][0] == Stage.MATCH_OVER:
             break
-    return found, len(found)
+    return payoffs, len(payoffs)
 
 
 @pytest.mark.parametrize("setup", [CLASSIC, DJECO], ids=["classic", "djeco"])

@@ -28,9 +28,9 @@ POTS = Task(start={"pots": [0, 40]})
 
 
 def opened(task: Task, first: int, count: int, agents: Sequence[int] = (0, 0, 0)) -> np.ndarray:
-    found = opening_tables(CLASSIC, task, 5, first, count, PAIR, np.broadcast_to(agents, (count, 3)))
-    assert found is not None
-    return found
+    tables = opening_tables(CLASSIC, task, 5, first, count, PAIR, np.broadcast_to(agents, (count, 3)))
+    assert tables is not None
+    return tables
 
 
 @pytest.mark.parametrize("task", [CARRIED, POTS], ids=str)
@@ -88,8 +88,8 @@ def test_a_comparison_has_the_edges_of_a_tournament(task: Task) -> None:
 
 def test_results_state_their_task() -> None:
     result = tournament(CLASSIC, PAIR, deals=4, seed=5, task=POTS, measure=True)
-    held = result.to_dict()
-    assert (held["objective"], held["start"]) == ("own", {"pots": [0, 40]})
+    payload = result.to_dict()
+    assert (payload["objective"], payload["start"]) == ("own", {"pots": [0, 40]})
     assert tournament(CLASSIC, PAIR, deals=4, seed=5).to_dict()["start"] == "fresh"
 
 

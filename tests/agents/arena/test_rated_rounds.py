@@ -40,7 +40,7 @@ def test_all_play_the_deals_of_a_tournament_from_every_seat(monkeypatch: pytest.
         return real(setup, players, seating, *rest, **named)
 
     monkeypatch.setattr(rated_rounds, "play_deals", watched)
-    found = rate(small(3), agents, deals=10, seed=4)
+    ratings = rate(small(3), agents, deals=10, seed=4)
     assert [len(seats) for seats, _ in seen] == [4, 4, 2]
     seating, seeds = (np.concatenate(parts) for parts in zip(*seen, strict=True))
     np.testing.assert_array_equal(seeds, Duplicate(small(3), agents, seed=4).deal_seeds(0, 10))
@@ -49,8 +49,8 @@ def test_all_play_the_deals_of_a_tournament_from_every_seat(monkeypatch: pytest.
         assert (np.sort(deal, axis=0) == [[0] * 3, [1] * 3, [2] * 3]).all()  # by seat, over the rounds
         assert (np.sort(deal, axis=1) == [[0, 1, 2]] * 3).all()
     assert len(np.unique(seating[:, 0], axis=0)) > 2
-    assert found.agents == ["a", "b", "c"]
-    assert found.deals == 10
+    assert ratings.agents == ["a", "b", "c"]
+    assert ratings.deals == 10
 
 
 def test_a_rule_of_thumb_is_rated_above_chance() -> None:

@@ -41,23 +41,23 @@ def test_edges_are_those_of_duplicate_play(result: Result) -> None:
 
 
 def test_results_are_as_others_will_read_them(result: Result) -> None:
-    held = result.to_dict()
+    payload = result.to_dict()
     names = ["game", "preset", "players", "rules", "deals", "seed", "unit", "objective", "start", "agents", "edges"]
     names += ["advantages", "notes", "ratings"]
-    assert list(held) == names
+    assert list(payload) == names
     assert result.ratings is not None
-    assert held["ratings"] == result.ratings.to_dict()
-    assert held["preset"] == "classic"
-    assert (held["players"], held["deals"], held["seed"]) == (4, 200, 1)
-    assert held["rules"] == result.plan.setup.rules.to_dict()
-    assert held["rules"]["max_rounds"] == 2
-    assert len(held["edges"]) == 6
-    for row, edge in zip(held["edges"], result.edges, strict=True):
+    assert payload["ratings"] == result.ratings.to_dict()
+    assert payload["preset"] == "classic"
+    assert (payload["players"], payload["deals"], payload["seed"]) == (4, 200, 1)
+    assert payload["rules"] == result.plan.setup.rules.to_dict()
+    assert payload["rules"]["max_rounds"] == 2
+    assert len(payload["edges"]) == 6
+    for row, edge in zip(payload["edges"], result.edges, strict=True):
         assert list(row) == ["hero", "field", "mean", "ci95", "blocks", "differ", "by_distance_from_lead"]
         assert (row["hero"], row["field"], row["mean"], row["ci95"]) == (edge.hero, edge.field_name, edge.mean, edge.ci95)
         assert row["blocks"] == 200
         assert len(row["by_distance_from_lead"]) == 4
-    assert json.loads(json.dumps(held, allow_nan=False)) == held
+    assert json.loads(json.dumps(payload, allow_nan=False)) == payload
 
 
 def test_progress_counts_every_deal_of_every_pair() -> None:
@@ -92,8 +92,8 @@ def test_one_way_the_first_agent_is_the_only_hero_and_is_asked_less() -> None:
     assert [(edge.hero, edge.field_name) for edge in way.edges] == [("first", "last"), ("first", "chance")]
     assert [edge.moments for edge in way.edges] == [edge.moments for edge in both.edges[:2]]
     assert (way.plan.heroes, way.advantages) == (("first",), {})
-    held = way.to_dict()
-    assert (held["one_way"], held["advantages"], "one_way" in both.to_dict()) == (True, [], False)
+    payload = way.to_dict()
+    assert (payload["one_way"], payload["advantages"], "one_way" in both.to_dict()) == (True, [], False)
     with pytest.raises(AgentError, match="played one way"):
         way.advantage("first", "last")
     with pytest.raises(AgentError, match="'last' was not played in a field of 'first'"):

@@ -26,12 +26,12 @@ def test_the_gains_are_the_edges_of_a_tournament(setup: Any) -> None:
     pair = pair or [First("first"), Last("last")]
     tournament = Duplicate(setup, pair, seed=3)
     edges = [tournament.edge(0, 1, 12), tournament.edge(1, 0, 12)]
-    found = versus(setup, pair, deals=12, seed=3)
-    for gain, edge in zip(found.gains, edges, strict=True):
+    result = versus(setup, pair, deals=12, seed=3)
+    for gain, edge in zip(result.gains, edges, strict=True):
         assert gain.count == 12
         assert gain.mean == pytest.approx(edge.mean)
         assert gain.variance == pytest.approx(edge.moments.variance)
-    assert found.advantage.mean == pytest.approx((edges[0].mean - edges[1].mean) / 2)
+    assert result.advantage.mean == pytest.approx((edges[0].mean - edges[1].mean) / 2)
 
 
 def test_swapping_the_agents_changes_the_sign() -> None:
@@ -71,23 +71,23 @@ def test_it_stops_as_soon_as_it_is_decided(monkeypatch: pytest.MonkeyPatch) -> N
 
     for pair, outcome in (([best, worst], "stronger"), ([worst, best], "not stronger")):
         looks.clear()
-        found = versus(setup, pair, deals=4000, seed=1, test=test, progress=look)
-        assert looks[-1] == (found.advantage.count, outcome)
-        assert found.advantage.count < 4000
+        result = versus(setup, pair, deals=4000, seed=1, test=test, progress=look)
+        assert looks[-1] == (result.advantage.count, outcome)
+        assert result.advantage.count < 4000
         assert {said for _, said in looks[:-1]} <= {"undecided"}
     capped = versus(setup, [best, worst], deals=20, seed=1, test=SequentialTest(0, 0.01))
-    assert test.outcome(found.advantage) == "not stronger"
-    assert (found.decided, capped.decided, capped.to_dict()["test"]["outcome"]) == (True, False, "undecided")
+    assert test.outcome(result.advantage) == "not stronger"
+    assert (result.decided, capped.decided, capped.to_dict()["test"]["outcome"]) == (True, False, "undecided")
 
 
 def test_nothing_is_decided_before_enough_deals_differ() -> None:
     """Deals without a difference do not say how large one is where there is one."""
-    found = versus(small(), [First("a"), First("b")], deals=600, seed=1, test=SequentialTest())
-    assert (found.advantage.count, found.advantage.mean, found.advantage.differing) == (600, 0, 0)
-    held = found.to_dict()
-    assert (held["test"]["outcome"], held["test"]["llr"]) == ("undecided", 0)
-    assert (held["ci95"], held["anytime95"], held["differ"]) == (None, None, 0)
-    assert [(edge["ci95"], edge["differ"]) for edge in held["edges"]] == [(None, 0)] * 2
+    result = versus(small(), [First("a"), First("b")], deals=600, seed=1, test=SequentialTest())
+    assert (result.advantage.count, result.advantage.mean, result.advantage.differing) == (600, 0, 0)
+    payload = result.to_dict()
+    assert (payload["test"]["outcome"], payload["test"]["llr"]) == ("undecided", 0)
+    assert (payload["ci95"], payload["anytime95"], payload["differ"]) == (None, None, 0)
+    assert [(edge["ci95"], edge["differ"]) for edge in payload["edges"]] == [(None, 0)] * 2
 
 
 @pytest.mark.parametrize("names", ["a", "aa", "abc"])

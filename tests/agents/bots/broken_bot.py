@@ -71,7 +71,7 @@ def main():
             say({**answer(message), "id": 1 if MISTAKE == "stuck" else message["id"]})
         elif kind == "stop" and MISTAKE == "stops":
             return
-        elif kind == "quit" and MISTAKE == "stays":
+        elif kind == "quit" and MISTAKE == "stays" and turns == 1:
             time.sleep(60)
         elif kind == "quit" and MISTAKE == "polite":
             say({"type": "bye"})

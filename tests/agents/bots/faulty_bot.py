@@ -1,12 +1,14 @@
 """A bot that plays the highest legal actions until a turn in which it does something else.
 
-Arguments are JSON: what it does, at which turn from 1 on (0: at hello), and keys of its `ready`.
+Arguments: what it does, at which turn from 1 on (0: at hello), and JSON, keys of its `ready`. With `any:SEED:FILE` it does
+anything at any turn, one in eight; `FILE` counts its starts, so that it does not always do the same.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import sys
 import time
@@ -66,6 +68,7 @@ def say(**message: Any) -> Callable[[], None]:
 
 DEEDS: dict[str, Callable[[], object]] = {
     "hang": lambda: time.sleep(FOREVER),
+    "delay": lambda: time.sleep(0.3),
     "ignore": ignore_signals,
     "exit": lambda: sys.exit(3),
     "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
@@ -84,13 +87,29 @@ DEEDS: dict[str, Callable[[], object]] = {
 }
 
 
+ANSWERS = (
+    "no actions", "too few", "texts", "flags", "floats", "huge", "negative", "illegal", "long comment", "wrong id"
+)  # fmt: skip
+
+
+def chance(seed: str, path: str) -> tuple[random.Random, bool]:
+    """Another generator for each start, and whether this is the first one, which is refused if it does not greet."""
+    with open(path, "a+", encoding="utf-8") as file:
+        file.write("x")
+        return random.Random(f"{seed} {file.tell()}"), file.tell() == 1
+
+
 def main() -> None:
     deed, at, ready = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]) if len(sys.argv) > 3 else {}
+    rng, first = chance(*deed.split(":")[1:]) if deed.startswith("any:") else (None, False)
     turns = 0
     for line in sys.stdin:
         message = json.loads(line)
         kind = message["type"]
         turns += kind == "turn"
+        if rng is not None:
+            now = rng.random() < 1 / 8 and not (first and kind == "hello")
+            deed, at = rng.choice([*DEEDS, *ANSWERS]), turns if now else -1
         if kind in ("hello", "turn") and turns == at:
             rows = message.get("decisions", [])
             count, right = len(rows), [row["legal"][0] for row in rows]

@@ -47,7 +47,7 @@ def test_nothing_is_wrong_with_a_right_bot(ready: dict[str, Any]) -> None:
     ("mistake", "ready", "what", "says"),
     [
         ("refuse", {}, "hello", "It refuses: I am shy."),
-        ("debug", {}, "hello", "not 'Loading the weights...'. Standard output is for answers alone"),
+        ("debug", {}, "hello", "not 'Loading the weights...'. The output of a program is for answers alone"),
         ("zero", {}, "hello", "The question had the id 0, and the answer had the id 1. An answer has the id of its question."),
         ("no id", {}, "hello", "the answer had no id"),
         ("none", {"protocol": 2}, "hello", "Expected 'protocol' to be 1, not 2."),
@@ -56,7 +56,7 @@ def test_nothing_is_wrong_with_a_right_bot(ready: dict[str, Any]) -> None:
         ("half", {}, "one decision", "one for each legal action, with the sum 1"),
         ("one", DETERMINISTIC, "50 decisions", "Expected 'actions' to be a list of 50 items, one for each decision"),
         ("stuck", {}, "asked again", "The question had the id 2, and the answer had the id 1."),
-        ("long", {}, "asked again", "A line of more than 16 MiB came. Write one line for each question"),
+        ("long", {}, "asked again", "A line of more than 16 MiB came. Write one message for each question"),
         ("random", DETERMINISTIC, "asked again", "It says that it is deterministic: let answers depend on the decision alone"),
         ("random", {"batch": 50}, "asked again", "draw from its 'seed' alone."),
         ("order", DETERMINISTIC, "another order", "Asked the same decisions in another order, it answered"),
@@ -81,7 +81,7 @@ def test_a_bot_that_says_nothing_is_shown_what_to_say() -> None:
     finding = first_problem(command("silent"), replace(SETTINGS, start_seconds=0.5))
     assert finding.what == "hello"
     assert 'A bot answers with a line such as {"type": "ready", "protocol": 1' in str(finding.problem)
-    assert "flush the output" in str(finding.problem)
+    assert "flushes its output" in str(finding.problem)
 
 
 def test_a_bot_that_outlives_its_host_is_told() -> None:

@@ -17,9 +17,9 @@ from jsonschema import Draft202012Validator
 
 import nainjaune_agents.bots
 from nainjaune_agents.arena.tournament import tournament
-from nainjaune_agents.bots.agent import BotAgent
 from nainjaune_agents.bots.check import check_bot
 from nainjaune_agents.bots.connection import Connection
+from nainjaune_agents.bots.players import load
 from nainjaune_agents.bots.process import ProcessConnection
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.loading import named_agents
@@ -39,12 +39,13 @@ def side(name: str) -> Draft202012Validator:
 
 
 HOST, BOT = side("host"), side("bot")
+Traffic = list[tuple[Draft202012Validator, bytes]]
 
 
 class Recorded:
     """A connection that keeps what was sent and received."""
 
-    def __init__(self, connection: Connection, log: list[tuple[Draft202012Validator, bytes]]) -> None:
+    def __init__(self, connection: Connection, log: Traffic) -> None:
         self._connection, self._log = connection, log
         self.close, self.log = connection.close, connection.log
 
@@ -63,6 +64,19 @@ class Recorded:
         return answer
 
 
+@pytest.fixture
+def traffic(monkeypatch: pytest.MonkeyPatch) -> Traffic:
+    """Every message to and from the programs that are started from now on."""
+    log: Traffic = []
+    real = ProcessConnection
+    monkeypatch.setattr("nainjaune_agents.bots.players.ProcessConnection", lambda *a, **k: Recorded(real(*a, **k), log))
+    return log
+
+
+def bot_name(ready: dict[str, Any]) -> str:
+    return "exec:" + shlex.join([sys.executable, "-S", str(HERE / "broken_bot.py"), "none", json.dumps(ready)])
+
+
 def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
@@ -75,29 +89,23 @@ def test_the_schema_is_one() -> None:
         ("lamps", {}),
     ],
 )
-def test_real_traffic_is_valid(preset: str, ready: dict[str, Any]) -> None:
+def test_real_traffic_is_valid(preset: str, ready: dict[str, Any], traffic: Traffic) -> None:
     setup = make_setup(preset=preset)
-    log: list[tuple[Draft202012Validator, bytes]] = []
-    command = shlex.join([sys.executable, "-S", str(HERE / "broken_bot.py"), "none", json.dumps(ready)])
-    bot = BotAgent("bot", setup, lambda: Recorded(ProcessConnection(command), log), BotSettings())
+    bot = load(bot_name(ready), setup)
     tournament(setup, [bot, named_agents(setup.game.name)["random"]], deals=3, seed=1)
     bot.close()
-    for validator, line in log[:MANY]:
+    for validator, line in traffic[:MANY]:
         validator.validate(json.loads(line))
-    kinds = Counter(json.loads(line)["type"] for _, line in log)
+    kinds = Counter(json.loads(line)["type"] for _, line in traffic)
     assert kinds["hello"] == kinds["ready"] == 1
     assert kinds["turn"] == kinds["actions"] > 10
 
 
-def test_what_the_check_sends_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_check_sends_is_valid(traffic: Traffic) -> None:
     """But for the message of an unknown type."""
-    log: list[tuple[Draft202012Validator, bytes]] = []
-    real = ProcessConnection
-    monkeypatch.setattr("nainjaune_agents.bots.players.ProcessConnection", lambda *a, **k: Recorded(real(*a, **k), log))
-    ready = {"wants": WANTS, "batch": 5, "distribution": True}
-    name = "exec:" + shlex.join([sys.executable, "-S", str(HERE / "broken_bot.py"), "none", json.dumps(ready)])
+    name = bot_name({"wants": WANTS, "batch": 5, "distribution": True})
     assert not [finding for finding in check_bot(name, make_setup(), BotSettings()) if finding.problem]
-    known = [(validator, json.loads(line)) for validator, line in log if b"x_check" not in line[:30]]
+    known = [(validator, json.loads(line)) for validator, line in traffic if b"x_check" not in line[:30]]
     for validator, message in [*known[:MANY], *known[-6:]]:
         validator.validate(message)
     assert {message["type"] for _, message in known} == {"hello", "ready", "turn", "actions", "probabilities", "stop", "quit"}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from time import monotonic
@@ -124,3 +126,27 @@ def test_no_thread_is_left(port: int) -> None:
 def test_an_address_that_is_none_is_refused() -> None:
     with pytest.raises(AgentError, match=r"The address of a bot is like .*, not 'ws://'"):
         WebSocketConnection("ws://")
+
+
+FORK = """
+import os, sys
+from nainjaune_agents.bots.{module} import {name} as Connection
+connection = Connection(sys.argv[1])
+connection.ask(b"{{}}", 5.0)
+child = os.fork()
+if child == 0:
+    connection.close()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(connection.ask(b"again", 5.0).decode())
+connection.close()
+"""
+
+
+@pytest.mark.parametrize("kind", ["websocket", "http"])
+def test_a_fork_leaves_the_connection_to_its_parent(kind: str) -> None:
+    with server(HERE / f"bad_{kind}.py") as port:
+        code = FORK.format(module=kind, name={"websocket": "WebSocketConnection", "http": "HttpConnection"}[kind])
+        address = {"websocket": f"ws://127.0.0.1:{port}/echo", "http": f"http://127.0.0.1:{port}/count"}[kind]
+        done = subprocess.run([sys.executable, "-c", code, address], capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.strip() == {"websocket": "again", "http": "2"}[kind]

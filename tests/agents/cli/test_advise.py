@@ -47,19 +47,19 @@ def test_in_french_and_in_colours(capfd: Capture) -> None:
 
 def test_json_says_all(capfd: Capture) -> None:
     out = output_of(capfd, f"advise --hand {HAND} --model tally --agents lowest random lowest --deals 100 --json")
-    held = json.loads(out)
-    assert held["model"] == ["tally", "lowest", "random", "lowest"]
-    assert held["position"] == {"hand": HAND}
-    assert (held["kind"], held["unit"], held["lacks"]) == ("lead", "chips", {})
-    assert held["best"] == held["moves"][0]["move"]
-    assert held["moves"][0]["behind"] is None
-    assert sorted(move["move"] for move in held["moves"]) == sorted(["A", "2", "3", "5", "7d", "8", "9", "T", "Jc", "Q"])
-    for move in held["moves"]:
+    payload = json.loads(out)
+    assert payload["model"] == ["tally", "lowest", "random", "lowest"]
+    assert payload["position"] == {"hand": HAND}
+    assert (payload["kind"], payload["unit"], payload["lacks"]) == ("lead", "chips", {})
+    assert payload["best"] == payload["moves"][0]["move"]
+    assert payload["moves"][0]["behind"] is None
+    assert sorted(move["move"] for move in payload["moves"]) == sorted(["A", "2", "3", "5", "7d", "8", "9", "T", "Jc", "Q"])
+    for move in payload["moves"]:
         assert set(move["chances"]) == {"out", "captured", "stranded"}
         assert set(move["chances"]["captured"]) == {"10♦", "J♣", "Q♠", "K♥", "7♦"}
         assert sum(part["mean"] for part in move["sources"].values()) == pytest.approx(move["payoff"]["mean"], abs=1e-3)
         assert move["payoff"]["ci95"] > 0
-    assert all(move["reason"] for move in held["moves"][1:])
+    assert all(move["reason"] for move in payload["moves"][1:])
 
 
 def test_a_move_of_a_record_and_the_same_in_writing(capfd: Capture, file: Path) -> None:

@@ -46,8 +46,8 @@ def test_the_checkpoints_of_a_run(tmp_path: Path, capfd: Capture) -> None:
     for name, progress in ((FILE_NAME, {}), ("iteration-000005.safetensors", {}), ("best.safetensors", {"edge": 0.256})):
         save_checkpoint(tmp_path / name, replace(latest, progress=progress))
     assert status_of(["agents", "--run", str(tmp_path)]) == 0
-    found = [line.split("  ") for line in capfd.readouterr().out.splitlines()]
-    assert [[cell.strip() for cell in line if cell.strip()] for line in found] == [
+    lines = [line.split("  ") for line in capfd.readouterr().out.splitlines()]
+    assert [[cell.strip() for cell in line if cell.strip()] for line in lines] == [
         [str(tmp_path), f"iteration {latest.iteration}"],
         [f"{tmp_path}@5", f"iteration {latest.iteration}"],
         [f"{tmp_path}@best", f"iteration {latest.iteration}", "edge +0.26, the highest of its evaluations"],

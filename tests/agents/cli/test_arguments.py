@@ -59,14 +59,14 @@ BOUNDS = {
 
 
 def test_no_number_is_without_bounds() -> None:
-    found: dict[str, set[str]] = {}
+    by_bounds: dict[str, set[str]] = {}
     for _, action in OPTIONS:
         with pytest.raises(argparse.ArgumentTypeError) as caught:
             action.type("x")  # type: ignore[operator]
         bounds = re.fullmatch("expected (.*), not 'x'", str(caught.value))
         assert bounds is not None
-        found.setdefault(bounds[1], set()).add(action.option_strings[-1])
-    assert found == {bounds: set(options.split()) for bounds, options in BOUNDS.items()}
+        by_bounds.setdefault(bounds[1], set()).add(action.option_strings[-1])
+    assert by_bounds == {bounds: set(options.split()) for bounds, options in BOUNDS.items()}
 
 
 def test_nonsense_is_refused_in_a_sentence() -> None:

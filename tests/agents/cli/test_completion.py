@@ -34,8 +34,8 @@ def test_the_shell_gets_commands_options_and_agents(tmp_path: Path) -> None:
 
 
 def test_every_completer_belongs_to_an_argument() -> None:
-    found = {action.metavar or action.dest for action in _actions(command_line("nainjaune"))}
-    assert COMPLETERS.keys() <= found
+    metavars = {action.metavar or action.dest for action in _actions(command_line("nainjaune"))}
+    assert COMPLETERS.keys() <= metavars
 
 
 def test_completers_answer_without_a_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,12 +43,12 @@ def test_completers_answer_without_a_shell(tmp_path: Path, monkeypatch: pytest.M
     Path("runs/a").mkdir(parents=True)
     Path("runs/a/best.safetensors").touch()
     args = Namespace(game=None, preset="batasaurus")
-    found = {key: list(completer(prefix="runs/", parsed_args=args)) for key, completer in COMPLETERS.items()}
-    assert {"mirror", "exact", "zoo:strong", "runs/a/", "runs/a@best"} <= set(found["AGENT"])
-    assert "tally" not in found["AGENT"]
-    assert "memory=" in found["KNOB=VALUE"]
-    assert {"djeco", "batasaurus"} <= set(found["preset"])
-    assert found["PLAYER"] == ["strong", "strong-1", "zoo:strong", "zoo:strong-1"]
+    completions = {key: list(completer(prefix="runs/", parsed_args=args)) for key, completer in COMPLETERS.items()}
+    assert {"mirror", "exact", "zoo:strong", "runs/a/", "runs/a@best"} <= set(completions["AGENT"])
+    assert "tally" not in completions["AGENT"]
+    assert "memory=" in completions["KNOB=VALUE"]
+    assert {"djeco", "batasaurus"} <= set(completions["preset"])
+    assert completions["PLAYER"] == ["strong", "strong-1", "zoo:strong", "zoo:strong-1"]
     absolute = list(COMPLETERS["AGENT"](prefix=f"{tmp_path}/runs/a@b", parsed_args=args))
     assert {f"{tmp_path}/runs/a/", f"{tmp_path}/runs/a@best"} <= set(absolute)
-    assert "nain_jaune" in found["game"]
+    assert "nain_jaune" in completions["game"]

@@ -29,17 +29,17 @@ def test_end_to_end(capfd: Capture) -> None:
     assert [line.split()[0] for line in out.splitlines() if " ± " in line] == ["random", "lowest", "a"] * 2  # edges, and ratings
     assert out.rstrip().endswith("Report: results/x/results.html")
     assert sorted(os.listdir("results/x")) == ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
-    held = json.loads(Path("results/x/results.json").read_text(encoding="utf-8"))
-    assert (held["agents"], held["deals"], held["seed"]) == (["random", "lowest", "runs/a"], 40, 5)
-    assert held["rules"]["max_rounds"] == 2
-    assert [edge["blocks"] for edge in held["edges"]] == [40] * 6
-    assert {entry["measure"] for entry in held["edges"][0]["measures"]} > {"payoff", "captures_dealt"}
-    assert mean_ci(held["edges"][0]["mean"], held["edges"][0]["ci95"]) in out
-    assert [row["agent"] for row in held["ratings"]["agents"]] == held["agents"]
+    payload = json.loads(Path("results/x/results.json").read_text(encoding="utf-8"))
+    assert (payload["agents"], payload["deals"], payload["seed"]) == (["random", "lowest", "runs/a"], 40, 5)
+    assert payload["rules"]["max_rounds"] == 2
+    assert [edge["blocks"] for edge in payload["edges"]] == [40] * 6
+    assert {entry["measure"] for entry in payload["edges"][0]["measures"]} > {"payoff", "captures_dealt"}
+    assert mean_ci(payload["edges"][0]["mean"], payload["edges"][0]["ci95"]) in out
+    assert [row["agent"] for row in payload["ratings"]["agents"]] == payload["agents"]
     assert nainjaune(capfd, f"{words} --no-ratings --out results/y")[0] == 0
     plain = json.loads(Path("results/y/results.json").read_text(encoding="utf-8"))
     assert "ratings" not in plain
-    assert [edge["mean"] for edge in plain["edges"]] == [edge["mean"] for edge in held["edges"]]
+    assert [edge["mean"] for edge in plain["edges"]] == [edge["mean"] for edge in payload["edges"]]
 
     before = Path("results/x/results.json").read_bytes()
     refused(capfd, f"{words} --out results/x", r"results\.json' exists, and is not overwritten: choose another --out\.")
@@ -52,8 +52,8 @@ def test_runs_are_rated_under_their_own_rules(capfd: Capture) -> None:
     words = "evaluate --deals 5 --agents lowest"
     out = output_of(capfd, f"{words} runs/a --out own")
     assert f"preset {trained.preset}, {trained.players} players" in out
-    held = json.loads(Path("own/results.json").read_text(encoding="utf-8"))
-    assert (held["rules"], held["players"]) == (trained.rules.to_dict(), trained.players)
+    payload = json.loads(Path("own/results.json").read_text(encoding="utf-8"))
+    assert (payload["rules"], payload["players"]) == (trained.rules.to_dict(), trained.players)
     table = f"--preset tableau --players {trained.players}"
     refused(capfd, f"{words} runs/a {table}", r"runs/a' was trained under .*payment=points.*, and this table has .*payment=cards")
     status, out, err = nainjaune(capfd, f"{words} runs/a@transfer {table}")
@@ -102,7 +102,12 @@ def test_whole_matches(capfd: Capture) -> None:
     out = output_of(capfd, words)
     assert re.match(r"Nain Jaune, preset djeco, 3 players, 4 matches, seed 0\n", out)
     assert "rounds a match" in out
-    held = json.loads(Path("a/matches.json").read_text(encoding="utf-8"))
-    assert [(edge["hero"], edge["field"]) for edge in held["edges"]] == [("tally", "lowest")]
-    assert (held["matches"], held["most_rounds"], held["agents"], "commit" in held) == (4, 2, ["tally", "lowest"], True)
+    payload = json.loads(Path("a/matches.json").read_text(encoding="utf-8"))
+    assert [(edge["hero"], edge["field"]) for edge in payload["edges"]] == [("tally", "lowest")]
+    assert (payload["matches"], payload["most_rounds"], payload["agents"], "commit" in payload) == (
+        4,
+        2,
+        ["tally", "lowest"],
+        True,
+    )
     refused(capfd, words, r"'a/matches\.json' exists, and is not overwritten")

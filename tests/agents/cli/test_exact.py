@@ -47,25 +47,25 @@ def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: Capture) -> None:
     setup, written = perfect(dinosaurs), build_tree(perfect(dinosaurs))
     assert f"Tree: {written.size:,} nodes, {written.num_infosets:,} information sets, 2 openings." in out
     assert f"memory = perfect, dinosaurs = {dinosaurs}." in out
-    held = json.loads(Path("deep/x/exact.json").read_text(encoding="utf-8"))
-    assert {key: held[key] for key in setup.to_dict()} == setup.to_dict()
-    assert (held["unit"], held["seed"], held["cfr"]) == ("cards", 0, None)
-    assert held["tree"] == {"nodes": written.size, "infosets": written.num_infosets, "openings": 2}
-    assert held["solved"]["value"] == solve(dinosaurs).value / 2
+    payload = json.loads(Path("deep/x/exact.json").read_text(encoding="utf-8"))
+    assert {key: payload[key] for key in setup.to_dict()} == setup.to_dict()
+    assert (payload["unit"], payload["seed"], payload["cfr"]) == ("cards", 0, None)
+    assert payload["tree"] == {"nodes": written.size, "infosets": written.num_infosets, "openings": 2}
+    assert payload["solved"]["value"] == solve(dinosaurs).value / 2
     table = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line and line.split()[0] in names}
     assert list(table) == names
-    for row in held["agents"]:
-        found = of_agent(setup, row["agent"])
-        assert row["exploitability"] == found.mean_gain == found.nash_conv / 2
-        assert row["nash_conv"] == found.nash_conv
+    for row in payload["agents"]:
+        gains = of_agent(setup, row["agent"])
+        assert row["exploitability"] == gains.mean_gain == gains.nash_conv / 2
+        assert row["nash_conv"] == gains.nash_conv
         assert [row["values"], row["responses"], row["gains"]] == [
-            part.tolist() for part in (found.values, found.responses, found.gains)
+            part.tolist() for part in (gains.values, gains.responses, gains.gains)
         ]
-        numbers = [found.mean_gain, found.nash_conv, *found.gains, row["value_to_first"]]
+        numbers = [gains.mean_gain, gains.nash_conv, *gains.gains, row["value_to_first"]]
         assert [float(cell.replace("−", "-")) for cell in table[row["agent"]]] == pytest.approx(numbers, abs=1e-6)
-    assert held["agents"][0]["exploitability"] > 0.5
-    assert held["agents"][2]["exploitability"] == pytest.approx(0, abs=1e-12)
-    assert held["agents"][2]["value_to_first"] == pytest.approx(solve(dinosaurs).value / 2, abs=1e-12)
+    assert payload["agents"][0]["exploitability"] > 0.5
+    assert payload["agents"][2]["exploitability"] == pytest.approx(0, abs=1e-12)
+    assert payload["agents"][2]["value_to_first"] == pytest.approx(solve(dinosaurs).value / 2, abs=1e-12)
 
 
 def test_the_files(capfd: Capture) -> None:
@@ -73,10 +73,10 @@ def test_the_files(capfd: Capture) -> None:
     status, out, _ = nainjaune(capfd, f"exact {words}")
     assert (status, out.rstrip().endswith("Numbers: x/exact.json")) == (0, True)
     assert os.listdir("x") == ["exact.json"]
-    held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
-    assert (held["first"], 2 * held["tree"]["nodes"]) == (0, build_tree(perfect(3)).size)
-    assert [held[key] for key in ("game", "preset", "players", "unit")] == ["batasaurus", "batasaurus", 2, "cards"]
-    assert [row["agent"] for row in held["agents"]] == ["random", "cheapest", "(CFR+ 20)"]
+    payload = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
+    assert (payload["first"], 2 * payload["tree"]["nodes"]) == (0, build_tree(perfect(3)).size)
+    assert [payload[key] for key in ("game", "preset", "players", "unit")] == ["batasaurus", "batasaurus", 2, "cards"]
+    assert [row["agent"] for row in payload["agents"]] == ["random", "cheapest", "(CFR+ 20)"]
     before = Path("x/exact.json").read_bytes()
     refused(capfd, f"exact {words}", r"'x/exact\.json' exists, and is not overwritten: choose another --out\.")
     assert Path("x/exact.json").read_bytes() == before
@@ -89,17 +89,17 @@ def micro() -> Setup:
 def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nainjaune_agents.loading.load_agent", lambda name, setup: Chance())
     refused(capfd, f"exact {DECK} --agents chance", "draws its action at random and has no probabilities", printed=True)
-    found = {}
+    exploitability = {}
     for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
         output_of(capfd, f"exact {DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
-        held = json.loads(Path(f"x{draws}_{seed}", "exact.json").read_text(encoding="utf-8"))
-        assert held["draws"] == draws
-        found[draws, seed] = held["agents"][0]["exploitability"]
-    assert found[1, 0] != found[1, 1]
+        payload = json.loads(Path(f"x{draws}_{seed}", "exact.json").read_text(encoding="utf-8"))
+        assert payload["draws"] == draws
+        exploitability[draws, seed] = payload["agents"][0]["exploitability"]
+    assert exploitability[1, 0] != exploitability[1, 1]
     written = build_tree(micro())
     truth = best_response_gains(written, written.uniform()).mean_gain
     for seed in (0, 1):  # it plays any card
-        assert found[300, seed] == pytest.approx(truth, abs=0.1)
+        assert exploitability[300, seed] == pytest.approx(truth, abs=0.1)
 
 
 DECK = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=2"
@@ -122,20 +122,20 @@ def test_three_seats(capfd: Capture) -> None:
     assert "gain in seat 2" in out
     assert "backward induction" not in out
     assert "other's" not in out
-    held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
-    assert held["solved"] is None
-    assert held["agents"][0]["nash_conv"] == of_agent(perfect(3, 3), "cheapest").nash_conv
-    assert held["agents"][0]["exploitability"] is None  # a word for two seats
+    payload = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
+    assert payload["solved"] is None
+    assert payload["agents"][0]["nash_conv"] == of_agent(perfect(3, 3), "cheapest").nash_conv
+    assert payload["agents"][0]["exploitability"] is None  # a word for two seats
 
 
 def test_runs_are_measured_under_their_own_rules(capfd: Capture) -> None:
     save_checkpoint(Path("runs") / "a" / FILE_NAME, make(perfect(3)))
     out = output_of(capfd, "exact --agents runs/a runs/a@sample random --out x")
     assert "memory = perfect, dinosaurs = 3." in out
-    held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
-    assert [row["agent"] for row in held["agents"]] == ["runs/a", "runs/a@sample", "random"]
-    assert all(math.isfinite(row["exploitability"]) and row["exploitability"] > 0 for row in held["agents"])
-    assert held["agents"][0]["exploitability"] != held["agents"][1]["exploitability"]
+    payload = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
+    assert [row["agent"] for row in payload["agents"]] == ["runs/a", "runs/a@sample", "random"]
+    assert all(math.isfinite(row["exploitability"]) and row["exploitability"] > 0 for row in payload["agents"])
+    assert payload["agents"][0]["exploitability"] != payload["agents"][1]["exploitability"]
     refused(
         capfd, f"exact {GAME} --set dinosaurs=4 --agents runs/a", "trained under dinosaurs=3, and this table has dinosaurs=4: "
     )
@@ -144,10 +144,10 @@ def test_runs_are_measured_under_their_own_rules(capfd: Capture) -> None:
 
 def test_solve_prints_every_size(capfd: Capture) -> None:
     out = output_of(capfd, f"exact {GAME} --solve --out x")
-    held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["sizes"]
-    assert [row["dinosaurs"] for row in held] == list(range(2, 13))
+    sizes = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["sizes"]
+    assert [row["dinosaurs"] for row in sizes] == list(range(2, 13))
     printed = {line.split()[0]: line.split()[1:] for line in out.splitlines() if re.match(r" +\d", line)}
-    for row in held:
+    for row in sizes:
         value = solve(row["dinosaurs"]).value
         assert row["value"] == value / 2
         assert [float(cell.replace("−", "-")) for cell in printed[str(row["dinosaurs"])][:2]] == pytest.approx(

@@ -25,9 +25,9 @@ ENDINGS = [[signal.SIGINT], pytest.param([signal.SIGKILL, signal.SIGINT], marks=
 
 def results(folder: str) -> tuple[dict[str, Any], bytes]:
     """The numbers of a tournament, without those of time."""
-    held = json.loads(Path(folder, "results.json").read_text(encoding="utf-8"))
-    del held["made"], held["milliseconds_a_decision"]
-    return held, Path(folder, "results.csv").read_bytes()
+    payload = json.loads(Path(folder, "results.json").read_text(encoding="utf-8"))
+    del payload["made"], payload["milliseconds_a_decision"]
+    return payload, Path(folder, "results.csv").read_bytes()
 
 
 def test_parts_of_a_tournament_merge_to_the_whole(capfd: Capture) -> None:

@@ -122,14 +122,14 @@ def test_a_match_that_was_left_is_resumed(state_home: Path, capfd: Capture, monk
     assert kept.is_file()
     assert "The match is kept: nainjaune play --resume goes on with it." in out
     assert "is not recorded" not in out
-    held = kept.read_bytes()
+    before = kept.read_bytes()
 
     status, out, _ = play(capfd, monkeypatch, "--resume --lang fr")
     assert status == 0
     assert "La partie que vous avez quittée continue." in out
-    assert kept.read_bytes() == held
+    assert kept.read_bytes() == before
     assert "A match that you left is kept" in play(capfd, monkeypatch, "--seed 1")[1]
-    assert kept.read_bytes() == held
+    assert kept.read_bytes() == before
     refused(capfd, "play --resume --seed 4", "--seed cannot be combined with --resume: the match that was left has it already.")
 
     for _ in range(200):  # to its end, a move at a time
@@ -149,10 +149,10 @@ def test_a_hint_is_a_legal_move_and_changes_nothing(capfd: Capture, monkeypatch:
     words = "--seed 5 --seat 3 --agents random --no-confirm --set decline=always"
     status, out, err = play(capfd, monkeypatch, words, "hint\n")
     assert (status, err) == (0, "")
-    found = re.findall(r"Hint: [^\n]*\. Type (\S+)\.\n", out)
-    assert len(found) == 1
-    hinted = play(capfd, monkeypatch, words, f"hint\n{found[0]}\n")[1]
-    plain = play(capfd, monkeypatch, words, f"{found[0]}\n")[1]
+    hints = re.findall(r"Hint: [^\n]*\. Type (\S+)\.\n", out)
+    assert len(hints) == 1
+    hinted = play(capfd, monkeypatch, words, f"hint\n{hints[0]}\n")[1]
+    plain = play(capfd, monkeypatch, words, f"{hints[0]}\n")[1]
     assert "illegal" not in plain
     hint = re.findall(r"Hint: [^\n]*\n(?:Your move: )?", hinted)[0]
     assert hinted.partition("Type ? for help")[2].replace(hint, "") == plain.partition("Type ? for help")[2]

@@ -19,14 +19,20 @@ def test_until_decided(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     words = "versus tally random --until-decided --preset classic --players 3 --bounds 0 2 --seed 3 --out results"
     status = status_of(words.split())
     out, err = capfd.readouterr()
-    held = json.loads(Path("results/versus.json").read_text(encoding="utf-8"))
+    payload = json.loads(Path("results/versus.json").read_text(encoding="utf-8"))
     assert status == 0
-    assert (held["a"], held["b"], held["preset"], held["players"], held["seed"]) == ("tally", "random", "classic", 3, 3)
-    assert held["deals"] % LOOK_EVERY == 0
-    assert held["test"]["outcome"] == "stronger"
-    assert held["test"]["llr"] > 2.9
-    assert held["mean"] == pytest.approx((held["edges"][0]["mean"] - held["edges"][1]["mean"]) / 2)
-    assert f"A is stronger: {mean_ci(held['mean'], held['anytime95'])} ({held['deals']} deals)." in out
+    assert (payload["a"], payload["b"], payload["preset"], payload["players"], payload["seed"]) == (
+        "tally",
+        "random",
+        "classic",
+        3,
+        3,
+    )
+    assert payload["deals"] % LOOK_EVERY == 0
+    assert payload["test"]["outcome"] == "stronger"
+    assert payload["test"]["llr"] > 2.9
+    assert payload["mean"] == pytest.approx((payload["edges"][0]["mean"] - payload["edges"][1]["mean"]) / 2)
+    assert f"A is stronger: {mean_ci(payload['mean'], payload['anytime95'])} ({payload['deals']} deals)." in out
     assert "The last interval is valid whenever the test stops" in out
     assert re.search(r"LLR [+−]\d+\.\d\d of −2\.94 … \+2\.94", err)
     refused(capfd, words, r"'results/versus\.json' exists, and is not overwritten: choose another --out\.")

@@ -63,8 +63,8 @@ def test_a_network_plays_as_on_the_cpu_beside_a_rule_of_thumb(setup: Setup, recu
     agents = [untrained(setup, recurrent=recurrent), rule]
     seating = np.random.default_rng(2).integers(0, 2, (4, setup.players))
     rngs = [np.random.default_rng(0)] * 2
-    found, expected = (play_out(batch(setup, device), agents, seating, rngs) for device in ("cuda", "cpu"))
-    assert found.tolist() == expected.tolist()
+    payoffs, expected = (play_out(batch(setup, device), agents, seating, rngs) for device in ("cuda", "cpu"))
+    assert payoffs.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("random", [True, False], ids=["random", "a network's policy"])
@@ -72,7 +72,7 @@ def test_who_draws_has_a_generator_for_each_table(random: bool) -> None:
     """The same as on the CPU, where each table has one there too."""
     agent = heuristics("nain_jaune")["random"] if random else untrained(CLASSIC, stochastic=True)
     seating = np.zeros((4, 3), np.int64)
-    found = play_out(batch(CLASSIC, "cuda"), [agent], seating, [np.random.default_rng(7)])
+    payoffs = play_out(batch(CLASSIC, "cuda"), [agent], seating, [np.random.default_rng(7)])
     states = generator_states(np.random.default_rng(7).random(4))
     if random:  # drawn as ``Batch.sample`` draws
         host = batch(CLASSIC, "cpu")
@@ -82,7 +82,7 @@ def test_who_draws_has_a_generator_for_each_table(random: bool) -> None:
             payoff += host.reward
     else:
         payoff = play_out(batch(CLASSIC, "cpu"), [agent], seating, lambda _, index: RowStreams(states, index))
-    assert found.tolist() == payoff.tolist()
+    assert payoffs.tolist() == payoff.tolist()
 
 
 @pytest.mark.parametrize("stochastic", [False, True])
@@ -94,8 +94,8 @@ def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatc
     rollouts = gpu_rollouts(agent, CLASSIC)
     assert isinstance(rollouts, NetGpuRollouts)
     monkeypatch.setattr("nainjaune_agents.cuda.rollouts.ROWS", 5)
-    found = rollouts.values(host.tables, host.legal)
-    assert found.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
+    values = rollouts.values(host.tables, host.legal)
+    assert values.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
 
 
 def test_determinizations_can_be_picked() -> None:
@@ -138,7 +138,7 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
     monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
-    found = []
+    labels = []
     for device in ("cuda", "cpu"):
         config = expert.Config(
             preset="djeco", players=3, rule="longest", rollouts=rollouts, rounds=3, shard=4, shards=1, deals=2, eval_deals=0,
@@ -149,10 +149,10 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
             trainer.iteration = 1
             trainer.net = untrained(config.setup()).net
             trainer.player = lambda trainer=trainer: trainer.rule  # type: ignore[method-assign, misc]
-        found.append(trainer.label(0, trainer.experts()))
-    assert np.nanmax(found[1].mean) > 0
-    for field in fields(found[0]):
-        assert getattr(found[0], field.name).tobytes() == getattr(found[1], field.name).tobytes(), field.name
+        labels.append(trainer.label(0, trainer.experts()))
+    assert np.nanmax(labels[1].mean) > 0
+    for field in fields(labels[0]):
+        assert getattr(labels[0], field.name).tobytes() == getattr(labels[1], field.name).tobytes(), field.name
 
 
 def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
     batch, draws = Batch(setup, 3, seed=2), streams(3, 3)
     for _ in range(6):
         batch.step(batch.sample(draws))
-    decisions, found = DecisionBatch(batch, np.arange(3)), {}
+    decisions, results = DecisionBatch(batch, np.arange(3)), {}
     for name, objective in (("random", "own"), ("longest", "own"), ("cheapest", "own"), ("longest", "centred")):
         if name not in heuristics(setup.game.name):
             continue
@@ -81,12 +81,12 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
         for halving in (False, True):
             expert = SearchAgent("expert", rollouts, 3, halving=halving, **options)
             values = expert.evaluate_actions(decisions, np.random.default_rng(5))
-            found[f"{name}, {objective}, halving {halving}"] = [
+            results[f"{name}, {objective}, halving {halving}"] = [
                 np.nan_to_num(values.mean).tolist(),
                 values.count.tolist(),
                 values.action.tolist(),
             ]
-    return found
+    return results
 
 
 def compare(setup: Setup, device: str) -> dict[str, Any]:
@@ -109,12 +109,12 @@ def compare(setup: Setup, device: str) -> dict[str, Any]:
 
 def everything(device: str) -> dict[str, Any]:
     """All of it, by name."""
-    found: dict[str, Any] = {name: play(setup, device) for name, setup in setups().items()}
-    found["arena"] = compare(make_setup(None, "djeco", 2), device)
+    results: dict[str, Any] = {name: play(setup, device) for name, setup in setups().items()}
+    results["arena"] = compare(make_setup(None, "djeco", 2), device)
     for name in ("classic", "known cards"):
         with patch("nainjaune_agents.cuda.rollouts.COUNTED", 2) if device == "cuda" else nullcontext():  # in three goes
-            found[f"search, {name}"] = search(setups()[name], device)
-    return found
+            results[f"search, {name}"] = search(setups()[name], device)
+    return results
 
 
 def main() -> None:

@@ -34,17 +34,17 @@ def _gpu() -> None:
 
 
 def test_what_is_simulated_in_the_suite_is_so_on_a_gpu() -> None:
-    found, expected = everything("cuda"), everything("cpu")
+    results, expected = everything("cuda"), everything("cpu")
     for name, part in expected.items():
-        assert found[name] == part, name
+        assert results[name] == part, name
 
 
 @pytest.mark.parametrize("name", setups())
 def test_an_edge_over_20000_deals_is_that_of_the_cpu_to_the_last_bit(name: str) -> None:
     setup = setups()[name]
     agents = list(heuristics(setup.game.name).values())[-2:]
-    found, expected = (Duplicate(setup, agents, seed=4, device=device).edge(0, 1, 20_000) for device in ("cuda", "cpu"))
-    assert (found.moments, found.by_seat) == (expected.moments, expected.by_seat)
+    edge, expected = (Duplicate(setup, agents, seed=4, device=device).edge(0, 1, 20_000) for device in ("cuda", "cpu"))
+    assert (edge.moments, edge.by_seat) == (expected.moments, expected.by_seat)
     assert expected.moments.count == 20_000
 
 
@@ -53,11 +53,11 @@ def test_a_network_plays_as_on_the_cpu_but_for_rounding() -> None:
     agents = [load_agent("zoo:strong", setup), heuristics("nain_jaune")["tally"]]
     seating = np.random.default_rng(1).integers(0, 2, (deals, 4))
     rngs = [np.random.default_rng(0)] * 2
-    found, expected = (
+    payoffs, expected = (
         play_out(make_batch(setup, deals, seed=2, autoreset=False, device=device), agents, seating, rngs)
         for device in ("cuda", "cpu")
     )
-    assert (found != expected).any(axis=1).mean() < GPU_AND_NET
+    assert (payoffs != expected).any(axis=1).mean() < GPU_AND_NET
 
 
 @pytest.mark.parametrize("preset", ["classic", "djeco", "batasaurus"])

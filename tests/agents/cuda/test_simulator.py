@@ -20,10 +20,10 @@ pytestmark = [
 def test_rules_of_thumb_and_rollouts_are_those_of_the_cpu() -> None:
     run = simulated("-m", "tests.agents.cuda.playing")
     assert (run.returncode, run.stderr) == (0, "")
-    found, expected = json.loads(run.stdout), everything("cpu")
-    assert found.keys() == expected.keys()
+    results, expected = json.loads(run.stdout), everything("cpu")
+    assert results.keys() == expected.keys()
     for name, part in expected.items():
-        assert found[name] == part, name
+        assert results[name] == part, name
         assert len(part) > 1
 
 

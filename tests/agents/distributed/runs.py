@@ -26,9 +26,9 @@ def plan_of(*names: str, deals: int = 40, seed: int = 1) -> TournamentPlan:
 def figures(plan: TournamentPlan, executor: Executor | None = None, progress: Any = None) -> str:
     """The content of ``results.json``, without times."""
     agents = [load_agent(name, plan.setup) for name in plan.agents]
-    held = play_tournament(plan, agents, executor or InProcess(), progress).to_dict()
-    assert set(held.pop("milliseconds_a_decision")) == set(plan.agents)
-    return json.dumps(held)
+    payload = play_tournament(plan, agents, executor or InProcess(), progress).to_dict()
+    assert set(payload.pop("milliseconds_a_decision")) == set(plan.agents)
+    return json.dumps(payload)
 
 
 def save_run(folder: Path, iteration: int = 0) -> str:

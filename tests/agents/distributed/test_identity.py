@@ -83,6 +83,6 @@ def test_weights_that_were_sent_play_as_those_at_home(ending: str, tmp_path: Pat
     run, unit = identity(plan), next(plan.units())
     sent = tmp_path / "sent.safetensors"
     sent.write_bytes((tmp_path / "run" / FILE_NAME).read_bytes())
-    found = worker_player(TournamentPlan, run, {run["weights"][name]: sent})(unit)
+    result = worker_player(TournamentPlan, run, {run["weights"][name]: sent})(unit)
     expected = plan.player([load_agent(each, plan.setup) for each in plan.agents])(unit)
-    assert {**found, "clocks": None} == {**expected, "clocks": None}
+    assert {**result, "clocks": None} == {**expected, "clocks": None}

@@ -30,9 +30,9 @@ class Counting(InProcess):
         self.played: list[WorkUnit] = []
 
     def results(self, plan: WorkPlan, agents: Sequence[Any], units: Iterable[WorkUnit]) -> Results:
-        for unit, found in super().results(plan, agents, units):
+        for unit, result in super().results(plan, agents, units):
             self.played.append(unit)
-            yield unit, found
+            yield unit, result
             if len(self.played) == self.most:
                 raise KeyboardInterrupt
 
@@ -65,13 +65,13 @@ def test_the_driver_keeps_no_more_with_more_shards() -> None:
     """Sums alone, and nothing of the deals that all pairs have played. Numbers above 256 are objects: most sums are by then."""
     plan = plan_of()
     player = plan.player([load_agent(name, plan.setup) for name in plan.agents])
-    found = [player(WorkUnit(part, 0, 4)) for part in range(6)]
+    results = [player(WorkUnit(part, 0, 4)) for part in range(6)]
     sums, sizes, begun = TournamentSums(plan), [], 0
     tracemalloc.start()
     for chunks in (100, 120):
         for number in range(begun, chunks):
             for part in range(6):
-                sums.add(WorkUnit(part, 4 * number, 4), found[part])
+                sums.add(WorkUnit(part, 4 * number, 4), results[part])
         begun = chunks
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()

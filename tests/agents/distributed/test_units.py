@@ -27,13 +27,13 @@ def test_a_tournament_is_the_same_in_any_order(at_once: int) -> None:
     reported: list[int] = []
     whole = tournament(setup, agents, **options).to_dict()
     executor = Shuffled(at_once, at_once)
-    found = tournament(setup, agents, **options, executor=executor, progress=reported.append).to_dict()
+    payload = tournament(setup, agents, **options, executor=executor, progress=reported.append).to_dict()
     assert executor.played != sorted(executor.played, key=lambda unit: (unit.part == 6, unit.first, unit.part))
     assert len(executor.played) == 7 * 5
     assert sum(reported) == 7 * 70
-    for result in (whole, found):
+    for result in (whole, payload):
         assert all(value > 0 for value in result.pop("milliseconds_a_decision").values())
-    assert found == whole
+    assert payload == whole
     assert whole["chunk"] == 16
 
 
@@ -55,7 +55,7 @@ def test_a_test_looks_at_complete_prefixes_only(at_once: int, monkeypatch: pytes
     pair = [load_agent(name, setup) for name in ("tally", "random")]
     executor, looks = Shuffled(at_once, at_once), []
     whole = versus(setup, pair, deals=2000, seed=1, test=test)
-    found = versus(
+    comparison = versus(
         setup,
         pair,
         deals=2000,
@@ -64,8 +64,8 @@ def test_a_test_looks_at_complete_prefixes_only(at_once: int, monkeypatch: pytes
         executor=executor,
         progress=lambda so_far: looks.append(so_far.advantage.count),
     )
-    assert found.to_dict() == whole.to_dict()
-    assert looks == list(range(20, found.advantage.count + 1, 20))
+    assert comparison.to_dict() == whole.to_dict()
+    assert looks == list(range(20, comparison.advantage.count + 1, 20))
     assert executor.played != sorted(executor.played)
     assert len(executor.played) < 100
     assert executor.closed
@@ -81,8 +81,8 @@ def test_results_in_order_come_as_soon_as_they_can() -> None:
             yield units[number], {"number": number}
 
     seen = []
-    for unit, found in in_order(units, results()):
-        seen.append((unit.first, found["number"], len(asked)))
+    for unit, result in in_order(units, results()):
+        seen.append((unit.first, result["number"], len(asked)))
     assert seen == [(0, 0, 2), (1, 1, 2), (2, 2, 4), (3, 3, 4)]
 
 

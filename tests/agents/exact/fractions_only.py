@@ -19,10 +19,10 @@ def linear(matrix: list[list[Fraction]]) -> list[Fraction] | None:
     """The one solution of equations given as rows of coefficients and right-hand side; None where there is not just one."""
     rows, size = [list(row) for row in matrix], len(matrix)
     for k in range(size):
-        found = next((i for i in range(k, size) if rows[i][k]), None)
-        if found is None:
+        pivot = next((i for i in range(k, size) if rows[i][k]), None)
+        if pivot is None:
             return None
-        rows[k], rows[found] = rows[found], rows[k]
+        rows[k], rows[pivot] = rows[pivot], rows[k]
         rows[k] = [x / rows[k][k] for x in rows[k]]
         for i in range(size):
             if i != k and rows[i][k]:
@@ -33,8 +33,8 @@ def linear(matrix: list[list[Fraction]]) -> list[Fraction] | None:
 def indifferent(game: Game, rows: Cards, columns: Cards) -> tuple[list[Fraction], Fraction] | None:
     """A mix of ``rows`` against which all ``columns`` cost the same, and that cost; None where there is not just one."""
     equations = [[*(game[i][j] for i in rows), Fraction(-1), Fraction(0)] for j in columns]
-    found = linear([*equations, [*(Fraction(1) for _ in rows), Fraction(0), Fraction(1)]])
-    return (found[:-1], found[-1]) if found and min(found[:-1]) >= 0 else None
+    solution = linear([*equations, [*(Fraction(1) for _ in rows), Fraction(0), Fraction(1)]])
+    return (solution[:-1], solution[-1]) if solution and min(solution[:-1]) >= 0 else None
 
 
 def supports(m: int, n: int) -> Iterator[tuple[Cards, Cards]]:

@@ -28,11 +28,11 @@ def test_every_position_against_fractions(dinosaurs: int) -> None:
     """Most positions would be met in few games; each is held against the recursion that knows no patterns."""
     solution = solve(dinosaurs)
     values = range(1, dinosaurs + 1)
-    for held in range(dinosaurs + 1):
-        for mine in combinations(values, held):
-            for theirs in combinations(values, held):
+    for size in range(dinosaurs + 1):
+        for mine in combinations(values, size):
+            for theirs in combinations(values, size):
                 assert solution.lead(word(mine), word(theirs)) == pytest.approx(float(slow.lead(mine, theirs)), abs=1e-12)
-                for lying in range(2, 2 * (dinosaurs - held) + 1, 2):
+                for lying in range(2, 2 * (dinosaurs - size) + 1, 2):
                     exact = float(slow.battle(mine, theirs, lying))
                     assert solution.battle(word(mine), word(theirs), lying) == pytest.approx(exact, abs=1e-12)
 
@@ -120,10 +120,10 @@ def test_it_is_found_by_name() -> None:
 
 @pytest.mark.parametrize(("dinosaurs", "first"), [(2, "1 2"), (5, "1"), (6, "3 4"), (12, "8")])
 def test_what_is_said_of_a_solved_game(dinosaurs: int, first: str) -> None:
-    found = solved(make_setup("batasaurus", players=2, memory="perfect", dinosaurs=dinosaurs))
-    assert found is not None
-    assert found.value == solve(dinosaurs).value / 2
-    assert (" ".join(found.first), found.positions) == (first, len(patterns(dinosaurs)[1]))
+    solution = solved(make_setup("batasaurus", players=2, memory="perfect", dinosaurs=dinosaurs))
+    assert solution is not None
+    assert solution.value == solve(dinosaurs).value / 2
+    assert (" ".join(solution.first), solution.positions) == (first, len(patterns(dinosaurs)[1]))
 
 
 def test_other_tables_have_no_solution() -> None:

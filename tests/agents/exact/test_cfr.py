@@ -20,15 +20,15 @@ def test_it_finds_the_value_of_the_game(dinosaurs: int, iterations: int) -> None
     setup = perfect(dinosaurs)
     openings = collect_openings(setup)
     tree = build_tree(setup, Openings(openings.tables[:1], np.ones(1)))
-    found = cfr_plus(tree, iterations)
+    equilibrium = cfr_plus(tree, iterations)
     leader = int(openings.tables["leader"][0])
-    reached = found.nash_conv[-1]
+    reached = equilibrium.nash_conv[-1]
     assert reached < 0.004
     # neither seat can do better than the value by more than the other leaves it
-    assert 2 * found.values[leader] == pytest.approx(solve(dinosaurs).value, abs=4 * reached + 1e-12)
-    assert found.iterations.tolist() == list(range(100, iterations + 1, 100))
-    assert best_response_gains(tree, found.policy).nash_conv == reached
-    assert found.nash_conv[0] > reached
+    assert 2 * equilibrium.values[leader] == pytest.approx(solve(dinosaurs).value, abs=4 * reached + 1e-12)
+    assert equilibrium.iterations.tolist() == list(range(100, iterations + 1, 100))
+    assert best_response_gains(tree, equilibrium.policy).nash_conv == reached
+    assert equilibrium.nash_conv[0] > reached
 
 
 @pytest.mark.parametrize(
@@ -40,25 +40,25 @@ def test_the_steps_are_those_of_another_implementation(dinosaurs: int, expected:
     With four dinosaurs its regrets below 1e-12 were set to 0 as they are here; without that, rounding parts the two.
     """
     tree = build_tree(perfect(dinosaurs))
-    found = cfr_plus(tree, max(expected), every=1)
+    equilibrium = cfr_plus(tree, max(expected), every=1)
     for iteration, nash_conv in expected.items():
-        assert found.nash_conv[iteration - 1] == pytest.approx(nash_conv, rel=1e-9)
+        assert equilibrium.nash_conv[iteration - 1] == pytest.approx(nash_conv, rel=1e-9)
 
 
 def test_three_seats_are_no_worse_than_random() -> None:
     """CFR+ guarantees nothing there, but the result is a policy, and its NashConv is computed."""
     tree = build_tree(perfect(3, 3))
-    found = cfr_plus(tree, 200, every=200)
-    assert found.nash_conv[-1] < best_response_gains(tree, tree.uniform()).nash_conv / 4
-    assert found.values.sum() == pytest.approx(0)
+    equilibrium = cfr_plus(tree, 200, every=200)
+    assert equilibrium.nash_conv[-1] < best_response_gains(tree, tree.uniform()).nash_conv / 4
+    assert equilibrium.values.sum() == pytest.approx(0)
 
 
 def test_progress_hears_of_every_evaluation() -> None:
     tree = build_tree(perfect(3))
     reported: list[tuple[int, float]] = []
-    found = cfr_plus(tree, 45, every=10, progress=lambda t, gain: reported.append((t, gain)))
-    assert found.iterations.tolist() == [10, 20, 30, 40, 45]
-    assert reported == list(zip(found.iterations.tolist(), found.nash_conv.tolist(), strict=True))
+    equilibrium = cfr_plus(tree, 45, every=10, progress=lambda t, gain: reported.append((t, gain)))
+    assert equilibrium.iterations.tolist() == [10, 20, 30, 40, 45]
+    assert reported == list(zip(equilibrium.iterations.tolist(), equilibrium.nash_conv.tolist(), strict=True))
 
 
 def test_what_it_refuses() -> None:

@@ -43,8 +43,8 @@ def rows_of(n: int) -> st.SearchStrategy[list[list[int]]]:
 def test_whole_numbers_against_fractions(game: list[list[int]]) -> None:
     """Many entries are equal here: the tableau is degenerate."""
     exact = matrix_value([[Fraction(entry) for entry in row] for row in game])
-    found = solve(game)
-    assert (found.lower + found.upper) / 2 == pytest.approx(float(exact), abs=1e-12)
+    solution = solve(game)
+    assert (solution.lower + solution.upper) / 2 == pytest.approx(float(exact), abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["normal", "few", "steps"])
@@ -58,13 +58,13 @@ def test_the_bounds_meet(kind: str) -> None:
             game = rng.integers(-3, 4, (m, n)).astype(float)
         else:  # equal but for rounding, as backward induction makes them
             game = rng.integers(-3, 4, (m, n)) + rng.normal(size=(m, n)) * 1e-14
-        found = solve(game)
-        assert found.rows.sum() == pytest.approx(1, abs=1e-12)
-        assert found.columns.sum() == pytest.approx(1, abs=1e-12)
-        assert min(found.rows.min(), found.columns.min()) >= 0
-        assert found.lower == pytest.approx((found.rows @ game).min(), abs=1e-12)
-        assert found.upper == pytest.approx((game @ found.columns).max(), abs=1e-12)
-        assert -1e-14 <= found.upper - found.lower < 1e-12
+        solution = solve(game)
+        assert solution.rows.sum() == pytest.approx(1, abs=1e-12)
+        assert solution.columns.sum() == pytest.approx(1, abs=1e-12)
+        assert min(solution.rows.min(), solution.columns.min()) >= 0
+        assert solution.lower == pytest.approx((solution.rows @ game).min(), abs=1e-12)
+        assert solution.upper == pytest.approx((game @ solution.columns).max(), abs=1e-12)
+        assert -1e-14 <= solution.upper - solution.lower < 1e-12
 
 
 def test_a_game_that_rounding_once_spoiled() -> None:
@@ -78,5 +78,5 @@ def test_a_game_that_rounding_once_spoiled() -> None:
     game[4, 4], game[5, 5], game[6, 6] = low, low, low
     game[:4, 7] = -4, -4, -5.333333333333334, -5.6
     game[7] = 5.888691807968503, 6.135196099832642, 6.285714285714286, 8, 8, 8, 8, -8
-    found = solve(game)
-    assert found.upper - found.lower < 1e-12
+    solution = solve(game)
+    assert solution.upper - solution.lower < 1e-12

@@ -38,13 +38,13 @@ def test_against_the_recursion(dinosaurs: int, players: int, slow: Policy) -> No
     for table in openings.tables:
         tree = build_tree(setup, Openings(table.reshape(1), np.ones(1)))
         policy = {uniform: tree.uniform(), lowest: edge(tree), highest: tabular(tree, Last("last"), RNG)}[slow]
-        found = best_response_gains(tree, policy)
+        gains = best_response_gains(tree, policy)
         twin = Recursion(setup, table)
-        assert found.values == pytest.approx(twin.values(slow), abs=1e-12)
-        assert found.responses == pytest.approx([twin.best(slow, seat) for seat in range(players)], abs=1e-12)
-        assert found.nash_conv == pytest.approx(sum(found.responses))
-        assert found.mean_gain == pytest.approx(found.nash_conv / players)
-        assert found.exploitability == (found.mean_gain if players == 2 else None)
+        assert gains.values == pytest.approx(twin.values(slow), abs=1e-12)
+        assert gains.responses == pytest.approx([twin.best(slow, seat) for seat in range(players)], abs=1e-12)
+        assert gains.nash_conv == pytest.approx(sum(gains.responses))
+        assert gains.mean_gain == pytest.approx(gains.nash_conv / players)
+        assert gains.exploitability == (gains.mean_gain if players == 2 else None)
 
 
 def test_exploitability_is_a_word_for_two_seats_with_a_constant_sum() -> None:
@@ -53,10 +53,10 @@ def test_exploitability_is_a_word_for_two_seats_with_a_constant_sum() -> None:
     own, less_mean = build_tree(setup, objective="own"), build_tree(setup)
     assert (own.constant_sum, less_mean.constant_sum) == (False, True)
     np.testing.assert_allclose(own.leaves.payoff - own.leaves.payoff.mean(axis=1, keepdims=True), less_mean.leaves.payoff)
-    found = [best_response_gains(tree, tree.uniform()) for tree in (own, less_mean)]
-    assert found[0].exploitability is None
-    assert found[1].exploitability == found[1].nash_conv / 2 == found[1].mean_gain
-    assert found[0].nash_conv != pytest.approx(found[1].nash_conv, rel=0.01)
+    gains = [best_response_gains(tree, tree.uniform()) for tree in (own, less_mean)]
+    assert gains[0].exploitability is None
+    assert gains[1].exploitability == gains[1].nash_conv / 2 == gains[1].mean_gain
+    assert gains[0].nash_conv != pytest.approx(gains[1].nash_conv, rel=0.01)
 
 
 @pytest.mark.parametrize(("dinosaurs", "nash_conv"), [(2, 0), (3, 4 / 3), (4, 8 / 3), (5, 3.45)])
@@ -84,9 +84,9 @@ def test_nobody_gains_against_the_solution(dinosaurs: int) -> None:
     openings = collect_openings(setup)
     for table in openings.tables:
         tree = build_tree(setup, Openings(table.reshape(1), np.ones(1)))
-        found = best_response_gains(tree, tabular(tree, ExactAgent(), RNG))
-        assert found.gains == pytest.approx(np.zeros(2), abs=1e-9)
-        assert 2 * found.values[table["leader"]] == pytest.approx(solve(dinosaurs).value, abs=1e-9)
+        gains = best_response_gains(tree, tabular(tree, ExactAgent(), RNG))
+        assert gains.gains == pytest.approx(np.zeros(2), abs=1e-9)
+        assert 2 * gains.values[table["leader"]] == pytest.approx(solve(dinosaurs).value, abs=1e-9)
 
 
 def test_the_value_to_who_begins() -> None:
@@ -114,8 +114,8 @@ def test_remembering_everything_glimpse_is_no_other_game() -> None:
     """With perfect recall a seat knows its layout after the memorising step: shuffled slots, the same play."""
     glimpse = build_tree(make_setup("batasaurus", players=2, memory="glimpse", dinosaurs=3))
     sorted_slots = build_tree(perfect(3))
-    found, known = best_response_gains(glimpse, glimpse.uniform()), best_response_gains(sorted_slots, sorted_slots.uniform())
-    assert found.responses == pytest.approx(known.responses)
+    gains, known = best_response_gains(glimpse, glimpse.uniform()), best_response_gains(sorted_slots, sorted_slots.uniform())
+    assert gains.responses == pytest.approx(known.responses)
 
 
 @pytest.mark.parametrize(

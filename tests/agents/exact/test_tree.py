@@ -127,9 +127,9 @@ def test_one_seat_begins_for_all(setup: Setup) -> None:
     whole, part = build_tree(setup, openings), build_tree(setup, some)
     assert part.size * setup.players == whole.size
     assert part.num_infosets * setup.players == whole.num_infosets
-    found = best_response_gains(part, part.uniform())
-    assert found.nash_conv > 0.02
-    assert found.nash_conv == pytest.approx(best_response_gains(whole, whole.uniform()).nash_conv, abs=1e-12)
+    gains = best_response_gains(part, part.uniform())
+    assert gains.nash_conv > 0.02
+    assert gains.nash_conv == pytest.approx(best_response_gains(whole, whole.uniform()).nash_conv, abs=1e-12)
 
 
 def test_seats_that_are_not_alike() -> None:
@@ -175,8 +175,8 @@ def test_pieces_make_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (whole.size, whole.num_infosets, whole.num_sequences) == (pieces.size, pieces.num_infosets, pieces.num_sequences)
     ends = [sorted(zip(tree.leaves.opening.tolist(), tree.leaves.payoff.tolist(), strict=True)) for tree in (whole, pieces)]
     assert ends[0] == ends[1]
-    found = [best_response_gains(tree, tree.uniform()) for tree in (whole, pieces)]
-    assert found[0].responses == pytest.approx(found[1].responses, abs=1e-12)
+    gains = [best_response_gains(tree, tree.uniform()) for tree in (whole, pieces)]
+    assert gains[0].responses == pytest.approx(gains[1].responses, abs=1e-12)
 
 
 def test_chance_in_the_middle_of_a_round_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.onnx_export import write_onnx
 from nainjaune_agents.nets.onnx_format import KEY
 from nainjaune_agents.search import searching
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, MissingLibraryError
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 from tests.agents.nets.inference.test_inference import SETUPS, both, each
@@ -178,6 +181,15 @@ def test_what_is_no_file_of_onnx_is_refused(tmp_path: Path) -> None:
     for name in ("none.onnx", ""):
         with pytest.raises(AgentError, match=r"There is no file at '.*', which the player 'onnx:.*' names\."):
             load(f"onnx:{tmp_path / name}", small())
+
+
+def test_onnxruntime_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = policy(tmp_path, small())
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(
+        MissingLibraryError, match=re.escape(f"'onnxruntime', which is not installed: {install_command('onnx')}.")
+    ):
+        load(name, small())
 
 
 def test_weights_in_another_file_are_not_read(tmp_path: Path) -> None:

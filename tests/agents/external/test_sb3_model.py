@@ -7,7 +7,10 @@ import io
 import json
 import os
 import pickle
+import re
 import struct
+import sys
+import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +33,8 @@ from nainjaune_agents.external.sb3_model import load
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import searching
 from nainjaune_agents.trainers.sb3 import NetPolicy
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, MissingLibraryError
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from nainjaune_env.registry import make_setup
@@ -202,6 +206,14 @@ def stored(tensors: object) -> bytes:
     return buffer.getvalue()
 
 
+def of_torchscript() -> bytes:
+    """Code that torch would compile."""
+    buffer = io.BytesIO()
+    with warnings.catch_warnings(action="ignore"):
+        torch.jit.save(torch.jit.trace(nn.Linear(2, 2), torch.zeros(2)), buffer)
+    return buffer.getvalue()
+
+
 class Payload:
     """A pickle of it makes a folder when it is loaded."""
 
@@ -257,7 +269,7 @@ def test_too_much_content_is_refused_before_it_is_read(saved: Saved, tmp_path: P
     with pytest.raises(AgentError, match=rf"have {MAX_WEIGHTS + 1:,} bytes; at most {MAX_WEIGHTS:,} are read\."):
         load(changed(path, out, policy=large), SETUP)
     wide = {**tensors_of(path), "action_net.weight": torch.zeros(1).expand(1 << 14, 1 << 15)}
-    with pytest.raises(AgentError, match="are not at most 268,435,456 dense floats"):
+    with pytest.raises(AgentError, match="are not at most 268,435,456 floats"):
         load(changed(path, out, policy=stored(wide)), SETUP)
 
 
@@ -265,7 +277,9 @@ def test_too_much_content_is_refused_before_it_is_read(saved: Saved, tmp_path: P
     ("change", "says"),
     [
         (lambda t: {**t, "action_net.bias": torch.full((24,), torch.nan)}, "'action_net.bias' holds NaN or infinity"),
-        (lambda t: {**t, "action_net.bias": torch.zeros(24, dtype=torch.int64)}, "dense floats"),
+        (lambda t: {**t, "action_net.bias": torch.zeros(24, dtype=torch.int64)}, r"are not at most [\d,]+ floats"),
+        (lambda t: {**t, "action_net.bias": torch.zeros(24, device="meta")}, "are not tensors alone: .*meta"),
+        (lambda t: {**t, "action_net.bias": torch.zeros(24).to_sparse()}, "are not tensors alone: .*[Ss]parse"),
         (lambda t: {**t, "action_net.bias": "zeros"}, "are not tensors by name"),
         (lambda t: [*t.values()], "are not tensors by name"),
         (lambda t: {**t, "action_net.bias": torch.zeros(9)}, r"action_net\.weight of the shape \(24, 64\) has no bias that fits"),
@@ -274,7 +288,7 @@ def test_too_much_content_is_refused_before_it_is_read(saved: Saved, tmp_path: P
         (lambda t: {**t, "features_extractor.0.weight": torch.zeros(3, 3)}, r"there is features_extractor\.0\.weight\. In"),
         (lambda t: {**t, "mlp_extractor.policy_net.0.weight": torch.zeros(64, 9)}, r"it observes 9 bytes, and here there are"),
     ],
-    ids=range(9),
+    ids=range(11),
 )  # fmt: skip
 def test_other_weights_are_refused(change: Callable[[Any], Any], says: str, saved: Saved, tmp_path: Path) -> None:
     path = saved("ppo")[1]
@@ -291,8 +305,9 @@ def test_other_weights_are_refused(change: Callable[[Any], Any], says: str, save
         ({"data": b"[" * 10**5}, r"The 'data' of 'sb3:.*' do not describe a model of Stable-Baselines3: "),
         ({"data": b"{}"}, r"do not describe a model of Stable-Baselines3: 'policy_class'\."),
         ({"policy": b"x"}, r"are not tensors alone: File is not a zip file\."),
+        ({"policy": of_torchscript()}, r"are not tensors alone: .*TorchScript"),
     ],
-    ids=range(5),
+    ids=range(6),
 )
 def test_other_files_are_refused(parts: Any, says: str, saved: Saved, tmp_path: Path) -> None:
     with pytest.raises(AgentError, match=says):
@@ -305,6 +320,13 @@ def test_no_file_and_no_zip(tmp_path: Path) -> None:
     (tmp_path / "text.zip").write_text("hello", encoding="utf-8")
     with pytest.raises(AgentError, match="is no zip file of Stable-Baselines3 that can be read: File is not a zip file"):
         load(f"sb3:{tmp_path / 'text.zip'}", SETUP)
+
+
+def test_torch_is_named_where_it_is_missing(saved: Saved, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved("ppo")[1]
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingLibraryError, match=re.escape(f"'torch', which is not installed: {install_command('sb3')}.")):
+        load(f"sb3:{path}", SETUP)
 
 
 class Halves(BaseFeaturesExtractor):

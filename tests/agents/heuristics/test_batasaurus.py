@@ -34,10 +34,10 @@ def defined(name: str, setup: Setup, table: Any, word: int, known: dict[int, int
     slots = legal_actions(word)
     if slots == [MEMORISE]:
         return MEMORISE
-    seat, held = int(table.seat), [{v for v in range(1, 13) if int(row) >> v - 1 & 1} for row in table.held]
+    seat, hands = int(table.seat), [{v for v in range(1, 13) if int(row) >> v - 1 & 1} for row in table.held]
     values = {slot: known[slot] for slot in slots if slot in known}
     if len(values) == len(slots) - 1:
-        (rest,) = held[seat] - set(values.values())
+        (rest,) = hands[seat] - set(values.values())
         values |= {slot: rest for slot in slots if slot not in values}
     if not values:
         return slots[0]
@@ -47,7 +47,7 @@ def defined(name: str, setup: Setup, table: Any, word: int, known: dict[int, int
     if name == "cheapest":
         enough = [value for value in of if value > table.shown.max()]
         return of[min(enough or of)]
-    others = [cards for other, cards in enumerate(held[: setup.players]) if other != seat]
+    others = [cards for other, cards in enumerate(hands[: setup.players]) if other != seat]
     return of[max(of, key=lambda value: (sum(value not in cards for cards in others), value))]
 
 
@@ -144,7 +144,7 @@ def test_what_is_forgotten_is_neither_observed_nor_in_the_tables() -> None:
         seer = Seer()
         played_by(Forgetful(seer, remembers), tables=2000)
         assert len(seer.seen) == 2000
-        assert all(observed == held for observed, held in seer.seen)
+        assert all(observed == hand for observed, hand in seer.seen)
         taken = np.array([observed for observed, _ in seer.seen]) > 0
         sigma = (remembers * (1 - remembers)) ** 0.5
         assert abs(taken.mean() - remembers) <= 4.5 * sigma / 24_000**0.5

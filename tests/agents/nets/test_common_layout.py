@@ -93,10 +93,10 @@ def rules_told(setup: Setup) -> dict[str, Any]:
 @given(setup=any_setup())
 def test_the_rules_can_be_read_back(setup: Setup) -> None:
     """All but what does not reach play; numbers below 64 exactly."""
-    known, held = rules_told(setup), dataclasses.asdict(setup.rules)
-    assert held.keys() - known.keys() <= {"direction"}
+    known, knobs = rules_told(setup), dataclasses.asdict(setup.rules)
+    assert knobs.keys() - known.keys() <= {"direction"}
     for knob, value in known.items():
-        assert value == held[knob]
+        assert value == knobs[knob]
     view = CommonView(setup)
     seats = view.layout.view(view.rest, "seats")
     assert [seat_counts(setup.game)[int(k)] for k in np.flatnonzero(seats)] == [setup.players]

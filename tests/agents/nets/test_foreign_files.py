@@ -45,10 +45,18 @@ def of_torch() -> bytes:
 def test_a_file_of_another_library_is_named(tmp_path: Path, content: bytes, kind: str | None) -> None:
     path = tmp_path / "mine"
     path.write_bytes(content)
-    says = (
-        r"is no whole safetensors file \(cut short\?\)" if kind is None else rf"is {kind}.*, and an agent is the folder of a run"
-    )
+    says = r"is no whole safetensors file \(cut short\?\)" if kind is None else rf"is {kind}.*, and a run is a folder or"
     with pytest.raises(CheckpointError, match=rf"mine' {says}"):
+        load_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "prefix"), [(zipped("data", "policy.pth"), "sb3"), (b"\x08\x07\x12\x07pytorch", "onnx")], ids=["sb3", "onnx"]
+)
+def test_a_file_that_plays_by_another_name_says_so(tmp_path: Path, content: bytes, prefix: str) -> None:
+    path = tmp_path / "mine"
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError, match=rf"The name of the player is '{prefix}:{path}'\.$"):
         load_checkpoint(path)
 
 

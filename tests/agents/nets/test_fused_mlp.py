@@ -89,8 +89,8 @@ def test_any_other_body_is_computed_as_it_is(name: str, dtype: torch.dtype, monk
     assert linear_chain(net, net.body, [net.policy]) is None
     observation = seen(setup, 300).numpy()
     expected = net.evaluate(observation)[0]
-    found = NetAgent("net", net).scorer().logits(observation)
-    assert np.abs(found - expected).max() <= (1e-6 if dtype is torch.float32 else 0.05) * expected.std()
+    logits = NetAgent("net", net).scorer().logits(observation)
+    assert np.abs(logits - expected).max() <= (1e-6 if dtype is torch.float32 else 0.05) * expected.std()
 
 
 def test_a_hook_on_a_layer_is_not_passed_over() -> None:
@@ -117,9 +117,9 @@ def test_a_network_with_memory_is_no_chain_and_has_no_scorer() -> None:
 def test_its_logits_are_the_network_s(setup: object, hidden: tuple[int, ...], dtype: torch.dtype, near: float) -> None:
     net, observation = net_for(setup, hidden), seen(setup, 300).numpy()
     expected = net.evaluate(observation)[0]
-    found = inference(net, dtype).logits(observation)
-    assert (found.shape, found.dtype) == (expected.shape, np.float32)
-    assert np.abs(found - expected).max() < near * expected.std()
+    logits = inference(net, dtype).logits(observation)
+    assert (logits.shape, logits.dtype) == (expected.shape, np.float32)
+    assert np.abs(logits - expected).max() < near * expected.std()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -169,13 +169,13 @@ def test_gradients_are_those_of_autograd(setup: Setup, hidden: tuple[int, ...], 
     for number, rows in enumerate((300, 70, 1, 333)):
         observation = seen(setup, rows, seed=number)
         *heads, features = layers(observation)
-        found = torch.cat(heads, dim=1)
-        weights = torch.randn(found.shape, generator=chance)
+        joined = torch.cat(heads, dim=1)
+        weights = torch.randn(joined.shape, generator=chance)
         by_features = torch.randn(rows, net.width, generator=chance) * bool(hidden)
         outputs, gradients = expected(net, observation, weights, by_features)
-        assert (found - outputs).abs().max() < near * outputs.std()
+        assert (joined - outputs).abs().max() < near * outputs.std()
         net.zero_grad()
-        ((found * weights).sum() + (features * by_features.to(dtype)).sum()).backward()
+        ((joined * weights).sum() + (features * by_features.to(dtype)).sum()).backward()
         for (name, parameter), gradient in zip(net.named_parameters(), gradients, strict=True):
             assert parameter.grad is not None
             assert parameter.grad.dtype == torch.float32
@@ -208,8 +208,8 @@ def test_gradients_of_several_losses_add_up(dtype: torch.dtype) -> None:
         return [torch.zeros(()) if p.grad is None else p.grad.clone() for p in net.parameters()]
 
     each = [gradients(k) for k in range(3)]
-    for found, *parts in zip(gradients(0, 1, 2, 0), *each, each[0], strict=True):
-        assert torch.allclose(found, sum(parts, torch.zeros(())), rtol=1e-4, atol=1e-4)
+    for gradient, *parts in zip(gradients(0, 1, 2, 0), *each, each[0], strict=True):
+        assert torch.allclose(gradient, sum(parts, torch.zeros(())), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
@@ -240,7 +240,7 @@ def test_parts_of_a_pass_give_the_same_bits_in_any_order(dtype: torch.dtype) -> 
         lambda one, other: (calls.append(1), one_after_the_other(other, one))[1],
         Prefetcher(lambda iteration: iteration, 1).run_pair,
     ]
-    found = []
+    weights = []
     for order in orders:
         chain = net.fused()
         assert chain is not None
@@ -252,8 +252,8 @@ def test_parts_of_a_pass_give_the_same_bits_in_any_order(dtype: torch.dtype) -> 
             (logits.square().sum() + value.sum() + features.float().sum()).backward()
             gradients = [p.grad.clone() for p in net.parameters() if p.grad is not None]
             bits += [logits.detach().clone(), value.detach().clone(), *gradients]
-        found.append(bits)
-    whole, *others = found
+        weights.append(bits)
+    whole, *others = weights
     assert len(whole) == 3 * (2 + len([*net.parameters()]))
     assert len(calls) == 3 * (1 + 3)  # forward, and for each of three layers back
     for other in others:

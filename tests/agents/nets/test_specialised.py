@@ -59,8 +59,8 @@ def test_at_one_table_it_is_the_same_network(setup: Setup, recurrent: int) -> No
     one, two = (np.zeros((30, recurrent), np.float32) for _ in range(2))
     for _ in range(4):
         expected = whole.evaluate(view(batch.observation), one)
-        found = own.evaluate(batch.observation, two)
-        for a, b in zip((*expected, one), (*found, two), strict=True):
+        output = own.evaluate(batch.observation, two)
+        for a, b in zip((*expected, one), (*output, two), strict=True):
             assert b == pytest.approx(a, rel=1e-4, abs=1e-3)
         batch.step(batch.sample(chance))
     assert np.ptp(expected[0]) > (1 if setup.layout.size > 10 else 0.5)  # a few bytes move the logits less
@@ -78,8 +78,8 @@ def test_without_hidden_layers_its_constant_inputs_move_into_the_heads(recurrent
     whole, observation = common_net(setup.game, recurrent, hidden=()), Batch(setup, 30, seed=3).observation
     one, two = (np.zeros((30, recurrent), np.float32) for _ in range(2))
     expected = whole.evaluate(CommonView(setup)(observation), one)
-    found = specialised(whole, setup)
-    for a, b in zip((*expected, one), (*found.evaluate(observation, two), two), strict=True):
+    special = specialised(whole, setup)
+    for a, b in zip((*expected, one), (*special.evaluate(observation, two), two), strict=True):
         assert b == pytest.approx(a, rel=1e-4, abs=1e-3)
 
 

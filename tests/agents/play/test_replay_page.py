@@ -28,8 +28,8 @@ def record_in(name: str) -> Record:
 def data_of(page: str) -> dict[str, Any]:
     packed = re.search(r'id="data">"([^"]+)"<', page)
     assert packed is not None
-    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
-    return found
+    payload: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return payload
 
 
 def test_a_long_name_makes_no_long_page() -> None:

@@ -23,7 +23,7 @@ def bar(mean: float, ci95: float = 0.0, agent: str = "a", colour: int = 0, *, ow
 
 
 def rects(svg: str) -> list[dict[str, str]]:
-    return [dict(found.attrib) for found in ElementTree.fromstring(svg).iter("rect")]
+    return [dict(rect.attrib) for rect in ElementTree.fromstring(svg).iter("rect")]
 
 
 def test_bars_are_as_long_as_their_figures() -> None:
@@ -52,9 +52,9 @@ def test_everything_is_inside_the_picture() -> None:
         tree = ElementTree.fromstring(svg)
         width, height = float(tree.attrib["width"]), float(tree.attrib["height"])
         assert len(rects(svg)) >= 12
-        for found in rects(svg):
-            assert 0 <= float(found["x"]) <= float(found["x"]) + float(found["width"]) <= width + 0.01
-            assert 0 <= float(found["y"]) <= float(found["y"]) + float(found["height"]) <= height + 0.01
+        for rect in rects(svg):
+            assert 0 <= float(rect["x"]) <= float(rect["x"]) + float(rect["width"]) <= width + 0.01
+            assert 0 <= float(rect["y"]) <= float(rect["y"]) + float(rect["height"]) <= height + 0.01
         for text in tree.iter("text"):
             assert 0 <= float(text.attrib["y"]) <= height
 
@@ -69,14 +69,14 @@ def test_figures_names_and_colours_are_told() -> None:
     svg = rows([bar(0.5, 0.01, "me & <you>", 1, own=True)], "share")
     assert "50.0 ± 1.0 %" in svg
     assert "me &amp; &lt;you&gt;" in svg
-    assert [found["class"] for found in rects(svg)] == ["c1 own"]
+    assert [rect["class"] for rect in rects(svg)] == ["c1 own"]
     assert Bar("a", COLOURS + 2, Estimate(1, 0)).shade == "c2"
 
 
 def test_dots_are_coloured_by_sign() -> None:
     svg = dots([("up", Estimate(1, 0.5)), ("down", Estimate(-1, 0.5)), ("open", Estimate(0.1, 0.5))], "chips")
-    circles = [found.attrib for found in ElementTree.fromstring(svg).iter("circle")]
-    assert [found["class"] for found in circles] == ["gain", "loss", "open"]
+    circles = [circle.attrib for circle in ElementTree.fromstring(svg).iter("circle")]
+    assert [circle["class"] for circle in circles] == ["gain", "loss", "open"]
     assert float(circles[1]["cx"]) < float(circles[2]["cx"]) < float(circles[0]["cx"])
 
 
@@ -99,5 +99,5 @@ def test_an_axis_has_0_on_it_and_a_length() -> None:
 
 def test_tags_escape_text_and_attributes_and_shorten_numbers() -> None:
     assert tag("p", {}, "a < b & ", tag("b", {}, "c"), '"') == "<p>a &lt; b &amp; <b>c</b>&#34;</p>"
-    found = tag("rect", {"class": '"><script>', "x": 1.23456, "y": 2.0, "width": 3, "height": None})
-    assert found == '<rect class="&#34;&gt;&lt;script&gt;" x="1.23" y="2" width="3"></rect>'
+    text = tag("rect", {"class": '"><script>', "x": 1.23456, "y": 2.0, "width": 3, "height": None})
+    assert text == '<rect class="&#34;&gt;&lt;script&gt;" x="1.23" y="2" width="3"></rect>'

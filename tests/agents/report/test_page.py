@@ -94,7 +94,7 @@ def test_nothing_is_loaded_from_anywhere(result: Result) -> None:
 def test_there_is_a_chart_of_every_measure_that_was_seen(result: Result) -> None:
     """In the field of each agent; those that never came about are named instead."""
     text = page(result, MADE)
-    unseen = [title for found in re.findall(r"Never seen in this field: ([^<]*)\.</p>", text) for title in found.split(", ")]
+    unseen = [title for titles in re.findall(r"Never seen in this field: ([^<]*)\.</p>", text) for title in titles.split(", ")]
     assert result.edges[0].behaviour is not None
     for measure in result.edges[0].behaviour.measures:
         title = escape(measure.title)
@@ -103,8 +103,8 @@ def test_there_is_a_chart_of_every_measure_that_was_seen(result: Result) -> None
 
 
 def test_names_are_escaped() -> None:
-    found = tournament(small(), [First(EVIL), Last("a/<b>&amp;")], deals=10, seed=1, measure=True)
-    reader = Reader(page(found, MADE))
+    result = tournament(small(), [First(EVIL), Last("a/<b>&amp;")], deals=10, seed=1, measure=True)
+    reader = Reader(page(result, MADE))
     assert "script" not in reader.tags
     assert "b" not in reader.tags
     assert EVIL in "".join(reader.texts)

@@ -69,9 +69,9 @@ def test_files(result: Result, tmp_path: Path) -> None:
     assert report == tmp_path / "deep" / "results" / "results.html"
     names = ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
     assert sorted(os.listdir(report.parent)) == names
-    held = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
-    assert held == {**result.to_dict(), **{key: held[key] for key in ("made", "commit", "versions", "machine")}}
-    assert held["versions"]["python"] == platform.python_version()
+    payload = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
+    assert payload == {**result.to_dict(), **{key: payload[key] for key in ("made", "commit", "versions", "machine")}}
+    assert payload["versions"]["python"] == platform.python_version()
     rows = csv_rows(report.parent)
     assert [(row["hero"], row["field"], float(row["mean"])) for row in rows] == [
         (NAMES[i], NAMES[j], mean) for (i, j), mean in MEANS.items()
@@ -86,17 +86,17 @@ def test_the_csv_has_every_figure_with_all_its_digits(tmp_path: Path) -> None:
     write_report(result, tmp_path)
     rows = csv_rows(tmp_path)
     assert [row["measure"] for row in rows[:3]] == ["edge", "edge", "payoff"]
-    held = {(row["hero"], row["measure"], row["part"], row["of"]): row for row in rows}
-    assert len(held) == len(rows)
+    by_key = {(row["hero"], row["measure"], row["part"], row["of"]): row for row in rows}
+    assert len(by_key) == len(rows)
     for pair in result.edges:
         assert pair.behaviour is not None
         for figure in pair.behaviour.estimates():
-            for of, found in (("hero", figure.hero), ("field", figure.field), ("difference", figure.difference)):
-                row = held[pair.hero, figure.measure.name, figure.part, of]
-                for number, text in ((found.mean, row["mean"]), (found.ci95, row["ci95"])):
+            for of, estimate in (("hero", figure.hero), ("field", figure.field), ("difference", figure.difference)):
+                row = by_key[pair.hero, figure.measure.name, figure.part, of]
+                for number, text in ((estimate.mean, row["mean"]), (estimate.ci95, row["ci95"])):
                     assert (text == "") if np.isnan(number) else (float(text) == number)
                 assert (row["unit"], row["blocks"]) == (figure.measure.unit, "12")
-    payoff, edge = (float(held["a", name, "", "difference"]["mean"]) for name in ("payoff", "edge"))
+    payoff, edge = (float(by_key["a", name, "", "difference"]["mean"]) for name in ("payoff", "edge"))
     assert payoff == pytest.approx(edge)
 
 
@@ -107,14 +107,14 @@ def test_the_json_has_every_figure_and_is_json(tmp_path: Path) -> None:
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
 
-    held = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"), parse_constant=refuse)
-    for edge, written in zip(result.edges, held["edges"], strict=True):
+    payload = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"), parse_constant=refuse)
+    for edge, written in zip(result.edges, payload["edges"], strict=True):
         assert edge.behaviour is not None
-        for figure, found in zip(edge.behaviour.estimates(), written["measures"], strict=True):
-            assert (found["measure"], found["part"]) == (figure.measure.name, figure.part)
-            assert found["hero"]["mean"] == (figure.hero.mean if figure.hero.known else None)
-    assert set(held["milliseconds_a_decision"]) == {"a", "b"}
-    assert all(taken > 0 for taken in held["milliseconds_a_decision"].values())
+        for figure, row in zip(edge.behaviour.estimates(), written["measures"], strict=True):
+            assert (row["measure"], row["part"]) == (figure.measure.name, figure.part)
+            assert row["hero"]["mean"] == (figure.hero.mean if figure.hero.known else None)
+    assert set(payload["milliseconds_a_decision"]) == {"a", "b"}
+    assert all(taken > 0 for taken in payload["milliseconds_a_decision"].values())
 
 
 def test_the_picture_shows_something(result: Result, tmp_path: Path) -> None:
@@ -140,11 +140,11 @@ def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tm
     assert "+0.06 (3 of 50 deals differ) chips" in said
     report = write_report(result, tmp_path)
     assert TOO_FEW in report.read_text(encoding="utf-8")
-    held = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
-    assert held["notes"] == [TOO_FEW]
-    for row in (*held["edges"], *held["advantages"]):
+    payload = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert payload["notes"] == [TOO_FEW]
+    for row in (*payload["edges"], *payload["advantages"]):
         assert (row["ci95"], row["differ"]) == (None, 3)
-    assert held["advantages"][0]["stronger"] is None
+    assert payload["advantages"][0]["stronger"] is None
     assert [(row["ci95"], row["differ"]) for row in csv_rows(tmp_path)] == [("", "3")] * 2
 
 
@@ -169,9 +169,9 @@ def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
 
 def test_equal_agents_make_a_report_too(tmp_path: Path) -> None:
     """All means 0, no spread, and NaN intervals: nothing to scale colours and charts by."""
-    found = [Edge("a", "b", differences(0.0, 1, 0.0)), Edge("b", "a", differences(0.0, 50, 0.0))]
+    edges = [Edge("a", "b", differences(0.0, 1, 0.0)), Edge("b", "a", differences(0.0, 50, 0.0))]
     plan = TournamentPlan(small(), ("a", "b"), 50, 0)
-    report = write_report(Result(plan, found, advantages("ab", found)), tmp_path)
+    report = write_report(Result(plan, edges, advantages("ab", edges)), tmp_path)
     assert "<svg" in report.read_text(encoding="utf-8")
 
 

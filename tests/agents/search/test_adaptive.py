@@ -41,23 +41,23 @@ def test_what_is_clear_in_paired_differences_ends_after_the_first_phase() -> Non
     """Payoffs vary a hundred times as much as their differences."""
     decisions, legal = one_decision()
     means = [float(action) for action in range(24)]
-    found = AdaptiveSearchAgent("clear", Drawn(means, 100.0, 0.1), 32).evaluate_actions(decisions, np.random.default_rng(0))
-    assert found.action.tolist() == [legal[-1]]
-    assert found.count[0, legal].tolist() == [8] * len(legal)
-    assert found.error[0, legal[0]] > 10
+    values = AdaptiveSearchAgent("clear", Drawn(means, 100.0, 0.1), 32).evaluate_actions(decisions, np.random.default_rng(0))
+    assert values.action.tolist() == [legal[-1]]
+    assert values.count[0, legal].tolist() == [8] * len(legal)
+    assert values.error[0, legal[0]] > 10
 
 
 def test_only_actions_that_may_be_best_are_tried_further() -> None:
     decisions, legal = one_decision()
     means = [-20.0] * 24
     means[legal[0]] = means[legal[1]] = 0.0
-    found = AdaptiveSearchAgent("close", Drawn(means, 5.0, 1.0), 32, prior=None).evaluate_actions(
+    values = AdaptiveSearchAgent("close", Drawn(means, 5.0, 1.0), 32, prior=None).evaluate_actions(
         decisions, np.random.default_rng(1)
     )
-    assert found.count[0, legal[:2]].min() > 8
-    assert found.count[0, legal[2:]].tolist() == [8] * (len(legal) - 2)
-    assert found.action[0] in legal[:2]
-    assert np.isnan(np.delete(found.mean[0], legal)).all()
+    assert values.count[0, legal[:2]].min() > 8
+    assert values.count[0, legal[2:]].tolist() == [8] * (len(legal) - 2)
+    assert values.action[0] in legal[:2]
+    assert np.isnan(np.delete(values.mean[0], legal)).all()
 
 
 def test_equal_actions_go_to_the_last_phase_only_without_a_prior() -> None:
@@ -79,9 +79,9 @@ def test_the_prior_decides_where_all_rollouts_are_equal_and_bounds_what_is_tried
     nats = [-2.1] * 24
     nats[legal[1]], nats[legal[0]] = 0.0, -1.9
     agent = AdaptiveSearchAgent("sure", Drawn([0.0] * 24, 5.0, 0.0), 16, prior=Thinks(nats))
-    found = agent.evaluate_actions(decisions, np.random.default_rng(0))
-    assert found.action.tolist() == [legal[1]]
-    assert np.flatnonzero(found.count[0]).tolist() == sorted(legal[:2])
+    values = agent.evaluate_actions(decisions, np.random.default_rng(0))
+    assert values.action.tolist() == [legal[1]]
+    assert np.flatnonzero(values.count[0]).tolist() == sorted(legal[:2])
     assert agent.act(decisions, np.random.default_rng(0)).tolist() == [legal[1]]
 
 

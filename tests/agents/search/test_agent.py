@@ -109,7 +109,7 @@ def test_actions_are_tried_in_the_same_determinizations_and_the_worse_half_is_gi
     worth = [float(action % 7) for action in range(24)]
     decisions = first_decisions(4)
     rollouts = Known(worth)
-    found = SearchAgent("known", rollouts, 12).evaluate_actions(decisions, np.random.default_rng(0))
+    values = SearchAgent("known", rollouts, 12).evaluate_actions(decisions, np.random.default_rng(0))
     assert len({table for table, _ in rollouts.asked}) == len(rollouts.asked)  # each table once, with all that is tried in it
     for i, word in enumerate(decisions.legal):
         legal = legal_actions(int(word))
@@ -121,12 +121,12 @@ def test_actions_are_tried_in_the_same_determinizations_and_the_worse_half_is_gi
                 count[action] += 12 * len(legal) // (phases * len(left))
             left = left[: (len(left) + 1) // 2]
         assert len(left) == 1
-        assert found.action[i] == left[0]
-        assert {action: int(found.count[i, action]) for action in legal} == count
+        assert values.action[i] == left[0]
+        assert {action: int(values.count[i, action]) for action in legal} == count
         assert sum(count.values()) <= 12 * len(legal)
-        assert [found.mean[i, action] for action in legal] == [worth[action] for action in legal]
-        assert np.isnan(np.delete(found.mean[i], legal)).all()
-        assert found.count[i].sum() == sum(count.values())
+        assert [values.mean[i, action] for action in legal] == [worth[action] for action in legal]
+        assert np.isnan(np.delete(values.mean[i], legal)).all()
+        assert values.count[i].sum() == sum(count.values())
 
 
 def test_memory_holds_the_determinizations_of_some_decisions_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,8 +142,8 @@ def test_memory_holds_the_determinizations_of_some_decisions_at_a_time(monkeypat
 
 
 def test_the_schedule() -> None:
-    found = schedule(np.array([1, 2, 3, 4, 9]), 12, halving=True)
-    assert found.tolist() == [[12, 12, 6, 6, 3], [0, 0, 9, 12, 5], [0, 0, 0, 0, 9], [0, 0, 0, 0, 13]]
+    table = schedule(np.array([1, 2, 3, 4, 9]), 12, halving=True)
+    assert table.tolist() == [[12, 12, 6, 6, 3], [0, 0, 9, 12, 5], [0, 0, 0, 0, 9], [0, 0, 0, 0, 13]]
     assert schedule(np.array([1, 9]), 12, halving=False).tolist() == [[12, 12]]
     assert schedule(np.array([16]), 1, halving=True).tolist() == [[1], [1], [1], [2]]
     assert schedule(np.zeros(0, np.int64), 5, halving=True).shape == (1, 0)
@@ -151,12 +151,12 @@ def test_the_schedule() -> None:
 
 def test_without_halving_all_actions_are_tried_alike() -> None:
     decisions = first_decisions(4)
-    found = SearchAgent("known", Known([float(a) for a in range(24)]), 9, halving=False).evaluate_actions(
+    values = SearchAgent("known", Known([float(a) for a in range(24)]), 9, halving=False).evaluate_actions(
         decisions, np.random.default_rng(0)
     )
-    assert (found.count[decisions.mask] == 9).all()
-    assert (found.count[~decisions.mask] == 0).all()
-    assert found.action.tolist() == [max(legal_actions(int(word))) for word in decisions.legal]
+    assert (values.count[decisions.mask] == 9).all()
+    assert (values.count[~decisions.mask] == 0).all()
+    assert values.action.tolist() == [max(legal_actions(int(word))) for word in decisions.legal]
 
 
 class Thinks:
@@ -173,13 +173,13 @@ def test_what_the_prior_takes_for_very_unlikely_is_not_tried() -> None:
     decisions = first_decisions(8)
     nats = [-1.5 * action for action in range(24)]
     agent = SearchAgent("known", Known([float(action) for action in range(24)]), 6, prior=Thinks(nats))
-    found, actions = agent.evaluate_actions(decisions, np.random.default_rng(0)), agent.act(decisions, np.random.default_rng(0))
+    values, actions = agent.evaluate_actions(decisions, np.random.default_rng(0)), agent.act(decisions, np.random.default_rng(0))
     for i, word in enumerate(decisions.legal):
         legal = legal_actions(int(word))
         likely = [action for action in legal if nats[action] - nats[legal[0]] > -np.log(1000)]
-        assert np.flatnonzero(found.count[i]).tolist() == likely
-        assert actions[i] == found.action[i] == likely[-1]
-    tried = (found.count > 0).sum(axis=1)
+        assert np.flatnonzero(values.count[i]).tolist() == likely
+        assert actions[i] == values.action[i] == likely[-1]
+    tried = (values.count > 0).sum(axis=1)
     assert set(tried) & {2, 3, 4}
     assert (tried < [len(legal_actions(int(word))) for word in decisions.legal]).any()
 
@@ -299,12 +299,12 @@ def test_a_search_over_a_net_has_its_policy_for_a_prior() -> None:
     with torch.no_grad():
         net.net.policy.weight *= 4
     shares = NetAgent("drawn", net.net, stochastic=True).probabilities(decisions)
-    found = searching(net, 2, setup).evaluate_actions(decisions, np.random.default_rng(0))
+    values = searching(net, 2, setup).evaluate_actions(decisions, np.random.default_rng(0))
     against_best = shares / shares.max(axis=1, keepdims=True)
-    assert (found.count[against_best > 0.0012] > 0).all()
-    assert (found.count[against_best < 0.0008] == 0).all()
+    assert (values.count[against_best > 0.0012] > 0).all()
+    assert (values.count[against_best < 0.0008] == 0).all()
     assert (against_best[decisions.mask] < 0.0008).any()
-    assert ((found.count > 0).sum(axis=1) > 1).any()
+    assert ((values.count > 0).sum(axis=1) > 1).any()
 
 
 def test_no_search_by_a_net_that_remembers() -> None:
@@ -318,10 +318,10 @@ def test_another_agent_may_play_the_rollouts() -> None:
     (decisions,) = turns(setup, seed=10, tables=8, steps=1)
 
     def values(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        found = load_agent(name, setup)
-        assert found.name == name
-        assert isinstance(found, SearchAgent)
-        values = found.evaluate_actions(decisions, np.random.default_rng(0))
+        agent = load_agent(name, setup)
+        assert agent.name == name
+        assert isinstance(agent, SearchAgent)
+        values = agent.evaluate_actions(decisions, np.random.default_rng(0))
         return values.mean, values.count
 
     own, own_count = values("random@search=3")
@@ -338,8 +338,8 @@ def test_another_agent_may_play_the_rollouts() -> None:
 
 def test_a_search_for_the_centred_payoff_is_named_by_its_objective() -> None:
     setup = small()
-    found = load_agent("tally@search=3,objective=centred", setup)
-    assert found.name == "tally@search=3,objective=centred"
+    agent = load_agent("tally@search=3,objective=centred", setup)
+    assert agent.name == "tally@search=3,objective=centred"
     assert load_agent("tally@search=3,objective=own", setup).name == "tally@search=3"
     (decisions,) = turns(setup, seed=10, tables=8, steps=1)
     own, centred = (

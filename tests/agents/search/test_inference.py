@@ -69,9 +69,9 @@ def test_a_likelihood_is_the_product_of_the_probabilities_of_what_others_did() -
         past.append((int(batch.seat[0]), 0.9 * float(shares[legal == action][0]) + 0.1 / len(legal)))
         batch.step([action])
         seat, index = int(batch.seat[0]), np.zeros(1, np.int64)
-        found = inference.log_likelihood(setup, history_of(batch, index), batch.tables.copy(), index)
-        assert found.tolist() == pytest.approx([sum(np.log(share) for who, share in past if who != seat)])
-    assert found[0] < -2
+        log_likelihood = inference.log_likelihood(setup, history_of(batch, index), batch.tables.copy(), index)
+        assert log_likelihood.tolist() == pytest.approx([sum(np.log(share) for who, share in past if who != seat)])
+    assert log_likelihood[0] < -2
 
 
 @pytest.mark.parametrize("search", [SearchAgent, AdaptiveSearchAgent])
@@ -148,10 +148,10 @@ def test_a_policy_that_tells_nothing_leaves_worlds_uniform() -> None:
     _, states, _ = begun(setup, agent, tables=2, steps=0)
     decisions = states.decision_batch(0, np.arange(2))
     rounds = SeenRounds(decisions.tables, decisions.history)
-    found = PolicyInference(Cautious()).weighted(setup, rounds, np.repeat(np.arange(2), 5), streams(1, 2))
-    assert found.weight.tolist() == pytest.approx([1 / 20] * 40)
-    assert found.power.tolist() == [1, 1]
-    assert not found.log_likelihood.any()
+    weighted = PolicyInference(Cautious()).weighted(setup, rounds, np.repeat(np.arange(2), 5), streams(1, 2))
+    assert weighted.weight.tolist() == pytest.approx([1 / 20] * 40)
+    assert weighted.power.tolist() == [1, 1]
+    assert not weighted.log_likelihood.any()
 
 
 def test_weights_are_the_likelihoods_where_enough_candidates_count() -> None:

@@ -151,7 +151,7 @@ def test_rollouts_at_random_draw_every_action_alike(setup: Setup) -> None:
     tables = np.repeat(batch.tables[:1], many)
     tables["rng"] = streams(1, many)
     seat = int(batch.seat[0])
-    found = rollouts_by(heuristics(setup.game.name)["random"], setup).values(tables, np.full(many, 1 << action))[:, action]
+    payoffs = rollouts_by(heuristics(setup.game.name)["random"], setup).values(tables, np.full(many, 1 << action))[:, action]
     played = Batch(setup, many, autoreset=False, skip_forced=False)
     played.set_tables(np.arange(many), tables)
     total = played.reward[:, seat].astype(np.int64)
@@ -162,9 +162,9 @@ def test_rollouts_at_random_draw_every_action_alike(setup: Setup) -> None:
         if played.done.all():
             break
         played.step(played.sample(draws))
-    apart = abs(found.mean() - total.mean())
-    assert apart < 4 * np.sqrt((found.var() + total.var()) / many)
-    assert found.std() > 0
+    apart = abs(payoffs.mean() - total.mean())
+    assert apart < 4 * np.sqrt((payoffs.var() + total.var()) / many)
+    assert payoffs.std() > 0
 
 
 def test_more_tables_than_are_played_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,9 +151,9 @@ async def test_other_names_and_other_origins_are_refused(serving: Serving) -> No
 
 async def test_names_that_are_given_are_answered(server: TableServer) -> None:
     serving = Serving(server, "127.0.0.1", 0, names=["Cards.Example"])
-    found = [(await get(serving, "/", host=host))[0] for host in ("cards.example", "CARDS.example", "other.example")]
+    statuses = [(await get(serving, "/", host=host))[0] for host in ("cards.example", "CARDS.example", "other.example")]
     await serving.close()
-    assert found == [200, 200, 421]
+    assert statuses == [200, 200, 421]
 
 
 def test_own_names() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings, use_bot_settings
-from nainjaune_agents.serve.players import shown_name
+from nainjaune_agents.external.shown import shown_name
 from nainjaune_agents.serve.server import TableServer
 from tests.agents.serve.pages import FREE, Page, made, new_table, opened
 from tests.agents.serve.talking_bot import COMMENT
@@ -152,7 +152,7 @@ def test_where_a_fault_stops_the_table_says_so_without_the_log(tmp_path: Path) -
 def test_names_are_shown_without_folders_and_options() -> None:
     assert shown_name("closer") == "closer"
     assert shown_name("exec:/home/me/bots/c_bot --key secret") == "c_bot"
-    assert shown_name("exec:python3 bots/mine.py --key secret") == "python3 mine.py"
+    assert shown_name(f"exec:/usr/bin/python3 -S {TALKER} --key secret") == "python3 talking_bot.py"
     assert shown_name("ws://me:secret@host.example:80/path?key=1") == "host.example"
     assert shown_name("onnx:runs/deep/policy.onnx") == "policy.onnx"
     assert shown_name("bots/mine.py:agent") == "mine.py:agent"

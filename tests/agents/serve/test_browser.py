@@ -56,13 +56,15 @@ def browser() -> Iterator[Browser]:
 class Served:
     """A server in a process of its own, which can be killed and started again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *words: str) -> None:
+        """``words`` are further arguments of the command."""
         self.folder = folder
+        self.words = words
         self.port = 0
         self.start()
 
     def start(self) -> None:
-        words = ["serve", "--no-browser", "--port", str(self.port), "--data", str(self.folder / "tables.sqlite")]
+        words = ["serve", "--no-browser", "--port", str(self.port), "--data", str(self.folder / "tables.sqlite"), *self.words]
         command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
@@ -160,8 +162,8 @@ def check_axe(page: Page) -> None:
     """axe-core finds nothing; it is run apart from the page's security policy."""
     page.wait_for_selector("h1")
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run().then((found) => found.violations.map((each) => [each.id, each.nodes[0].html]))")
-    assert found == []
+    violations = page.evaluate("axe.run().then((found) => found.violations.map((each) => [each.id, each.nodes[0].html]))")
+    assert violations == []
 
 
 def wait_for_turn(page: Page) -> str:

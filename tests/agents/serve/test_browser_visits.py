@@ -28,26 +28,26 @@ def follow(page: Page, link: str) -> None:
 
 def held_hellos(page: Page) -> list[Callable[[], None]]:
     """Loads the page again; from then on its hellos wait here to be sent, as if the server took its time."""
-    held: list[Callable[[], None]] = []
+    messages: list[Callable[[], None]] = []
 
     def routed(socket: WebSocketRoute) -> None:
         server = socket.connect_to_server()
 
         def send(message: str | bytes) -> None:
             is_hello = json.loads(message)["type"] == "hello"
-            held.append(lambda: server.send(message)) if is_hello else server.send(message)
+            messages.append(lambda: server.send(message)) if is_hello else server.send(message)
 
         socket.on_message(send)
 
     page.route_web_socket("**/ws", routed)
     page.reload()
-    return held
+    return messages
 
 
-def until_held(page: Page, held: list[Callable[[], None]]) -> None:
+def until_held(page: Page, messages: list[Callable[[], None]]) -> None:
     """Waits until a hello waits."""
     for _ in range(base.PATIENCE // 100):
-        if held:
+        if messages:
             return
         page.wait_for_timeout(100)
     raise AssertionError("The page sends no hello.")
@@ -58,14 +58,14 @@ def test_a_link_followed_from_a_table_shows_nothing_of_it(served: base.Served, o
     watched = watched_table(host)
     link, _ = base.new_table(host, GAMES[0])
     page = opened(watched)
-    held = held_hellos(page)
-    until_held(page, held)
-    held.pop()()
+    messages = held_hellos(page)
+    until_held(page, messages)
+    messages.pop()()
     page.wait_for_selector("input[type=range]")
     follow(page, link)
-    until_held(page, held)
+    until_held(page, messages)
     page.wait_for_timeout(1000)  # views of the first table come meanwhile
-    held.pop()()
+    messages.pop()()
     assert base.wait_for_turn(page) == "mine"
     assert page.locator("input[type=range]").count() == 0
 

@@ -111,8 +111,8 @@ def test_records_of_one_link_push_out_none_of_another(tmp_path: Path) -> None:
         tokens = [new_token() for _ in range(MAX_REPLAYS_OF_LINK + 2)]
         for token in tokens:
             store.add_replay(token, "x", hashed("two"))
-        found = [store.find_replay(token) for token in (kept, *tokens)]
-        assert found == ["kept", None, None, *["x"] * MAX_REPLAYS_OF_LINK]
+        replays = [store.find_replay(token) for token in (kept, *tokens)]
+        assert replays == ["kept", None, None, *["x"] * MAX_REPLAYS_OF_LINK]
         assert store.link_of(tokens[-1]) == hashed("two")
         assert store.link_of("two") == hashed("two")
 

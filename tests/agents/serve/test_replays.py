@@ -89,8 +89,8 @@ async def test_a_film_of_a_round(monkeypatch: pytest.MonkeyPatch, server: TableS
     token = (await Page(server, server.add_host()).ask("replay", record=RECORD))["token"]
     page = Page(server, token)
     film = await page.ask("film", round=1, view=2)
-    with image.open(io.BytesIO(base64.b64decode(film["data"]))) as found:
-        assert (found.format, found.n_frames > 2) == ("GIF", True)
+    with image.open(io.BytesIO(base64.b64decode(film["data"]))) as gif:
+        assert (gif.format, gif.n_frames > 2) == ("GIF", True)
     assert "from 0 to 2, not 3" in (await page.ask("film", round=1, view=3))["text"]
     assert (await page.ask("film", round=9, view=0))["type"] == "refused"
     table = (await made(server, new_table(GAME)))[0]

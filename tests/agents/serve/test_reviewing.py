@@ -65,19 +65,19 @@ async def test_a_review_is_that_of_analyse(game: str, rounds: int | None, server
     adviser = Adviser(setup, players(setup, in_seats(setup, [yardstick(game)])))
     own = pick(records, lambda record, seat: seat == 1)
     expected = review(own, lambda setup: adviser, choosing=40, measuring=60, seed=0)
-    found = await reviewed(page, 1)
+    answer = await reviewed(page, 1)
     order = sorted(expected, key=lambda one: -one.regret)
-    assert [each["move"] for each in found["decisions"]] == [one.pick.ply.number for one in order]
-    assert [each["round"] for each in found["decisions"]] == [one.pick.match - 1 + one.pick.ply.part for one in order]
-    assert [each["mistake"] for each in found["decisions"]] == [one.mistake for one in order]
-    assert (found["mistakes"], found["deals"]) == (sum(one.mistake for one in expected), 60)
-    costs = [float(each["cost"].split(" ")[0].replace("−", "-")) for each in found["decisions"]]
+    assert [each["move"] for each in answer["decisions"]] == [one.pick.ply.number for one in order]
+    assert [each["round"] for each in answer["decisions"]] == [one.pick.match - 1 + one.pick.ply.part for one in order]
+    assert [each["mistake"] for each in answer["decisions"]] == [one.mistake for one in order]
+    assert (answer["mistakes"], answer["deals"]) == (sum(one.mistake for one in expected), 60)
+    costs = [float(each["cost"].split(" ")[0].replace("−", "-")) for each in answer["decisions"]]
     assert costs == pytest.approx([one.regret for one in order], abs=0.051)
-    assert all(each["reason"] for each in found["decisions"] if not each["same"])
+    assert all(each["reason"] for each in answer["decisions"] if not each["same"])
     progress = [message for text in page.sent if (message := json.loads(text))["type"] == "progress"]
     assert [each["done"] for each in progress] == list(range(len(own)))
     before = len(page.sent)
-    assert (await reviewed(page, 1)) == found
+    assert (await reviewed(page, 1)) == answer
     assert len(page.sent) == before + 1  # it is kept
 
 
@@ -87,9 +87,9 @@ def test_positions_are_those_that_the_seat_saw(game: str, language: str, tmp_pat
     async def play(server: TableServer) -> None:
         page = await played(server, game, language, rounds=2)
         views = {view["number"]: view for text in page.sent if (view := json.loads(text))["type"] == "view" and view["moves"]}
-        found = await reviewed(page, 0)
-        assert len(found["decisions"]) > 3
-        for decision in found["decisions"]:
+        answer = await reviewed(page, 0)
+        assert len(answer["decisions"]) > 3
+        for decision in answer["decisions"]:
             number = decision["number"]
             await page.ask("position", number=number)
             position = await page.until("position")
@@ -214,8 +214,8 @@ def test_searches_and_further_tables_are_limited(tmp_path: Path) -> None:
 
 async def test_a_review_of_rounds_without_decisions_is_empty(server: TableServer) -> None:
     page = await played(server, "nain_jaune", preset="skip", players=8, knobs={"hand": 1})
-    found = await reviewed(page, 0)
-    assert (found["type"], found["decisions"], found["mistakes"]) == ("review", [], 0)
+    answer = await reviewed(page, 0)
+    assert (answer["type"], answer["decisions"], answer["mistakes"]) == ("review", [], 0)
 
 
 async def test_no_review_where_cards_are_remembered(server: TableServer) -> None:

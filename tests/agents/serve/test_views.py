@@ -36,7 +36,7 @@ def test_every_scene_is_json_and_a_person_gets_the_cards_that_they_may_play(game
     name = list(spec.presets)[preset]
     n = spec.presets[name].players[0]
     live = LiveTable(read_settings(new_table(game, persons=n, players=n, preset=name)), [None] * n, lambda number, action: None)
-    rng, found = random.Random(5), 0
+    rng, playable = random.Random(5), 0
     while not live.table.round_over:
         turn = live.table.at_turn
         sent = json.loads(to_text(view(live, turn, "en", turn)))
@@ -46,13 +46,13 @@ def test_every_scene_is_json_and_a_person_gets_the_cards_that_they_may_play(game
             assert card in cards_of(sent["scene"], turn)
         played = [card for _, card in sent["playable"]]
         assert played == [card for card in cards_of(sent["scene"], turn) if card in played]
-        found += len(sent["playable"])
+        playable += len(sent["playable"])
         other, looks = (json.loads(to_text(view(live, seat, "en", seat))) for seat in ((turn + 1) % n, None))
         assert other["playable"] == looks["playable"] == []
         assert sent["picture"] is other["picture"] is looks["picture"] is None
         assert [cards_of(looks["scene"], seat) for seat in range(n)] == [[]] * n
         live.play(turn, rng.choice(sorted(legal)))
-    assert found > 10
+    assert playable > 10
     shown = json.loads(to_text(view(live, 0, "en", 0)))
     assert shown["playable"] == []
     assert shown["scene"] == json.loads(to_text(view(live, None, "en", None)))["scene"]

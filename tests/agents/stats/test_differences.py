@@ -37,18 +37,18 @@ def samples(count: int, size: int, rng: np.random.Generator) -> NDArray[np.float
 
 
 def of(sample: NDArray[np.float64] | list[float]) -> Differences:
-    found = Differences()
-    found.add(sample)
-    return found
+    differences = Differences()
+    differences.add(sample)
+    return differences
 
 
 def test_intervals_that_miss_too_often_are_called_rough() -> None:
     """One value in 200 is 40 times as large as the others: few values then miss the mean often, and say so."""
     rng = np.random.default_rng(5)
     for size, missed, rough in ((30, 0.1, 1.0), (100, 0.2, 1.0), (5000, 0.03, 0.0)):
-        found = [of(sample) for sample in rng.normal(0, 1, (400, size)) + 40 * (rng.random((400, size)) < 0.005)]
-        assert np.mean([abs(each.mean - 0.2) > each.half_width for each in found]) > missed
-        assert np.mean([each.rough for each in found]) == rough
+        samples = [of(sample) for sample in rng.normal(0, 1, (400, size)) + 40 * (rng.random((400, size)) < 0.005)]
+        assert np.mean([abs(each.mean - 0.2) > each.half_width for each in samples]) > missed
+        assert np.mean([each.rough for each in samples]) == rough
     alike = rng.normal(0, 1, 300).tolist()
     assert not of(alike).rough
     assert of(alike[1:]).rough
@@ -61,9 +61,9 @@ def test_intervals_that_miss_too_often_are_called_rough() -> None:
 def test_intervals_hold_where_students_do_not(size: int, by_t: float, shown: float) -> None:
     """Of 1,000 samples at most 6.5 % miss, 2.2 standard errors above 5 %; those without an interval miss nothing."""
     drawn = samples(1000, size, np.random.default_rng(size))
-    found = [of(sample) for sample in drawn]
-    off = np.array([abs(each.mean - MEAN) for each in found])
-    half = np.array([each.half_width for each in found])
+    results = [of(sample) for sample in drawn]
+    off = np.array([abs(each.mean - MEAN) for each in results])
+    half = np.array([each.half_width for each in results])
     student = np.array([Moments.of(sample).half_width for sample in drawn])
     assert (off <= student).mean() < by_t
     assert (off > half).mean() < 0.065
@@ -93,34 +93,34 @@ def test_where_many_differ_the_interval_is_students() -> None:
 
 def test_too_few_that_differ_say_nothing() -> None:
     for differing, known in ((0, False), (ENOUGH - 1, False), (ENOUGH, True)):
-        found = of([1.0] * differing + [0.0] * 1000)
-        assert found.differing == differing
-        assert math.isnan(found.half_width) != known
-        assert math.isnan(anytime_half_width(found)) != known
+        sample = of([1.0] * differing + [0.0] * 1000)
+        assert sample.differing == differing
+        assert math.isnan(sample.half_width) != known
+        assert math.isnan(anytime_half_width(sample)) != known
 
 
 def test_ends_are_those_of_a_poisson_variable() -> None:
     """Ten equal values: the exact interval of the mean of a Poisson variable with 10 seen is 4.795 to 18.39 (Garwood 1936)."""
-    found = of([2.0] * 10 + [0.0] * 100_000)
-    assert found.half_width * found.count / 2 == pytest.approx(8.39, abs=0.02)
+    sample = of([2.0] * 10 + [0.0] * 100_000)
+    assert sample.half_width * sample.count / 2 == pytest.approx(8.39, abs=0.02)
 
 
 def test_no_decision_before_enough_differ() -> None:
     test = SequentialTest(-0.5, 0.5)
     for differing, outcome in ((0, "undecided"), (ENOUGH_TO_DECIDE - 1, "undecided"), (ENOUGH_TO_DECIDE, "not stronger")):
-        found = of([-2.0] * differing + [0.0] * 100)
-        assert test.outcome(found) == outcome
-        assert (test.llr(found) == 0) == (outcome == "undecided")
+        sample = of([-2.0] * differing + [0.0] * 100)
+        assert test.outcome(sample) == outcome
+        assert (test.llr(sample) == 0) == (outcome == "undecided")
 
 
 def test_errors_of_the_sequential_test() -> None:
     """400 tests at the lower bound: at most 7.5 % err, 2.3 standard errors above 5 %; by Student's moments more than 15 % do."""
     test, rng, wrong, wrong_by_t = SequentialTest(MEAN, MEAN + 0.12), np.random.default_rng(1), 0, 0
     for _ in range(400):
-        found, plain = Differences(), Moments()
-        for seen in (found, plain):
+        differences, plain = Differences(), Moments()
+        for seen in (differences, plain):
             while test.outcome(seen) == "undecided":
                 seen.add(samples(1, 256, rng))
-        wrong, wrong_by_t = wrong + (test.outcome(found) == "stronger"), wrong_by_t + (test.outcome(plain) == "stronger")
+        wrong, wrong_by_t = wrong + (test.outcome(differences) == "stronger"), wrong_by_t + (test.outcome(plain) == "stronger")
     assert wrong < 30
     assert wrong_by_t > 60

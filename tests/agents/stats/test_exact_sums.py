@@ -20,10 +20,12 @@ def test_differences_in_any_order_are_equal_to_the_last_bit() -> None:
     whole = DifferenceSums(48)
     whole.add(VALUES)
     expected = Differences.of(VALUES / 48)
-    found = whole.differences()
-    assert (found.count, found.differing) == (expected.count, expected.differing)
-    assert [found.mean, found.squares, found.half_width] == pytest.approx([expected.mean, expected.squares, expected.half_width])
-    np.testing.assert_allclose(found.sides, expected.sides)
+    differences = whole.differences()
+    assert (differences.count, differences.differing) == (expected.count, expected.differing)
+    assert [differences.mean, differences.squares, differences.half_width] == pytest.approx(
+        [expected.mean, expected.squares, expected.half_width]
+    )
+    np.testing.assert_allclose(differences.sides, expected.sides)
     for order in permutations(PARTS):
         sums = DifferenceSums(48)
         for part in order:
@@ -31,7 +33,7 @@ def test_differences_in_any_order_are_equal_to_the_last_bit() -> None:
             of_part.add(part)
             sums.merge(DifferenceSums.from_json(48, json.loads(json.dumps(of_part.to_json()))))
         assert sums == whole
-        assert sums.differences() == found
+        assert sums.differences() == differences
 
 
 def test_without_values_there_are_no_differences() -> None:
@@ -41,10 +43,10 @@ def test_without_values_there_are_no_differences() -> None:
 @pytest.mark.parametrize("largest", [3, 10**6, 10**12])
 def test_products_are_exact_however_large(largest: int) -> None:
     values = np.random.default_rng(2).integers(-largest, largest + 1, (2, 3, 50))
-    found = sums_of_products(values)
+    products = sums_of_products(values)
     for group in range(2):
         rows = [[int(x) for x in row] for row in values[group]]
-        assert found[group].tolist() == [[sum(x * y for x, y in zip(a, b, strict=True)) for b in rows] for a in rows]
+        assert products[group].tolist() == [[sum(x * y for x, y in zip(a, b, strict=True)) for b in rows] for a in rows]
 
 
 def test_products_merge_to_the_ratios_of_the_whole() -> None:
@@ -58,11 +60,11 @@ def test_products_merge_to_the_ratios_of_the_whole() -> None:
         sums = ProductSums(5, 4)
         sums.add(part)
         merged.merge(ProductSums.from_json(json.loads(json.dumps(sums.to_json()))))
-    found = merged.ratios(scale)
-    assert found.blocks == 60
-    np.testing.assert_allclose(found.mean, expected.mean)
-    np.testing.assert_allclose(found.products, expected.products)
-    np.testing.assert_array_equal(found.products, whole.ratios(scale).products)
+    ratios = merged.ratios(scale)
+    assert ratios.blocks == 60
+    np.testing.assert_allclose(ratios.mean, expected.mean)
+    np.testing.assert_allclose(ratios.products, expected.products)
+    np.testing.assert_array_equal(ratios.products, whole.ratios(scale).products)
     assert merged.to_json() == whole.to_json()
     np.testing.assert_array_equal(whole.totals, values.sum(axis=-1))
     np.testing.assert_array_equal(whole.products, values @ values.swapaxes(-1, -2))

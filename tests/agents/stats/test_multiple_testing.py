@@ -10,8 +10,8 @@ from nainjaune_agents.stats.multiple_testing import holm
 
 def test_by_hand() -> None:
     """p-values of .0027, .0124, .0455 and .32: below 5 % / 4 and / 3, not below 5 % / 2; nan is no test."""
-    found = holm(np.array([2.0, np.nan, -3.0, 1.0, 2.5]))
-    assert found.tolist() == [False, False, True, False, True]
+    rejected = holm(np.array([2.0, np.nan, -3.0, 1.0, 2.5]))
+    assert rejected.tolist() == [False, False, True, False, True]
     assert holm(np.array([1.0, 9.0])).tolist() == [False, True]
     assert holm(np.array([1.97])).tolist() == [True]
     assert holm(np.array([np.inf, -np.inf, np.nan])).tolist() == [True, True, False]

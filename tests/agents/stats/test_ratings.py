@@ -29,18 +29,18 @@ def simulated(true: NDArray[np.float64], seating: NDArray[np.int64], chance: np.
     return np.argsort(np.argsort(true[seating] + chance.gumbel(size=seating.shape), axis=-1), axis=-1)
 
 
-def points(found: list[Any]) -> NDArray[np.float64]:
-    return np.array([estimate.mean for estimate in found])
+def points(estimates: list[Any]) -> NDArray[np.float64]:
+    return np.array([estimate.mean for estimate in estimates])
 
 
 def rows(*orders: str) -> NDArray[np.int16]:
     """One round a deal: ``"ab=c"`` is a before b and c, who are equal."""
-    found = []
+    rows_drawn = []
     for order in orders:
         agents = [ord(letter) - ord("a") for letter in order if letter != "="]
         equal = [order[at - 1] == "=" for at, letter in enumerate(order) if letter != "="]
-        found.append([[*agents, *([False, *equal[1:]])]])
-    return np.array(found, np.int16)
+        rows_drawn.append([[*agents, *([False, *equal[1:]])]])
+    return np.array(rows_drawn, np.int16)
 
 
 @pytest.mark.parametrize(("agents", "seats"), [(4, 4), (3, 5), (6, 3), (2, 4)])
@@ -49,23 +49,23 @@ def test_known_strengths_come_back(agents: int, seats: int) -> None:
     chance = rng(agents)
     true = chance.normal(size=agents)
     seating = drawn_seats(agents, seats, 3000, chance)[:, None]
-    found = fit(rankings(simulated(true, seating, chance), seating), agents, chance)
-    off = (points(found) - POINTS * (true - true.mean())) / [estimate.ci95 / Z_95 for estimate in found]
+    estimates = fit(rankings(simulated(true, seating, chance), seating), agents, chance)
+    off = (points(estimates) - POINTS * (true - true.mean())) / [estimate.ci95 / Z_95 for estimate in estimates]
     assert (np.abs(off) < 3.5).all()
-    assert all(2 < estimate.ci95 < 40 for estimate in found)
-    assert points(found).sum() == pytest.approx(0, abs=1e-6)
+    assert all(2 < estimate.ci95 < 40 for estimate in estimates)
+    assert points(estimates).sum() == pytest.approx(0, abs=1e-6)
 
 
 def test_intervals_hold_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 400 intervals of 100 tournaments 380 should; within four standard deviations."""
     monkeypatch.setattr(ratings, "RESAMPLES", 60)
-    chance, true, held = rng(), np.array([0.0, 0.2, 0.5, 1.0]), 0
+    chance, true, covered = rng(), np.array([0.0, 0.2, 0.5, 1.0]), 0
     seating = np.broadcast_to(np.arange(4), (120, 1, 4))
     for _ in range(100):
-        found = fit(rankings(simulated(true, seating, chance), seating), 4, chance)
-        off = points(found) - POINTS * (true - true.mean())
-        held += int((np.abs(off) < [estimate.ci95 for estimate in found]).sum())
-    assert 380 - 4 * math.sqrt(400 * 0.95 * 0.05) <= held <= 380 + 4 * math.sqrt(400 * 0.95 * 0.05)
+        estimates = fit(rankings(simulated(true, seating, chance), seating), 4, chance)
+        off = points(estimates) - POINTS * (true - true.mean())
+        covered += int((np.abs(off) < [estimate.ci95 for estimate in estimates]).sum())
+    assert 380 - 4 * math.sqrt(400 * 0.95 * 0.05) <= covered <= 380 + 4 * math.sqrt(400 * 0.95 * 0.05)
 
 
 def test_a_round_played_again_on_its_deal_narrows_no_interval() -> None:
@@ -119,16 +119,16 @@ def test_the_fit_is_that_of_a_slow_twin(data: st.DataObject) -> None:
     kinds = rankings(payoff, seating)[:, 0]
     often = data.draw(st.lists(st.integers(1, 5), min_size=len(kinds), max_size=len(kinds)))
     start = np.array(data.draw(st.lists(st.floats(-9, 9), min_size=agents, max_size=agents)))
-    found = Stages(kinds, agents).log_strengths(np.array(often), start)
-    np.testing.assert_allclose(found, twin(kinds, often, agents), atol=1e-6)
+    strengths = Stages(kinds, agents).log_strengths(np.array(often), start)
+    np.testing.assert_allclose(strengths, twin(kinds, often, agents), atol=1e-6)
 
 
 def test_two_agents_by_hand() -> None:
     """Won 30, lost 10, drawn 20. By symmetry strengths are s and 1/s; with half a win and half a loss against strength 1,
     40 + 0.5 = 60 s / (s + 1/s) + s / (s + 1)."""
-    found = points(fit(rows(*["ab"] * 30, *["ba"] * 10, *["a=b"] * 20), 2, rng()))
-    s = 10 ** (found[0] / 400)
-    assert found[1] == pytest.approx(-found[0])
+    estimates = points(fit(rows(*["ab"] * 30, *["ba"] * 10, *["a=b"] * 20), 2, rng()))
+    s = 10 ** (estimates[0] / 400)
+    assert estimates[1] == pytest.approx(-estimates[0])
     assert 60 * s / (s + 1 / s) + s / (s + 1) == pytest.approx(40.5)
 
 

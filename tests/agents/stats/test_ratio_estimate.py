@@ -30,11 +30,11 @@ def numbers(blocks: int, seed: int = 1) -> Any:
 def test_over_a_constant_they_are_means() -> None:
     a, _, c, _ = numbers(50)
     ratios = of([a, np.ones(50), c, np.ones(50)])
-    for found, values in ((ratios.first(0), a), (ratios.second(0), c), (ratios.difference(0), a - c)):
+    for estimate, values in ((ratios.first(0), a), (ratios.second(0), c), (ratios.difference(0), a - c)):
         expected = Moments()
         expected.add(values)
-        assert found.mean == pytest.approx(expected.mean)
-        assert found.ci95 == pytest.approx(expected.half_width)
+        assert estimate.mean == pytest.approx(expected.mean)
+        assert estimate.ci95 == pytest.approx(expected.half_width)
 
 
 def test_intervals_are_the_delta_methods() -> None:
@@ -43,13 +43,13 @@ def test_intervals_are_the_delta_methods() -> None:
     ratios = of([a, b, c, d])
     first, second = a.sum() / b.sum(), c.sum() / d.sum()
     left, right = (a - first * b) / b.mean(), (c - second * d) / d.mean()
-    for found, mean, residuals in (
+    for estimate, mean, residuals in (
         (ratios.first(0), first, left), (ratios.second(0), second, right), (ratios.difference(0), first - second, left - right),
     ):  # fmt: skip
         expected = Moments()
         expected.add(residuals)
-        assert found.mean == pytest.approx(mean)
-        assert found.ci95 == pytest.approx(expected.half_width)
+        assert estimate.mean == pytest.approx(mean)
+        assert estimate.ci95 == pytest.approx(expected.half_width)
 
 
 def test_how_blocks_are_parted_changes_nothing() -> None:
@@ -94,7 +94,7 @@ def test_two_that_were_never_seen_are_not_compared() -> None:
 def test_one_block_has_no_interval() -> None:
     one = of([[1.0], [2.0], [3.0], [4.0]])
     assert one.difference(0).mean == pytest.approx(0.5 - 0.75)
-    assert all(math.isnan(found.ci95) for found in (one.first(0), one.second(0), one.difference(0)))
+    assert all(math.isnan(estimate.ci95) for estimate in (one.first(0), one.second(0), one.difference(0)))
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,12 @@ def log_likelihood(values: NDArray[np.float64], mean: float) -> float:
 
 @some
 @given(
-    st.lists(st.integers(-9, 9), min_size=5, max_size=12).filter(lambda found: len(set(found)) > 2),
+    st.lists(st.integers(-9, 9), min_size=5, max_size=12).filter(lambda gains: len(set(gains)) > 2),
     st.floats(-2, 2),
     st.floats(0.05, 2),
 )
-def test_the_ratio_is_that_of_the_largest_likelihoods(found: list[int], low: float, apart: float) -> None:
-    values = np.array(found, np.float64)
+def test_the_ratio_is_that_of_the_largest_likelihoods(gains: list[int], low: float, apart: float) -> None:
+    values = np.array(gains, np.float64)
     brute = log_likelihood(values, low + apart) - log_likelihood(values, low)
     assert SequentialTest(low, low + apart).llr(moments(values)) == pytest.approx(brute, abs=1e-5)
 

@@ -37,23 +37,23 @@ def test_means_and_errors_are_those_of_the_determinizations() -> None:
     setup = small()
     tables, legal, _ = positions(setup)
     agent = heuristics(setup.game.name)["lowest"]
-    found = ActionEvaluator(setup, agent, 6).values(tables, legal, streams(7, TABLES))
+    values = ActionEvaluator(setup, agent, 6).values(tables, legal, streams(7, TABLES))
     states = streams(7, TABLES)
     for k in range(TABLES):
         determinizations = determinize(setup, tables, np.full(6, k), states)
         payoff = rollouts_by(agent, setup).values(determinizations, np.full(6, legal[k]))
         actions = [a for a in range(payoff.shape[1]) if legal[k] >> a & 1]
-        assert np.flatnonzero(~np.isnan(found.mean[k])).tolist() == actions
-        assert np.flatnonzero(~np.isnan(found.error[k])).tolist() == actions
-        assert found.mean[k, actions] == pytest.approx(payoff[:, actions].mean(axis=0), rel=1e-6)
-        assert found.error[k, actions] == pytest.approx(payoff[:, actions].std(axis=0, ddof=1) / 6**0.5, rel=1e-5, abs=1e-6)
-        assert found.action[k] == max(actions, key=lambda a: (payoff[:, a].mean(), -a))
+        assert np.flatnonzero(~np.isnan(values.mean[k])).tolist() == actions
+        assert np.flatnonzero(~np.isnan(values.error[k])).tolist() == actions
+        assert values.mean[k, actions] == pytest.approx(payoff[:, actions].mean(axis=0), rel=1e-6)
+        assert values.error[k, actions] == pytest.approx(payoff[:, actions].std(axis=0, ddof=1) / 6**0.5, rel=1e-5, abs=1e-6)
+        assert values.action[k] == max(actions, key=lambda a: (payoff[:, a].mean(), -a))
         bests = []
         for deal in range(6):
             others = np.delete(payoff, deal, axis=0)
             bests.append(payoff[deal, max(actions, key=lambda a: (others[:, a].sum(), -a))])
-        assert found.behind[k, actions] == pytest.approx(sum(bests) / 6 - payoff[:, actions].mean(axis=0), abs=1e-5)
-        assert np.flatnonzero(~np.isnan(found.behind[k])).tolist() == actions
+        assert values.behind[k, actions] == pytest.approx(sum(bests) / 6 - payoff[:, actions].mean(axis=0), abs=1e-5)
+        assert np.flatnonzero(~np.isnan(values.behind[k])).tolist() == actions
 
 
 def test_each_decision_is_by_itself() -> None:
@@ -75,9 +75,9 @@ def test_regret_is_not_made_of_noise() -> None:
     agent = heuristics(setup.game.name)["random"]
     each = np.arange(TABLES)
     truth = float(ActionEvaluator(setup, agent, 4000).values(tables, legal, streams(1, TABLES)).behind[each, taken].mean())
-    found = [ActionEvaluator(setup, agent, 20).values(tables, legal, streams(seed, TABLES)) for seed in range(2, 42)]
-    regret = np.mean([values.behind[each, taken] for values in found])
-    naive = np.mean([np.nanmax(values.mean, axis=1) - values.mean[each, taken] for values in found])
+    by_seed = [ActionEvaluator(setup, agent, 20).values(tables, legal, streams(seed, TABLES)) for seed in range(2, 42)]
+    regret = np.mean([values.behind[each, taken] for values in by_seed])
+    naive = np.mean([np.nanmax(values.mean, axis=1) - values.mean[each, taken] for values in by_seed])
     assert regret < truth < naive
     assert truth - regret < naive - truth
 

@@ -34,41 +34,41 @@ def test_files_hold_what_was_played(tmp_path: Path, setup: Any) -> None:
     rows = write_study(tmp_path / "study", plan, 9)
     (chunk,) = play(plan, 9)
     traced = chunk.trace
-    found, seats = read(tmp_path / "study"), read(tmp_path / "study", ROUNDS)
-    assert list(found) == [column.name for column in decision_columns(setup)]
+    columns, seats = read(tmp_path / "study"), read(tmp_path / "study", ROUNDS)
+    assert list(columns) == [column.name for column in decision_columns(setup)]
     assert list(seats) == [column.name for column in round_columns(setup)]
     assert rows == {DECISIONS: len(traced.decisions), ROUNDS: len(traced.seats)}
     for name in ("ply", "seat", "legal", "action", "earned", "to_come", "payoff"):
-        assert found[name] == traced.decisions[name].tolist()
-    assert found["deal"] == traced.episode.tolist()
-    assert found["move"] == [setup.game.actions[number] for number in traced.decisions["action"]]
-    assert found["forced"] == [False] * len(traced.decisions)
-    assert found["best"] == pytest.approx([1 / k if k else 0 for k in traced.decisions["sharing"].tolist()])
-    assert set(found["preset"]) == {setup.preset}
-    assert set(found["seed"]) == {2}
+        assert columns[name] == traced.decisions[name].tolist()
+    assert columns["deal"] == traced.episode.tolist()
+    assert columns["move"] == [setup.game.actions[number] for number in traced.decisions["action"]]
+    assert columns["forced"] == [False] * len(traced.decisions)
+    assert columns["best"] == pytest.approx([1 / k if k else 0 for k in traced.decisions["sharing"].tolist()])
+    assert set(columns["preset"]) == {setup.preset}
+    assert set(columns["seed"]) == {2}
     assert seats["payoff"] == traced.seats["payoff"].tolist()
     share = np.array(seats["best"]).reshape(9, -1).sum(axis=1)
     assert share == pytest.approx(1)
     # what came of a decision is what came of its seat's round
     of_seat = dict(zip(zip(seats["deal"], seats["seat"], strict=True), seats["payoff"], strict=True))
-    assert found["payoff"] == [of_seat[key] for key in zip(found["deal"], found["seat"], strict=True)]
-    assert [earned + rest for earned, rest in zip(found["earned"], found["to_come"], strict=True)] == found["payoff"]
+    assert columns["payoff"] == [of_seat[key] for key in zip(columns["deal"], columns["seat"], strict=True)]
+    assert [earned + rest for earned, rest in zip(columns["earned"], columns["to_come"], strict=True)] == columns["payoff"]
 
 
 def test_numbers_that_stand_for_nothing_are_null_and_parts_have_columns(tmp_path: Path) -> None:
     plan = plan_of()
     write_study(tmp_path / "study", plan, 30)
     traced = next(play(plan, 30)).trace
-    found = read(tmp_path / "study")
-    assert found["required"] == [rank or None for rank in traced.positions["required"].tolist()]
-    assert found["holder_7d"] == [None if seat < 0 else seat for seat in traced.positions["holder"][:, 4].tolist()]
-    assert found["pot_7d"] == traced.positions["pot"][:, 4].tolist()
-    assert found["holds_7d"] == traced.positions["holds"][:, 4].astype(bool).tolist()
-    assert "cards_of_2" in found
-    assert "cards_of_3" not in found
-    assert None in found["pot_card"]
-    assert {card for card in found["pot_card"] if card} <= {"Td", "Jc", "Qs", "Kh", "7d"}
-    for hand, count, move in zip(found["hand"], found["cards"], found["move"], strict=True):
+    columns = read(tmp_path / "study")
+    assert columns["required"] == [rank or None for rank in traced.positions["required"].tolist()]
+    assert columns["holder_7d"] == [None if seat < 0 else seat for seat in traced.positions["holder"][:, 4].tolist()]
+    assert columns["pot_7d"] == traced.positions["pot"][:, 4].tolist()
+    assert columns["holds_7d"] == traced.positions["holds"][:, 4].astype(bool).tolist()
+    assert "cards_of_2" in columns
+    assert "cards_of_3" not in columns
+    assert None in columns["pot_card"]
+    assert {card for card in columns["pot_card"] if card} <= {"Td", "Jc", "Qs", "Kh", "7d"}
+    for hand, count, move in zip(columns["hand"], columns["cards"], columns["move"], strict=True):
         assert len(hand.split()) == count
         assert move == "-" or move in hand.split()
     seats = read(tmp_path / "study", ROUNDS)
@@ -82,21 +82,21 @@ def test_what_was_searched_stands_by_the_decisions(tmp_path: Path) -> None:
     plan = plan_of(search=5, share=0.5)
     write_study(tmp_path / "study", plan, 20)
     chunk = next(play(plan, 20))
-    found, values = read(tmp_path / "study"), chunk.values
+    columns, values = read(tmp_path / "study"), chunk.values
     assert values is not None
-    where = [row for row, moves in enumerate(found["search_move"]) if moves is not None]
+    where = [row for row, moves in enumerate(columns["search_move"]) if moves is not None]
     assert where == chunk.trace.kept_row.tolist()
-    assert 0 < len(where) < len(found["deal"])
+    assert 0 < len(where) < len(columns["deal"])
     actions = plan.setup.game.actions
     for k, row in enumerate(where):
-        legal = [action for action in range(len(actions)) if found["legal"][row] >> action & 1]
-        assert found["search_move"][row] == [actions[action] for action in legal]
-        assert found["search_mean"][row] == values.mean[k, legal].tolist()
-        assert found["search_error"][row] == values.error[k, legal].tolist()
-        assert found["search_best"][row] == actions[values.action[k]]
-        assert found["regret"][row] == values.behind[k, found["action"][row]]
-    for row in set(range(len(found["deal"]))) - set(where):
-        assert {found[name][row] for name in ("search_mean", "search_error", "search_best", "regret")} == {None}
+        legal = [action for action in range(len(actions)) if columns["legal"][row] >> action & 1]
+        assert columns["search_move"][row] == [actions[action] for action in legal]
+        assert columns["search_mean"][row] == values.mean[k, legal].tolist()
+        assert columns["search_error"][row] == values.error[k, legal].tolist()
+        assert columns["search_best"][row] == actions[values.action[k]]
+        assert columns["regret"][row] == values.behind[k, columns["action"][row]]
+    for row in set(range(len(columns["deal"]))) - set(where):
+        assert {columns[name][row] for name in ("search_mean", "search_error", "search_best", "regret")} == {None}
 
 
 @pytest.mark.parametrize("setup", SETUPS)

@@ -50,10 +50,10 @@ def test_searched_decisions_are_the_same_however_many_are_played() -> None:
     one, two = agents(setup, "lowest", "random")
     plan = StudySettings(setup, [one, two], 5, evaluator=ActionEvaluator(setup, one, 4), share=0.3)
     few, many = list(play(plan, 12)), list(play(plan, 12, tables=5))
-    found = [np.concatenate([chunk.values.mean for chunk in chunks if chunk.values]) for chunks in (few, many)]
-    assert np.array_equal(*found, equal_nan=True)
+    means = [np.concatenate([chunk.values.mean for chunk in chunks if chunk.values]) for chunks in (few, many)]
+    assert np.array_equal(*means, equal_nan=True)
     decisions = sum(int((chunk.trace.decisions["choices"] > 1).sum()) for chunk in few)
-    assert 0.15 * decisions < len(found[0]) < 0.45 * decisions
+    assert 0.15 * decisions < len(means[0]) < 0.45 * decisions
     full = StudySettings(setup, [one, two], 5, evaluator=ActionEvaluator(setup, one, 4))
     assert sum(len(chunk.trace.kept_row) for chunk in play(full, 12)) == decisions
     # and nothing that is played depends on it

@@ -32,10 +32,10 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 def test_one_figure_a_deal_has_the_interval_of_its_mean(folder: Path, rows: list[dict[str, Any]]) -> None:
     moments = Moments()
     moments.add([row["payoff"] for row in rows if row["seat"] == 0])
-    (found,) = mean_by(opened(folder), "payoff", table="rounds", where="seat = 0")
-    assert (found.key, found.rows, found.deals) == ((), 300, 300)
-    assert found.mean == pytest.approx(moments.mean)
-    assert found.ci95 == pytest.approx(moments.half_width)
+    (estimate,) = mean_by(opened(folder), "payoff", table="rounds", where="seat = 0")
+    assert (estimate.key, estimate.rows, estimate.deals) == ((), 300, 300)
+    assert estimate.mean == pytest.approx(moments.mean)
+    assert estimate.ci95 == pytest.approx(moments.half_width)
 
 
 def test_rows_of_one_deal_are_one_sample(folder: Path) -> None:
@@ -66,11 +66,11 @@ def test_groups_in_order_with_nulls_of_their_own(folder: Path) -> None:
 def test_ratios_and_rare_events(folder: Path, rows: list[dict[str, Any]]) -> None:
     connection = opened(folder)
     (taken,) = mean_by(connection, "captured_7d", per="holds_7d", table="rounds", share=True)
-    held = sum(row["holds_7d"] for row in rows)
-    assert taken.mean == pytest.approx(sum(row["captured_7d"] for row in rows) / held)
+    dealt = sum(row["holds_7d"] for row in rows)
+    assert taken.mean == pytest.approx(sum(row["captured_7d"] for row in rows) / dealt)
     assert taken.rows == len(rows)
     (never,) = mean_by(connection, "false", where="holds_7d", table="rounds", share=True)
-    assert (never.mean, never.ci95) == (0, pytest.approx(3 / held))
+    assert (never.mean, never.ci95) == (0, pytest.approx(3 / dealt))
     (without,) = mean_by(connection, "false", where="holds_7d", table="rounds")
     assert without.ci95 == 0
     (regret,) = mean_by(connection, "regret")
@@ -80,16 +80,16 @@ def test_ratios_and_rare_events(folder: Path, rows: list[dict[str, Any]]) -> Non
 
 
 def test_the_difference_knows_what_both_share(folder: Path, rows: list[dict[str, Any]]) -> None:
-    found = compare(opened(folder), "payoff", "seat = 0", "seat = 1", table="rounds")
+    comparison = compare(opened(folder), "payoff", "seat = 0", "seat = 1", table="rounds")
     by_deal = {(row["deal"], row["seat"]): row["payoff"] for row in rows}
     moments = Moments()
     moments.add([by_deal[deal, 0] - by_deal[deal, 1] for deal in range(300)])
-    assert found.difference.mean == pytest.approx(moments.mean)
-    assert found.difference.ci95 == pytest.approx(moments.half_width)
-    assert found.first.mean - found.second.mean == pytest.approx(found.difference.mean)
-    assert (found.first.rows, found.second.deals) == (300, 300)
-    apart = math.hypot(found.first.ci95, found.second.ci95)
-    assert found.difference.ci95 != pytest.approx(apart, rel=0.02)
+    assert comparison.difference.mean == pytest.approx(moments.mean)
+    assert comparison.difference.ci95 == pytest.approx(moments.half_width)
+    assert comparison.first.mean - comparison.second.mean == pytest.approx(comparison.difference.mean)
+    assert (comparison.first.rows, comparison.second.deals) == (300, 300)
+    apart = math.hypot(comparison.first.ci95, comparison.second.ci95)
+    assert comparison.difference.ci95 != pytest.approx(apart, rel=0.02)
     with pytest.raises(ConfigError, match="no row of rounds has seat = 9"):
         compare(opened(folder), "payoff", "seat = 0", "seat = 9", table="rounds")
 
@@ -123,8 +123,8 @@ def test_options_stand_beside_their_decisions(folder: Path, tmp_path: Path) -> N
 
 def test_sets_can_be_asked_for_a_member(folder: Path) -> None:
     connection = opened(folder)
-    (found,) = connection.execute("SELECT count(*), count(*) FILTER (WHERE has(legal, action)) FROM decisions").fetchall()
-    assert found[0] == found[1] > 0
+    (counts,) = connection.execute("SELECT count(*), count(*) FILTER (WHERE has(legal, action)) FROM decisions").fetchall()
+    assert counts[0] == counts[1] > 0
     query = "SELECT bool_and(has(ranks, lowest - 1)), bool_or(has(ranks, lowest - 2)) FROM decisions"
     assert connection.execute(query).fetchall() == [(True, False)]
 

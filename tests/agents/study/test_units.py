@@ -80,7 +80,7 @@ def stream(schema: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("found", "says"),
+    ("content", "says"),
     [
         ({}, "Expected the rows of a study as an Arrow stream in base64"),
         ({"decisions": "no base64!"}, "Expected the rows of a study as an Arrow stream in base64"),
@@ -88,13 +88,13 @@ def stream(schema: Any) -> str:
         ({"decisions": stream(pa.schema([("x", pa.int8())]))}, "A shard has other columns than its study"),
     ],
 )
-def test_a_shard_of_other_content_is_refused(tmp_path: Path, found: dict[str, str], says: str) -> None:
+def test_a_shard_of_other_content_is_refused(tmp_path: Path, content: dict[str, str], says: str) -> None:
     plan = plan_of(episodes=4)
     (tmp_path / FOLDER).mkdir()
     run = identity(plan)
     (tmp_path / FOLDER / RUN_NAME).write_text(json.dumps(run), encoding="utf-8")
     unit = next(plan.units())
-    (tmp_path / FOLDER / file_name(unit)).write_text(shard_text(run_id(run), unit, found), encoding="utf-8")
+    (tmp_path / FOLDER / file_name(unit)).write_text(shard_text(run_id(run), unit, content), encoding="utf-8")
     with pytest.raises(WorkError, match=says):
         write_parts(tmp_path, plan)
     assert files(tmp_path) == {}

@@ -26,11 +26,11 @@ TINY: dict[str, Any] = {
 
 
 def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
-    found = runs_of(TINY, ["optimizer.learning_rate=1e-3,2e-3", "arch.hidden=[8,8],[16]", "epochs=3"], range(5, 7), tmp_path)
-    assert len(found) == len({run.folder for run in found}) == 8
-    assert found[1].name == "optimizer.learning_rate=1e-3,arch.hidden=[8,8]"
-    assert (found[1].seed, found[1].config.seed, found[1].config.arch["hidden"], found[1].config.epochs) == (6, 6, [8, 8], 3)
-    assert found[1].folder == tmp_path / "runs" / "optimizer.learning_rate=1e-3,arch.hidden=_8,8_" / "seed-6"
+    runs = runs_of(TINY, ["optimizer.learning_rate=1e-3,2e-3", "arch.hidden=[8,8],[16]", "epochs=3"], range(5, 7), tmp_path)
+    assert len(runs) == len({run.folder for run in runs}) == 8
+    assert runs[1].name == "optimizer.learning_rate=1e-3,arch.hidden=[8,8]"
+    assert (runs[1].seed, runs[1].config.seed, runs[1].config.arch["hidden"], runs[1].config.epochs) == (6, 6, [8, 8], 3)
+    assert runs[1].folder == tmp_path / "runs" / "optimizer.learning_rate=1e-3,arch.hidden=_8,8_" / "seed-6"
 
 
 @pytest.mark.parametrize(

@@ -51,10 +51,10 @@ def invented(runs: list[SeedRun], diverged: dict[SeedRun, str]) -> list[Trained]
 def values_of(folder: Path, totals: Sequence[int], seed: int = 0, batch: int = 1) -> list[dict[str, Any]]:
     """The trials of a search whose number is raised again and again, each time by a process that has only the files."""
     for total in totals:
-        found = search_in(folder)
-        assert found.run(total, lambda runs: {}, seed=seed, batch=batch)
-        assert len(found.finished()) == total
-    return [trial.params for trial in found.study.trials]
+        tuning = search_in(folder)
+        assert tuning.run(total, lambda runs: {}, seed=seed, batch=batch)
+        assert len(tuning.finished()) == total
+    return [trial.params for trial in tuning.study.trials]
 
 
 def test_trials_do_not_depend_on_when_the_search_was_stopped_and_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,13 +109,13 @@ def test_failed_trials_are_last_and_are_not_trained_again(tmp_path: Path, monkey
         return real(values, settings, seed)
 
     monkeypatch.setattr(search, "configured", configured)
-    found = search_in(tmp_path / "a")
-    assert found.run(6, train, seed=0, batch=1)
-    failed = [trial.value is None for trial in found.finished()]
+    tuning = search_in(tmp_path / "a")
+    assert tuning.run(6, train, seed=0, batch=1)
+    failed = [trial.value is None for trial in tuning.finished()]
     assert failed == sorted(failed)
     assert 1 < sum(failed) < 6
     assert len(trained) == 2 * (6 - sum(failed) + 1)
-    assert len(found.results()) == 2 * (6 - sum(failed))
+    assert len(tuning.results()) == 2 * (6 - sum(failed))
     again = search_in(tmp_path / "a")
     assert again.run(6, train, seed=0, batch=1)
     assert len(trained) == 2 * (6 - sum(failed) + 1)
@@ -124,11 +124,11 @@ def test_failed_trials_are_last_and_are_not_trained_again(tmp_path: Path, monkey
 def test_trials_with_the_same_values_share_their_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "read_results", invented)
     batches: list[list[Path]] = []
-    found = search_in(tmp_path / "a", {"epochs": [1, 2]})
-    assert found.run(6, lambda runs: batches.append([run.folder for run in runs]) or {}, seed=0, batch=3)
+    tuning = search_in(tmp_path / "a", {"epochs": [1, 2]})
+    assert tuning.run(6, lambda runs: batches.append([run.folder for run in runs]) or {}, seed=0, batch=3)
     assert all(len(folders) == len(set(folders)) for folders in batches)
     assert len({folder for folders in batches for folder in folders}) == 4
-    assert len({one.name for one in found.results()}) == 6
+    assert len({one.name for one in tuning.results()}) == 6
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,9 @@ def test_a_value_of_the_wrong_type_is_an_error(key: str, value: Any, kind: str) 
 @pytest.mark.parametrize("value", [1, 1.0, "1e0", "1.0", "1e-0"])
 def test_floats_in_every_common_notation(value: Any) -> None:
     """YAML reads 1e-3, without a point, as text."""
-    found = build(Toy, {"rate": value}).rate
-    assert found == 1.0
-    assert type(found) is float
+    rate = build(Toy, {"rate": value}).rate
+    assert rate == 1.0
+    assert type(rate) is float
 
 
 def test_settings_override_the_file() -> None:
@@ -305,9 +305,9 @@ def test_values_that_exceed_any_memory_are_out_of_bounds(algorithm: str) -> None
     config, many = get_trainer(algorithm).Config, 99_999_999_999_999
     values: dict[str, Any] = dict.fromkeys(("tables", "rounds", "shard", "eval_deals"), many)
     values |= {"arch": {"hidden": [many]}, "critic_hidden": [many], "optimizer": {"learning_rate": float(many)}}
-    found = values.keys() & {field.name for field in fields(config)}
-    assert len(found) >= 4
-    for key in found:
+    shared = values.keys() & {field.name for field in fields(config)}
+    assert len(shared) >= 4
+    for key in shared:
         with pytest.raises(ConfigError, match=rf"The configuration key '{key}(\.\w+)?' is at most [0-9]+, and it is"):
             build(config, {key: values[key]})
 

@@ -85,12 +85,12 @@ def test_every_curve_is_in_the_legend_whatever_its_name(
     assert labels == [" _under", r"price $\q$", "some"]
 
 
-def _labels(found: list[str]) -> Any:
-    """Matplotlib's constructor of legends, which notes their labels in ``found``."""
+def _labels(texts: list[str]) -> Any:
+    """Matplotlib's constructor of legends, which notes their labels in ``texts``."""
     real = Legend.__init__
 
     def noted(self: Any, parent: Any, handles: Any, labels: list[str], **options: Any) -> None:
-        found.extend(labels)
+        texts.extend(labels)
         real(self, parent, handles, labels, **options)
 
     return noted

@@ -61,9 +61,9 @@ def wandb_steps(folder: Path) -> dict[str, dict[int, dict[str, float]]]:
     """The metrics by TensorBoard's step in the files of an offline run, by the run's identifier."""
     from wandb.proto import wandb_internal_pb2
 
-    found: dict[str, dict[int, dict[str, float]]] = {}
+    by_run: dict[str, dict[int, dict[str, float]]] = {}
     for path in sorted(folder.glob("wandb/offline-run-*/run-*.wandb")):
-        steps = found.setdefault(path.stem.removeprefix("run-"), {})
+        steps = by_run.setdefault(path.stem.removeprefix("run-"), {})
         for data in records(path):
             record: Any = wandb_internal_pb2.Record()
             record.ParseFromString(data)
@@ -71,7 +71,7 @@ def wandb_steps(folder: Path) -> dict[str, dict[int, dict[str, float]]]:
                 row = {"/".join(item.nested_key) or item.key: json.loads(item.value_json) for item in record.history.item}
                 step = int(row.pop("global_step"))
                 steps[step] = steps.get(step, {}) | {name: value for name, value in row.items() if not name.startswith("_")}
-    return found
+    return by_run
 
 
 @with_wandb
@@ -99,11 +99,11 @@ def test_mlflow_has_every_metric_of_a_run_that_is_stopped_and_resumed(tmp_path: 
     run_in(folder, config(["mlflow"]), resume=True)
     client = MlflowClient(tracking_uri=f"sqlite:///{folder / 'mlflow.db'}")
     experiment = client.get_experiment_by_name("nainjaune-env")
-    (found,) = client.search_runs([experiment.experiment_id])
-    assert (found.info.run_name, found.info.status) == ("a", "FINISHED")
-    assert {*found.data.metrics} == {*METRICS}
+    (run,) = client.search_runs([experiment.experiment_id])
+    assert (run.info.run_name, run.info.status) == ("a", "FINISHED")
+    assert {*run.data.metrics} == {*METRICS}
     for name, steps in (("rollout/decisions", [1, 2, 3]), ("eval/edge", [2, 3])):
-        assert sorted(point.step for point in client.get_metric_history(found.info.run_id, name)) == steps
+        assert sorted(point.step for point in client.get_metric_history(run.info.run_id, name)) == steps
 
 
 @with_mlflow
@@ -118,8 +118,8 @@ def test_mlflow_takes_its_place_from_the_environment(tmp_path: Path, monkeypatch
         log.log(1, {"a": 1 / 3, "b": float("nan")})
         raise RuntimeError("stopped")
     client = MlflowClient(tracking_uri=place)
-    (found,) = client.search_runs([client.get_experiment_by_name("mine").experiment_id])
-    assert (found.info.status, found.data.metrics) == ("FAILED", {"a": 1 / 3})
+    (run,) = client.search_runs([client.get_experiment_by_name("mine").experiment_id])
+    assert (run.info.status, run.data.metrics) == ("FAILED", {"a": 1 / 3})
     assert not (tmp_path / "mlflow.db").exists()
 
 
@@ -145,20 +145,20 @@ def test_an_mlflow_file_that_cannot_be_written_is_refused_at_once(
 )
 def test_logs_that_there_are_not(logs: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiment_logs, "find_spec", lambda name: name)
-    with pytest.raises(ConfigError) as found:
+    with pytest.raises(ConfigError) as error:
         config(logs)
-    assert str(found.value) == sentence
+    assert str(error.value) == sentence
 
 
 @pytest.mark.parametrize("name", ["wandb", "mlflow"])
 def test_a_missing_extra_is_a_sentence_before_training(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiment_logs, "find_spec", lambda name: None)
-    with pytest.raises(MissingLibraryError) as found:
+    with pytest.raises(MissingLibraryError) as error:
         config([name])
-    assert str(found.value).startswith(
+    assert str(error.value).startswith(
         f"A run that logs to {name!r} needs the package {name!r}, which is not installed: pip install"
     )
-    assert f"[{name}]'" in str(found.value)
+    assert f"[{name}]'" in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["[]", '{"wandb": 3}', '{"wandb"'])

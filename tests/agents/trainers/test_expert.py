@@ -128,8 +128,8 @@ def test_exploration_changes_the_play(tmp_path: Path) -> None:
     assert played[0].tobytes() != played[1].tobytes()
 
 
-def test_too_few_choices_for_a_shard_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"1 rounds held \d+ choices, and a shard takes 4000: let 'rounds' be larger"):
+def test_too_few_choices_for_a_label_file_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"1 rounds held \d+ choices, and a label file takes 4000: let 'rounds' be larger"):
         some_labels(tmp_path, rounds=1, shard=4000)
 
 
@@ -279,7 +279,7 @@ def test_a_fresh_network_keeps_the_payoff_scale_only(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- runs
 
 
-def test_existing_shards_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_label_files_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = tiny(shards=3)
     run_in(tmp_path / "a", config, stop_at=80)
     made: list[int] = []
@@ -294,26 +294,26 @@ def test_existing_shards_are_not_made_again(tmp_path: Path, monkeypatch: pytest.
     assert made == [2, 0, 1, 2]
 
 
-def test_shards_made_in_parallel_are_the_same(tmp_path: Path) -> None:
+def test_label_files_made_in_parallel_are_the_same(tmp_path: Path) -> None:
     """Shards do not depend on each other: 3 of them by 2 threads are those of one thread."""
     for threads in (1, 2):
         run_in(tmp_path / str(threads), tiny(shards=3, rollouts="net", generations=2, threads=threads, epochs=1))
-    found = [{path.name: path.read_bytes() for path in (tmp_path / str(n) / LABELS).iterdir()} for n in (1, 2)]
-    assert found[0].keys() == found[1].keys()
-    assert len(found[0]) == 6
-    first = [name for name in found[0] if name.startswith("000-")]
-    assert all(found[0][name] == found[1][name] for name in first)  # of the second the network learned in two threads
+    files = [{path.name: path.read_bytes() for path in (tmp_path / str(n) / LABELS).iterdir()} for n in (1, 2)]
+    assert files[0].keys() == files[1].keys()
+    assert len(files[0]) == 6
+    first = [name for name in files[0] if name.startswith("000-")]
+    assert all(files[0][name] == files[1][name] for name in first)  # of the second the network learned in two threads
 
 
-def test_a_damaged_shard_is_an_error(tmp_path: Path) -> None:
+def test_a_damaged_label_file_is_an_error(tmp_path: Path) -> None:
     config = tiny()
     run_in(tmp_path, config, stop_at=40)
-    shard = tmp_path / LABELS / "000-00000.npz"
-    shard.write_bytes(shard.read_bytes()[:-100])
+    path = tmp_path / LABELS / "000-00000.npz"
+    path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(LabelsError, match=r"000-00000\.npz' is not a whole npz file"):
         run_in(tmp_path, config, resume=True)
-    shutil.copy(tmp_path / LABELS / "000-00001.npz", shard)
-    with pytest.raises(LabelsError, match=r"000-00000\.npz' are of shard 1, not 0: the file was copied or renamed\."):
+    shutil.copy(tmp_path / LABELS / "000-00001.npz", path)
+    with pytest.raises(LabelsError, match=r"000-00000\.npz' are of file 1, not 0: the file was copied or renamed\."):
         run_in(tmp_path, config, resume=True)
 
 

@@ -50,10 +50,10 @@ def test_draws_are_those_of_the_compiled_ones(row: list[float], word: int, unifo
 
     told = np.array([row], np.float32)
     (action,), (log_prob,) = sample(told, np.array([word]), Fixed())
-    found, log_prob_found = sample_by_torch(
+    sampled, log_prob_found = sample_by_torch(
         torch.from_numpy(told), torch.tensor([word]), torch.tensor([uniform], dtype=torch.float64)
     )
-    assert (found.dtype, int(found)) == (torch.int64, action)
+    assert (sampled.dtype, int(sampled)) == (torch.int64, action)
     assert float(log_prob_found) == pytest.approx(log_prob, abs=1e-5)
 
 
@@ -75,9 +75,9 @@ def both_ways(other: dict[str, Any], device: str = "cpu") -> tuple[Trainer, Trai
     rollout = here.collect(0, np.random.default_rng(1))
     if device == "cpu":  # play_on_gpu, as a device that is not the CPU has it
         object.__setattr__(there.config, "device", "torch")
-    found = there.collect(0, np.random.default_rng(1))
+    gpu_rollout = there.collect(0, np.random.default_rng(1))
     object.__setattr__(there.config, "device", device)
-    return here, there, rollout, found
+    return here, there, rollout, gpu_rollout
 
 
 def check_equal(here: Rollout, there: Rollout) -> None:

@@ -1,4 +1,4 @@
-"""Labels made by an executor: the same shards and the same weights as in one process."""
+"""Labels made by an executor: the same label files and the same weights as in one process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SMALL = {"shards": 3, "rollouts": "net", "prior": 1.0, "shard": 20, "epochs": 1}
 
 
 def contents(folder: Path) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """The bytes of all shards, and of all weights."""
+    """The bytes of all label files, and of all weights."""
     labels = {path.name: path.read_bytes() for path in (folder / LABELS).iterdir()}
     return labels, {name: tensor.tobytes() for name, tensor in load_checkpoint(folder).tensors.items()}
 
@@ -79,7 +79,7 @@ def test_a_plan_is_the_same_after_json() -> None:
 
 
 class Returning(InProcess):
-    """Returns the same text for each shard."""
+    """Returns the same text for each label file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -90,7 +90,7 @@ class Returning(InProcess):
 
 
 @pytest.mark.parametrize(("text", "says"), [("no base64!", "in base64, and what"), ("AAAA", "is not a whole npz file")])
-def test_what_is_no_shard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str) -> None:
+def test_what_is_no_label_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str) -> None:
     use(Returning(text), monkeypatch)
     with pytest.raises(LabelsError, match=says):
         run_in(tmp_path, tiny())

@@ -1,4 +1,4 @@
-"""Labels: shards come back as they were, and what is not one is refused in a sentence."""
+"""Labels: files come back as they were, and what is not one is refused in a sentence."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.trainers.labels import Labels, ShardId, concatenate_labels, load_labels, save_labels
+from nainjaune_agents.trainers.labels import LabelFile, Labels, concatenate_labels, load_labels, save_labels
 from nainjaune_env.core.errors import LabelsError
 from nainjaune_env.registry import make_setup
 
 SETUP = make_setup("nain_jaune", "djeco", 3)
 COUNT = 6
-SHARD = ShardId("a run", 2, 1)
+FILE = LabelFile("a run", 2, 1)
 
 
 def some_labels(generation: int = 2, seed: int = 0) -> Labels:
@@ -45,20 +45,20 @@ def equal(one: Labels, two: Labels) -> bool:
     return all((a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()) for a, b in pairs)
 
 
-def load(path: Path, count: int = COUNT, **shard: Any) -> Labels:
-    return load_labels(path, SETUP, dataclasses.replace(SHARD, **shard), count=count)
+def load(path: Path, count: int = COUNT, **changes: Any) -> Labels:
+    return load_labels(path, SETUP, dataclasses.replace(FILE, **changes), count=count)
 
 
-def test_a_shard_round_trips_and_equal_labels_give_equal_bytes(tmp_path: Path) -> None:
+def test_a_label_file_round_trips_and_equal_labels_give_equal_bytes(tmp_path: Path) -> None:
     labels = some_labels()
     for name in ("one", "two"):
-        save_labels(tmp_path / "made" / f"{name}.npz", labels, SETUP, SHARD)
+        save_labels(tmp_path / "made" / f"{name}.npz", labels, SETUP, FILE)
     assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["one.npz", "two.npz"]
     assert equal(load(tmp_path / "made" / "one.npz"), labels)
     assert (tmp_path / "made" / "one.npz").read_bytes() == (tmp_path / "made" / "two.npz").read_bytes()
 
 
-def test_shards_are_concatenated_in_order() -> None:
+def test_label_files_are_concatenated_in_order() -> None:
     parts = [some_labels(seed=seed) for seed in (1, 2)]
     both = concatenate_labels(parts)
     assert len(both) == 2 * COUNT
@@ -76,7 +76,7 @@ class Trap:
         return self.sprung.append, (True,)
 
 
-def test_nothing_in_a_shard_can_run_code(tmp_path: Path) -> None:
+def test_nothing_in_a_label_file_can_run_code(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     arrays: dict[str, Any] = {f.name: getattr(some_labels(), f.name) for f in dataclasses.fields(Labels)}
     arrays["seat"] = np.array([Trap()] * COUNT, object)
@@ -88,22 +88,22 @@ def test_nothing_in_a_shard_can_run_code(tmp_path: Path) -> None:
         assert file["layout"] == SETUP.layout.fingerprint
 
 
-def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+def test_a_label_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     with pytest.raises(LabelsError, match="There are no labels at"):
         load(path)
-    save_labels(path, some_labels(), SETUP, SHARD)
+    save_labels(path, some_labels(), SETUP, FILE)
     whole = path.read_bytes()
     with pytest.raises(LabelsError, match="are not all of generation 3"):
         load(path, generation=3)
-    with pytest.raises(LabelsError, match=r"are of shard 1, not 0: the file was copied or renamed\. Delete it, and --resume"):
+    with pytest.raises(LabelsError, match=r"are of file 1, not 0: the file was copied or renamed\. Delete it, and --resume"):
         load(path, number=0)
     with pytest.raises(LabelsError, match=r"are of another run\. Delete them, and --resume makes them again\.$"):
         load(path, run="another run")
     with pytest.raises(LabelsError, match=r"has shape \(6, \d+\) of uint8, not \(7, \d+\) of uint8"):
         load(path, count=7)
     with pytest.raises(LabelsError, match="another observation layout"):
-        load_labels(path, make_setup("nain_jaune", "djeco", 4), SHARD, count=COUNT)
+        load_labels(path, make_setup("nain_jaune", "djeco", 4), FILE, count=COUNT)
     for cut in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:cut])
         with pytest.raises(LabelsError, match="is not a whole npz file"):
@@ -118,7 +118,7 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabelsError, match="of an earlier version, without halves, number, run"):
         load(path)
     np.savez(path, weights=np.zeros(3))
-    with pytest.raises(LabelsError, match="is not a shard of labels, which holds the arrays earned, error"):
+    with pytest.raises(LabelsError, match="is not a label file, which holds the arrays earned, error"):
         load(path)
 
 
@@ -131,7 +131,7 @@ def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
     halves = labels.halves.copy()
     halves[0, 1, labels.mask[0]] = np.nan
     for change in (*({"mean": mean} for mean in wrong), {"halves": halves}):
-        save_labels(tmp_path / "x.npz", dataclasses.replace(labels, **change), SETUP, SHARD)
+        save_labels(tmp_path / "x.npz", dataclasses.replace(labels, **change), SETUP, FILE)
         with pytest.raises(LabelsError, match="must have a finite mean for every legal action, and NaN for every other"):
             load(tmp_path / "x.npz")
 
@@ -139,9 +139,9 @@ def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
 def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
     """In the names of compressions, flags and sizes too: what a zip file does not check is dates and the like."""
     path, labels, rng = tmp_path / "x.npz", some_labels(), random.Random(1)
-    save_labels(path, labels, SETUP, SHARD)
+    save_labels(path, labels, SETUP, FILE)
     whole = path.read_bytes()
-    heads = [found.start() for found in re.finditer(b"PK", whole)]
+    heads = [match.start() for match in re.finditer(b"PK", whole)]
     places = [8 * (head + byte) + bit for head in heads for byte in (6, 8, 9, 10) for bit in range(8)]
     refused = 0
     for place in [*places, *(rng.randrange(8 * len(whole)) for _ in range(100))]:
@@ -149,10 +149,10 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
         changed[place // 8] ^= 1 << place % 8
         path.write_bytes(changed)
         try:
-            found = load(path)
+            loaded = load(path)
         except LabelsError:
             refused += 1
             continue
         for f in dataclasses.fields(Labels):
-            assert getattr(found, f.name).tobytes() == getattr(labels, f.name).tobytes()
+            assert getattr(loaded, f.name).tobytes() == getattr(labels, f.name).tobytes()
     assert refused > 100

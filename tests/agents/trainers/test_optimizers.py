@@ -21,9 +21,9 @@ def test_a_step_of_adam_is_the_optimizers() -> None:
     def parameters(*steps: Callable[[FastAdam], object]) -> list[torch.Tensor]:
         own = [torch.nn.Parameter(torch.ones(shape)) for shape in ((7, 5), (5,))]
         optimizer = FastAdam([adam_group(own)], eps=1e-5, fused=True)
-        for number, (step, found) in enumerate(zip(steps, gradients, strict=True)):
+        for number, (step, step_gradients) in enumerate(zip(steps, gradients, strict=True)):
             optimizer.param_groups[0]["lr"] = 0.1 / (1 + number)
-            for parameter, gradient in zip(own, found, strict=True):
+            for parameter, gradient in zip(own, step_gradients, strict=True):
                 parameter.grad = gradient
             step(optimizer)
         return [parameter.detach() for parameter in own]
@@ -82,9 +82,9 @@ def test_a_batched_step_of_muon_is_the_optimizers(shapes: tuple[tuple[int, int],
     def parameters(batched: list[bool]) -> list[torch.Tensor]:
         own = [nn.Parameter(matrix.clone()) for matrix in first]
         optimizer = BatchedMuon([{"kind": "muon", "params": own, "scale": 1.0}])
-        for number, (each, found) in enumerate(zip(batched, gradients, strict=True)):
+        for number, (each, step_gradients) in enumerate(zip(batched, gradients, strict=True)):
             optimizer.param_groups[0]["lr"] = 0.1 / (1 + number)
-            for parameter, gradient in zip(own, found, strict=True):
+            for parameter, gradient in zip(own, step_gradients, strict=True):
                 parameter.grad = gradient.clone()
             optimizer.fast_step() if each else optimizer.step()  # type: ignore[no-untyped-call]
         momenta = [optimizer.state[parameter]["momentum_buffer"] for parameter in own]

@@ -284,7 +284,7 @@ def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> No
     with torch.no_grad():
         _, _, states = trainer.net(observation, sequences=sizes)
         assert states is not None
-        found = float(trainer.net.recall_loss(observation, states, sizes))
+        loss = float(trainer.net.recall_loss(observation, states, sizes))
         told = torch.sigmoid(trainer.net.recall(states)).double().numpy()
     losses = []
     for k, t in enumerate(rows):
@@ -292,7 +292,7 @@ def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> No
         seen = rollout.observation[first, private]
         assert seen[:144].sum() == 12  # its whole layout
         losses.append(-(seen * np.log(told[k]) + (1 - seen) * np.log(1 - told[k])).mean())
-    assert found == pytest.approx(np.mean(losses), rel=1e-3)
+    assert loss == pytest.approx(np.mean(losses), rel=1e-3)
 
 
 # ---------------------------------------------------------------- what it tells

@@ -56,9 +56,9 @@ def test_a_run_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     about = (tmp_path / "run.json").read_bytes()
     assert Run(tmp_path).create(Toy(), resume=True) is None  # stopped before its first
     first.save(make(small()))
-    found = Run(tmp_path).create(Toy(), resume=True)
-    assert found is not None
-    assert found.iteration == 12
+    checkpoint = Run(tmp_path).create(Toy(), resume=True)
+    assert checkpoint is not None
+    assert checkpoint.iteration == 12
     assert (tmp_path / "run.json").read_bytes() == about
 
 

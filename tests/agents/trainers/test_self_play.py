@@ -40,8 +40,8 @@ def test_for_whole_rounds_they_are_those_of_our_ppo(preset: str, players: int, l
         observation, _, ended, _ = env.step(first_legal(env.action_masks()))
         columns.append((env.acted, env.rewards, value, ended))
     seat, rewards, value, ended = (np.stack(column) for column in zip(*columns, strict=True))
-    found, known = seat_advantages(seat, rewards, value, ended, env.seats, value_of(observation), lam=lam)
-    assert found.dtype == np.float32
+    advantages, known = seat_advantages(seat, rewards, value, ended, env.seats, value_of(observation), lam=lam)
+    assert advantages.dtype == np.float32
     first_end = ended.argmax(axis=0)
     assert ended.any(axis=0).all()
     setup = make_setup(None, preset, players)
@@ -56,7 +56,7 @@ def test_for_whole_rounds_they_are_those_of_our_ppo(preset: str, players: int, l
         sequence, so_far, values = zip(*rows, strict=True)
         wanted = gae(np.array(sequence), np.array(so_far, np.float32), np.array(values, np.float32), payoff, lam)
         assert len(rows) == first_end[i] + 1
-        np.testing.assert_array_equal(found[: len(rows), i], wanted)
+        np.testing.assert_array_equal(advantages[: len(rows), i], wanted)
         assert known[: len(rows), i].all()
 
 
@@ -67,17 +67,19 @@ def test_a_decision_that_nothing_follows_in_the_rollout_is_not_known() -> None:
     rewards[1:5, 0] = [[2, 0], [0, 3], [5, 0], [0, 7]]
     value = np.array([[1], [10], [100], [1000], [10_000]], np.float32)
     ended = np.zeros((5, 1), np.bool_)
-    found, known = seat_advantages(seat, rewards, value, ended, np.array([1]), np.array([50], np.float32), gamma=0.5, lam=0.1)
+    advantages, known = seat_advantages(
+        seat, rewards, value, ended, np.array([1]), np.array([50], np.float32), gamma=0.5, lam=0.1
+    )
     third, second = 5 + 0.5 * 10_000 - 100, 7 + 0.5 * 50 - 1000
     assert known[:, 0].tolist() == [True, True, True, True, False]
     expected = [2 + 0.5 * 100 - 1 + 0.05 * third, 3 + 0.5 * 1000 - 10 + 0.05 * second, third, second, 0]
-    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-6)
+    np.testing.assert_allclose(advantages[:, 0], expected, rtol=1e-6)
 
 
 def test_an_episode_that_ends_credits_all_seats_and_stops_there() -> None:
     seat = np.array([[0], [1], [1], [0]])
     rewards = np.array([[[0, -1]], [[4, -4]], [[9, 0]], [[0, 0]]], np.float32)
     value, ended = np.zeros((4, 1), np.float32), np.array([[False], [True], [False], [False]])
-    found, known = seat_advantages(seat, rewards, value, ended, np.array([0]), np.array([6], np.float32), lam=1.0)
-    assert found[:, 0].tolist() == [4, -4, 0, 6]
+    advantages, known = seat_advantages(seat, rewards, value, ended, np.array([0]), np.array([6], np.float32), lam=1.0)
+    assert advantages[:, 0].tolist() == [4, -4, 0, 6]
     assert known[:, 0].tolist() == [True, True, False, True]

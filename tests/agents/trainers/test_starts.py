@@ -24,8 +24,8 @@ from tests.support.training import run_in
 CLASSIC = make_setup("nain_jaune", "classic", 3)
 TINY: dict[str, Any] = {"preset": "classic", "players": 3, "arch": {"hidden": [16]}, "eval_every": 0, "minibatch": 256}
 SELF_PLAY = {"tables": 24, "iterations": 6}
-SHARDS = {"generations": 1, "shards": 2, "shard": 60, "rounds": 24, "deals": 2}
-KEYS = {"ppo": SELF_PLAY, "deep_monte_carlo": SELF_PLAY, "expert": SHARDS}
+LABELLED = {"generations": 1, "shards": 2, "shard": 60, "rounds": 24, "deals": 2}
+KEYS = {"ppo": SELF_PLAY, "deep_monte_carlo": SELF_PLAY, "expert": LABELLED}
 POTS = {"pots": [0, 40]}
 
 

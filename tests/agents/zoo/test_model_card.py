@@ -30,11 +30,11 @@ def test_back_as_it_was(card: Path, tmp_path: Path) -> None:
 
 def test_ratings_name_their_task(card: Path) -> None:
     """Cards that are older than tasks have ratings of the default one."""
-    held = json.loads(card.read_text(encoding="utf-8"))
-    rating = held["ratings"][0]
+    payload = json.loads(card.read_text(encoding="utf-8"))
+    rating = payload["ratings"][0]
     del rating["objective"], rating["start"]
-    held["ratings"].append({**rating, "objective": "centred", "start": {"pots": [20, 20]}, "knobs": {"stake": 2}})
-    card.write_text(json.dumps(held), encoding="utf-8")
+    payload["ratings"].append({**rating, "objective": "centred", "start": {"pots": [20, 20]}, "knobs": {"stake": 2}})
+    card.write_text(json.dumps(payload), encoding="utf-8")
     first, second = load_card(card).ratings
     assert first.task == DEFAULT_TASK
     assert first.table == "classic, max_rounds 2, 3 seats"
@@ -61,15 +61,15 @@ def test_ratings_name_their_task(card: Path) -> None:
 )
 def test_another_one_is_refused(card: Path, change: dict[str, Any], says: str) -> None:
     """With another value of a key, without it (None), or with a rating that has another key."""
-    held = json.loads(card.read_text(encoding="utf-8"))
+    payload = json.loads(card.read_text(encoding="utf-8"))
     for key, value in change.items():
         if value is None:
-            del held[key]
+            del payload[key]
         elif key == "ratings":
-            held[key][0] |= value
+            payload[key][0] |= value
         else:
-            held[key] = value
-    card.write_text(json.dumps(held), encoding="utf-8")
+            payload[key] = value
+    card.write_text(json.dumps(payload), encoding="utf-8")
     with pytest.raises(CheckpointError, match=says):
         load_card(card)
 

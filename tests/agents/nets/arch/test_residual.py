@@ -14,9 +14,9 @@ from tests.support.positions import small, stirred
 
 def net(blocks: int = 3, width: int = 16) -> Residual:
     arch = {"name": "residual", "width": width, "blocks": blocks}
-    found = make_net(arch, small().layout, 5, torch.Generator().manual_seed(1))
-    assert isinstance(found, Residual)
-    return found
+    net = make_net(arch, small().layout, 5, torch.Generator().manual_seed(1))
+    assert isinstance(net, Residual)
+    return net
 
 
 def test_the_definition() -> None:

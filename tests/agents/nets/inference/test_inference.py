@@ -71,8 +71,8 @@ def test_it_computes_what_torch_computes(arch: dict[str, Any], setup: Setup, com
         observation = batch.observation
         expected = *whole.evaluate(view(observation) if common else observation, states[0]), states[0]
         for one, state in ((net, states[1]), (twin, states[2])):
-            for found, wanted in zip((*one.evaluate(observation, state), state), expected, strict=True):
-                assert found == pytest.approx(wanted, rel=1e-4, abs=2e-4)
+            for output, wanted in zip((*one.evaluate(observation, state), state), expected, strict=True):
+                assert output == pytest.approx(wanted, rel=1e-4, abs=2e-4)
         batch.step(batch.sample(draws))
     assert np.ptp(expected[0]) > 0.5
     if not net.recurrent:

@@ -1,0 +1,96 @@
+"""Messages of the protocol: what hello says, and which answers are read. Faults of real programs are in `test_agent.py`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.bots import messages
+from nainjaune_agents.bots.connection import BotFault
+from nainjaune_agents.bots.faults import Fault
+from nainjaune_agents.bots.messages import ACTIONS, PROBABILITIES, Choice, Question
+from nainjaune_agents.bots.settings import BotSettings
+from nainjaune_env.registry import game_names, get_game
+from tests.agents.bots.programs import SETUP
+
+LEGAL = np.array([0b1010, 0b1], np.int64)
+
+
+def read(answer: str, **message: Any) -> list[Choice]:
+    question = Question(answer, np.array([7, 8]), np.array([0, 1]), LEGAL)
+    return messages.read_answer({"type": answer, **message}, question, SETUP.game.actions)
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_hello_says_all_of_the_game(game: str) -> None:
+    setup = get_game(game).setup()
+    hello = json.loads(messages.hello(setup, BotSettings(round_seconds=60.0)))
+    assert {key: hello[key] for key in setup.to_dict()} == setup.to_dict()
+    assert hello["actions"] == [*setup.game.actions]
+    assert [(feature["name"], feature["shape"]) for feature in hello["layout"]] == [
+        (feature.name, [*feature.shape]) for feature in setup.layout
+    ]
+    assert hello["fingerprint"] == setup.layout.fingerprint
+    assert hello["seconds"] == {"start": 10.0, "decision": 5.0, "round": 60.0}
+    assert len(hello["rules_text"]) > 50
+
+
+def test_an_answer_is_read_by_decision() -> None:
+    assert read(ACTIONS, actions=[3, 0]) == [Choice(3), Choice(0)]
+    assert read(ACTIONS, actions=[1, 0], values=[1, None], comments=[None, "é" * 500]) == [
+        Choice(1, None, 1, None),
+        Choice(0, None, None, "é" * 500),
+    ]
+    rows = [[0.25, 0.75], [1]]
+    assert read(PROBABILITIES, probabilities=rows) == [Choice(-1, rows[0]), Choice(-1, rows[1])]
+    assert [choice.probabilities for choice in read(ACTIONS, type=PROBABILITIES, probabilities=rows)] == rows
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [1.0],
+        [0.5, 0.25, 0.25],
+        [0.5, 0.5001],
+        [1.5, -0.5],
+        [float("nan"), 1.0],
+        [float("inf"), 0.0],
+        ["1", 0.0],
+        [True, False],
+        1,
+        None,
+    ],
+)
+def test_a_row_that_is_no_distribution_is_refused(row: Any) -> None:
+    with pytest.raises(BotFault, match="Expected 2 probabilities, one for each legal action, with the sum 1, not") as fault:
+        read(PROBABILITIES, probabilities=[row, [1.0]])
+    assert fault.value.kind == Fault.INVALID
+
+
+def test_a_sum_may_be_off_by_rounding() -> None:
+    assert read(PROBABILITIES, probabilities=[[0.5, 0.5 + 5e-7], [1]])[0].probabilities == [0.5, 0.5 + 5e-7]
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"type": ACTIONS, "actions": [1, 0]}, "an answer of the type 'probabilities', not 'actions'"),
+        ({"probabilities": [[0.5, 0.5]]}, "a list of 2 items, one for each decision, and it has 1 items"),
+        ({"probabilities": [[0.5, 0.5], [1]], "values": [1]}, "'values' to be a list of 2 items"),
+        ({"probabilities": [[0.5, 0.5], [1]], "values": [1, "2"]}, "'values' to be finite numbers or null"),
+        ({"probabilities": [[0.5, 0.5], [1]], "values": [1, 1e999]}, "'values' to be finite numbers or null"),
+        ({"probabilities": [[0.5, 0.5], [1]], "comments": [1, None]}, "'comments' to be texts"),
+        ({"probabilities": [[0.5, 0.5], [1]], "comments": "x"}, "'comments' to be a list"),
+    ],
+)
+def test_other_answers_are_refused_in_a_sentence(message: dict[str, Any], said: str) -> None:
+    with pytest.raises(BotFault, match=said):
+        read(PROBABILITIES, **message)
+
+
+def test_an_empty_list_answers_no_decision() -> None:
+    with pytest.raises(BotFault, match="it has 0 items"):
+        read(ACTIONS, actions=[])

@@ -1,0 +1,61 @@
+"""``nainjaune bot``: what it prints of real programs and servers, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+
+import pytest
+
+from tests.agents.bots.servers import HERE, server
+from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.support.source import ROOT
+
+
+def command(mistake: str) -> str:
+    return shlex.join([sys.executable, "-S", str(HERE / "broken_bot.py"), mistake, json.dumps({"deterministic": True})])
+
+
+@pytest.mark.parametrize("prefix", ["", "exec:"])
+def test_a_right_bot_passes(prefix: str, capfd: Capture) -> None:
+    status, out, err = nainjaune(capfd, "bot check --preset classic --players 5", prefix + command("none"))
+    lines = out.splitlines()
+    assert (status, err) == (0, "")
+    assert all(line.startswith("ok     ") for line in lines[:-1])
+    assert lines[0].startswith("ok     hello           broken; wants nothing more; batch 1; deterministic; ready in ")
+    assert lines[-1] == f"All {len(lines) - 1} checks passed."
+
+
+def test_what_is_wrong_is_a_line_with_the_end_of_the_log(capfd: Capture) -> None:
+    status, out, _ = nainjaune(capfd, "bot check", command("types"))
+    lines = out.splitlines()
+    (wrong,) = [number for number, line in enumerate(lines) if line.startswith("WRONG")]
+    assert status == 1
+    assert lines[wrong].startswith("WRONG  unknown type    It was sent a message of an unknown type.")
+    assert "       its log: ValueError: what is x_check?" in lines
+    assert lines[-1] == f"1 of {sum(not line.startswith(' ') for line in lines) - 1} checks found something wrong."
+
+
+def test_addresses_are_bots(capfd: Capture) -> None:
+    with server(ROOT / "examples" / "bots" / "http_bot.py", "0") as port:
+        status, out, _ = nainjaune(capfd, f"bot check http://127.0.0.1:{port} --preset lamps")
+        assert (status, out.splitlines()[-1]) == (0, "All 10 checks passed.")
+    status, out, _ = nainjaune(capfd, f"bot check http://127.0.0.1:{port}")
+    assert (status, out.splitlines()[-1]) == (1, "1 of 1 checks found something wrong.")
+    assert "Connection refused" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("bot", "required: COMMAND"),
+        ("bot check", "required: BOT"),
+        ("bot check no_such_bot", "There is no program 'no_such_bot'"),
+        ("bot check README.md", "There is no program 'README.md'"),
+        ("bot check http://", "The address of a bot is like"),
+        ("bot check cat --preset clasic", "Unknown preset 'clasic'"),
+    ],
+)
+def test_a_mistake_is_a_sentence(words: str, says: str, capfd: Capture) -> None:
+    refused(capfd, words, says)
