@@ -54,7 +54,8 @@ def program(source: str, folder: Path) -> str:
 def numbers(setup: Setup, agent: Any) -> str:
     """All results of a tournament against `closer`, without the agent's name."""
     result = tournament(setup, [agent, named_agents("nain_jaune")["closer"]], deals=20, seed=3).to_dict()
-    result.pop("milliseconds_a_decision", None)
+    for key in ("milliseconds_a_decision", "bots"):  # times, and how bots fared
+        result.pop(key, None)
     return json.dumps(result).replace(json.dumps(agent.name), '"it"')
 
 
