@@ -168,14 +168,14 @@ def _found(name: str, source: str) -> Path:
             if error.name is None or not f"{source}.".startswith(f"{error.name}."):
                 raise  # of a library that a package imports
             spec = None
-    if spec is None:
+    if spec is None or spec.origin is None:  # any folder of the working directory would be a package without a file
         _, _, symbol = name.rpartition(":")
         run = "" if "." in source else f", and no run or checkpoint at {quoted(symbol)}"
         raise AgentError(
             f"There is no agent {quoted(name)}: no Python module {quoted(source)} in the working directory or among what is "
             f"installed{run}."
         )
-    if spec.origin is None or not os.path.exists(spec.origin):
+    if not os.path.exists(spec.origin):
         raise AgentError(f"{quoted(name)}: the module {quoted(source)} is no file, so it has no player.")
     return Path(spec.origin)
 
