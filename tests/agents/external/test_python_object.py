@@ -179,6 +179,12 @@ def test_a_file_is_run_once(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     for name in ("once.py:f", "once.py:g", "./once.py:f"):
         load_agent(name, SETUP)
     assert capsys.readouterr().out == "ran\n"
+    Path("beside.py").write_text("print('beside')\n", encoding="utf-8")
+    Path("once.py").write_text("import beside\ndef f(o, m): return int(m.argmax())\n", encoding="utf-8")
+    load_agent("once.py:f", SETUP)
+    Path("beside.py").write_text("print('beside it')\n", encoding="utf-8")
+    load_agent("once.py:f", SETUP)
+    assert capsys.readouterr().out == "beside\nbeside it\n"
     player = load_agent("bots/bot.py:Player", SETUP)
     assert pickle.loads(pickle.dumps(player)) == player
 
