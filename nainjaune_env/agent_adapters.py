@@ -76,8 +76,19 @@ class ModelAgent:
         self._takes_masks = "action_masks" in inspect.signature(model.predict).parameters
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[Any]:
-        """Returns the model's actions."""
-        return np.asarray(self.model.predict(decisions.observation, deterministic=True, **self.masks(decisions.mask))[0])
+        """Returns the model's actions; raises :class:`AgentError` where it returns none."""
+        return self.actions(decisions.observation, decisions.mask)
+
+    def actions(self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[Any]:
+        """Returns the actions for observations ``(K, size)`` and masks ``(K, A)``; raises as :meth:`act`."""
+        answer = self.model.predict(observation, deterministic=True, **self.masks(mask))
+        actions = np.asarray(answer[0]) if isinstance(answer, tuple) and answer else None
+        if actions is None or actions.shape != (len(observation),) or actions.dtype.kind not in "iu":
+            raise AgentError(
+                f"The model {self.name!r} was asked for {len(observation)} actions, whole numbers, and its state, a tuple, and "
+                f"gave {quoted(answer)}."
+            )
+        return actions
 
     def masks(self, mask: NDArray[np.bool_] | None) -> dict[str, Any]:
         """Returns ``mask`` as the keyword of ``predict``, where it takes it."""
@@ -213,11 +224,14 @@ def as_agent(player: object, setup: Setup, name: str | None = None, *, batched: 
     if isinstance(player, Model):
         model = ModelAgent(player, name)
         if _binds(player.predict, None, deterministic=True, **model.masks(None)):
+            _try_out("model", model.name, player, setup, model.actions)
             return model
     if isinstance(player, Model) and not _is_module(player):
         raise AgentError(f"A model as a player has predict(observation, deterministic=…), unlike that of {quoted(player)}.")
     if _is_module(player):
-        return _checked_module(TorchAgent(player, len(setup.game.actions), name), setup)
+        module = TorchAgent(player, len(setup.game.actions), name)
+        _try_out("module", module.name, player, setup, lambda observation, _: module.logits(observation))
+        return module
     if callable(player):
         if not _binds(player, None, None):
             raise AgentError(f"A function as a player takes the observation and the mask, and {_title(player)} takes others.")
@@ -301,20 +315,19 @@ def _made(factory: Any, setup: Setup) -> object:
     return factory(setup) if required else factory()
 
 
-def _checked_module(agent: TorchAgent, setup: Setup) -> TorchAgent:
-    """Returns ``agent``; raises :class:`AgentError` where its output at a few positions is none."""
-    observation, _, _ = positions(setup)
-    with kept_generators(agent.module):
+def _try_out(kind: str, name: str, player: object, setup: Setup, ask: Choose) -> None:
+    """Raises :class:`AgentError` where a model or a module does not answer at a few positions as it should."""
+    observation, mask, _ = positions(setup)
+    with kept_generators(player):
         try:
-            agent.logits(observation)
+            ask(observation, mask)
         except AgentError:
             raise
-        except Exception as error:
+        except Exception as error:  # of another library
             raise AgentError(
-                f"The module {agent.name!r} was tried with observations, a tensor of shape {observation.shape}, and raised "
+                f"The {kind} {name!r} was tried with observations of shape {observation.shape}, and raised "
                 f"{quoted(f'{type(error).__name__}: {error}')}."
             ) from error
-    return agent
 
 
 def positions(setup: Setup) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.int64]]:

@@ -72,6 +72,20 @@ class LikeSB3:
         return action_masks.argmax(axis=1), None
 
 
+class SAC:
+    """A model of other actions."""
+
+    def predict(self, observation: Any, *, deterministic: bool) -> Any:
+        return np.zeros((len(observation), 2)), None
+
+
+class Wrong:
+    """A model of other observations."""
+
+    def predict(self, observation: Any, *, deterministic: bool) -> Any:
+        raise ValueError("Unexpected shape")
+
+
 class Net(torch.nn.Module):
     """Prefers low actions, the more the larger ``scale`` is; what drops out is drawn at random."""
 
@@ -185,10 +199,15 @@ def test_functions_are_tried_at_different_real_positions(game: str) -> None:
         (lambda: lambda: 5, r"'<lambda>' made <function .*, and a player is the name of an agent"),
         (type("Needs", (First,), {"__init__": lambda self, one, two: None}), "takes the setup or nothing, and 'Needs' needs "),
         (type("Odd", (), {"predict": lambda self, x: x})(), r"A model as a player has predict\(observation, deterministic=…\)"),
-        (torch.nn.Linear(3, 24), r"'Linear' was tried with observations, a tensor of shape \(3, 102\), and raised 'RuntimeError"),
+        (torch.nn.Linear(3, 24), r"'Linear' was tried with observations of shape \(3, 102\), and raised 'RuntimeError"),
         (torch.nn.Linear(102, 23), r"'Linear' was asked for logits, a tensor of shape \(3, 24\), and gave shape \(3, 23\)\."),
         (type("Nameless", (First,), {"name": 5})(), r"The name of an agent is a text, not 5\."),
         (type("Fixed", (First,), {"name": property(lambda self: 5)})(), r"The name of an agent is a text, not 5\."),
+        (SAC(), r"The model 'SAC' was asked for 3 actions, whole numbers, and its state, a tuple, and gave \(array\("),
+        (
+            Wrong(),
+            r"The model 'Wrong' was tried with observations of shape \(3, 102\), and raised 'ValueError: Unexp",
+        ),
         ("lowset", "Did you mean 'lowest'"),
         (None, "or a torch module, not None"),
         (torch.nn.Linear, r"takes the setup or nothing, and 'Linear' needs in_features, out_features\."),

@@ -29,7 +29,7 @@ from nainjaune_env.core.spec import Setup
 
 _LOCK = threading.RLock()
 _MODULES: dict[tuple[Path, str], ModuleType] = {}
-"""What files have defined, by path and SHA-256: a file is run once, and again when it has changed."""
+"""What files have defined, by path and SHA-256: a file is run once, and again when it or what it imports has changed."""
 _FOLDERS: list[str] = []
 """The folders of these files."""
 _FILES: set[str] = set()
@@ -113,21 +113,25 @@ def _existing(name: str, source: str) -> Path:
 def _of_file(name: str, source: str) -> tuple[ModuleType, str]:
     """Returns what a file defines, and its folder."""
     path = _existing(name, source)
-    content = path.read_bytes()
-    key = path, hashlib.sha256(content).hexdigest()
-    folder = str(path.parent)
+    sources, folder = files(name), str(path.parent)
+    content = [source.read_bytes() for source in sources]
+    key = path, hashlib.sha256(b"\0".join(content)).hexdigest()
     if key in _MODULES:
         return _MODULES[key], folder
     _set_aside(path.parent)
+    if any(known == path for known, _ in _MODULES):  # what it imports from its folder may have changed too
+        helpers = {*map(str, sources[1:])}
+        for helper in [one for one, each in sys.modules.items() if getattr(each, "__file__", None) in helpers]:
+            del sys.modules[helper]
     spec = importlib.util.spec_from_file_location(f"{path.stem}_{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}", path)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     _FOLDERS.append(folder)
-    _FILES.update(map(str, files(name)))
+    _FILES.update(map(str, sources))
     sys.modules[module.__name__] = module  # where pickle and dataclasses look for it
     try:
         with _first_on_path(folder):
-            exec(compile(content, str(path), "exec"), module.__dict__)  # not by the loader: it would leave a cache in the folder
+            exec(compile(content[0], str(path), "exec"), module.__dict__)  # not by the loader, which leaves a cache
     except BaseException:
         del sys.modules[module.__name__]
         raise
@@ -168,14 +172,14 @@ def _found(name: str, source: str) -> Path:
             if error.name is None or not f"{source}.".startswith(f"{error.name}."):
                 raise  # of a library that a package imports
             spec = None
-    if spec is None:
+    if spec is None or spec.origin is None:  # any folder of the working directory would be a package without a file
         _, _, symbol = name.rpartition(":")
         run = "" if "." in source else f", and no run or checkpoint at {quoted(symbol)}"
         raise AgentError(
             f"There is no agent {quoted(name)}: no Python module {quoted(source)} in the working directory or among what is "
             f"installed{run}."
         )
-    if spec.origin is None or not os.path.exists(spec.origin):
+    if not os.path.exists(spec.origin):
         raise AgentError(f"{quoted(name)}: the module {quoted(source)} is no file, so it has no player.")
     return Path(spec.origin)
 

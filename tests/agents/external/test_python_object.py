@@ -120,6 +120,7 @@ def test_modifiers_and_suffixes_follow_the_name(here: Path) -> None:
         ("bots/bot.py:f@sample", r"'bots/bot\.py:f@sample': @sample draws from an agent's probabilities, and .* has none\."),
         ("bots/bot.py:f@transfer", r"@transfer is for a run or a checkpoint, and 'bots/bot\.py:f' is none\."),
         ("bots/bot.py:f@search=2@sample", "@sample stands before modifiers"),
+        ("bots:f", r"There is no agent 'bots:f': no Python module 'bots' in .*, and no run or checkpoint at 'f'\.$"),
         ("sys:path", r"'sys:path': the module 'sys' is no file, so it has no player\."),
     ],
 )
@@ -178,6 +179,12 @@ def test_a_file_is_run_once(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     for name in ("once.py:f", "once.py:g", "./once.py:f"):
         load_agent(name, SETUP)
     assert capsys.readouterr().out == "ran\n"
+    Path("beside.py").write_text("print('beside')\n", encoding="utf-8")
+    Path("once.py").write_text("import beside\ndef f(o, m): return int(m.argmax())\n", encoding="utf-8")
+    load_agent("once.py:f", SETUP)
+    Path("beside.py").write_text("print('beside it')\n", encoding="utf-8")
+    load_agent("once.py:f", SETUP)
+    assert capsys.readouterr().out == "beside\nbeside it\n"
     player = load_agent("bots/bot.py:Player", SETUP)
     assert pickle.loads(pickle.dumps(player)) == player
 
