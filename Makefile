@@ -9,6 +9,8 @@ RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
 NOTEBOOK ?=
 EXTRAS ?= all,dev,docs
+# what `make ladder` verifies
+ENTRIES ?= $(shell git diff --name-only --diff-filter=d origin/main...HEAD -- 'examples/ladder/entries/*.toml')
 # what `make quick` and `make lowest` test
 QUICK ?= tests/core tests/compiler tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
 BIN := $(VENV)/bin
@@ -19,7 +21,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve ladder notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -168,6 +170,13 @@ docs: $(STAMP)  ## write the generated pages and build the docs site into build/
 
 docs-serve: $(STAMP)  ## serve the docs site and rebuild it at each change
 	$(MKDOCS) serve $(SITE)
+
+# each entry that the pull request adds or changes; bubblewrap is there for programs of strangers
+ladder: $(STAMP)  ## verify the entries of examples/ladder that differ from the branch main (ENTRIES=files): play, verify, play again
+	command -v bwrap > /dev/null || sudo apt-get install --yes --quiet bubblewrap
+	set -e; for entry in $(ENTRIES); do \
+	  $(BIN)/nainjaune ladder examples/ladder --check $$entry --build --sandbox; \
+	done
 
 notebooks: $(STAMP)  ## run the notebooks and keep their figures; a stopped run continues (NOTEBOOK=part of a name)
 	$(BIN)/python notebooks/regenerate.py $(NOTEBOOK)

@@ -80,7 +80,7 @@ class PlayerEdge:
             }
             lines.append(f"{who[stronger(stats)]}: the advantage, half the difference, is {mean_of_deals(stats)}.")
         lines.append(f"95 % interval; {heading(self.setup, plan.deals, 'deals', plan.task, plan.seed)}.")
-        return [*lines, *self.result.notes]
+        return [*lines, *self.result.notes, *self.result.bots.lines()]
 
     def __str__(self) -> str:
         return "\n".join(self._sentences())

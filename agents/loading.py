@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -131,11 +132,25 @@ def _checked_name(name: str) -> tuple[str, set[str]]:
 
 
 def _run_at(name: str, game: str) -> Path | None:
-    """Returns the path of the run called ``name``; None if it does not exist or the name is that of another agent."""
+    """Returns the path of the run called ``name``; None if it does not exist or the name is that of another agent.
+
+    Raises :class:`AgentError` for a file whose players have other names.
+    """
     path = run_named(name)[1]
     text = base_name(name)
-    is_run = not is_zoo_name(name) and not is_external(text) and text not in named_agents(game) and exists(path)
-    return path if is_run else None
+    if is_zoo_name(name) or is_external(text) or text in named_agents(game) or not exists(path):
+        return None
+    if named := _name_in_file(path):
+        raise AgentError(f"{quoted(str(path))} is no run or checkpoint: a player in such a file is named {named!r}.")
+    return path
+
+
+def _name_in_file(path: Path) -> str | None:
+    """Returns how a player in a file is named that is no checkpoint, by the form of the file alone; None for any other path."""
+    if not path.is_file() or path.suffix == ".safetensors":
+        return None
+    by_suffix = {".py": f"{path}:make_agent", ".zip": f"sb3:{path}", ".onnx": f"onnx:{path}"}
+    return by_suffix.get(path.suffix, f"exec:{os.path.join(os.curdir, path)}" if os.access(path, os.X_OK) else None)
 
 
 def external_players(name: str) -> list[str]:

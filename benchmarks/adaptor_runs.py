@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -112,8 +113,11 @@ def parallel(case: dict[str, Any]) -> Run:
     return run
 
 
-def open_spiel_states(name: str) -> Run:
-    """States of an OpenSpiel game: legal actions, a choice, the action; chance moves are made and not counted."""
+def open_spiel_states(name: str, *, tensors: bool = False) -> Run:
+    """States of an OpenSpiel game: legal actions, a choice, the action; chance moves are made and not counted.
+
+    With ``tensors`` each decision also reads what the player observes.
+    """
     import pyspiel
 
     game = pyspiel.load_game(name)
@@ -129,6 +133,8 @@ def open_spiel_states(name: str) -> Run:
             elif state.is_chance_node():
                 state.apply_action(choose(state.legal_actions()))
             else:
+                if tensors:
+                    state.observation_tensor()
                 state.apply_action(choose(state.legal_actions()))
                 made += 1
         return made
@@ -136,18 +142,18 @@ def open_spiel_states(name: str) -> Run:
     return run
 
 
-def open_spiel(case: dict[str, Any]) -> Run:
+def open_spiel(case: dict[str, Any], *, tensors: bool = False) -> Run:
     """Our OpenSpiel state, dealt card by card."""
     import nainjaune_env.envs.open_spiel  # noqa: F401  (it registers the game)
 
-    return open_spiel_states(f"python_nain_jaune(preset={case['preset']},players={case['players']})")
+    return open_spiel_states(f"python_nain_jaune(preset={case['preset']},players={case['players']})", tensors=tensors)
 
 
-def kuhn_poker(case: dict[str, Any]) -> Run:
+def kuhn_poker(case: dict[str, Any], *, tensors: bool = False) -> Run:
     """OpenSpiel's game in Python."""
     import open_spiel.python.games  # noqa: F401  (it registers the game)
 
-    return open_spiel_states("python_kuhn_poker")
+    return open_spiel_states("python_kuhn_poker", tensors=tensors)
 
 
 def liars_poker(case: dict[str, Any]) -> Run:
@@ -171,7 +177,9 @@ MAKERS: dict[str, Callable[[dict[str, Any]], Run]] = {
     "PettingZoo AEC, `last` and `step`": in_turns,
     "PettingZoo parallel": parallel,
     "OpenSpiel state": open_spiel,
+    "OpenSpiel state, `observation_tensor`": partial(open_spiel, tensors=True),
     "OpenSpiel's own `python_kuhn_poker`": kuhn_poker,
+    "OpenSpiel's own `python_kuhn_poker`, `observation_tensor`": partial(kuhn_poker, tensors=True),
     "OpenSpiel's own `python_liars_poker`": liars_poker,
 }
 """Name -> what makes the runner."""

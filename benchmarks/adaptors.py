@@ -24,9 +24,16 @@ from adaptor_runs import BATCH
 from figures import Spread, in_words
 from speed import PEERS_PYTHON, Workers, rates_in_turn
 
+NETWORK = "zoo:strong"
+"""Opponents outside compiled loops: a network, three layers of 512 units under these rules."""
 LEDUC = "PettingZoo's own `leduc_holdem_v4`"
 PUFFERLIB = "PufferLib `SeatPufferEnv`"
 PUFFERLIB_PYTHON = figures.ROOT / ".venv-pufferlib" / "bin" / "python"
+SIDES = {
+    "`gymnasium.make_vec`": ("random", "tally", "self"),
+    "Stable-Baselines3 `SeatVecEnv`": ("tally", NETWORK, "self"),
+}
+"""The opponents beside which a vector environment is timed, where they are others than :func:`cases` has."""
 RULES = {"preset": "djeco", "players": 4}
 LIGHT = {"seconds": 0.01, "repeats": 1}
 
@@ -39,7 +46,7 @@ def cases(pufferlib: bool = False) -> list[dict[str, Any]]:
     timed_cases.append({"library": "peers", "name": "leduc", "tables": 1})
     for name in vectors:
         for tables in (64, 1024):
-            sides = ("random", "tally", "self") if name == names[1] else ("tally", "self")
+            sides = SIDES.get(name, ("tally", "self"))
             timed_cases += [{"library": "adaptor_runs", "name": name, "tables": tables, "opponents": side} for side in sides]
     if pufferlib:
         case = {"library": "pufferlib_runs", "name": PUFFERLIB, "opponents": "tally"}

@@ -50,15 +50,12 @@ class BotAgent:
         """The sentence of the last fault."""
         self.questions = 0
         """Decisions that the bot was asked, which are less than it was to make where answers were kept."""
-        self.values: list[float | None] = []
-        """What the bot expects, for each decision of the last :meth:`act`, where it said so."""
-        self.comments: list[str | None] = []
-        """What it said to each decision of the last :meth:`act`, if anything."""
         self.needs_history = PLIES in self.ready.wants
         self._rows = Rows(setup, self.ready.wants)
         self._connect = connect
         self._settings = settings
         self._lock = threading.Lock()
+        self._last = threading.local()
         self._session: BotSession | None = session
         self._process = os.getpid()
         self._all_faults = 0
@@ -75,14 +72,23 @@ class BotAgent:
         """
         seeds = None if self.ready.deterministic else (rng.random(len(decisions.index)) * SEEDS).astype(np.int64)
         choices = self._choices(ACTIONS, decisions, seeds)
-        self.values = [choice.value for choice in choices]
-        self.comments = [choice.comment for choice in choices]
+        self._last.choices = choices
         actions = np.array([choice.action for choice in choices], np.int64)
         if actions.min(initial=0) < 0:
             with np.errstate(divide="ignore"):
                 logits = np.log(self._table(choices, decisions)).astype(np.float32)
             actions = sample(logits, decisions.legal, rng)[0]
         return actions
+
+    @property
+    def values(self) -> list[float | None]:
+        """What the bot expects to win, for each decision of the last :meth:`act` of this thread, where it said so."""
+        return [choice.value for choice in getattr(self._last, "choices", ())]
+
+    @property
+    def comments(self) -> list[str | None]:
+        """What the bot said to each decision of the last :meth:`act` of this thread, if anything."""
+        return [choice.comment for choice in getattr(self._last, "choices", ())]
 
     def close(self) -> None:
         """Ends the bot; it is started again when it is asked."""
@@ -235,7 +241,10 @@ def bot_agent(name: str, setup: Setup, connect: Callable[[], Connection], settin
 
     Raises :class:`AgentError` if it cannot be started, refuses, does not answer as it must, or wants what the game has not.
     """
-    session = BotSession(connect(), setup)
+    try:
+        session = BotSession(connect(), setup)
+    except (BotFault, AgentError) as error:
+        raise AgentError(f"The bot {quoted(name)} cannot be started. {error}") from None
     try:
         session.greet(settings)
         kind = DistributionBot if session.ready.distribution else BotAgent

@@ -27,10 +27,12 @@ from .faults import Fault
 from .messages import ACTIONS, PLIES, PROBABILITIES, Choice, Ready
 from .players import connector, load
 from .process import arguments
-from .settings import BotSettings
+from .settings import bot_settings
 
 MANY = 4096
 """The most decisions in a turn of the check."""
+FEW = 16
+"""Decisions in a turn that is stopped: it fits into a pipe."""
 SPEED_TURNS = 3
 MATCH_SECONDS = 20.0
 """How long a match goes on at most."""
@@ -66,13 +68,13 @@ class _Problem(Exception):
     """What is wrong, in sentences."""
 
 
-def check_bot(name: str, setup: Setup, settings: BotSettings) -> Iterator[Finding]:
-    """Yields what is found of the bot called ``name`` at tables with ``setup``, check by check.
+def check_bot(name: str, setup: Setup) -> Iterator[Finding]:
+    """Yields what is found of the bot called ``name`` at tables with ``setup``, check by check, with the clocks of this process.
 
     If it does not start, no other check follows. Raises :class:`~nainjaune_env.core.errors.AgentError` where there is no such
     program or address.
     """
-    check = _Check(name, setup, settings)
+    check = _Check(name, setup)
     try:
         first = check.run("hello", check.start)
         yield first
@@ -84,9 +86,9 @@ def check_bot(name: str, setup: Setup, settings: BotSettings) -> Iterator[Findin
 
 
 class _Check:
-    def __init__(self, name: str, setup: Setup, settings: BotSettings) -> None:
-        self._name, self._setup, self._settings = name, setup, settings
-        self._connect = connector(name, settings)
+    def __init__(self, name: str, setup: Setup) -> None:
+        self._name, self._setup, self._settings = name, setup, bot_settings()
+        self._connect = connector(name, self._settings)
         self._is_program = name.startswith("exec:")
         self._is_session = not name.startswith("http")
         self._connection: Connection | None = None
@@ -119,7 +121,12 @@ class _Check:
         self._connection = self._connect()
         answer = self._put(message, more.get("id", 0), self._settings.start_seconds)
         self._start_seconds = time.perf_counter() - began
-        return messages.read_ready(answer)
+        try:
+            return messages.read_ready(answer)
+        except BotFault as fault:
+            if answer["type"] != "refuse":
+                raise
+            raise _Problem(f"{fault} Check it at tables that it plays: --game, --preset, --players, --set.") from None
 
     def _put(self, message: bytes, number: int, seconds: float | None, *, late: tuple[int, ...] = ()) -> dict[str, Any]:
         """Returns the answer to the question ``number``; before it may come answers to ``late`` ones."""
@@ -256,7 +263,7 @@ class _Check:
             self._open()
         assert self._connection is not None
         try:
-            self._connection.tell(self._turn(self._decisions))
+            self._connection.tell(self._turn(self._decisions.taken(slice(0, FEW))))
             stopped = self._number
             self._connection.tell(messages.stop(stopped))
             self._ask(self._one, late=(stopped,))

@@ -136,7 +136,9 @@ def stop(number: int) -> bytes:
 def read(line: bytes) -> dict[str, Any]:
     """Returns a message of a bot; raises :class:`BotFault` unless it is an object with a ``type``."""
     try:
-        message = json.loads(line)
+        message = json.loads(line.decode())
+        if b"\\u" in line:
+            dumps(message)  # half of a surrogate pair cannot be written again
     except (ValueError, RecursionError):
         raise _invalid(f"Expected a line of JSON, not {quoted(line.decode(errors='replace'))}.") from None
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):

@@ -14,8 +14,9 @@ import threading
 import time
 import weakref
 from pathlib import Path
+from typing import Any
 
-from nainjaune_env.core.errors import AgentError, quoted
+from nainjaune_env.core.errors import AgentError, as_sentence, quoted
 
 from . import supervisor
 from .connection import MAX_LINE, MAX_UNASKED, QUIT, BotFault
@@ -64,17 +65,20 @@ class ProcessConnection:
             raise AgentError("Programs as bots need Linux or macOS; elsewhere a bot can be a server: ws://host:port.")
         words = arguments(command)
         run = sandboxed(words) if sandbox else words
-        (program_in, self._stdin), (self._stdout, program_out), (self._stderr, program_err) = os.pipe(), os.pipe(), os.pipe()
         ours, its = socket.socketpair()
         script = [sys.executable, "-I", "-S", supervisor.__file__, str(its.fileno()), str(os.getpid()), *run]
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         try:
-            process = subprocess.Popen(
-                script, stdin=program_in, stdout=program_out, stderr=program_err, pass_fds=[its.fileno()], start_new_session=True
-            )
+            process = subprocess.Popen(script, bufsize=0, pass_fds=[its.fileno()], start_new_session=True, **pipes)
+        except OSError as error:
+            ours.close()
+            raise AgentError(f"{quoted(words[0])} cannot be started: {as_sentence(error)}") from None
         finally:
-            for end in (program_in, program_out, program_err):
-                os.close(end)
             its.close()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr))
         for end in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(end, False)
             _enlarge(end)
@@ -90,7 +94,7 @@ class ProcessConnection:
             self._writes.register(end, select.POLLIN)
         self._writes.register(self._stdin, select.POLLOUT)
         self._log_ended = False
-        self._closing = _Closing(process, ours, (self._stdin, self._stdout, self._stderr))
+        self._closing = _Closing(process, ours)
         self._finalizer = weakref.finalize(self, self._closing)
 
     def ask(self, message: bytes, seconds: float | None) -> bytes:
@@ -204,9 +208,11 @@ class ProcessConnection:
             word, _, number = self._socket.recv(64).decode().partition(" ")
         except OSError:
             word, number = "", ""
-        until = time.monotonic() + 1.0
-        while word and not self._log_ended and time.monotonic() < until:  # all that could write has ended
-            self._read_log()
+        until, last_words = time.monotonic() + 1.0, select.poll()
+        last_words.register(self._stderr, select.POLLIN)
+        while word and not self._log_ended and (left := until - time.monotonic()) > 0:  # all that can write is being ended
+            if last_words.poll(left * 1000):
+                self._read_log()
         if word == "start":
             return self._fault(Fault.EXIT, f"{quoted(self._command)} cannot be started: {os.strerror(int(number))}.")
         if word == "exit" and number.lstrip("-").isdecimal():
@@ -218,13 +224,12 @@ class ProcessConnection:
 class _Closing:
     """Ends a program; apart from the connection, so that a connection that nobody holds any more is closed."""
 
-    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, pipes: tuple[int, ...]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
         self.at_once = False
         """Whether the program has no time to end by itself."""
         self.done = False
         self._process = process
         self._control = control
-        self._pipes = pipes
         self._owner = os.getpid()
         self._lock = threading.Lock()
 
@@ -233,15 +238,16 @@ class _Closing:
             if self.done:
                 return
             self.done = True
+        pipes = [pipe for pipe in (self._process.stdin, self._process.stdout, self._process.stderr) if pipe is not None]
         ours = os.getpid() == self._owner  # a process that was forked from ours has copies, and leaves the program alone
         if ours and not self.at_once:
             with contextlib.suppress(OSError):
-                os.write(self._pipes[0], QUIT + b"\n")
+                os.write(pipes[0].fileno(), QUIT + b"\n")
         if ours:
             with contextlib.suppress(OSError):
                 self._control.sendall(supervisor.KILL if self.at_once else supervisor.QUIT)
-        for pipe in self._pipes:
-            os.close(pipe)
+        for pipe in pipes:
+            pipe.close()
         if ours:
             self._control.settimeout(supervisor.GRACE + supervisor.GIVE_UP + 1.0)
             with contextlib.suppress(OSError):

@@ -108,9 +108,10 @@ def supervise(host: socket.socket, host_process: int, command: list[str]) -> Non
             said, since = (host.recv(1) if host.fileno() in ready else b"") or QUIT, time.monotonic()
         done, code = os.waitpid(child, os.WNOHANG)
         status = os.waitstatus_to_exitcode(code) if done else None
+    if status is not None:
+        with contextlib.suppress(OSError):
+            host.sendall(f"start {error}".encode() if error else f"exit {status}".encode())
     end_all(child)
-    with contextlib.suppress(OSError):
-        host.sendall(f"start {error}".encode() if error else f"exit {status}".encode())
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NAME = "bot"
 HELP = "check a bot: a program of yours that plays"
+LOG_LINES = 10
 WRONG = 1
 """The exit status if something is wrong with the bot."""
 
@@ -43,12 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..bots.check import check_bot
     from ..bots.players import SERVERS
-    from ..bots.settings import bot_settings
 
     is_name = args.bot.partition(":")[0] in (*SERVERS, "exec")
     name = args.bot if is_name else f"exec:{args.bot}"
     findings = []
-    for finding in check_bot(name, settle_setup(args, []), bot_settings()):
+    for finding in check_bot(name, settle_setup(args, [])):
         _print(finding)
         findings.append(finding)
     wrong = sum(finding.problem is not None for finding in findings)
@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(finding: Finding) -> None:
-    word, said = ("ok", finding.note) if finding.problem is None else ("WRONG", finding.problem)
+    word, text = ("ok", finding.note) if finding.problem is None else ("WRONG", finding.problem)
+    said, *more = [*text.splitlines(), *(f"its log: {line}" for line in finding.log.splitlines()[-LOG_LINES:])] or [""]
     print(printable(f"{word:7}{finding.what:16}{said}").rstrip(), flush=True)
-    for line in finding.log.splitlines()[-10:]:
-        print(printable(f"       its log: {line}"), flush=True)
+    for line in more:
+        print(printable(f"       {line}"), flush=True)

@@ -55,7 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--days", type=number(0, 36500), default=DAYS, help="remove tables older than this number of days (default: %(default)g)"
     )
     parser.add_argument(
-        "--agents", nargs="+", default=[], metavar="AGENT", help="agents that may be seated too, such as runs and bots"
+        "--agents",
+        nargs="+",
+        default=[],
+        metavar="AGENT",
+        help="agents that may be seated besides those of the package: runs, bots",
     )
     parser.add_argument(
         "--new-link", action="store_true", help="print a new link that makes tables; all earlier ones are valid no longer"

@@ -112,15 +112,14 @@ class OnnxAgent(PolicyAgent):
         if ("state" in self._inputs) != ("next_state" in self._outputs):
             raise AgentError(f"{where} has only one of the input 'state' and the output 'next_state', which belong together.")
         columns = {"observation": self._size, "mask": self._actions, "logits": self._actions}
-        for given in (
-            *self._inputs.values(),
-            *(self._outputs[name] for name in ("logits", "next_state") if name in self._outputs),
-        ):
-            types = INPUTS.get(given.name, FLOATS)
+        results = [self._outputs[name] for name in ("logits", "next_state") if name in self._outputs]
+        for given in (*self._inputs.values(), *results):
+            types, width = INPUTS.get(given.name, FLOATS), columns.get(given.name)
             if given.type not in types:
                 raise AgentError(f"{given.name!r} of {where} is a {given.type}, and not a {' or a '.join(types)}.")
-            if not fits(given.shape, columns.get(given.name), optional=given.name in columns or given.name == "next_state"):
-                expected = f"(decisions, {columns.get(given.name, 'units')})"
+            unknown_units = given.name == "state" and not isinstance((given.shape or [None])[-1], int)
+            if not fits(given.shape, width) or unknown_units or (given.name in INPUTS and not given.shape):
+                expected = f"(decisions, {'a number of units' if width is None else width})"
                 raise AgentError(f"{given.name!r} of {where} has the shape {quoted(given.shape)}, and not {expected}.")
 
 
@@ -150,17 +149,15 @@ class Trained:
     common: bool = False
 
 
-def fits(shape: list[int | str | None], columns: int | None, *, optional: bool) -> bool:
-    """Returns whether an array of such a ``shape``, whose axes may be unknown, has a row for each decision, of ``columns``.
+def fits(shape: list[int | str | None], width: int | None) -> bool:
+    """Returns whether an array of such a ``shape`` may have a row for each decision, of ``width`` numbers; None: of any.
 
-    ``columns`` None: any known number. ``optional``: the number may be unknown, and outputs may be without any shape; they are
-    known when they have been computed.
+    An axis that is no number is known when the array has been computed, and so is the shape of an output that has none.
     """
-    if optional and not shape:
-        return True
-    if len(shape) != 2 or (isinstance(shape[0], int) and shape[0] != 1):
-        return False
-    return shape[1] == columns or (isinstance(shape[1], int) and columns is None) or (optional and not isinstance(shape[1], int))
+    if len(shape) != 2:
+        return not shape
+    rows, columns = shape
+    return (rows == 1 or not isinstance(rows, int)) and (width is None or columns == width or not isinstance(columns, int))
 
 
 def load(name: str, setup: Setup) -> OnnxAgent:

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.agent_adapters import as_agent
+from nainjaune_env.agent_adapters import TorchAgent, as_agent
 from nainjaune_env.core.errors import AgentError, quoted, unknown_name_message
 from nainjaune_env.core.hooks import described
 from nainjaune_env.core.spec import Setup
@@ -54,7 +54,10 @@ def load(name: str, setup: Setup) -> Agent:
                 raise AgentError(f"{quoted(name)}: {unknown_name_message(where, part, public)}")
             player = getattr(player, part)
         with _first_on_path(folder):
-            return as_agent(player, setup, name)
+            agent = as_agent(player, setup, name)
+        if isinstance(agent, TorchAgent):
+            agent.module.eval()  # for good: threads may share it
+        return agent
 
 
 def files(name: str) -> list[Path]:

@@ -13,6 +13,9 @@ Variances change exactly (Sherman and Morrison): where the information of a pair
 r_j)²)``, grows by ``Δw``, then s² falls by ``Δw (gᵀCx)² / (1 + Δw xᵀCx)``, with the covariance C of ratings, the pair x and the
 neighbours g.
 
+In simulations of ten entries, three of them far below, this left a quarter to three quarters of the chips that round robin
+left in wrong order at equal deals (``tests/agents/ladder/test_pairings.py``).
+
 First each entry meets :data:`RIVALS` others at each of its tables, in the same order of usefulness: without more pairs than a
 tree has, nothing would tell how badly one number fits (``standings``).
 """

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.atomic_files import remove_leftovers, write_text
 from nainjaune_env.core.errors import AgentError, NainJauneError, WorkError, as_sentence, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
@@ -112,6 +112,8 @@ def play(
     """
     end = None if seconds is None else time.monotonic() + seconds
     path = results.folder / NEXT
+    for folder in (results.folder, *(results.folder / table for table in results.ladder.tables)):
+        remove_leftovers(folder)
     try:
         while True:
             wave, told_apart = _stopped_wave(results), False

@@ -119,6 +119,7 @@ class Results:
         """Writes the times, which differ from machine to machine, to a file of their own."""
         rows = {key: [calls, decisions, round(seconds, 3)] for key, (calls, decisions, seconds) in sorted(self.times.items())}
         write_text(self.folder / TIMES, json.dumps(rows, indent=1) + "\n")
+        self.times = rows
 
     def _head(self, pairing: Pairing) -> dict[str, Any]:
         of = self.identities[pairing.table]

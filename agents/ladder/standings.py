@@ -82,8 +82,8 @@ def deal_variances(played: Sequence[Played], *, wide: bool = True) -> NDArray[np
     """Returns the variance of the advantage on one deal for each pair ``(P,)``; that of its mean is this over the deals.
 
     ``wide``: inflated to the interval of ``stats.differences`` where most deals do not differ. Where fewer than ``ENOUGH``
-    differ, even none, the variance is that of :data:`UNSEEN` more, each as large as those of the pair, or of all pairs here. So
-    entries that play alike are close together, and not equal for certain.
+    differ, even none, the variance is that of :data:`UNSEEN` more, each as large as those of the pair, or of all pairs
+    here. So entries that play alike are close together, and not equal for certain.
     """
     sizes = sum(side.squares for pair in played for side in pair.advantage.sides)
     differing = sum(pair.advantage.differing for pair in played)
@@ -139,8 +139,8 @@ def fit(entries: int, played: Sequence[Played], reference: int | None = None) ->
 def _quantile(extra: NDArray[np.float64], variances: NDArray[np.float64], design: NDArray[np.float64]) -> float:
     """Returns the half-width of a 95 % interval in standard errors: Student's t where interaction is most of the variances.
 
-    It is estimated from the degrees of freedom that pairs leave beyond the ratings, f. Its share s of the variances, ``extra
-    (P,)`` of all of it, then leaves ``f / s²`` (Satterthwaite, "An approximate distribution of estimates of variance components",
+    It is estimated from the degrees of freedom that pairs leave beyond the ratings, f. Its share s of the variances, of which
+    ``extra (P,)`` is all, leaves ``f / s²`` (Satterthwaite, "An approximate distribution of estimates of variance components",
     1946).
     """
     free, share = _freedom(design), float(np.mean(extra / (variances + extra)))

@@ -32,7 +32,7 @@ class SeatOptions:
     game: str | None = None
     """The game; None: the one that has the preset."""
     opponents: Opponents = "random"
-    """An agent, the name of one, a function or a model for all other seats.
+    """A player of any kind that :func:`nainjaune_env.as_agent` takes, such as the name of an agent, for all other seats.
 
     Or a sequence with one for each, from the seat after the learner's; a :class:`~nainjaune_env.Pool` to draw them from; or
     ``"self"``, with which the learner has every seat.

@@ -66,6 +66,7 @@ def test_every_kind_of_player_on_both_sides() -> None:
     assert (alone.mean, alone.edge.field_name) == (0, "tally (the field)")
 
 
+@pytest.mark.slow
 def test_both_ways_say_who_is_stronger_and_workers_change_nothing() -> None:
     found = edge("tally", "random", deals=60, both_ways=True, workers=2, **TABLE)
     assert repr(found) == repr(edge("tally", "random", deals=60, both_ways=True, **TABLE))

@@ -76,6 +76,10 @@ def test_a_heuristic_goes_before_a_folder_of_its_name(run: str) -> None:
         ("lowest@sample", r"Unknown agent 'lowest@sample'"),
         ("zzz.safetensors", r"There is no run or checkpoint at 'zzz\.safetensors'\."),
         ("", r"There is no checkpoint at '"),
+        ("bot.py", r"'bot\.py' is no run or checkpoint: a player in such a file is named 'bot\.py:make_agent'\."),
+        ("model.zip@sample", r"'model\.zip' is no run or checkpoint: a player in such a file is named 'sb3:model\.zip'\."),
+        ("ppo:a.onnx", r"'a\.onnx' is no run or checkpoint: a player in such a file is named 'onnx:a\.onnx'\."),
+        ("./program@search=2", r"'program' is no run or checkpoint: a player in such a file is named 'exec:\./program'\."),
         ("runs", r"There is no checkpoint at 'runs"),
         ("dqn:runs/a", r"'runs/a' was trained by 'ppo', not by 'dqn'\."),
         ("lowest@remember=0.5", r"agent's name in Nain Jaune: '@remember'\..* Valid: @heed=, @search=, @adaptive=\."),
@@ -83,6 +87,8 @@ def test_a_heuristic_goes_before_a_folder_of_its_name(run: str) -> None:
 )
 @pytest.mark.usefixtures("run")
 def test_who_is_nobody(name: str, says: str) -> None:
+    for file in ("bot.py", "model.zip", "a.onnx", "program"):
+        Path(file).touch(0o755)
     with pytest.raises((AgentError, CheckpointError), match=says):
         load_agent(name, small())
 

@@ -1,4 +1,7 @@
-"""A server whose bot plays the first legal action, and a deed at every third turn: ``python faulty_server.py KIND DEED``."""
+"""A server whose bot plays the first legal action, and a deed at every third turn: ``python faulty_server.py KIND DEED [CERT]``.
+
+``CERT`` is a file with a certificate and its key, for TLS.
+"""
 
 import asyncio
 import json
@@ -50,7 +53,8 @@ class Socket(WebSocketHandler):
 
 async def main():
     (sock, *_) = bind_sockets(0, "127.0.0.1")
-    HTTPServer(Application([("/", Page if sys.argv[1] == "http" else Socket)])).add_sockets([sock])
+    tls = {"certfile": sys.argv[3], "keyfile": sys.argv[3]} if len(sys.argv) > 3 else None
+    HTTPServer(Application([("/", Page if sys.argv[1] == "http" else Socket)]), ssl_options=tls).add_sockets([sock])
     print(sock.getsockname()[1], flush=True)
     await asyncio.Event().wait()
 

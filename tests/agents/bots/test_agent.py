@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ import pytest
 
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.arena.tournament import tournament
-from nainjaune_agents.bots.agent import BotAgent, DistributionBot
+from nainjaune_agents.bots.agent import DistributionBot
 from nainjaune_agents.bots.faults import MAX_FAULTS
 from nainjaune_agents.bots.settings import FORFEIT
 from nainjaune_agents.loading import load_agent, named_agents
@@ -127,6 +130,38 @@ def test_equal_decisions_of_a_deterministic_bot_are_asked_once() -> None:
         assert bot.questions == 12
 
 
+def test_only_so_many_answers_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nainjaune_agents.bots.agent.MAX_CACHED", 8)
+    with loaded(lowest(deterministic=True, wants=["features"])) as bot:
+        for seed, asked in ((1, 6), (2, 12), (2, 14), (1, 20)):  # of twelve the last four are kept
+            bot.act(decisions_of(seed=seed), np.random.default_rng(0))
+            assert bot.questions == asked
+
+
+FORKS = f"""
+import os
+import numpy as np
+from nainjaune_agents.loading import load_agent
+from nainjaune_env import Batch, make_setup
+from nainjaune_env.agent import DecisionBatch
+setup = make_setup(players=3)
+bot = load_agent({lowest()!r}, setup)
+decisions = DecisionBatch(Batch(setup, 6, seed=1), np.arange(6))
+child = os.fork()
+answers = [bot.act(decisions, np.random.default_rng(0)).tolist() for _ in range(20)]
+bot.close()
+if child == 0:
+    os._exit(0 if answers == answers[:1] * 20 else 1)
+print(os.waitpid(child, 0)[1], answers == answers[:1] * 20)
+"""
+
+
+def test_a_process_that_was_forked_has_its_own_bot() -> None:
+    """Two would read each other's answers from the same pipes."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], check=True, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "0 True\n"
+
+
 def test_a_bot_that_draws_is_asked_each_time() -> None:
     with loaded(lowest()) as bot:
         for _ in range(2):
@@ -219,6 +254,10 @@ def test_a_bot_started_again_in_a_round_is_sent_all_plies(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("bot", "said"),
     [
+        (
+            "exec:no-such-program --level 3",
+            "The bot 'exec:no-such-program --level 3' cannot be started. There is no program 'no-such",
+        ),
         (faulty("hang", 0), "cannot play Nain Jaune. No answer came within 0.3 seconds."),
         (faulty("raise", 0), "The program ended with status 1. The end of its log:\na complaint"),
         (lowest(wants=["cards"]), "Expected 'wants' to be a list of features, observation, moves, text, plies, not ['cards']."),
@@ -287,10 +326,12 @@ def test_what_a_bot_is_told_of_the_time_is_what_it_has(tmp_path: Path) -> None:
 
 
 def test_an_agent_is_one_object_for_many_threads() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     with loaded(lowest()) as bot, ThreadPoolExecutor(4) as pool:
         batches = [decisions_of(seed=seed) for seed in range(12)]
-        answers = pool.map(lambda decisions: bot.act(decisions, np.random.default_rng(0)).tolist(), batches)
-        assert [*answers] == [LOWEST.act(decisions, np.random.default_rng(0)).tolist() for decisions in batches]
-        assert isinstance(bot, BotAgent)
+
+        def act(decisions: DecisionBatch) -> tuple[list[int], list[str | None]]:
+            return bot.act(decisions, np.random.default_rng(0)).tolist(), bot.comments
+
+        for decisions, (actions, comments) in zip(batches, pool.map(act, batches), strict=True):
+            assert actions == LOWEST.act(decisions, np.random.default_rng(0)).tolist()
+            assert comments == [SETUP.game.actions[action] for action in actions]

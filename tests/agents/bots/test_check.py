@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.bots.check import Finding, check_bot
-from nainjaune_agents.bots.settings import BotSettings
+from nainjaune_agents.bots.settings import BotSettings, bot_settings, use_bot_settings
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError
 
@@ -27,15 +28,23 @@ def command(mistake: str, **ready: Any) -> str:
     return "exec:" + shlex.join([sys.executable, "-S", str(BROKEN), mistake, json.dumps(ready)])
 
 
-def first_problem(name: str, settings: BotSettings = SETTINGS) -> Finding:
+@pytest.fixture(autouse=True)
+def _clocks() -> Iterator[None]:
+    before = bot_settings()
+    use_bot_settings(SETTINGS)
+    yield
+    use_bot_settings(before)
+
+
+def first_problem(name: str) -> Finding:
     """What is wrong first."""
-    with closing(check_bot(name, SETUP, settings)) as findings:  # type: ignore[type-var]
+    with closing(check_bot(name, SETUP)) as findings:  # type: ignore[type-var]
         return next(finding for finding in findings if finding.problem is not None)
 
 
 @pytest.mark.parametrize("ready", [{}, {**DETERMINISTIC, "distribution": True, "wants": ["plies", "text", "features"]}])
 def test_nothing_is_wrong_with_a_right_bot(ready: dict[str, Any]) -> None:
-    findings = list(check_bot(command("none", **ready), SETUP, SETTINGS))
+    findings = list(check_bot(command("none", **ready), SETUP))
     assert [finding for finding in findings if finding.problem is not None] == []
     checked = [finding.what for finding in findings]
     assert checked[:2] == ["hello", "one decision"]
@@ -46,7 +55,7 @@ def test_nothing_is_wrong_with_a_right_bot(ready: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("mistake", "ready", "what", "says"),
     [
-        ("refuse", {}, "hello", "It refuses: I am shy."),
+        ("refuse", {}, "hello", "It refuses: I am shy. Check it at tables that it plays: --game"),
         ("debug", {}, "hello", "not 'Loading the weights...'. The output of a program is for answers alone"),
         ("zero", {}, "hello", "The question had the id 0, and the answer had the id 1. An answer has the id of its question."),
         ("no id", {}, "hello", "the answer had no id"),
@@ -78,23 +87,25 @@ def test_each_mistake_has_its_sentence(mistake: str, ready: dict[str, Any], what
 
 
 def test_a_bot_that_says_nothing_is_shown_what_to_say() -> None:
-    finding = first_problem(command("silent"), replace(SETTINGS, start_seconds=0.5))
+    use_bot_settings(replace(SETTINGS, start_seconds=0.5))
+    finding = first_problem(command("silent"))
     assert finding.what == "hello"
     assert 'A bot answers with a line such as {"type": "ready", "protocol": 1' in str(finding.problem)
     assert "flushes its output" in str(finding.problem)
 
 
 def test_a_bot_that_outlives_its_host_is_told() -> None:
-    finding = first_problem(command("endless"), replace(SETTINGS, start_seconds=0.5))
+    use_bot_settings(replace(SETTINGS, start_seconds=0.5))
+    finding = first_problem(command("endless"))
     assert finding.what == "end of input"
     assert "It is still running a second after the end of its input." in str(finding.problem)
 
 
 def test_a_bot_that_wants_what_a_game_lacks_is_told() -> None:
-    (finding,) = check_bot(command("none", wants=["plies"]), make_setup(preset="batasaurus"), SETTINGS)
+    (finding,) = check_bot(command("none", wants=["plies"]), make_setup(preset="batasaurus"))
     assert str(finding.problem).startswith("Not every seat sees every ply of Batasaurus")
 
 
 def test_no_program_is_an_error() -> None:
     with pytest.raises(AgentError, match="There is no program 'no_such_bot'"):
-        list(check_bot("exec:no_such_bot", SETUP, SETTINGS))
+        list(check_bot("exec:no_such_bot", SETUP))

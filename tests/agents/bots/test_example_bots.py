@@ -16,7 +16,6 @@ import pytest
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.bots.check import check_bot
 from nainjaune_agents.bots.players import load
-from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.loading import named_agents
 from nainjaune_env import make_setup
 from nainjaune_env.core.spec import Setup
@@ -60,7 +59,7 @@ def numbers(setup: Setup, agent: Any) -> str:
 
 
 def check_example(name: str, setup: Setup) -> None:
-    assert [finding for finding in check_bot(name, setup, BotSettings()) if finding.problem is not None] == []
+    assert [finding for finding in check_bot(name, setup) if finding.problem is not None] == []
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nainjaune_agents.bots import messages
 from nainjaune_agents.bots.connection import BotFault
 from nainjaune_agents.bots.faults import Fault
-from nainjaune_agents.bots.messages import ACTIONS, PROBABILITIES, Choice, Question
+from nainjaune_agents.bots.messages import ACTIONS, PROBABILITIES, WANTS, Choice, Question, Ready
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_env.registry import game_names, get_game
 from tests.agents.bots.programs import SETUP
 
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.integers(-1, 4) | st.floats() | st.text(max_size=4) | st.sampled_from(WANTS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=6,
+)
+TYPES = st.sampled_from(["ready", "refuse", ACTIONS, PROBABILITIES]) | JSON
+KEYS = ["protocol", "name", "version", "wants", "batch", "distribution", "deterministic", "reason"]
 LEGAL = np.array([0b1010, 0b1], np.int64)
 
 
@@ -94,3 +104,58 @@ def test_other_answers_are_refused_in_a_sentence(message: dict[str, Any], said: 
 def test_an_empty_list_answers_no_decision() -> None:
     with pytest.raises(BotFault, match="it has 0 items"):
         read(ACTIONS, actions=[])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe{\x00}\x00",
+        b'\xef\xbb\xbf{"type": "ready"}',
+        b'{"type": "\\ud800"}',
+        b"[" * 100_000,
+        b"[]",
+        b'{"type": 1}',
+    ],
+)
+def test_a_line_that_is_no_message_is_invalid(line: bytes) -> None:
+    with pytest.raises(BotFault) as fault:
+        messages.read(line)
+    assert fault.value.kind == Fault.INVALID
+
+
+def read_or_fault(read: Callable[[dict[str, Any]], Any], message: dict[str, Any]) -> Any:
+    try:
+        return read(messages.read(json.dumps(message).encode()))
+    except BotFault as fault:
+        return fault
+
+
+@given(st.fixed_dictionaries({"type": TYPES}, optional=dict.fromkeys(KEYS, JSON)))
+def test_any_greeting_is_read_or_invalid(message: dict[str, Any]) -> None:
+    ready = read_or_fault(messages.read_ready, {"protocol": 1, "name": "x", **message})
+    if isinstance(ready, BotFault):
+        assert ready.kind == Fault.INVALID
+    else:
+        assert isinstance(ready, Ready)
+        assert ready.batch >= 1
+
+
+ROWS = st.lists(JSON | st.lists(st.sampled_from([0, 0.5, 1]), max_size=2), max_size=2)
+ANSWERS = st.fixed_dictionaries(
+    {"type": TYPES}, optional={ACTIONS: JSON | ROWS, PROBABILITIES: ROWS, "values": ROWS, "comments": ROWS}
+)
+
+
+@given(st.sampled_from([ACTIONS, PROBABILITIES]), ANSWERS)
+def test_any_answer_is_legal_or_a_fault(answer: str, message: dict[str, Any]) -> None:
+    question = Question(answer, np.array([7, 8]), np.array([0, 1]), LEGAL)
+    choices = read_or_fault(lambda given: messages.read_answer(given, question, SETUP.game.actions), message)
+    if isinstance(choices, BotFault):
+        assert choices.kind in (Fault.INVALID, Fault.ILLEGAL)
+        return
+    for choice, legal in zip(choices, LEGAL.tolist(), strict=True):
+        assert (choice.probabilities is None) == (choice.action >= 0)
+        assert choice.action < 0 or legal >> choice.action & 1
+        assert choice.probabilities is None or len(choice.probabilities) == legal.bit_count()

@@ -21,7 +21,6 @@ from nainjaune_agents.bots.check import check_bot
 from nainjaune_agents.bots.connection import Connection
 from nainjaune_agents.bots.players import load
 from nainjaune_agents.bots.process import ProcessConnection
-from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.loading import named_agents
 from nainjaune_env import make_setup
 from tests.agents.bots.servers import HERE
@@ -104,7 +103,7 @@ def test_real_traffic_is_valid(preset: str, ready: dict[str, Any], traffic: Traf
 def test_what_the_check_sends_is_valid(traffic: Traffic) -> None:
     """But for the message of an unknown type."""
     name = bot_name({"wants": WANTS, "batch": 5, "distribution": True})
-    assert not [finding for finding in check_bot(name, make_setup(), BotSettings()) if finding.problem]
+    assert not [finding for finding in check_bot(name, make_setup()) if finding.problem]
     known = [(validator, json.loads(line)) for validator, line in traffic if b"x_check" not in line[:30]]
     for validator, message in [*known[:MANY], *known[-6:]]:
         validator.validate(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -21,6 +22,7 @@ from tests.agents.distributed.runs import figures, plan_of, save_run
 from tests.agents.sweeps.test_grid import TINY as TINY_RUN
 from tests.support.processes import running
 
+ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 
 from nainjaune_agents.distributed import cluster  # noqa: E402
@@ -62,6 +64,19 @@ def local() -> Iterator[Any]:
     made = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
     yield made
     made.shutdown()
+
+
+def test_a_player_that_is_a_file_plays_where_it_is_the_same(local: Any, tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text("def f(observation, mask):\n    return mask.argmax(axis=-1)\n", encoding="utf-8")
+    plan = plan_of(f"{bot}:f", "lowest", deals=8)
+    assert figures(plan, Cluster(local.address)) == figures(plan)
+    run = identity(plan)
+    run["files"] = {f"{bot}:f": ["00"]}
+    with connected(local.address):
+        about = ray.put((type(plan), run, {}))
+        text = ray.get(ray.remote(cluster._play).remote([about], "another run", tuple(next(plan.units()))))
+    assert json.loads(text).startswith(f"A worker has other files of {str(bot) + ':f'!r} than the run")
 
 
 def test_results_are_those_of_one_process_though_a_node_and_a_worker_are_killed(local: Any) -> None:

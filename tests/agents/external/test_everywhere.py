@@ -47,6 +47,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_evaluate_with_workers_gives_what_one_process_gives(capfd: Capture) -> None:
     words = f"evaluate --agents first.py:f first:f@search=2 lowest@search=2,rollouts=first.py:f {TABLE} --deals 8 --chunk 4"
     alone = output_of(capfd, f"{words} --no-ratings")
@@ -63,7 +64,7 @@ def test_versus_keeps_shards_that_know_the_file(capfd: Capture) -> None:
     refused(capfd, words, "results/shards was made with other files of 'first.py:f': start again in another folder")
 
 
-@pytest.mark.parametrize("place", ["", "--workers 2"])
+@pytest.mark.parametrize("place", ["", pytest.param("--workers 2", marks=pytest.mark.slow)])
 def test_a_player_that_fails_ends_the_command_with_a_sentence(place: str, capfd: Capture) -> None:
     says = r"A player failed: ValueError: too late\. It was raised in line 7 of '.*late\.py': raise ValueError\(\"too late\"\)"
     refused(capfd, f"versus late.py:f lowest {TABLE} --deals 40 {place}", says)
@@ -78,6 +79,7 @@ def test_other_errors_are_raised_as_they_are(monkeypatch: pytest.MonkeyPatch) ->
         main(["agents"])
 
 
+@pytest.mark.slow
 def test_exploit_has_it_as_a_target_and_knows_when_it_changes(capfd: Capture) -> None:
     train = "--train=tables=16 --train=arch.hidden=[8] --train=minibatch=64"
     words = f"exploit first.py:f {TABLE} {train} --iterations 1 --deals 8 --choosing 8 --search 2 --out found"
@@ -117,7 +119,7 @@ def test_environments_seat_it() -> None:
 
 def test_commands_that_play_take_it(capfd: Capture) -> None:
     output_of(capfd, f"study --agents first.py:f lowest {TABLE} --rounds 4 --out study")
-    output_of(capfd, f"film --agents first.py:f lowest first.py:f {TABLE} --seed 1 --out round.gif")
+    output_of(capfd, f"film --agents first.py:f lowest first.py:f {TABLE} --seed 1 --ply 5 --out table.svg")
     output_of(capfd, f"control --agents first.py:f lowest {TABLE} --deals 4")
     output_of(capfd, f"evaluate --agents first.py:f lowest {TABLE} --episode match --deals 2 --rounds 1")
     small = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=3 --first 0"
@@ -148,7 +150,7 @@ def test_workers_compare_files_and_take_the_settings_of_bots() -> None:
     assert run_id(identity(plan)) != run_id(run)
     with pytest.raises(WorkError, match=r"A worker has other files of 'first\.py:f' than the run: they must be the same"):
         worker_player(TournamentPlan, run)
-    error = sweep_cluster._train(sweep_cluster.package_versions(), run["files"], {}, {}, 0.0)
+    error = sweep_cluster._train(sweep_cluster.package_versions(), run["files"], BotSettings(), {}, {}, 0.0)
     assert str(error).startswith("A worker has other files of 'first.py:f'")
     Path("first.py").unlink()
     with pytest.raises(WorkError, match=r"A worker has no such player: There is no file 'first\.py' .* at the same path on each"):

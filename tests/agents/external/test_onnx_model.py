@@ -159,13 +159,20 @@ def test_an_export_of_torch_plays(tmp_path: Path) -> None:
          r"only one of the input 'state' and the output 'next_state', which belong together\."),
         ({"inputs": {"observation": (FLOAT, ["K", SIZE]), "mask": (FLOAT, ["K", 24])}},
          r"'mask' of .* is a tensor\(float\), and not a tensor\(bool\)\."),
+        ({"inputs": {"observation": (FLOAT, ["K", SIZE]), "state": (FLOAT, ["K", "units"])},
+          "outputs": {"logits": (FLOAT, ["K", 24]), "next_state": (FLOAT, ["K", "units"])},
+          "nodes": [helper.make_node("MatMul", ["observation", "weight"], ["logits"]),
+                    helper.make_node("Identity", ["state"], ["next_state"])]},
+         r"'state' of .* has the shape \['K', 'units'\], and not \(decisions, a number of units\)\."),
+        ({"inputs": {"observation": (FLOAT, [])}, "nodes": [helper.make_node("Mul", ["observation", "weight"], ["logits"])]},
+         rf"'observation' of .* has the shape \[\], and not \(decisions, {SIZE}\)\."),
         ({"metadata": "{"}, r"The metadata 'nainjaune' of .* do not say for which tables it is: "),
         ({"metadata": {"game": "whist"}}, r"do not say for which tables it is: Unknown game 'whist'"),
         ({"metadata": {"game": "nain_jaune", "preset": "djeco"}}, r"do not say for which tables it is: 'players'\."),
         ({"nodes": [helper.make_node("Reshape", ["observation", "weight"], ["logits"])], "weight": np.array([-1, 9])},
          r"no ONNX file that onnxruntime can load: "),
     ],
-    ids=range(13),
+    ids=range(15),
 )  # fmt: skip
 def test_a_file_that_is_no_policy_is_refused(others: dict[str, Any], says: str, tmp_path: Path) -> None:
     with pytest.raises(AgentError, match=says) as caught:
