@@ -14,6 +14,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
 
+from ..bots.counting import BotCounts
 from ..distributed.plan_fields import JsonPlan
 from ..distributed.units import Executor, Payload, Player, WorkUnit
 from ..loading import load_agent
@@ -81,11 +82,13 @@ def review_by(
     choosing: int,
     measuring: int,
     seed: int,
+    bots: BotCounts,
     progress: Callable[[int], object] | None = None,
 ) -> list[Decision]:
     """Reviews the decisions ``picks`` of ``records`` by ``executor``, with the result of :func:`~.review.review`.
 
-    ``model(setup)`` returns the names of the agents in the seats. ``progress`` is called with two for each decision.
+    ``model(setup)`` returns the names of the agents in the seats. The counts of bots among them are added to ``bots``.
+    ``progress`` is called with two for each decision.
     """
     of_setup: dict[str, list[list[Pick]]] = {}
     for _, picks_of_match in itertools.groupby(picks, key=lambda one: one.match):
@@ -99,6 +102,7 @@ def review_by(
         agents = [load_agent(name, setup) for name in plan.agents]
         with closing(executor.results(plan, agents, plan.units())) as results:
             for unit, given in results:
+                bots.add(given)
                 some = matches[unit.first]
                 measured = advice_from_json(given["measured"], setup)
                 reviews[some[0].match] = reviewed(some, np.array(given["best"], np.int64), measured)

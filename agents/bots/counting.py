@@ -60,6 +60,11 @@ class BotCounts:
         for name, values in payload.get(KEY, {}).items():
             self._of(name).add(FaultCounts(Counter(values["faults"]), values["decisions"], values["forfeited"]))
 
+    def merge(self, other: BotCounts) -> None:
+        """Adds the counts of ``other``."""
+        for name, counts in other.by_agent.items():
+            self._of(name).add(counts)
+
     def _of(self, name: str) -> FaultCounts:
         return self.by_agent.setdefault(name, FaultCounts())
 

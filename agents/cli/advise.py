@@ -23,12 +23,13 @@ import argparse
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
+from ..bots.counting import BotCounts
 from ..play.terminal import wants_color
 from ..seeds import Stream, generator
 from .arguments import (
@@ -43,6 +44,9 @@ from .bot_options import add_bot_arguments
 from .files import read_match
 from .setups import add_setup_arguments, settle_setup
 from .streams import print_json
+
+if TYPE_CHECKING:
+    from nainjaune_env.agent import Agent
 
 NAME = "advise"
 HELP = "estimate every move of a position, and say why the best is best"
@@ -110,7 +114,8 @@ def run(args: argparse.Namespace) -> int:
     setup, table, position = _recorded(args) if args.record is not None else _written(args)
     model = args.model or usual_model(setup)
     names = seated(setup, int(table["seat"]), model, args.agents or [model])
-    adviser = Adviser(setup, players(setup, names), threads=args.threads)
+    made: list[Agent] = []
+    adviser = Adviser(setup, players(setup, names, made), threads=args.threads)
     use_threads(1)  # each of our own threads has one
     error = ERROR if args.error is None and args.deals is None else args.error
     advice = adviser.advise(
@@ -120,7 +125,14 @@ def run(args: argparse.Namespace) -> int:
         print_json(to_json(setup, table, advice, 0, model=names, position=position, language=args.lang))
     else:
         _print(args, setup, table, advice, list(dict.fromkeys(names)))
+    print_faults(BotCounts.taken(made))
     return 0
+
+
+def print_faults(bots: BotCounts) -> None:
+    """Prints the faults of bots that played rounds to stderr: the output may be JSON."""
+    for line in bots.lines():
+        print(line, file=sys.stderr)
 
 
 def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:

@@ -28,8 +28,9 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
+from ..bots.counting import BotCounts
 from ..play.terminal import wants_color
-from .advise import MAX_DEALS, add_output_arguments, add_rollout_arguments
+from .advise import MAX_DEALS, add_output_arguments, add_rollout_arguments, print_faults
 from .arguments import integer
 from .bot_options import add_bot_arguments
 from .files import check_new
@@ -38,6 +39,8 @@ from .streams import print_json
 from .workers import add_place_arguments, check_place, place_of
 
 if TYPE_CHECKING:
+    from nainjaune_env.agent import Agent
+
     from ..advice.adviser import Adviser
 
 NAME = "analyse"
@@ -102,13 +105,17 @@ def run(args: argparse.Namespace) -> int:
     if not picks:
         raise RecordError(f"{args.file} has no such decision: {_contents(records)}.")
     models: dict[str, list[str]] = {}
+    made: list[Agent] = []
+    bots = BotCounts()
     with progress_bar(total=2 * len(picks), unit="step") as bar:
         options = {"choosing": args.choosing, "measuring": args.measuring, "seed": args.seed, "progress": bar.update}
         if args.workers is None and args.cluster is None:
-            decisions = review(picks, advisers(args, models), **options)
+            decisions = review(picks, advisers(args, models, made), **options)
         else:
             place = place_of(args, bar.set_postfix_str)
-            decisions = review_by(place, records, picks, lambda setup: _model(args, setup, models), **options)
+            decisions = review_by(place, records, picks, lambda setup: _model(args, setup, models), bots=bots, **options)
+    bots.merge(BotCounts.taken(made))
+    print_faults(bots)
     if args.out is not None:
         write_text(args.out, csv_text(decisions))
     settings = {"model": models, "choosing": args.choosing, "measuring": args.measuring, "seed": args.seed}
@@ -149,8 +156,8 @@ def _model(args: argparse.Namespace, setup: Setup, models: dict[str, list[str]])
     return names
 
 
-def advisers(args: argparse.Namespace, models: dict[str, list[str]]) -> Callable[[Setup], Adviser]:
-    """Returns a function from setups to advisers; it enters the names of their agents in ``models``."""
+def advisers(args: argparse.Namespace, models: dict[str, list[str]], agents: list[Agent]) -> Callable[[Setup], Adviser]:
+    """Returns a function from setups to advisers; it enters their ``agents``, and the names of these in ``models``."""
     from ..advice.adviser import Adviser
     from ..advice.models import players
     from ..loading import use_threads
@@ -160,7 +167,7 @@ def advisers(args: argparse.Namespace, models: dict[str, list[str]]) -> Callable
     def adviser(setup: Setup) -> Adviser:
         key = str(setup.to_dict())
         if key not in made:
-            made[key] = Adviser(setup, players(setup, _model(args, setup, models)), threads=args.threads)
+            made[key] = Adviser(setup, players(setup, _model(args, setup, models), agents), threads=args.threads)
             use_threads(1)  # each of our own threads has one
         return made[key]
 

@@ -8,10 +8,16 @@
 An agent is the name of a heuristic (see nainjaune agents), the folder of a run, or a player from elsewhere such as exec:./bot
 (docs/players.md); runs/first@sample draws from the policy instead of playing the likeliest action. Other suffixes, such as
 tally@search=50, are in docs/search.md and docs/heuristics.md. For every ordered pair, a hero sits in each seat in turn, in a
+<<<<<<< HEAD
 field of the other agent, on the same deals. The edge is the hero's payoff
 minus what the field gets in that seat on that deal. The table of edges is printed; --out gets results.html (who is stronger, and
 how they play), .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the
 preset's own stacks, and writes their records.
+=======
+field of the other agent, on the same deals. The edge is the hero's payoff minus what the field gets in that seat on that deal.
+The table of edges is printed; --out gets results.html (who is stronger, and how they play), .csv, .json, .txt and .png.
+--records also plays whole matches among all agents, with rotating seats and the preset's own stacks, and writes their records.
+>>>>>>> wt-command
 
   nainjaune evaluate --one-way --agents zoo:strong@search=50 zoo:strong
 
@@ -29,10 +35,10 @@ same cards whichever agents play. docs/evaluation.md says what that means.
   nainjaune evaluate --agents zoo:strong@search=50 closer --workers 8 \\
       --chunk 64 --out results
 
---workers N plays in N processes, and --cluster ADDRESS on a Ray cluster, with the same results to the last byte for every N. With
-these, or a player from elsewhere, each finished shard is kept in --out until the results are there: after Ctrl-C or an error the
-same command goes on from them, without --records, whose file is complete by then. --shard I/N plays one part in N, for job
-arrays, and nainjaune merge puts them together.
+--workers N plays in N processes, and --cluster ADDRESS on a Ray cluster, with the same results to the last byte for every N.
+With these, or a player from elsewhere, each finished shard is kept in --out until the results are there: after Ctrl-C or an
+error the same command goes on from them, without --records, whose file is complete by then. --shard I/N plays one part in N,
+for job arrays, and nainjaune merge puts them together.
 docs/scale.md has more.
 
 --device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so

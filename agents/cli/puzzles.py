@@ -12,12 +12,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .advise import MAX_DEALS, add_rollout_arguments
+from ..bots.counting import BotCounts
+from .advise import MAX_DEALS, add_rollout_arguments, print_faults
 from .analyse import advisers
 from .arguments import integer, number
+from .bot_options import add_bot_arguments
 from .files import check_new
 from .progress import progress_bar
+
+if TYPE_CHECKING:
+    from nainjaune_env.agent import Agent
 
 NAME = "puzzles"
 HELP = "make puzzles of recorded matches"
@@ -45,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="agents that play the rounds, by seat, or one (default: zoo:strong where it plays, else the best heuristic)",
     )  # fmt: skip
     add_rollout_arguments(parser)
+    add_bot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,8 +67,10 @@ def run(args: argparse.Namespace) -> int:
     check_new(args.out)
     records = list(read_records(args.file))
     options = {"searching": args.searching, "deals": args.deals, "lead": args.lead, "most": args.most, "seed": args.seed}
+    agents: list[Agent] = []
     with progress_bar(unit="position") as bar:
-        made = list(puzzles(records, advisers(args, {}), **options, progress=bar.update))
+        made = list(puzzles(records, advisers(args, {}, agents), **options, progress=bar.update))
+    print_faults(BotCounts.taken(agents))
     lines = ",\n".join(json.dumps(puzzle, ensure_ascii=False, separators=(",", ":")) for puzzle in made)
     write_text(args.out, f"[\n{lines}\n]\n")
     themes = Counter(puzzle["theme"] for puzzle in made)

@@ -12,6 +12,7 @@ from nainjaune_agents.advice import Adviser
 from nainjaune_agents.advice.review import Decision, pick, review
 from nainjaune_agents.advice.review_units import ReviewPlan, review_by
 from nainjaune_agents.arena.matches import record_matches
+from nainjaune_agents.bots.counting import BotCounts
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
@@ -49,7 +50,11 @@ def test_a_review_is_the_same_in_whatever_order(records: list[Record]) -> None:
     executor, reported = Shuffled(2, 3), list[int]()
     picks = pick(records, lambda record, seat: record["agents"][seat] != "lowest")
     expected = review(picks, adviser, **BUDGET)
-    decisions = review_by(executor, records, picks, lambda setup: ["tally"] * setup.players, **BUDGET, progress=reported.append)
+    bots = BotCounts()
+    decisions = review_by(
+        executor, records, picks, lambda setup: ["tally"] * setup.players, **BUDGET, bots=bots, progress=reported.append
+    )
+    assert bots == BotCounts()
     assert len(decisions) == len(expected) == len(picks) > 10
     assert all(same(one, other) for one, other in zip(decisions, expected, strict=True))
     assert any(one.mistake for one in decisions)

@@ -119,6 +119,19 @@ def test_a_tournament_that_a_bot_has_stopped_goes_on(capfd: Capture) -> None:
     assert numbers("stopped/results.json") == numbers("whole/results.json")
 
 
+def test_forfeits_in_advice_are_said_beside_it(capfd: Capture, file: Path) -> None:
+    faulty = name_of(FAULTY, "30")
+    for command in (
+        "advise --record {} --round 1 --move 1 --deals 4 --json",
+        "analyse {} --match 1 --choosing 2 --measuring 2 --json",
+    ):
+        status, out, err = played(capfd, f"{command.format(file)} --json --on-fault forfeit --model BOT", faulty)
+        assert status == 0
+        json.loads(out)
+        assert faulty in err
+        assert "decisions forfeited" in err
+
+
 @pytest.mark.slow
 def test_commands_take_bots(capfd: Capture, file: Path) -> None:
     assert "duplicate play alone needs" in output(capfd, f"control {TABLE} --deals 3 --agents closer BOT")
