@@ -41,9 +41,10 @@ def test_whatever_a_bot_does_costs_its_own_seat(faults: int, tmp_path: Path) -> 
         with loaded(name, on_fault=FORFEIT, decision_seconds=0.05, start_seconds=2.0) as bot:
             result = tournament(SETUP, [bot, *others], deals=3, seed=1)
             assert edges(result) == alone
-            assert 0 < bot.faults.forfeited < bot.faults.decisions
-            assert {*bot.faults.faults} <= {"timeout", "exit", "invalid", "illegal", "flood"}
-            counted += bot.faults.faults
+            counts = result.bots.by_agent[bot.name]
+            assert 0 < counts.forfeited < counts.decisions
+            assert {*counts.faults} <= {"timeout", "exit", "invalid", "illegal", "flood"}
+            counted += counts.faults
         assert gone(tmp_path / str(seed), 0)
     assert len(counted) >= 3
 

@@ -53,9 +53,11 @@ def test_what_a_server_does_costs_its_own_seat(kind: str, deed: str, fault: str,
             with loaded(name, decision_seconds=seconds) as bot, pytest.raises(AgentError, match=says):
                 tournament(SETUP, [bot, *others], deals=1, seed=1)
         with loaded(name, on_fault=FORFEIT, decision_seconds=seconds) as bot:
-            assert edges(tournament(SETUP, [bot, *others], deals=1, seed=1)) == alone
-            assert bot.faults.faults == {fault: MAX_FAULTS}
-            assert 0 < bot.faults.forfeited < bot.faults.decisions
+            result = tournament(SETUP, [bot, *others], deals=1, seed=1)
+            assert edges(result) == alone
+            counts = result.bots.by_agent[bot.name]
+            assert counts.faults == {fault: MAX_FAULTS}
+            assert 0 < counts.forfeited < counts.decisions
 
 
 @pytest.mark.parametrize(
