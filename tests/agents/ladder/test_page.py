@@ -50,7 +50,7 @@ def test_the_page_needs_nothing_else_and_says_what_numbers_say(folder: Path, pag
     numbers = json.loads((folder / "site" / "ratings.json").read_text(encoding="utf-8"))
     assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in tags}
     assert "default-src 'none'" in page
-    links = [attributes["href"] for tag, attributes in tags if tag == "a"]
+    links = [attributes["href"] or "" for tag, attributes in tags if tag == "a"]
     assert [link for link in links if not link.startswith("games/")] == ["https://example.org"]
     assert all((folder / "site" / link).is_file() for link in links if link.startswith("games/"))
     assert "<b>pots</b>" not in page
