@@ -20,6 +20,7 @@ def test_results_are_those_of_the_entries() -> None:
     of_pair = {(each["table"], each["a"], each["b"]): each["deals"] for each in shown["pairs"]}
     kept = {where: pairing.deals for where, pairing in results.pairings.items() if pairing.batches}
     assert kept == of_pair
+    assert all(0.02 < interaction < 0.5 for interaction in shown["interaction"].values())
     assert {each["entry"] for each in shown["entries"]} == set(results.ladder.entries)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from nainjaune_agents.ladder.entries import Entry
 from nainjaune_agents.ladder.identity import code_of, identity
 from nainjaune_env import make_setup
+from nainjaune_env.core.spec import Setup
 
 CODE = '''"""A module."""
 
@@ -35,7 +36,7 @@ def test_words_about_code_decide_nothing(tmp_path: Path) -> None:
 def test_names_tables_and_files_decide(tmp_path: Path) -> None:
     four, three = make_setup(), make_setup(players=3)
 
-    def of(agent: str, setup: object = four, **others: str) -> str:
+    def of(agent: str, setup: Setup = four, **others: str) -> str:
         return identity(Entry("x", tmp_path, "x", "us", agent, (), **others), setup)
 
     assert of("closer") == of("closer") == of("closer", description="y")

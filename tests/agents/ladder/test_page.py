@@ -59,6 +59,7 @@ def test_the_page_needs_nothing_else_and_says_what_numbers_say(folder: Path, pag
     assert numbers["entries"][-1]["ratings"]["2 seats"]["mean"] is not None
     assert set(numbers["entries"][0]["ratings"]) == {"all tables", "2 seats", "3 seats"}
     assert len(numbers["pairs"]) == 6 + 10
+    assert f"ratings by {100 * numbers['interaction']['djeco-3']:.0f} % of it" in page
 
 
 def test_the_page_is_accessible(page: str) -> None:
