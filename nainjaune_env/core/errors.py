@@ -34,6 +34,15 @@ class IllegalActionError(NainJauneError, ValueError):
     """An action that the rules do not allow now. Nothing was changed."""
 
 
+class AnswerError(IllegalActionError):
+    """An answer in words that means no legal action."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        """``kind``: what is wrong with it, in a word."""
+        super().__init__(message)
+        self.kind = kind
+
+
 class DealError(NainJauneError, ValueError):
     """Hands, stacks or pots from which no table can be set up."""
 
