@@ -53,6 +53,7 @@ BUDGETS = {
     "project": 15,
     "records": 12,
     "render": 5,
+    "text": 10,
     "twin": 4,
     "wasm": 15,
 }
