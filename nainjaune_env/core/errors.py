@@ -37,10 +37,14 @@ class IllegalActionError(NainJauneError, ValueError):
 class AnswerError(IllegalActionError):
     """An answer in words that means no legal action."""
 
-    def __init__(self, kind: str, message: str) -> None:
-        """``kind``: what is wrong with it, in a word."""
-        super().__init__(message)
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message, kind)  # both, so that it can be pickled
         self.kind = kind
+        """What is wrong with it: one of ``text.answers.KINDS``."""
+
+    def __str__(self) -> str:
+        """Returns the sentence for the player."""
+        return str(self.args[0])
 
 
 class DealError(NainJauneError, ValueError):

@@ -73,7 +73,7 @@ class Answers:
     def _error(self, kind: str, **given: object) -> AnswerError:
         moves = ", ".join(f"{number}: {self._names[action]}" for action, number in self._numbers.items())
         sentence: str = getattr(self._say, kind).format(**given)
-        return AnswerError(kind, f"{sentence} {self._say.again.format(moves=moves)}")
+        return AnswerError(f"{sentence} {self._say.again.format(moves=moves)}", kind)
 
 
 def plain(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,6 +72,8 @@ def test_anything_else_gets_one_sentence(text: str, kind: str, sentence: str) ->
         answers().parse(text)
     assert caught.value.kind == kind
     assert str(caught.value) == f"{sentence} {AGAIN}"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.kind) == (str(caught.value), kind)
 
 
 @settings(max_examples=1000, deadline=None)
