@@ -159,6 +159,7 @@ def _of_module(name: str, source: str) -> tuple[ModuleType, str]:
     with _first_on_path(folder):
         _found(name, source)
         _set_aside(Path(folder))
+        _FOLDERS.append(folder)
         return importlib.import_module(source), folder
 
 
