@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import quoted
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import finite, whole
 from nainjaune_env.text.seat import TextSeat
@@ -27,7 +28,7 @@ FEATURES, OBSERVATION, MOVES, TEXT, PLIES = WANTS = ("features", "observation", 
 ACTIONS, PROBABILITIES = "actions", "probabilities"
 """What a turn asks for; also the types of answers, and their keys."""
 MAX_COMMENT = 500
-"""Characters of a comment."""
+"""Characters of a comment, and of a reason that are shown."""
 TOLERANCE = 1e-6
 """How far the sum of probabilities may be from 1."""
 
@@ -140,7 +141,7 @@ def read(line: bytes) -> dict[str, Any]:
 def read_ready(message: dict[str, Any]) -> Ready:
     """Returns what a ``ready`` says; raises :class:`BotFault` for anything else, such as ``refuse``."""
     if message["type"] == "refuse":
-        raise _invalid(f"It refuses: {_text(message, 'reason', 'no reason given')}")
+        raise _invalid(f"It refuses: {printable(_text(message, 'reason', 'no reason given')[:MAX_COMMENT])}")
     if message["type"] != "ready":
         raise _invalid(f"Expected the answer to 'hello' to have the type 'ready' or 'refuse', not {quoted(message['type'])}.")
     if whole(message.get("protocol")) != PROTOCOL:
@@ -207,7 +208,7 @@ def _check_actions(given: list[Any], question: Question, names: Sequence[str]) -
 
 def _check_distribution(row: Any, count: int) -> None:
     numbers = isinstance(row, list) and len(row) == count and {*map(type, row)} <= {int, float}
-    if not numbers or not min(row) >= 0 or not abs(sum(row) - 1) <= TOLERANCE:
+    if not numbers or not min(row) >= 0 or not max(row) <= 2 or not abs(sum(row) - 1) <= TOLERANCE:  # large ints are no floats
         raise _invalid(f"Expected {count} probabilities, one for each legal action, with the sum 1, not {quoted(row)}.")
 
 
