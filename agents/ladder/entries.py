@@ -122,6 +122,10 @@ def read_ladder(folder: Path, *, sandbox: bool = False) -> Ladder:
     if not 0 <= values["seed"] <= MAX_SEED:
         raise ConfigError(f"{str(path)!r}: 'seed' is from 0 to {MAX_SEED}, not {quoted(values['seed'])}.")
     entries = _entries(folder / ENTRIES, list(tables))
+    for name in tables:
+        there = [key for key, entry in entries.items() if name in entry.tables]
+        if len(there) < 2:
+            raise ConfigError(f"{str(path)!r}: the table {name!r} takes two or more entries, not {quoted(there)}.")
     reference = values.get("reference")
     if reference is not None and reference not in entries:
         raise ConfigError(f"{str(path)!r}: {unknown_name_message('reference', reference, entries)}")

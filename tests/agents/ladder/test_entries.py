@@ -82,6 +82,13 @@ def test_a_ladder_needs_two_entries_and_its_files(tmp_path: Path) -> None:
         read_ladder(tmp_path)
 
 
+def test_a_table_needs_two_entries(tmp_path: Path) -> None:
+    ladder(tmp_path, "lowest")
+    entry(tmp_path, "tally", tables='["djeco-3"]')
+    with pytest.raises(ConfigError, match=r"the table 'djeco-2' takes two or more entries, not \['lowest'\]\.$"):
+        read_ladder(tmp_path)
+
+
 def test_paths_are_relative_to_the_entry(tmp_path: Path) -> None:
     (tmp_path / "bot.py").touch()
     (tmp_path / "my run").mkdir()
