@@ -33,7 +33,7 @@ BUDGETS = {
     "agents/exact": 10,
     "agents/external": 25,
     "agents/heuristics": 8,
-    "agents/ladder": 15,
+    "agents/ladder": 25,
     "agents/nets": 12,
     "agents/play": 15,
     "agents/report": 5,
@@ -54,6 +54,7 @@ BUDGETS = {
     "project": 15,
     "records": 12,
     "render": 5,
+    "text": 12,
     "twin": 4,
     "wasm": 15,
 }

@@ -22,6 +22,8 @@ CHUNK = 1 << 16
 LAST_LOOK = 0.01
 """Seconds to wait for what has arrived, at the end of the time: a busy host costs the bot nothing."""
 TELL_SECONDS = 1.0
+MAX_RECEIVED = 2 * MAX_LINE
+"""Bytes of a response with its headers and the lengths of its chunks; of a negative length http.client reads all that comes."""
 
 
 class HttpConnection:
@@ -132,10 +134,11 @@ class _TimedSocket:
         self._users = 1
         self._end = math.inf
         self._last_look = False
+        self._received = 0
 
     def end_at(self, deadline: float) -> None:
         """Every wait from now on ends at ``deadline``; then follows one :data:`LAST_LOOK`."""
-        self._end, self._last_look = deadline, False
+        self._end, self._last_look, self._received = deadline, False, 0
 
     def sendall(self, data: bytes) -> None:
         """Sends all of ``data``."""
@@ -145,9 +148,12 @@ class _TimedSocket:
             view = view[self._sock.send(view[:CHUNK]) :]
 
     def recv_into(self, buffer: Any) -> int:
-        """Reads into ``buffer``; returns the number of bytes."""
+        """Reads into ``buffer``; returns the number of bytes. Raises :class:`BotFault` for more than :data:`MAX_RECEIVED`."""
         self._limit()
         received: int = self._sock.recv_into(buffer)
+        self._received += received
+        if self._received > MAX_RECEIVED:
+            raise BotFault(Fault.FLOOD, f"Its answer has more than {MAX_LINE} bytes.")
         return received
 
     def makefile(self, mode: str) -> io.BufferedReader:

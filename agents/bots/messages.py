@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import quoted
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import finite, whole
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.text.seat import TextSeat
 
 from .connection import BotFault
 from .faults import Fault
@@ -27,7 +28,7 @@ FEATURES, OBSERVATION, MOVES, TEXT, PLIES = WANTS = ("features", "observation", 
 ACTIONS, PROBABILITIES = "actions", "probabilities"
 """What a turn asks for; also the types of answers, and their keys."""
 MAX_COMMENT = 500
-"""Characters of a comment."""
+"""Characters of a comment, and of a reason that are shown."""
 TOLERANCE = 1e-6
 """How far the sum of probabilities may be from 1."""
 
@@ -78,15 +79,6 @@ def dumps(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def rules_text(setup: Setup) -> str:
-    """Returns the rules in sentences: those of the game's speaker, or else what each knob means."""
-    if setup.game.speaker is not None:
-        table = Batch(setup, 1, observe=False).tables[0]
-        return setup.game.speaker(setup, table, 0, "en", names=None, you=None).rules()
-    about = {f.name: f.metadata["meaning"] for f in fields(setup.rules)}
-    return "\n".join(f"{name} = {value}: {about[name]}." for name, value in setup.rules.to_dict().items())
-
-
 def hello(setup: Setup, settings: BotSettings) -> bytes:
     """Returns the first message, with ``id`` 0."""
     layout = [
@@ -112,7 +104,7 @@ def hello(setup: Setup, settings: BotSettings) -> bytes:
             "id": 0,
             **setup.to_dict(),
             "title": setup.game.title,
-            "rules_text": rules_text(setup),
+            "rules_text": TextSeat(setup).rules,
             "unit": setup.game.unit,
             "actions": setup.game.actions,
             "layout": layout,
@@ -149,7 +141,7 @@ def read(line: bytes) -> dict[str, Any]:
 def read_ready(message: dict[str, Any]) -> Ready:
     """Returns what a ``ready`` says; raises :class:`BotFault` for anything else, such as ``refuse``."""
     if message["type"] == "refuse":
-        raise _invalid(f"It refuses: {_text(message, 'reason', 'no reason given')}")
+        raise _invalid(f"It refuses: {printable(_text(message, 'reason', 'no reason given')[:MAX_COMMENT])}")
     if message["type"] != "ready":
         raise _invalid(f"Expected the answer to 'hello' to have the type 'ready' or 'refuse', not {quoted(message['type'])}.")
     if whole(message.get("protocol")) != PROTOCOL:
@@ -216,7 +208,7 @@ def _check_actions(given: list[Any], question: Question, names: Sequence[str]) -
 
 def _check_distribution(row: Any, count: int) -> None:
     numbers = isinstance(row, list) and len(row) == count and {*map(type, row)} <= {int, float}
-    if not numbers or not min(row) >= 0 or not abs(sum(row) - 1) <= TOLERANCE:
+    if not numbers or not min(row) >= 0 or not max(row) <= 2 or not abs(sum(row) - 1) <= TOLERANCE:  # large ints are no floats
         raise _invalid(f"Expected {count} probabilities, one for each legal action, with the sum 1, not {quoted(row)}.")
 
 

@@ -7,6 +7,7 @@ import os
 import select
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -246,6 +247,7 @@ class _Closing:
         if ours:
             with contextlib.suppress(OSError):
                 self._control.sendall(supervisor.KILL if self.at_once else supervisor.QUIT)
+                self._process.send_signal(signal.SIGCONT)  # the program may have stopped the supervisor
         for pipe in pipes:
             pipe.close()
         if ours:
@@ -253,8 +255,10 @@ class _Closing:
             with contextlib.suppress(OSError):
                 while self._control.recv(64):  # until the supervisor has ended
                     pass
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            try:
                 self._process.wait(1.0)
+            except subprocess.TimeoutExpired:
+                self._process.kill()  # the program is killed with it
         self._control.close()
 
 

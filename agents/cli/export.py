@@ -1,17 +1,20 @@
 """Write the network of a trained player as an ONNX file, which any language computes without this package.
 
   nainjaune export zoo:strong --onnx strong.onnx --preset djeco --players 4
-  nainjaune evaluate --agents onnx:strong.onnx zoo:strong --preset djeco --players 4 --deals 3000
+  nainjaune evaluate --agents onnx:strong.onnx zoo:strong --deals 3000
   nainjaune export runs/a --onnx mine.onnx
 
 With onnxruntime alone, for K decisions:
 
   import json, numpy, onnxruntime
   policy = onnxruntime.InferenceSession("strong.onnx")
-  about = json.loads(policy.get_modelmeta().custom_metadata_map["nainjaune"])  # game, rules, layout, names of the actions
-  observation = numpy.zeros((1, 121), numpy.uint8)  # (K, size): the features of the layout, one after the other
+  # game, rules, layout, names of the actions
+  about = json.loads(policy.get_modelmeta().custom_metadata_map["nainjaune"])
+  # (K, size): the features of the layout, one after the other
+  observation = numpy.zeros((1, 121), numpy.uint8)
   mask = numpy.ones((1, 24), bool)  # (K, A): the legal actions
-  logits, value = policy.run(["logits", "value"], {"observation": observation, "mask": mask})
+  given = {"observation": observation, "mask": mask}
+  logits, value = policy.run(["logits", "value"], given)
 
 The likeliest action is that with the largest logit; those of illegal actions are -3.4e38. value is what the seat nets in the rest
 of the round, in the game's unit. A network with memory has an input state (K, units) float32, zeros when a round begins, and an

@@ -153,7 +153,10 @@ def check_files(players: Mapping[str, list[str]]) -> None:
         except AgentError as error:
             raise WorkError(f"A worker has no such player: {error} Its files must be at the same path on each machine.") from None
         if here != digests:
-            raise WorkError(f"A worker has other files of {quoted(name)} than the run: they must be the same on each machine.")
+            raise WorkError(
+                f"A worker has other files of {quoted(name)} than the run: its program and the files that it names must be the "
+                "same on each machine, and stay so while it plays (a log is not named, or in a folder that is)."
+            )
 
 
 def _agent(name: str, setup: Setup, sha256: str | None, files: Mapping[str, Path] | None) -> Agent:

@@ -6,6 +6,7 @@ The file has the inputs and outputs of ``nets.onnx_format``.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from os.path import isfile  # Path.is_file raises an error for too long a name
 from pathlib import Path
@@ -177,6 +178,8 @@ def load(name: str, setup: Setup) -> OnnxAgent:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = agent_thread_count(), 1
     options.use_deterministic_compute = True
+    # weights in another file are not read: else it would be looked for in the working directory, and no run would compare it
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.devnull)
     options.log_severity_level = 4  # errors come as exceptions, and are not written to stderr too
     try:
         session = onnxruntime.InferenceSession(

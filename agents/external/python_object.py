@@ -7,6 +7,7 @@ comes first where it imports other files. A module is looked for in the working 
 from __future__ import annotations
 
 import ast
+import builtins
 import hashlib
 import importlib
 import importlib.util
@@ -15,7 +16,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -32,6 +33,8 @@ _MODULES: dict[tuple[Path, str], ModuleType] = {}
 """What files have defined, by path and SHA-256: a file is run once, and again when it or what it imports has changed."""
 _FOLDERS: list[str] = []
 """The folders of these files."""
+_OWN: dict[Path, dict[str, ModuleType]] = {}
+"""What the files of each folder have imported from it, by the modules' names."""
 _FILES: set[str] = set()
 """The files of players and of what they import from their folders."""
 
@@ -119,6 +122,7 @@ def _of_file(name: str, source: str) -> tuple[ModuleType, str]:
     if key in _MODULES:
         return _MODULES[key], folder
     _set_aside(path.parent)
+    _OWN.pop(path.parent, None)
     if any(known == path for known, _ in _MODULES):  # what it imports from its folder may have changed too
         helpers = {*map(str, sources[1:])}
         for helper in [one for one, each in sys.modules.items() if getattr(each, "__file__", None) in helpers]:
@@ -128,6 +132,7 @@ def _of_file(name: str, source: str) -> tuple[ModuleType, str]:
     module = importlib.util.module_from_spec(spec)
     _FOLDERS.append(folder)
     _FILES.update(map(str, sources))
+    module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _importer(path.parent)}
     sys.modules[module.__name__] = module  # where pickle and dataclasses look for it
     try:
         with _first_on_path(folder):
@@ -137,6 +142,27 @@ def _of_file(name: str, source: str) -> tuple[ModuleType, str]:
         raise
     _MODULES[key] = module
     return module, folder
+
+
+def _importer(folder: Path) -> Callable[..., Any]:
+    """Returns the ``__import__`` of a file in ``folder``: its functions get what is there, whatever others import meanwhile."""
+
+    def importing(name: str, *arguments: Any, **keywords: Any) -> Any:
+        top = name.partition(".")[0]
+        if not any(path.is_file() for path in _paths_of(folder, top)):
+            return builtins.__import__(name, *arguments, **keywords)
+        with _LOCK:
+            _set_aside(folder)
+            own = _OWN.setdefault(folder, {})
+            sys.modules.update({one: module for one, module in own.items() if one not in sys.modules})
+            with _first_on_path(str(folder)):
+                result = builtins.__import__(name, *arguments, **keywords)
+            theirs = {str(path) for path in _paths_of(folder, top)}
+            if getattr(sys.modules.get(top), "__file__", None) in theirs:
+                own.update({one: module for one, module in sys.modules.items() if f"{one}.".startswith(f"{top}.")})
+            return result
+
+    return importing
 
 
 def _set_aside(folder: Path) -> None:
@@ -159,6 +185,7 @@ def _of_module(name: str, source: str) -> tuple[ModuleType, str]:
     with _first_on_path(folder):
         _found(name, source)
         _set_aside(Path(folder))
+        _FOLDERS.append(folder)
         return importlib.import_module(source), folder
 
 

@@ -24,7 +24,10 @@ def shown_name(name: str) -> str:
         script = [word for word in others if isfile(word)][:1]  # of an interpreter; never the value of an option
         shown = " ".join(Path(word).name for word in (program, *script))
     elif is_bot(name):
-        shown = urlsplit(name).hostname or ""
+        try:
+            shown = urlsplit(name).hostname or ""
+        except ValueError:  # no address at all, as anybody may write
+            shown = ""
     else:
         shown = Path(rest if kind in KINDS else name).name
     return printable(shown)[:LONGEST_NAME] or kind

@@ -2,12 +2,13 @@
 
 These are the name of its agent, the files that it names (a network, a Python file, a program or the sources it is built from),
 and the sources of this package that play: the rules of the game, and for a heuristic or a search those of these. Other sources
-are left out on purpose, or every change to the package would have everything played again. ``nainjaune ladder --check`` finds
-what this misses, by playing a random part again.
+are left out on purpose, and so are docstrings and comments, or every change would have everything played again.
+``nainjaune ladder --check`` finds what this misses, by playing a random part again.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import shlex
@@ -91,4 +92,15 @@ def _sources(name: str, setup: Setup, *, weights: bool) -> list[Path]:
 
 
 def _digest_of(paths: Iterable[Path]) -> str:
-    return hashlib.sha256("\n".join(f"{path.parent.name}/{path.name} {digest(path)}" for path in paths).encode()).hexdigest()
+    return hashlib.sha256("\n".join(f"# {path.parent.name}/{path.name}\n{code_of(path)}" for path in paths).encode()).hexdigest()
+
+
+def code_of(path: Path) -> str:
+    """Returns the lines of a Python file without docstrings, empty lines and lines of comment, which decide nothing."""
+    text = path.read_text(encoding="utf-8")
+    told: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            told |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = [line.rstrip() for number, line in enumerate(text.split("\n"), 1) if number not in told]
+    return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))

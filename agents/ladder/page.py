@@ -110,7 +110,6 @@ def _table(results: Results, ratings: Ratings, table: str) -> dict[str, Any]:
     keys = [key for key in ratings.ranking if table in ladder.entries[key].tables]
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     commands = []
-    interaction = ratings.columns[table if table in ratings.columns else _column_of(results, table)].interaction
     for pairing in results.at(table):
         advantage = pairing.advantage(setup.players)
         estimate = advantage.estimate
@@ -125,14 +124,13 @@ def _table(results: Results, ratings: Ratings, table: str) -> dict[str, Any]:
             }
         commands.append({"pairing": pairing, "command": command(results, pairing), "estimate": estimate})
     return {
-        "name": table, "setup": setup, "keys": keys, "cells": cells, "commands": commands, "interaction": interaction,
-    }  # fmt: skip
-
-
-def _column_of(results: Results, table: str) -> str:
-    """Returns the column that is the same as a table's."""
-    tables = results.ladder.tables
-    return next((name for name, members in column_tables(tables).items() if members == [table]), ALL)
+        "name": table,
+        "setup": setup,
+        "keys": keys,
+        "cells": cells,
+        "commands": commands,
+        "interaction": ratings.tables[table].interaction,
+    }
 
 
 def command(results: Results, pairing: Pairing) -> str:

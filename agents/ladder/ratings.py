@@ -11,7 +11,6 @@ import numpy as np
 
 from nainjaune_env.core.spec import Setup
 
-from ..stats.intervals import to_json
 from ..stats.ratio_estimate import Estimate
 from .pairings import APART
 from .play import deals_an_entry, played
@@ -27,6 +26,8 @@ class Ratings:
 
     columns: dict[str, Standing]
     """:data:`ALL` first, then presets and numbers of seats where there are several, and tables; over all entries, by number."""
+    tables: dict[str, Standing]
+    """By table, with its interaction."""
     ranking: list[str]
     """The entries by their rating over all tables; then those that have none, in their order."""
     rated: int
@@ -52,7 +53,7 @@ def ratings_of(results: Results) -> Ratings:
     keys = list(numbers)
     rest = [key for key in keys if numbers[key] not in order]
     apart = sum(_apart(overall, one, other) for one, other in pairwise(order))
-    return Ratings(columns, [keys[number] for number in order] + rest, len(order), apart)
+    return Ratings(columns, by_table, [keys[number] for number in order] + rest, len(order), apart)
 
 
 def _apart(standing: Standing, one: int, other: int) -> bool:
@@ -100,7 +101,7 @@ def to_dict(results: Results, ratings: Ratings) -> dict[str, Any]:
         "reference": ladder.reference,
         "deals_an_entry_and_table": deals_an_entry(results),
         "neighbours_told_apart": [ratings.told_apart, max(ratings.rated - 1, 0)],
-        "interaction": {table: to_json(ratings.columns.get(table, ratings.columns[ALL]).interaction) for table in ladder.tables},
+        "interaction": {table: standing.interaction for table, standing in ratings.tables.items()},
         "entries": [
             {
                 "entry": key,

@@ -85,9 +85,9 @@ class LiveTable:
 
     @property
     def agent_is_free(self) -> bool:
-        """Whether no other thread uses the agent at turn; True at a person's turn."""
+        """Whether no other thread uses the agent at turn, and it is none that may wait for long; True at a person's turn."""
         agent = self._seated[self.table.at_turn]
-        return agent is None or not agent.is_busy
+        return agent is None or not (agent.is_busy or agent.may_wait)
 
     def replay(self, plies: Sequence[int]) -> None:
         """Makes the plies of a table that goes on. Agents that remember decide again, for their memory's sake.

@@ -93,6 +93,8 @@ class OneAtATime:
         self.name = agent.name
         self.needs_history = needs_history(agent)
         self.faults = faults_of(agent)
+        self.may_wait = self.faults is not None or is_external(base_name(agent.name))
+        """Whether a decision may take long although those before it were quick, as of other people's programs."""
         self._agent = agent
         self._lock = threading.Lock()
         self._last = threading.local()

@@ -24,6 +24,7 @@ def main(path: str, decisions: int = 2_000_000) -> None:
         rollout_buffer_class=SelfPlayBuffer, rollout_buffer_kwargs={"venv": venv},
     )  # fmt: skip
     model.learn(decisions)
+    model.policy.optimizer.state.clear()  # what training alone needs, two thirds of the file
     model.save(path, exclude=["rollout_buffer_class", "rollout_buffer_kwargs"])  # it plays without, and they hold the tables
 
 

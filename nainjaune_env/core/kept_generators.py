@@ -42,7 +42,7 @@ def _state_of(generator: Any) -> tuple[Any, Any]:
     if isinstance(generator, np.random.Generator):
         bits = generator.bit_generator
         return functools.partial(setattr, bits, "state"), bits.state
-    if isinstance(generator, random.Random):
+    if isinstance(generator, random.Random) and not isinstance(generator, random.SystemRandom):  # that has no state
         return generator.setstate, generator.getstate()
     if isinstance(generator, np.random.RandomState) or type(generator).__module__ == "torch._C":
         getter, setter = getattr(generator, "get_state", None), getattr(generator, "set_state", None)

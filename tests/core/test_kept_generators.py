@@ -81,3 +81,9 @@ def test_a_closure_without_a_value_is_none() -> None:
         pass
     later = 3
     assert function() == 3
+
+
+def test_the_generator_of_the_system_has_no_state_to_keep() -> None:
+    generator = random.SystemRandom()
+    with kept_generators(generator.choice, lambda: generator.random()):
+        assert 0 <= generator.random() < 1

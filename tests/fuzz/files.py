@@ -16,7 +16,7 @@ from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import CheckpointError, LabelsError
 from nainjaune_env.engine.batch import Batch
 from tests.agents.nets.test_checkpoint import make
-from tests.agents.trainers import test_labels as shard
+from tests.agents.trainers import test_labels
 from tests.support.positions import is_legal, small
 
 from .mutations import JUNK, damage_bytes, damage_value, flip_bit
@@ -124,13 +124,13 @@ class LabelFiles(Fuzzer):
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:
         super().__init__(folder, thorough=thorough)
         self.path = folder / "labels.npz"
-        self.labels = shard.some_labels()
-        save_labels(self.path, self.labels, shard.SETUP, shard.SHARD)
+        self.labels = test_labels.some_labels()
+        save_labels(self.path, self.labels, test_labels.SETUP, test_labels.FILE)
         self.whole = self.path.read_bytes()
 
     def case(self, rng: random.Random) -> None:
         self.path.write_bytes(damage_file(self.whole, rng))
         loaded: list[Any] = []
-        error = refused(lambda: loaded.append(shard.load(self.path)), LabelsError, where="damaged labels")
-        if error is None and not shard.equal(loaded[0], self.labels):
+        error = refused(lambda: loaded.append(test_labels.load(self.path)), LabelsError, where="damaged labels")
+        if error is None and not test_labels.equal(loaded[0], self.labels):
             raise Fault("damaged labels load, and are others")

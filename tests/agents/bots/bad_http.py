@@ -53,6 +53,10 @@ def serve(sock, file):
             sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             while True:
                 sock.sendall(b"100000\r\n" + b" " * 0x100000 + b"\r\n")
+        elif path == "/negative":
+            sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n")
+            while True:
+                sock.sendall(b" " * 0x100000)
         elif path == "/empty":
             sock.sendall(OK % (0, b""))
         elif path == "/error":

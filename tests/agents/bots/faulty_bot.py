@@ -52,6 +52,12 @@ def ignore_signals() -> None:
     time.sleep(FOREVER)
 
 
+def freeze() -> None:
+    """Stops the process that is to end this one."""
+    os.kill(os.getppid(), signal.SIGSTOP)
+    time.sleep(FOREVER)
+
+
 def close_and_stay() -> None:
     os.close(1)
     time.sleep(FOREVER)
@@ -70,6 +76,7 @@ DEEDS: dict[str, Callable[[], object]] = {
     "hang": lambda: time.sleep(FOREVER),
     "delay": lambda: time.sleep(0.3),
     "ignore": ignore_signals,
+    "freeze": freeze,
     "exit": lambda: sys.exit(3),
     "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "raise": complain,

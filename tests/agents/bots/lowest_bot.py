@@ -1,12 +1,13 @@
 """A bot for Nain Jaune that plays like the heuristic `lowest`.
 
 Arguments: JSON, the keys of its `ready`; whether it answers with `probabilities`; seconds that it takes for a turn; a file to
-which it writes what it reads.
+which it writes what it reads, or a folder for that file, `read`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from typing import Any
@@ -41,7 +42,7 @@ def main() -> None:
     for line in sys.stdin:
         message = json.loads(line)
         if path:
-            with open(path, "a", encoding="utf-8") as file:
+            with open(os.path.join(path, "read") if os.path.isdir(path) else path, "a", encoding="utf-8") as file:
                 file.write(line)
         if message["type"] == "hello":
             names = message["actions"]

@@ -278,10 +278,9 @@ def test_a_bot_that_cannot_play_is_refused_when_it_is_named(bot: str, said: str)
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize(("wants", "said"), [("plies", "Not every seat"), ("text", "Signal Lamps has no tables in words")])
-def test_a_bot_that_wants_what_the_game_has_not_is_refused(wants: str, said: str) -> None:
-    with pytest.raises(AgentError, match=rf"cannot play Signal Lamps\. {said}"):
-        load_agent(lowest(wants=[wants]), make_setup("signal_lamps"))
+def test_a_bot_that_wants_what_the_game_has_not_is_refused() -> None:
+    with pytest.raises(AgentError, match=r"cannot play Signal Lamps\. Not every seat"):
+        load_agent(lowest(wants=["plies"]), make_setup("signal_lamps"))
 
 
 def test_many_decisions_have_as_many_times_the_clock() -> None:
@@ -319,9 +318,9 @@ def test_a_seat_whose_round_is_over_its_time_forfeits_the_rest_of_it() -> None:
 
 
 def test_what_a_bot_is_told_of_the_time_is_what_it_has(tmp_path: Path) -> None:
-    with loaded(lowest(path=tmp_path / "read", batch=4), decision_seconds=2.0, start_seconds=9.0) as bot:
+    with loaded(lowest(path=tmp_path, batch=4), decision_seconds=2.0, start_seconds=9.0) as bot:
         bot.act(decisions_of(), np.random.default_rng(0))
-    with loaded(lowest(path=tmp_path / "read"), decision_seconds=None) as bot:
+    with loaded(lowest(path=tmp_path), decision_seconds=None) as bot:
         bot.act(decisions_of(), np.random.default_rng(0))
     messages = lines(tmp_path / "read")
     assert [message["seconds"] for message in messages if message["type"] == "turn"] == [8.0, 4.0, None]

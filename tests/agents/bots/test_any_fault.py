@@ -53,7 +53,7 @@ def test_whatever_a_bot_does_costs_its_own_seat(faults: int, tmp_path: Path) -> 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_when_a_tournament_is_killed_no_bot_is_left(workers: int, tmp_path: Path) -> None:
     """Killed while it waits for the bot, in this process or in workers, which end with it."""
-    name = lowest(path=tmp_path / "read", seconds=60)
+    name = lowest(path=tmp_path, seconds=60)
     command = [sys.executable, "evaluate.py", "--agents", name, "lowest", "--deals", "4", "--workers", str(workers)]
     log = tmp_path / "log"
     with log.open("w") as output:

@@ -56,6 +56,7 @@ def test_a_server_may_close_an_idle_connection(port: int, path: str, answers: li
     [
         ("/big", "flood", "Its answer has 99999999 bytes"),
         ("/chunks", "flood", f"Its answer has more than {MAX_LINE} bytes."),
+        ("/negative", "flood", f"Its answer has more than {MAX_LINE} bytes."),
         ("/headers", "invalid", "something that is not HTTP"),
         ("/empty", "invalid", "an empty body"),
         ("/error", "invalid", "the HTTP status 500 in place of 200"),

@@ -68,6 +68,9 @@ def test_an_answer_is_read_by_decision() -> None:
         [1.5, -0.5],
         [float("nan"), 1.0],
         [float("inf"), 0.0],
+        [10**400, 0.5],
+        [0.5, 10**400],
+        [float("nan"), 10**400],
         ["1", 0.0],
         [True, False],
         1,
@@ -99,6 +102,13 @@ def test_a_sum_may_be_off_by_rounding() -> None:
 def test_other_answers_are_refused_in_a_sentence(message: dict[str, Any], said: str) -> None:
     with pytest.raises(BotFault, match=said):
         read(PROBABILITIES, **message)
+
+
+def test_a_reason_is_shown_as_text_and_not_without_end() -> None:
+    with pytest.raises(BotFault) as fault:
+        messages.read_ready({"type": "refuse", "reason": "\x1b[2J" + "x" * 100_000})
+    assert str(fault.value).startswith("It refuses: \\x1b[2Jxxx")
+    assert len(str(fault.value)) < 600
 
 
 def test_an_empty_list_answers_no_decision() -> None:

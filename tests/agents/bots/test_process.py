@@ -160,7 +160,7 @@ def asked_until_it_fails(connection: ProcessConnection) -> None:
         connection.ask(HELLO, 0.5)
 
 
-@pytest.mark.parametrize("deed", ["fork", "leave", "ignore", "log", "lines"])
+@pytest.mark.parametrize("deed", ["fork", "leave", "ignore", "freeze", "log", "lines"])
 def test_no_process_is_left(deed: str, tmp_path: Path) -> None:
     """One that ignores signals, and one that a program left behind in another session."""
     connection = ProcessConnection(python("faulty_bot.py", deed, "0", "{}", str(tmp_path)))

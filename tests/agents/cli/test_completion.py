@@ -28,7 +28,7 @@ def asked(line: str, folder: Path) -> list[str]:
 
 def test_the_shell_gets_commands_options_and_agents(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
-    assert {"evaluate", "exact", "exploit"} == set(asked("nainjaune e", tmp_path))
+    assert {"evaluate", "exact", "exploit", "export"} == set(asked("nainjaune e", tmp_path))
     assert "--until-decided" in asked("nainjaune versus --u", tmp_path)
     assert set(asked("nainjaune evaluate --agents lowest t", tmp_path)) == {"tally", "tables/"}
 

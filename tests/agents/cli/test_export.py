@@ -44,7 +44,7 @@ def test_the_lines_of_the_help_run_without_this_package(folder: Path) -> None:
     lines = re.search(r"\n\n((?:  .*\n)*  import json.*\n(?:  .*\n)+)", str(export.__doc__))
     assert lines is not None
     code = textwrap.dedent(lines[1])
-    assert len(code.splitlines()) == 6
+    assert len(code.splitlines()) == 9
     code = f"import sys\nsys.modules.update(nainjaune_env=None, nainjaune_agents=None)\n{code}\n"
     code += "print(about['game'], logits.shape, value.shape, len(about['actions']))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=folder)

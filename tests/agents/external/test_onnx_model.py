@@ -199,7 +199,10 @@ def test_onnxruntime_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: p
         load(name, small())
 
 
-def test_weights_in_another_file_are_not_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("here", [False, True], ids=["elsewhere", "in the working directory"])
+def test_weights_in_another_file_are_not_read(here: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if here:
+        monkeypatch.chdir(tmp_path)
     model = onnx.load(files(policy(tmp_path, small()))[0])
     onnx.save_model(model, tmp_path / "x.onnx", save_as_external_data=True, location="x.bin", size_threshold=0)
     with pytest.raises(AgentError, match=r"x\.onnx' is no ONNX file that onnxruntime can load: "):

@@ -174,6 +174,27 @@ def test_files_of_two_folders_may_import_the_same_name(here: Path) -> None:
     assert (last.act(decisions, rng) == 23 - decisions.mask[:, ::-1].argmax(axis=1)).all()
 
 
+def test_functions_of_two_folders_may_import_the_same_name_when_they_are_called(here: Path) -> None:
+    (here / "others").mkdir()
+    (here / "others" / "bot.py").write_text("def f(observation, mask):\n    from lazy import last\n    return last(mask)\n")
+    (here / "others" / "lazy.py").write_text("def last(mask):\n    return 23 - int(mask[::-1].argmax())\n")
+    first, last = load_agent("bots/bot.py:late", SETUP), load_agent("others/bot.py:f", SETUP)
+    decisions = next(turns(SETUP, 1))
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        assert (first.act(decisions, rng) == decisions.mask.argmax(axis=1)).all()
+        assert (last.act(decisions, rng) == 23 - decisions.mask[:, ::-1].argmax(axis=1)).all()
+
+
+def test_a_module_of_the_working_directory_does_not_give_its_imports_to_a_file(here: Path) -> None:
+    (here / "here.py").write_text("from helper import last as f\n", encoding="utf-8")
+    (here / "helper.py").write_text("def last(observation, mask):\n    return 23 - int(mask[::-1].argmax())\n", encoding="utf-8")
+    load_agent("here:f", SETUP)
+    decisions = next(turns(SETUP, 1))
+    first = load_agent("bots/bot.py:f", SETUP).act(decisions, np.random.default_rng(1))
+    assert (first == decisions.mask.argmax(axis=1)).all()
+
+
 def test_a_file_is_run_once(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("once.py").write_text("print('ran')\ndef f(o, m): return int(m.argmax())\ng = f\n", encoding="utf-8")
     for name in ("once.py:f", "once.py:g", "./once.py:f"):

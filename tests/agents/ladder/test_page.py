@@ -50,7 +50,7 @@ def test_the_page_needs_nothing_else_and_says_what_numbers_say(folder: Path, pag
     numbers = json.loads((folder / "site" / "ratings.json").read_text(encoding="utf-8"))
     assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in tags}
     assert "default-src 'none'" in page
-    links = [attributes["href"] for tag, attributes in tags if tag == "a"]
+    links = [attributes["href"] or "" for tag, attributes in tags if tag == "a"]
     assert [link for link in links if not link.startswith("games/")] == ["https://example.org"]
     assert all((folder / "site" / link).is_file() for link in links if link.startswith("games/"))
     assert "<b>pots</b>" not in page
@@ -59,6 +59,7 @@ def test_the_page_needs_nothing_else_and_says_what_numbers_say(folder: Path, pag
     assert numbers["entries"][-1]["ratings"]["2 seats"]["mean"] is not None
     assert set(numbers["entries"][0]["ratings"]) == {"all tables", "2 seats", "3 seats"}
     assert len(numbers["pairs"]) == 6 + 10
+    assert f"ratings by {100 * numbers['interaction']['djeco-3']:.0f} % of it" in page
 
 
 def test_the_page_is_accessible(page: str) -> None:

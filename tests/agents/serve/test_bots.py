@@ -6,6 +6,7 @@ import asyncio
 import json
 import shlex
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 
 from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings, use_bot_settings
 from nainjaune_agents.external.shown import shown_name
+from nainjaune_agents.serve import tables
+from nainjaune_agents.serve.live_table import LiveTable
 from nainjaune_agents.serve.server import TableServer
 from tests.agents.serve.pages import FREE, Page, made, new_table, opened
 from tests.agents.serve.talking_bot import COMMENT
@@ -87,7 +90,7 @@ def test_only_what_the_operator_named_can_be_seated(tmp_path: Path) -> None:
     async def play(server: TableServer) -> None:
         host = Page(server, server.add_host())
         await host.hello()
-        for name in (other, f"{BOT} --more", f"{BOT}@search=5", f"closer@search=5,rollouts={other}", f"{TALKER}:main", "exec:"):
+        for name in (other, f"{BOT} --more", f"{BOT}@search=5", f"closer@search=5,rollouts={other}", f"{TALKER}:main", "exec:", "ws://["):
             said = await host.ask("new", table=table(name))
             assert (said["type"], said["of"]) == ("refused", "new"), name
         for person in (Page(server, (await made(server, table("random")))[0]), Page(server, "no token")):
@@ -147,6 +150,27 @@ def test_where_a_fault_stops_the_table_says_so_without_the_log(tmp_path: Path) -
         assert str(TALKER.parent) not in said["text"]
 
     run(tmp_path, (name_of("0"),), play)
+
+
+def test_a_quick_bot_may_hang_and_so_is_asked_in_a_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The event loop would wait for it, and with it everybody on the server."""
+    threads: list[threading.Thread] = []
+    decide = LiveTable.decide
+
+    def noted(live: LiveTable) -> Any:
+        if live.table.at_turn == 1 and live.table.needs_decision:
+            threads.append(threading.current_thread())
+        return decide(live)
+
+    monkeypatch.setattr(LiveTable, "decide", noted)
+    monkeypatch.setattr(tables, "QUICK", 10.0)
+
+    async def play(server: TableServer) -> None:
+        await play_round(Page(server, (await made(server, table(BOT)))[0]))
+
+    run(tmp_path, (BOT,), play)
+    assert len(threads) > 2
+    assert threading.main_thread() not in threads
 
 
 def test_names_are_shown_without_folders_and_options() -> None:

@@ -1,0 +1,47 @@
+"""What decides how an entry plays: code, and not what is written about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nainjaune_agents.ladder.entries import Entry
+from nainjaune_agents.ladder.identity import code_of, identity
+from nainjaune_env import make_setup
+from nainjaune_env.core.spec import Setup
+
+CODE = '''"""A module."""
+
+SIZE = 3
+"""Of something."""
+
+
+def double(x):
+    """Returns twice ``x``."""
+    # twice
+    return 2 * x + len("""a
+b""")
+'''
+
+
+def test_words_about_code_decide_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "code.py"
+    path.write_text(CODE, encoding="utf-8")
+    code = code_of(path)
+    path.write_text(CODE.replace("Of something", "Of\nanother").replace("# twice", "# two\n\n"), encoding="utf-8")
+    assert code_of(path) == code == 'SIZE = 3\ndef double(x):\n    return 2 * x + len("""a\nb""")'
+    path.write_text(CODE.replace("2 *", "3 *"), encoding="utf-8")
+    assert code_of(path) != code
+
+
+def test_names_tables_and_files_decide(tmp_path: Path) -> None:
+    four, three = make_setup(), make_setup(players=3)
+
+    def of(agent: str, setup: Setup = four, **others: str) -> str:
+        return identity(Entry("x", tmp_path, "x", "us", agent, (), **others), setup)
+
+    assert of("closer") == of("closer") == of("closer", description="y")
+    assert len({of("closer"), of("tally"), of("closer@search=5"), of("zoo:strong"), of("zoo:strong", three)}) == 5
+    (tmp_path / "a.onnx").write_bytes(b"1")
+    first = of("onnx:a.onnx")
+    (tmp_path / "a.onnx").write_bytes(b"2")
+    assert of("onnx:a.onnx") != first
