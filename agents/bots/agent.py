@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 import time
@@ -29,6 +30,16 @@ SEEDS = 1 << 53
 """Seeds are below it: a double holds each of them."""
 MAX_CACHED = 1 << 16
 """The most decisions whose answers are kept; if there are more, the older half is forgotten."""
+
+
+def seeds_of(draws: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Returns a seed for each of ``draws (K,)``, below :data:`SEEDS`, from which the draw cannot be found.
+
+    Two draws of a SplitMix64 are enough to find its state, and the seed of everything behind it, the deals among them.
+    """
+    words = draws.astype("<f8").tobytes()
+    hashed = b"".join(hashlib.blake2b(words[at : at + 8], digest_size=8).digest() for at in range(0, len(words), 8))
+    return (np.frombuffer(hashed, "<u8") % SEEDS).astype(np.int64)
 
 
 class BotAgent:
@@ -70,7 +81,7 @@ class BotAgent:
 
         After a fault they are the lowest legal actions, or it raises :class:`AgentError`, as the settings say.
         """
-        seeds = None if self.ready.deterministic else (rng.random(len(decisions.index)) * SEEDS).astype(np.int64)
+        seeds = None if self.ready.deterministic else seeds_of(rng.random(len(decisions.index)))
         choices = self._choices(ACTIONS, decisions, seeds)
         self._last.choices = choices
         actions = np.array([choice.action for choice in choices], np.int64)

@@ -101,15 +101,19 @@ class ProcessConnection:
     def ask(self, message: bytes, seconds: float | None) -> bytes:
         """See :class:`~.connection.Connection`."""
         self._check_open()
+        deadline = None if seconds is None else time.monotonic() + seconds
         unasked = self._drop_lines(0)
         if not self._send(message, seconds, unasked):
             raise self._fault(Fault.TIMEOUT, f"It did not read its input within {_seconds(seconds)}.")
-        return self.next(seconds)
+        return self._next(deadline, seconds)
 
     def next(self, seconds: float | None) -> bytes:
         """See :class:`~.connection.Connection`."""
         self._check_open()
-        deadline = None if seconds is None else time.monotonic() + seconds
+        return self._next(None if seconds is None else time.monotonic() + seconds, seconds)
+
+    def _next(self, deadline: float | None, seconds: float | None) -> bytes:
+        """Returns the next message, which had ``seconds`` in all."""
         last = False
         while (line := self._line()) is None:
             if last:

@@ -23,9 +23,9 @@ from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 
 from ..bots.counting import faults_of
-from ..external import is_bot, is_external
+from ..external import is_bot
 from ..external.shown import shown_name
-from ..loading import SEARCHES, base_name, load_agent, named_agents, setup_of_runs
+from ..loading import SEARCHES, external_players, load_agent, named_agents, setup_of_runs
 from ..zoo import player_registry
 
 MAX_LOADED = 32
@@ -93,7 +93,7 @@ class OneAtATime:
         self.name = agent.name
         self.needs_history = needs_history(agent)
         self.faults = faults_of(agent)
-        self.may_wait = self.faults is not None or is_external(base_name(agent.name))
+        self.may_wait = self.faults is not None or bool(external_players(agent.name))
         """Whether a decision may take long although those before it were quick, as of other people's programs."""
         self._agent = agent
         self._lock = threading.Lock()
@@ -111,7 +111,7 @@ class OneAtATime:
             try:
                 actions = self._agent.act(decisions, rng)
             except AgentError:
-                if not is_external(base_name(self.name)):
+                if not external_players(self.name):
                     raise
                 # the sentence has the words of the command and the program's log, which are not for everybody at the table
                 logging.getLogger(__name__).exception("A player from elsewhere has failed.")
@@ -146,7 +146,7 @@ class LoadedAgents:
 
         Raises :class:`AgentError` for a player from elsewhere that this server was not started with.
         """
-        if is_external(base_name(name)) and not {name, base_name(name)} & {*self._extra}:
+        if name not in self._extra and not {*external_players(name)} <= {*self._extra}:
             raise AgentError(f"{shown_name(name)} sits here, and this server was not started with it: name it after --agents.")
         key = name, repr(setup.to_dict())
         if key not in self._loaded:

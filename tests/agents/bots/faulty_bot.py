@@ -116,7 +116,7 @@ def main() -> None:
         turns += kind == "turn"
         if rng is not None:
             now = rng.random() < 1 / 8 and not (first and kind == "hello")
-            deed, at = rng.choice([*DEEDS, *ANSWERS]), turns if now else -1
+            deed, at = rng.choice([*(one for one in DEEDS if one != "freeze"), *ANSWERS]), turns if now else -1
         if kind in ("hello", "turn") and turns == at:
             rows = message.get("decisions", [])
             count, right = len(rows), [row["legal"][0] for row in rows]

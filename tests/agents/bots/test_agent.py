@@ -14,7 +14,7 @@ import pytest
 
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.arena.tournament import tournament
-from nainjaune_agents.bots.agent import DistributionBot
+from nainjaune_agents.bots.agent import SEEDS, DistributionBot, seeds_of
 from nainjaune_agents.bots.faults import MAX_FAULTS
 from nainjaune_agents.bots.settings import FORFEIT
 from nainjaune_agents.loading import load_agent, named_agents
@@ -23,6 +23,7 @@ from nainjaune_env import make_setup
 from nainjaune_env.agent import DecisionBatch, RecurrentStates
 from nainjaune_env.core.bits import lowest as lowest_bit
 from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.prng import RowStreams, advance, mix, streams
 from nainjaune_env.engine.batch import Batch
 from tests.agents.bots.programs import SETUP, faulty, loaded, lowest, script
 
@@ -107,7 +108,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def test_seeds_come_from_the_generator_and_are_not_sent_where_they_are_not_needed(tmp_path: Path) -> None:
-    seeds = [int(number * 2**53) for number in np.random.default_rng(9).random(6)]
+    seeds = seeds_of(np.random.default_rng(9).random(6)).tolist()
     for deterministic in (False, True):
         path = tmp_path / str(deterministic)
         with loaded(lowest(path=path, deterministic=deterministic, distribution=True, batch=4)) as bot:
@@ -118,6 +119,35 @@ def test_seeds_come_from_the_generator_and_are_not_sent_where_they_are_not_neede
         assert [turn["answer"] for turn in turns] == ["actions"] * 2 + ["probabilities"] * 2
         sent = [row.get("seed") for turn in turns for row in turn["decisions"]]
         assert sent == ([None] * 12 if deterministic else seeds + [None] * 6)
+
+
+def _unmixed(word: int) -> int:
+    """The inverse of ``prng.mix``."""
+    for shift, factor in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, 1)):
+        inverse = word
+        for _ in range(3):
+            inverse = word ^ (inverse >> shift)
+        word = inverse * pow(factor, -1, 1 << 64) % (1 << 64)
+    return word
+
+
+def test_seeds_do_not_give_away_the_generator_and_with_it_the_deals(tmp_path: Path) -> None:
+    """The state of a generator of rows, as studies and environments hand to agents, follows from two of its numbers."""
+    states = streams(12345, 1)
+    with loaded(lowest(path=tmp_path / "read")) as bot:
+        for _ in range(2):
+            bot.act(decisions_of(1), RowStreams(states, np.array([0])))
+    turns = [message for message in lines(tmp_path / "read") if message["type"] == "turn"]
+    sent = [turn["decisions"][0]["seed"] for turn in turns]
+    drawn = [int(number * SEEDS) for number in (RowStreams(streams(12345, 1), np.array([0])).random((1, 2)))[0]]
+
+    def found(first: int, second: int) -> list[int]:
+        words = (_unmixed(first << 11 | low) for low in range(1 << 11))
+        return [word for word in words if int(mix(np.uint64(advance(np.uint64(word))))) >> 11 == second]
+
+    (state,) = found(*drawn)
+    assert advance(np.uint64(state)) == states[0]
+    assert found(*sent) == []
 
 
 def test_equal_decisions_of_a_deterministic_bot_are_asked_once() -> None:

@@ -73,6 +73,13 @@ def test_who_never_reads_is_a_timeout_and_does_not_block(connections: list[Proce
     assert time.monotonic() - begun < 3
 
 
+def test_the_time_of_a_question_is_that_of_reading_and_of_the_answer(connections: list[ProcessConnection]) -> None:
+    slow = "import sys, time; time.sleep(1.2); sys.stdin.readline(); time.sleep(1.2); print(1, flush=True); time.sleep(9)"
+    with pytest.raises(BotFault, match="No answer came within 2 seconds") as fault:
+        opened(connections, script(slow)).ask(b" " * (1 << 22), 2)
+    assert fault.value.kind == Fault.TIMEOUT
+
+
 def test_a_closed_input_is_an_end(connections: list[ProcessConnection]) -> None:
     connection = opened(connections, script("import os, time; os.close(0); print('{}', flush=True); time.sleep(60)"))
     connection.next(10)

@@ -16,7 +16,10 @@ from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings, use_bot_s
 from nainjaune_agents.external.shown import shown_name
 from nainjaune_agents.serve import tables
 from nainjaune_agents.serve.live_table import LiveTable
+from nainjaune_agents.serve.players import LoadedAgents
 from nainjaune_agents.serve.server import TableServer
+from nainjaune_env import make_setup
+from nainjaune_env.core.errors import AgentError
 from tests.agents.serve.pages import FREE, Page, made, new_table, opened
 from tests.agents.serve.talking_bot import COMMENT
 
@@ -90,7 +93,15 @@ def test_only_what_the_operator_named_can_be_seated(tmp_path: Path) -> None:
     async def play(server: TableServer) -> None:
         host = Page(server, server.add_host())
         await host.hello()
-        for name in (other, f"{BOT} --more", f"{BOT}@search=5", f"closer@search=5,rollouts={other}", f"{TALKER}:main", "exec:", "ws://["):
+        for name in (
+            other,
+            f"{BOT} --more",
+            f"{BOT}@search=5",
+            f"closer@search=5,rollouts={other}",
+            f"{TALKER}:main",
+            "exec:",
+            "ws://[",
+        ):
             said = await host.ask("new", table=table(name))
             assert (said["type"], said["of"]) == ("refused", "new"), name
         for person in (Page(server, (await made(server, table("random")))[0]), Page(server, "no token")):
@@ -98,6 +109,20 @@ def test_only_what_the_operator_named_can_be_seated(tmp_path: Path) -> None:
 
     run(tmp_path, (BOT,), play)
     assert not marker.exists()
+
+
+def test_a_program_that_plays_rollouts_is_started_only_where_it_was_named(tmp_path: Path) -> None:
+    """Here a table from an earlier server has such an agent."""
+    marker = tmp_path / "ran"
+    name = "closer@search=2,rollouts=exec:touch ran"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        with pytest.raises(AgentError, match="this server was not started with it"):
+            LoadedAgents(("exec:other",)).get(name, make_setup(players=3))
+        assert not marker.exists()
+        with pytest.raises(AgentError, match="exec:touch ran"):
+            LoadedAgents((name,)).get(name, make_setup(players=3))
+        assert marker.exists()
 
 
 def test_a_table_does_not_start_a_program_that_the_next_server_was_not_given(tmp_path: Path) -> None:
