@@ -118,9 +118,10 @@ class BotAgent:
                 keys = [(kind, key) for key in self._rows.keys(decisions)]
                 known = {key: choice for key in keys if (choice := self._cache.get(key)) is not None}
                 first: dict[tuple[str, bytes], int] = {}
+                allowed = self._allowed(decisions, np.arange(count))
                 for k, key in enumerate(keys):
-                    if key not in known:
-                        first.setdefault(key, k)
+                    if key not in known and allowed[first.setdefault(key, k)] <= 0 < allowed[k]:
+                        first[key] = k  # a seat that has no time left asks for nobody else
                 asked = self._asked(kind, decisions, np.array([*first.values()], np.int64), None)
                 new = dict(zip(first, asked, strict=True))
                 self._keep(new)

@@ -317,6 +317,19 @@ def test_a_seat_whose_round_is_over_its_time_forfeits_the_rest_of_it() -> None:
     assert forfeited[len(in_first)] == forfeited[len(in_first) - 1]
 
 
+def test_a_seat_that_is_over_its_time_does_not_forfeit_for_another_table() -> None:
+    """Though their decisions are equal, and are asked once."""
+    with loaded(lowest(deterministic=True, wants=["features"]), round_seconds=5.0) as bot:
+        batch = Batch(SETUP, 2, seed=1)
+        states = RecurrentStates(batch, [bot])
+        one = states.decision_batch(0, np.array([0, 1]))
+        twice = DecisionBatch(batch, np.array([0, 0, 0]), np.zeros(3, one.state.dtype))
+        twice.state["seconds"][0] = 5.0
+        assert (bot.act(twice, np.random.default_rng(0)) == LOWEST.act(twice, np.random.default_rng(0))).all()
+        assert (bot.questions, bot.faults.forfeited) == (1, 0)
+        assert twice.state["seconds"][2] == 0 < twice.state["seconds"][1]
+
+
 def test_what_a_bot_is_told_of_the_time_is_what_it_has(tmp_path: Path) -> None:
     with loaded(lowest(path=tmp_path, batch=4), decision_seconds=2.0, start_seconds=9.0) as bot:
         bot.act(decisions_of(), np.random.default_rng(0))
