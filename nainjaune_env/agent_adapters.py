@@ -216,6 +216,8 @@ def as_agent(player: object, setup: Setup, name: str | None = None, *, batched: 
         return named(find_agent(player, setup), name)
     if isinstance(player, type) or (not _is_player(player) and callable(player) and _is_factory(player)):
         made = _made(player, setup)
+        if not (isinstance(made, str) or callable(made) or _is_player(made)):
+            raise AgentError(f"{_title(player)} was called to make a player, and gave {quoted(made)}: a player is {KINDS}.")
         if isinstance(made, type) or (callable(made) and not _is_player(made) and _is_factory(made)):
             raise AgentError(f"{_title(player)} made {quoted(made)}, and a player is {KINDS}.")
         return as_agent(made, setup, name, batched=batched)

@@ -12,6 +12,7 @@ network, no @sample), and no agent may remember. docs/evaluation.md has the meth
 from __future__ import annotations
 
 import argparse
+import math
 
 from nainjaune_env.core.printable import printable
 
@@ -53,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"  in a field of {printable(edge.field_name)}")
         print(f"    duplicate              {mean_of_deals(edge.plain)}")
         print(f"    with control variates  {mean_of_deals(edge.controlled)}")
-        print(f"    duplicate play alone needs {decimal(edge.deals_saved, '.1f')} times as many deals for this interval")
+        if math.isfinite(edge.deals_saved):
+            print(f"    duplicate play alone needs {decimal(edge.deals_saved, '.1f')} times as many deals for this interval")
     for note in interval_notes(moments for edge in edges for moments in (edge.plain, edge.controlled)):
         print(note)
     for line in BotCounts.taken(agents).lines():

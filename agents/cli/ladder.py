@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=number(0, 1e6), help="stop after so many minutes (default: no limit)")
     parser.add_argument("--build", action="store_true", help="run the commands by which entries are built")
     parser.add_argument("--sandbox", action="store_true", help="run programs in bwrap: no network, all files read-only")
-    parser.add_argument("--check", metavar="ENTRY", help="verify this entry instead, by its name or file")
+    parser.add_argument("--check", metavar="ENTRY", help="verify this entry instead, by its file, with or without .toml")
     add_seed_argument(parser, default=None, meaning="what --check draws (default: another each time, which is printed)")
     add_place_arguments(parser)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -56,7 +57,9 @@ class Processes:
                             if unit is None:
                                 break
                             try:
-                                pending[pool.submit(_play, unit)] = unit, time.monotonic()
+                                with _main_script_hidden():  # this starts processes
+                                    future = pool.submit(_play, unit)
+                                pending[future] = unit, time.monotonic()
                             except BrokenProcessPool:
                                 lost.append(unit)
                                 raise
@@ -75,6 +78,19 @@ class Processes:
                 raise WorkError(
                     f"Workers ended {losses} times without finishing a shard: they were killed, perhaps for want of memory."
                 )
+
+
+@contextmanager
+def _main_script_hidden() -> Iterator[None]:
+    """Starts processes that do not run the main script again: they need nothing of it, and it may have no guard."""
+    main = sys.modules["__main__"]
+    hidden = {name: main.__dict__[name] for name in ("__file__", "__spec__") if name in main.__dict__}
+    main.__dict__.pop("__file__", None)
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        main.__dict__.update(hidden)
 
 
 def oldest(pending: Iterable[tuple[Any, float]], workers: str, report: Report | None) -> None:

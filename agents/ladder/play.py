@@ -43,10 +43,11 @@ def build(entries: Sequence[Entry]) -> None:
                 shlex.split(entry.build), cwd=entry.folder, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
             )
         except subprocess.CalledProcessError as error:
-            last = (error.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
+            lines = error.stderr.strip().splitlines() or ["it wrote nothing"]
+            cause = next((line for line in lines if "error" in line.lower()), lines[-1])
             raise AgentError(
                 f"The entry {entry.key!r} was not built: {quoted(entry.build)} ended with status {error.returncode}, "
-                f"{quoted(last)}."
+                f"{quoted(cause)}."
             ) from None
         except (OSError, ValueError) as error:
             raise AgentError(f"The entry {entry.key!r} was not built: {as_sentence(error)}") from None

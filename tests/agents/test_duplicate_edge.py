@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -67,6 +69,14 @@ def test_every_kind_of_player_on_both_sides() -> None:
 
 
 @pytest.mark.slow
+def test_workers_do_not_run_a_script_again(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    call = 'edge("tally", "random", deals=10, workers=2, preset="djeco", players=2)'
+    script.write_text(f"from nainjaune_agents import edge\n\nprint({call}.setup.players)\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+
+
 def test_both_ways_say_who_is_stronger_and_workers_change_nothing() -> None:
     found = edge("tally", "random", deals=60, both_ways=True, workers=2, **TABLE)
     assert repr(found) == repr(edge("tally", "random", deals=60, both_ways=True, **TABLE))

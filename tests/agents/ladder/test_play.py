@@ -130,6 +130,10 @@ def test_a_build_is_known_by_its_sources(copy: Path) -> None:
         Results(read_ladder(copy))
     with pytest.raises(AgentError, match="was not built: 'false' ended with status 1"):
         build([*read_ladder(copy).entries.values()])
+    (copy / "entries" / "build.sh").write_text("echo 'error: no bot.c' >&2; echo 'terminated.' >&2; exit 1", encoding="utf-8")
+    entry(copy, "built", "exec:./bot.sh", build='"sh build.sh"')
+    with pytest.raises(AgentError, match=r"status 1, 'error: no bot\.c'"):
+        build([*read_ladder(copy).entries.values()])
 
 
 def test_faults_are_forfeits_and_are_kept(tmp_path: Path) -> None:
