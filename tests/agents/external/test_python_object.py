@@ -120,7 +120,7 @@ def test_modifiers_and_suffixes_follow_the_name(here: Path) -> None:
         ("bots/bot.py:f@sample", r"'bots/bot\.py:f@sample': @sample draws from an agent's probabilities, and .* has none\."),
         ("bots/bot.py:f@transfer", r"@transfer is for a run or a checkpoint, and 'bots/bot\.py:f' is none\."),
         ("bots/bot.py:f@search=2@sample", "@sample stands before modifiers"),
-        ("bots:f", r"There is no agent 'bots:f': no Python module 'bots' in .*, and no run or checkpoint at 'f'\.$"),
+        ("nobody:f", r"There is no agent 'nobody:f': no Python module 'nobody' in .*, and no run or checkpoint at 'f'\.$"),
         ("sys:path", r"'sys:path': the module 'sys' is no file, so it has no player\."),
     ],
 )
