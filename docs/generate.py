@@ -1,8 +1,8 @@
 """Write what is generated in the docs: sections of pages, each between two comments with its name.
 
 They are presets, knobs, actions, observation features and measures of every game, the code that the page on a new game quotes,
-the results in the README, the keys and metrics of every trainer, the players of the model registry with their model cards, and
-the columns of a study.
+the results in the README, the keys and metrics of every trainer, the players of the model registry with their model cards,
+the columns of a study, and the lengths of texts.
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show the differences and exit with 1 if there are any
@@ -20,6 +20,7 @@ from itertools import groupby
 from pathlib import Path
 
 from results import result_table
+from text_lengths import length_table
 
 from nainjaune_agents.options import described
 from nainjaune_agents.report.format_ci import mean_ci
@@ -220,6 +221,7 @@ def sections() -> dict[str, dict[str, str]]:
         **{f"trainer_{name}.md": trainer_sections(name) for name in trainer_names()},
         "zoo.md": {"players": player_table()},
         "lab/models.md": {"model cards": model_cards()},
+        "text.md": {"lengths": length_table()},
         "study_columns.md": {"columns": study_columns()},
     }
 

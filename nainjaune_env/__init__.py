@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nainjaune_env.envs.pettingzoo_aec import env, raw_env
     from nainjaune_env.envs.pettingzoo_parallel import parallel_env
     from nainjaune_env.registry import game_names, get_game, make_setup
+    from nainjaune_env.text.seat import TextSeat
 
     __version__: str
 
@@ -27,6 +28,7 @@ __all__ = [
     "Batch",
     "NainJauneError",
     "Pool",
+    "TextSeat",
     "__version__",
     "as_agent",
     "env",
@@ -42,6 +44,7 @@ _HOMES = {
     "Batch": "engine.batch",
     "NainJauneError": "core.errors",
     "Pool": "envs.opponents",
+    "TextSeat": "text.seat",
     "as_agent": "agent_adapters",
     "env": "envs.pettingzoo_aec",
     "game_names": "registry",

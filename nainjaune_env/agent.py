@@ -80,6 +80,11 @@ class DecisionBatch:
         """The tables as records, ``(K,)``, redacted for the seats to act."""
         return self._batch.redacted(self.index)
 
+    @property
+    def has_history(self) -> bool:
+        """Whether :attr:`history` is there."""
+        return self._reads_history
+
     @cached_property
     def history(self) -> PlayHistory:
         """The plies of the rounds so far; the seats to act have seen them all.

@@ -54,6 +54,7 @@ BUDGETS = {
     "project": 15,
     "records": 12,
     "render": 5,
+    "text": 10,
     "twin": 4,
     "wasm": 15,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import finite, whole
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.text.seat import TextSeat
 
 from .connection import BotFault
 from .faults import Fault
@@ -78,15 +78,6 @@ def dumps(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def rules_text(setup: Setup) -> str:
-    """Returns the rules in sentences: those of the game's speaker, or else what each knob means."""
-    if setup.game.speaker is not None:
-        table = Batch(setup, 1, observe=False).tables[0]
-        return setup.game.speaker(setup, table, 0, "en", names=None, you=None).rules()
-    about = {f.name: f.metadata["meaning"] for f in fields(setup.rules)}
-    return "\n".join(f"{name} = {value}: {about[name]}." for name, value in setup.rules.to_dict().items())
-
-
 def hello(setup: Setup, settings: BotSettings) -> bytes:
     """Returns the first message, with ``id`` 0."""
     layout = [
@@ -112,7 +103,7 @@ def hello(setup: Setup, settings: BotSettings) -> bytes:
             "id": 0,
             **setup.to_dict(),
             "title": setup.game.title,
-            "rules_text": rules_text(setup),
+            "rules_text": TextSeat(setup).rules,
             "unit": setup.game.unit,
             "actions": setup.game.actions,
             "layout": layout,

@@ -20,6 +20,7 @@ from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.history import PlayHistory
+from nainjaune_env.text.seat import TextSeat
 
 from .messages import FEATURES, MOVES, OBSERVATION, PLIES, TEXT, dumps
 
@@ -62,14 +63,13 @@ class Rows:
     """Makes the decisions of turns under one setup for a bot that wants ``wants``."""
 
     def __init__(self, setup: Setup, wants: Sequence[str]) -> None:
-        """Raises :class:`AgentError` where the game has no text or no plies, and the bot wants them."""
-        if TEXT in wants and setup.game.render_text is None:
-            raise AgentError(f"{setup.game.title} has no tables in words, and the bot wants 'text'.")
+        """Raises :class:`AgentError` where the game has no plies, and the bot wants them."""
         if PLIES in wants and setup.game.rewind is None:
             raise AgentError(f"Not every seat sees every ply of {setup.game.title}, and the bot wants 'plies'.")
         self._setup = setup
         self._wants = frozenset(wants)
         self._features = FeatureText(setup.layout) if FEATURES in wants else None
+        self._seat = TextSeat(setup) if TEXT in wants else None
         self._head = functools.lru_cache(MAX_LEGAL_SETS)(self._make_head)
         self._plies = [
             [b"[%d,%d]" % (seat, action) for action in range(len(setup.game.actions))] for seat in range(setup.players)
@@ -93,17 +93,11 @@ class Rows:
         if OBSERVATION in self._wants:
             rows = decisions.observation[which]
             columns.append([b',"observation":"%b"' % base64.b64encode(row.tobytes()) for row in rows])
-        if TEXT in self._wants:
-            tables = decisions.tables[which]
-            columns.append([b',"text":' + self._text(table, seat) for table, seat in zip(tables, seats, strict=True)])
+        if self._seat is not None:
+            columns.append([b',"text":' + dumps(text) for text in self._seat.situations(decisions, which)])
         if PLIES in self._wants:
             columns.append([b',"plies":[%b]' % text for text in self._plies_of(decisions.history[which])])
         return [b"%b}" % b"".join(parts) for parts in zip(*columns, strict=True)]
-
-    def _text(self, table: Any, seat: int) -> bytes:
-        render = self._setup.game.render_text
-        assert render is not None
-        return dumps(render(self._setup, table, seat, language="en", color=False, you=seat))
 
     def _plies_of(self, history: PlayHistory) -> list[bytes]:
         rows = zip(history.seat.tolist(), history.action.tolist(), history.count.tolist(), strict=True)
@@ -117,11 +111,11 @@ class Rows:
         parts = [decisions.seat[:, None].view(np.uint8), decisions.legal[:, None].view(np.uint8)]
         if self._wants & {FEATURES, OBSERVATION}:
             parts.append(decisions.observation)
-        if TEXT in self._wants:
-            parts.append(np.ascontiguousarray(decisions.tables)[:, None].view(np.uint8))
         joined = np.concatenate(parts, axis=1)
         text, length = joined.tobytes(), joined.shape[1]
         keys = [text[at : at + length] for at in range(0, len(text), length)]
+        if self._seat is not None:
+            keys = [key + text.encode() for key, text in zip(keys, self._seat.situations(decisions), strict=True)]
         if PLIES in self._wants:
             history = decisions.history
             for k, count in enumerate(history.count.tolist()):

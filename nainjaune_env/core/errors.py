@@ -34,6 +34,19 @@ class IllegalActionError(NainJauneError, ValueError):
     """An action that the rules do not allow now. Nothing was changed."""
 
 
+class AnswerError(IllegalActionError):
+    """An answer in words that means no legal action."""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message, kind)  # both, so that it can be pickled
+        self.kind = kind
+        """What is wrong with it: one of ``text.answers.KINDS``."""
+
+    def __str__(self) -> str:
+        """Returns the sentence for the player."""
+        return str(self.args[0])
+
+
 class DealError(NainJauneError, ValueError):
     """Hands, stacks or pots from which no table can be set up."""
 

@@ -24,7 +24,7 @@ from nainjaune_env.core.errors import GameError, RulesError, quoted
 from nainjaune_env.core.hooks import Hook
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
-from nainjaune_env.core.speech import Speaker
+from nainjaune_env.core.speech import SeatWords, Speaker
 from nainjaune_env.core.table_checks import Invariant, check_rows
 from nainjaune_env.core.validation import check_name
 
@@ -271,6 +271,8 @@ class GameSpec:
 
     It calls the seats by the players' ``names``, and ``you``, the seat of the reader, "you".
     """
+    seat_words = Hook[SeatWords]("language.seat", SeatWords)
+    """Single decisions in words, for players that read: rules, table and moves (``nainjaune_env.text``)."""
     measures = Hook[Measures]("research.statistics", Measures)
     """Statistics of play, for reports."""
     advice = Hook[AdviceHooks]("research.advice", AdviceHooks)

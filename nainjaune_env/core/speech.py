@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 LANGUAGES = ("en", "fr")
 """The languages that every game speaks."""
@@ -77,3 +77,37 @@ class Speaker(Protocol):
 
     def paint(self, text: str) -> str:
         """Returns ``text`` with a terminal's colours."""
+
+
+class SeatWords(Protocol):
+    """Describes single decisions to players that read words: a module with these names (``GameSpec.seat_words``).
+
+    A ``table`` is a record redacted (``kernel.redact``) for its seat to act, which is the reader. Nothing else is read, so no
+    text depends on what that seat may not know. Seats have their numbers; the caller says who sits there.
+    """
+
+    def first_number(self, setup: Any) -> int:
+        """Returns the number of action 0; the others follow. It agrees with numbers in the names of moves."""
+
+    def rules(self, setup: Any, language: str, *, long: bool) -> list[str]:
+        """Returns the rules under these knobs, in paragraphs: all that matter at this table, or in short what differs."""
+
+    def describe(self, setup: Any, table: Any, language: str) -> list[tuple[str, str]]:
+        """Returns headings with texts; the first says which seat is to act, and on what."""
+
+    def details(self, setup: Any, table: Any, language: str) -> list[tuple[str, str]]:
+        """Returns headings with texts of what else the seat may know."""
+
+    def named(self, table: Any, action: int, language: str) -> str:
+        """Returns the name of a legal action; all legal actions of a table have different ones."""
+
+    def note(self, setup: Any, table: Any, action: int, language: str) -> str:
+        """Returns what follows from a legal action, in a few words; empty where nothing need be said."""
+
+    def heard(
+        self, setup: Any, opening: Any, plies: Iterable[tuple[int, int]], seat: int, language: str
+    ) -> list[list[Utterance]]:
+        """Returns what ``seat`` has seen of each of ``plies``: the seat and the action of every ply of the round so far.
+
+        ``opening`` is the table after the deal. Where every seat sees every action (``GameSpec.rewind``) it may be redacted.
+        """

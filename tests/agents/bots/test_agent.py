@@ -278,10 +278,9 @@ def test_a_bot_that_cannot_play_is_refused_when_it_is_named(bot: str, said: str)
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize(("wants", "said"), [("plies", "Not every seat"), ("text", "Signal Lamps has no tables in words")])
-def test_a_bot_that_wants_what_the_game_has_not_is_refused(wants: str, said: str) -> None:
-    with pytest.raises(AgentError, match=rf"cannot play Signal Lamps\. {said}"):
-        load_agent(lowest(wants=[wants]), make_setup("signal_lamps"))
+def test_a_bot_that_wants_what_the_game_has_not_is_refused() -> None:
+    with pytest.raises(AgentError, match=r"cannot play Signal Lamps\. Not every seat"):
+        load_agent(lowest(wants=["plies"]), make_setup("signal_lamps"))
 
 
 def test_many_decisions_have_as_many_times_the_clock() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.bots.agent import bot_agent
-from nainjaune_agents.bots.messages import PLIES, TEXT, WANTS
+from nainjaune_agents.bots.messages import PLIES, WANTS
 from nainjaune_agents.bots.process import ProcessConnection
 from nainjaune_agents.bots.rows import FeatureText, Rows
 from nainjaune_agents.bots.settings import BotSettings
@@ -22,6 +22,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.text.seat import TextSeat
 from tests.agents.bots.programs import SETUP, script
 from tests.support.contract import all_setups, helper
 
@@ -45,8 +46,7 @@ def one_setup_a_game() -> list[Setup]:
 
 def wants_of(setup: Setup) -> list[str]:
     """All that a bot can be sent there."""
-    missing = {TEXT: setup.game.render_text is None, PLIES: setup.game.rewind is None}
-    return [word for word in WANTS if not missing.get(word)]
+    return [word for word in WANTS if word != PLIES or setup.game.rewind is not None]
 
 
 def positions(setup: Setup, tables: int, plies: int, seed: int = 3) -> Batch:
@@ -73,8 +73,7 @@ def test_every_field_says_what_it_should(setup: Setup) -> None:
         assert row["moves"] == [setup.game.actions[action] for action in legal]
         assert row["features"] == {name: view.tolist() for name, view in setup.layout.views(observation).items()}
         assert base64.b64decode(row["observation"]) == observation.tobytes()
-        if setup.game.render_text is not None:
-            assert row["text"] == setup.game.render_text(setup, decisions.tables[k], seat, language="en", color=False, you=seat)
+        assert row["text"] == TextSeat(setup).situations(decisions, np.array([k]))[0]
         if decisions._batch.log is not None:
             plies = decisions._batch.log.round(k)
             assert row["plies"] == [[int(who), int(what)] for who, what in zip(plies.seats, plies.actions, strict=True)]

@@ -105,5 +105,5 @@ def test_l3_2_a_match_has_that_many_rounds(rounds: int) -> None:
 
 def test_the_game_offers_no_hook() -> None:
     """It is there to prove that none is needed."""
-    for hook in ("transcriber", "chance", "render_text", "pictures", "speaker", "measures", "advice", "features"):
+    for hook in ("transcriber", "chance", "render_text", "pictures", "speaker", "seat_words", "measures", "advice", "features"):
         assert "signal_lamps" not in games_with(hook)

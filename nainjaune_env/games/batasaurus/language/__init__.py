@@ -128,6 +128,21 @@ class AdviceWords:
 
 
 @dataclass(frozen=True)
+class SeatTexts:
+    """What a player who reads words is told beyond what an adviser says."""
+
+    articles: tuple[str, ...]
+    """The rules that ``Phrases.rules`` leave out."""
+    knows: Mapping[str, str]
+    """By ``memory``: what a seat may know (B4)."""
+    leader: str
+    at_stake: str
+    left: str
+    battling: str
+    committed: str
+
+
+@dataclass(frozen=True)
 class Language:
     """All texts of one language."""
 
@@ -135,6 +150,7 @@ class Language:
     labels: Labels
     phrases: Phrases
     advice: AdviceWords
+    seat: SeatTexts
 
 
 LANGUAGES: Mapping[str, Language] = read_texts(Language, Path(__file__).parent)

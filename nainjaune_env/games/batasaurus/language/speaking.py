@@ -13,7 +13,7 @@ from nainjaune_env.core.speech import Utterance
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.kernel import must_remember
-from nainjaune_env.games.batasaurus.language import LANGUAGES, language_of
+from nainjaune_env.games.batasaurus.language import LANGUAGES, Phrases, language_of
 from nainjaune_env.games.batasaurus.records.narrate import Narrator
 from nainjaune_env.games.batasaurus.records.replay import Replay
 from nainjaune_env.games.batasaurus.rules import rules_of
@@ -64,9 +64,7 @@ class Speaker:
 
     def rules(self) -> str:
         """Returns a summary of the rules, with the value of every knob."""
-        rules: Any = self.setup.rules
-        texts = (*self.phrases.rules, self.phrases.exhausted[rules.exhausted], self.phrases.memory[rules.memory])
-        return "\n".join(texts).format(dinosaurs=rules.dinosaurs)
+        return "\n".join(summary(self.setup, self.phrases))
 
     def typing(self) -> list[str]:
         """Returns how to type a card."""
@@ -207,6 +205,13 @@ class Speaker:
     def paint(self, text: str) -> str:
         """Returns ``text`` with dinosaurs coloured by strength."""
         return coloured(text, self.words)
+
+
+def summary(setup: Setup, phrases: Phrases) -> list[str]:
+    """Returns a summary of the rules, with the value of every knob."""
+    rules: Any = setup.rules
+    texts = (*phrases.rules, phrases.exhausted[rules.exhausted], phrases.memory[rules.memory])
+    return [text.format(dinosaurs=rules.dinosaurs) for text in texts]
 
 
 def _plain(text: str) -> str:

@@ -11,16 +11,19 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.analysis.advice_hook import BEST, Forecast, Kind, Ply, Prospect, percent, signed
-from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
-from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import LANGUAGES
+from nainjaune_env.games.batasaurus.language.seat import describe, named, turn
 from nainjaune_env.games.batasaurus.records.replay import open_record
-from nainjaune_env.games.batasaurus.rules import KernelRules, rules_of
-from nainjaune_env.games.batasaurus.state import Phase, values_in
+from nainjaune_env.games.batasaurus.rules import KernelRules
 from nainjaune_env.games.batasaurus.view.text import coloured
+
+__all__ = [
+    "ACCOUNT", "FIELDS", "KINDS", "PROSPECTS", "UNITS",
+    "at_stake", "describe", "kind", "lacks", "named", "paint", "plies", "read", "reason", "write",
+]  # fmt: skip
 
 FIELDS: Mapping[str, str] = {}
 PROSPECTS: tuple[Prospect, ...] = (Prospect(BEST, {name: texts.advice.winning for name, texts in LANGUAGES.items()}),)
@@ -31,14 +34,11 @@ KINDS: tuple[Kind, ...] = tuple(
     Kind(kind, {name: texts.advice.kinds[number] for name, texts in LANGUAGES.items()})
     for number, kind in enumerate(("lead", "follow", "battle"))
 )
-LEAD, FOLLOW, BATTLE = range(len(KINDS))
 
 
 def kind(table: Table, rules: KernelRules, legal_bits: int) -> int:
     """Returns whether the decision is a lead, a card that follows (B2.1) or a battle's card (B2.3)."""
-    if table.phase == Phase.BATTLE:
-        return BATTLE
-    return FOLLOW if table.at_stake else LEAD
+    return turn(table)
 
 
 def at_stake(setup: Setup, table: Table) -> list[int]:
@@ -46,35 +46,9 @@ def at_stake(setup: Setup, table: Table) -> list[int]:
     return []
 
 
-def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]:
-    """Returns whose turn it is and for what, their own cards where seen, the trick, the values not shown, and the piles."""
-    say, words = LANGUAGES[language].advice, LANGUAGES[language].words
-    me, seats = int(table.seat), range(setup.players)
-    shorts = [words.seat_short.format(seat=seat) for seat in seats]
-    seen = [named(table, slot, language) for slot in legal_actions(int(table.slots[me]))]
-    head = say.table.format(preset=setup.preset, trick=int(table.tricks), seat=me, players=setup.players)
-    shown = [f"{shorts[seat]} {words.named(int(table.shown[seat]))}" for seat in seats if table.shown[seat]]
-    unshown = (" ".join(map(str, values_in(table.held[seat]))) for seat in seats)
-    return [
-        (head, say.turns[kind(table, rules_of(setup), 0)]),
-        (say.mine, " · ".join(seen)),
-        (say.shown, " · ".join(shown) or say.nothing),
-        (say.unshown, " · ".join(f"{short} {values or say.nothing}" for short, values in zip(shorts, unshown, strict=True))),
-        (say.piles, " · ".join(f"{shorts[seat]} {int(table.pile[seat])}" for seat in seats)),
-    ]
-
-
 def lacks(setup: Setup, table: Table) -> Mapping[int, Sequence[str]]:
     """Returns an empty mapping: a seat lacks the values that it has shown, and :func:`describe` lists the others."""
     return {}
-
-
-def named(table: Table, action: int, language: str) -> str:
-    """Returns the dinosaur where its owner sees it, else its slot."""
-    if action == MEMORISE:
-        return LANGUAGES[language].advice.memorises
-    value = int(table.layout[table.seat, action])
-    return LANGUAGES[language].words.named(value) if value else LANGUAGES[language].advice.slot.format(slot=action)
 
 
 def reason(source: int, forecast: Forecast, language: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from nainjaune_env.core.cards import RANKS, by_rank
@@ -15,15 +14,14 @@ from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, POT, SILENT_MARK
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
 from nainjaune_env.games.nain_jaune.language.parsing import Typed, plain, understand
-from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, NUMBER, STOP, paint
+from nainjaune_env.games.nain_jaune.language.seat import summary
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, STOP, paint
 from nainjaune_env.games.nain_jaune.records.narrate import Narrator
 from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Announce
 
 TWO_COLUMNS = 7
 """The least number of entries that a menu shows in two columns."""
-DRAWN = "direction"
-"""The knob that says how a table is drawn and changes no play."""
 
 
 class Speaker:
@@ -65,21 +63,11 @@ class Speaker:
 
     def rules(self) -> str:
         """Returns the rules in short: what the knobs that are words say, and those that are set over the preset."""
-        words = {knob.name for knob in fields(self.setup.rules) if knob.metadata["kind"] == "word"}
-        shown = words - {DRAWN} | {*self.setup.knobs}
-        if self.explicit and self.replay.rules.unannounced:
-            shown.add("unannounced")
-        knobs = [self._knob(name) for name in self.setup.rules.names() if name in shown]
-        return "\n".join([*self.phrases.rules, *knobs])
+        return "\n".join(summary(self.setup, self.phrases))
 
     def typing(self) -> list[str]:
         """Returns how to type a card, a pass and, if pots must be announced, an announcement."""
         return [*self.phrases.typing, *([self.phrases.to_announce] if self.explicit else [])]
-
-    def _knob(self, name: str) -> str:
-        value, texts = getattr(self.setup.rules, name), self.phrases.knobs[name]
-        key = str(value).lower()
-        return texts[key if key in texts else NUMBER].format(value=value)
 
     def begun(self) -> list[str]:
         """Returns who deals and who leads; before the first round also the rule of announcing, if pots must be announced."""

@@ -162,6 +162,25 @@ class AdviceWords:
 
 
 @dataclass(frozen=True)
+class SeatTexts:
+    """What a player who reads words is told beyond what an adviser says."""
+
+    articles: tuple[str, ...]
+    """All rules, with places for the texts of knobs, for numbers of the table, and for ``proof`` and ``no_ante``."""
+    proofs: Mapping[str, str]
+    """By ``decline``: what stops and passes prove (N6)."""
+    no_ante: str
+    """How a match with stacks ends (N4.3)."""
+    by_seat: str
+    taken: str
+    last: str
+    dealer: str
+    had_turn: str
+    net: str
+    passes: str
+
+
+@dataclass(frozen=True)
 class Language:
     """One language."""
 
@@ -169,6 +188,7 @@ class Language:
     phrases: Phrases
     labels: Labels
     advice: AdviceWords
+    seat: SeatTexts
 
 
 def paint(text: str) -> str:

@@ -5,25 +5,23 @@ The module as a whole is the game's ``nainjaune_env.analysis.advice_hook.AdviceH
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from nainjaune_env.analysis.advice_hook import Forecast, Kind, Ply, Prospect, percent, signed
-from nainjaune_env.core.cards import DECK, RANKS, by_rank, card_number, cards_in
+from nainjaune_env.core.cards import card_number
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
-from nainjaune_env.core.texts import sentence
-from nainjaune_env.games.nain_jaune import kernel
-from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, POT, is_pot_card, is_silent, pot_of
-from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, POT
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, positions
 from nainjaune_env.games.nain_jaune.language.positions import FIELDS, read
-from nainjaune_env.games.nain_jaune.language.wording import Words, paint
+from nainjaune_env.games.nain_jaune.language.seat import describe, lacks, named
+from nainjaune_env.games.nain_jaune.language.wording import paint
 from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded
 from nainjaune_env.games.nain_jaune.research.statistics import CAPTURED, RECEIVED, STRANDED
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, rules_of
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.state import POTS
 
 __all__ = [
@@ -66,59 +64,6 @@ def at_stake(setup: Setup, table: Table) -> list[int]:
     """Returns the pots whose card the seat to act holds."""
     hand = int(table.hand[table.seat])
     return [pot for pot in range(POTS) if hand >> card_number(POT_CARDS[pot]) & 1]
-
-
-def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]:
-    """Returns headings with texts: the turn, the hand, pots, the others' hand sizes, chips, cards played, proven voids."""
-    say, words = LANGUAGES[language].advice, LANGUAGES[language].words
-    me, required, rules = int(table.seat), int(table.required_rank), rules_of(setup)
-    seats = range(setup.players)
-    shorts = [words.seat_short.format(seat=seat) for seat in seats]
-    rank = words.rank_names[required - 1]
-    if required:
-        declines = int(kernel.legal(table, rules)) >> PASS & 1
-        turn = sentence((say.may_decline if declines else say.follows).format(rank=rank))
-    else:
-        turn = say.leads
-    head = say.table.format(preset=setup.preset, round=int(table.rounds), seat=me, players=setup.players)
-    played = np.bitwise_or.reduce(table.played[: setup.players])
-    names = dict(zip(RANKS, words.rank_names, strict=True))
-    lacking = [
-        f"{shorts[seat]} {words.without.format(rank=', '.join(names[rank] for rank in ranks))}"
-        for seat, ranks in lacks(setup, table).items()
-    ]
-    return [
-        (head, turn),
-        (say.hand, _kinds(int(table.hand[me]), words)),
-        (say.pots, words.by_pot(table.pot)),
-        (say.cards, " · ".join(f"{shorts[seat]} {int(table.cards[seat])}" for seat in seats if seat != me)),
-        (say.chips, " · ".join(f"{shorts[seat]} {int(table.stack[seat])}".replace("-", "−") for seat in seats)),
-        (say.played, _kinds(int(played), words) or say.nothing),
-        (say.lacks, " · ".join(lacking) or say.nothing),
-    ]
-
-
-def _kinds(cards: int, words: Words) -> str:
-    """Returns cards by rank, with a suit only for pot cards: ``3 3 5 7♦``."""
-    texts = by_rank(DECK[card] for card in cards_in(cards))
-    signs = (words.sign(card) for card in texts)
-    return " ".join(sign if card in POT_CARDS else sign[:-1] for card, sign in zip(texts, signs, strict=True))
-
-
-def lacks(setup: Setup, table: Table) -> Mapping[int, Sequence[str]]:
-    """Returns the ranks of unseen cards that other seats provably lack."""
-    return Knowledge(setup, table).lacks()
-
-
-def named(table: Table, action: int, language: str) -> str:
-    """Returns an action in words: ``8``, ``7♦``, a pass."""
-    wording = LANGUAGES[language]
-    if action == PASS:
-        return wording.advice.passes
-    if not is_pot_card(action):
-        return wording.words.sign(f"{RANKS[action]}s")[:-1]
-    card = _POT_SIGNS[language][pot_of(action)]
-    return wording.advice.silent.format(card=card) if is_silent(action) else card
 
 
 def reason(source: int, forecast: Forecast, language: str) -> str:
