@@ -99,8 +99,8 @@ class Conversations:
         body = {
             "model": self._endpoint.model,
             "messages": dialogue.messages,
-            "temperature": self._settings.temperature,
             "max_completion_tokens": self._settings.answer_tokens,
+            "temperature": self._settings.temperature,
         }
         request = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
         digest = hashlib.sha256(self._endpoint.base_url.encode() + b"\n" + request).digest()

@@ -62,7 +62,7 @@ class Endpoint:
             )
         if not (key.isascii() and key.isprintable()):
             raise AgentError(f"{KEY_VARIABLE} has characters that no key has.")
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._headers = {"User-Agent": "nainjaune-env", **({"Authorization": f"Bearer {key}"} if key else {})}
         self._idle: list[HttpConnection] = []
         self._process = os.getpid()
 

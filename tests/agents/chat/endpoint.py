@@ -99,7 +99,7 @@ def misbehaved(body: bytes, situation: str) -> tuple[str, Any]:
         "several": "Move: 1\nMove: 2",
         "json": json.dumps({"move": legal[0]}),
         "cut": "Thinking about it at length, Move: 1",
-        "huge": "x" * 200_000,
+        "huge": "x" * 100_001,
         "object": {"type": "text", "text": f"Move: {legal[0]}"},
     }.get(deed, "")
     return deed, content
@@ -107,6 +107,7 @@ def misbehaved(body: bytes, situation: str) -> tuple[str, Any]:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     log = Path()
     lock = threading.Lock()
     seen: ClassVar[dict[str, int]] = {}

@@ -195,7 +195,7 @@ def test_no_key_no_endpoint_and_no_model_are_sentences(local: Local, tmp_path: P
 def test_a_thousand_answers_of_any_kind_cost_only_their_decisions(local: Local, tmp_path: Path) -> None:
     transcripts = tmp_path / "a.jsonl"
     with loaded(local, "fuzz", tmp_path, transcripts=str(transcripts)) as agent:
-        played = tournament(SETUP, [agent, load_agent("closer", SETUP)], deals=12, seed=9)
+        played = tournament(SETUP, [agent, load_agent("closer", SETUP)], deals=9, seed=9)
         counts = played.bots.by_agent["chat:fuzz"]
         assert "invalid" in counts.faults
         assert counts.faults.keys() <= {"invalid", "illegal"}
@@ -204,7 +204,7 @@ def test_a_thousand_answers_of_any_kind_cost_only_their_decisions(local: Local, 
         assert len(asked) > 1000
         spent = agent._conversations._store.spent()
         assert spent.calls == len(asked)
-        again = tournament(SETUP, [agent, load_agent("closer", SETUP)], deals=12, seed=9)
+        again = tournament(SETUP, [agent, load_agent("closer", SETUP)], deals=9, seed=9)
         assert without_costs(again, "chat:fuzz") == without_costs(played, "chat:fuzz")
         rows = [json.loads(line) for line in transcripts.read_text().splitlines()]
         assert {kind for row in rows for kind in row["refused"]} >= {"empty", "too_long", "no_line", "several", "unknown"}
