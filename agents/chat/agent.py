@@ -94,12 +94,12 @@ class ChatAgent:
 
     def _held(self, questions: list[tuple[Prompt, int, float]]) -> list[Outcome]:
         """Returns the outcomes of conversations that are held at the same time."""
-        if len(questions) < 2 or self._at_once == 1:
-            return [self._conversations.hold(*question) for question in questions]
-        pool = ThreadPoolExecutor(min(self._at_once, len(questions)), "chat")
+        if not questions:
+            return []
+        pool = ThreadPoolExecutor(min(self._at_once, len(questions)), "chat")  # for one, too: Ctrl-C interrupts the main thread
         try:
             return [future.result() for future in [pool.submit(self._conversations.hold, *each) for each in questions]]
-        finally:  # after an error those that have begun are finished, and their answers kept
+        finally:  # after an error or Ctrl-C those that have begun are finished, and their answers kept
             pool.shutdown(cancel_futures=True)
 
     def _count(self, outcome: Outcome) -> None:

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import time
+import weakref
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -65,6 +66,8 @@ class Endpoint:
         self._headers = {"User-Agent": "nainjaune-env", **({"Authorization": f"Bearer {key}"} if key else {})}
         self._idle: list[HttpConnection] = []
         self._process = os.getpid()
+        self.close = weakref.finalize(self, _close, self._idle)
+        """Closes the connections that are not in use."""
 
     def complete(self, request: bytes, seconds: float) -> tuple[Completion, float]:
         """Returns the answer to ``request``, a JSON body, and the seconds that the endpoint took.
@@ -104,16 +107,17 @@ class Endpoint:
 
     def _connection(self) -> HttpConnection:
         if self._process != os.getpid():  # a fork leaves the connections to its parent
-            self._idle, self._process = [], os.getpid()
+            self._idle.clear()
+            self._process = os.getpid()
         try:
             return self._idle.pop()
         except IndexError:
             return HttpConnection(f"{self.base_url}/chat/completions", self._headers)
 
-    def close(self) -> None:
-        """Closes the connections that are not in use."""
-        while self._idle:
-            self._idle.pop().close()
+
+def _close(connections: list[HttpConnection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def retry_after(response: Response) -> float | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import weakref
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -60,6 +61,8 @@ class AnswerStore:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, WAIT_SECONDS, check_same_thread=False)
+            self.close = weakref.finalize(self, self._connection.close)
+            """Closes the file."""
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.executescript(TABLES)
@@ -99,7 +102,3 @@ class AnswerStore:
                 "SELECT COALESCE(SUM(calls), 0), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(answer_tokens), 0) FROM spent"
             )
             return Spent(*cursor.fetchone())
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._connection.close()
