@@ -54,7 +54,7 @@ def test_evaluate_has_the_results_of_the_player_behind_the_endpoint(local: Local
     assert kept == {path.name for path in (tmp_path / "own").iterdir()}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL])
 def test_a_run_that_was_stopped_pays_nothing_twice(number: int, local: Local, tmp_path: Path) -> None:
     words = [
         "evaluate", "--agents", "chat:lowest-slow", "closer", *TABLE.split(), "--chunk", "2", "--out", str(tmp_path / "out"),
@@ -127,3 +127,27 @@ def test_the_settings_in_words_make_them_again() -> None:
     )
     assert {option[2:].replace("-", "_"): name for option, name in OPTIONS.items()}.items() <= CHAT_OPTIONS.items()
     assert ChatSettings(**settings.to_dict()) == settings
+
+
+@pytest.mark.slow
+def test_a_ladder_seats_a_language_model(local: Local, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "ladder"
+    (folder / "entries").mkdir(parents=True)
+    settings = f'[bots]\ndecision_seconds = 60\n[bots.chat]\nbase_url = "{local.url}"\ncache = "{tmp_path / "cache"}"\n'
+    head = 'title = "T"\ngame = "nain_jaune"\nbatch = 256\nseed = 1\n'
+    (folder / "ladder.toml").write_text(f'{head}[[tables]]\npreset = "djeco"\nseats = [2]\n{settings}')
+    for name, agent in (("model", "chat:closer"), ("same", "closer"), ("other", "lowest")):
+        (folder / "entries" / f"{name}.toml").write_text(f'name = "{name}"\nauthor = "A"\nagent = "{agent}"\n')
+    assert run(f"ladder {folder} --deals 256") == 0
+    pairs = {path.stem: json.loads(path.read_text()) for path in (folder / "results").rglob("*.json") if "model" in path.name}
+    assert pairs
+    assert len(local.asked()) > 200
+    assert run(f"ladder {folder} --deals 256") == 0
+    assert local.asked() == []
+    capfd.readouterr()
+    (folder / "ladder.toml").write_text(f'{head}[[tables]]\npreset = "djeco"\nseats = [2]\n{settings}form = "sonnet"\n')
+    assert run(f"ladder {folder} --deals 256") == 2
+    assert "Unknown form of a text 'sonnet'" in capfd.readouterr().err
+    (folder / "ladder.toml").write_text(f'{head}[[tables]]\npreset = "djeco"\nseats = [2]\n{settings}key = "sk-1"\n')
+    assert run(f"ladder {folder} --deals 256") == 2
+    assert "bots.chat: Unknown key 'key'" in capfd.readouterr().err
