@@ -83,11 +83,11 @@ def move(name: str, rules_text: str, situation: str) -> int:
     return 1 + int(heuristic.choose(heuristic.NAMES.index(name), table, rules, legal))
 
 
-def misbehaved(body: bytes, situation: str) -> tuple[str, Any]:
+def misbehaved(body: bytes, situation: str, deeds: tuple[str, ...] = DEEDS) -> tuple[str, Any]:
     """A deed, drawn by the question, and the content of the answer."""
     rng = random.Random(hashlib.sha256(body).digest())
     legal = re.findall(r"(\d+): ", situation.partition("Legal moves: ")[2])
-    deed = rng.choice(DEEDS)
+    deed = rng.choice(deeds)
     content: Any = {
         "move": f"Move: {rng.choice(legal)}",
         "talk": f"I hold the best cards.\nSay: Bonne chance \u202e!\n**Move:** {rng.choice(legal)}.",
@@ -179,8 +179,8 @@ class Handler(BaseHTTPRequestHandler):
                 time.sleep(0.05)
         elif model == "illegal":
             self.say("Move: 24" if times < 9 else "", usage=False)
-        elif model == "fuzz":
-            deed, content = misbehaved(body, situation)
+        elif model in ("fuzz", "mixed"):
+            deed, content = misbehaved(body, situation, DEEDS if model == "fuzz" else ("talk", "html"))
             if deed == "html":
                 self.send(200, b"<html>Bad gateway</html>")
             elif deed == "broken":
