@@ -55,7 +55,7 @@ BUDGETS = {
     "project": 15,
     "records": 12,
     "render": 5,
-    "text": 10,
+    "text": 12,
     "twin": 4,
     "wasm": 15,
 }

@@ -21,7 +21,7 @@ from nainjaune_env.games.nain_jaune.actions import PASS, is_pot_card, is_silent,
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
 from nainjaune_env.games.nain_jaune.language.wording import NUMBER, SUIT_SIGNS, Phrases, Words
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, SUIT_ORDER, Announce, NainJauneRules, rules_of
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS, SUIT_ORDER, Announce, Blocked, NainJauneRules, rules_of
 from nainjaune_env.games.nain_jaune.state import NOBODY
 
 DRAWN = "direction"
@@ -78,6 +78,7 @@ def _articles(setup: Setup, language: str) -> list[str]:
         "hand": words.counted(numbers.hand_size, words.cards),
         "talon": words.counted(numbers.deck_size - dealt, words.cards),
         "proof": say.proofs[knob.decline],
+        "above": say.above if numbers.blocked == Blocked.SKIP else "",
         "no_ante": say.no_ante if numbers.limited else "",
     }
     lines = (" ".join(article.format(**filled).split()) for article in say.articles)

@@ -166,9 +166,11 @@ class SeatTexts:
     """What a player who reads words is told beyond what an adviser says."""
 
     articles: tuple[str, ...]
-    """All rules, with places for the texts of knobs, for numbers of the table, and for ``proof`` and ``no_ante``."""
+    """All rules, with places for the texts of knobs, for numbers of the table, and for the three below."""
     proofs: Mapping[str, str]
     """By ``decline``: what stops and passes prove (N6)."""
+    above: str
+    """What follows the highest rank where blocked runs skip (N2.6)."""
     no_ante: str
     """How a match with stacks ends (N4.3)."""
     by_seat: str
