@@ -71,7 +71,11 @@ def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--chat-at-once", type=integer(1, MAX_AT_ONCE), metavar="N", help=f"calls at a time (default: {usual.at_once})")
     add("--chat-cache", metavar="DIR", help="keep answers there; each is paid once (default: in the user's folder for caches)")
-    add("--chat-transcripts", metavar="FILE", help="add a line for each decision (default: beside --out, OUT.chat.jsonl)")
+    add(
+        "--chat-transcripts",
+        metavar="FILE",
+        help="add a line for each decision (default: OUT.chat.jsonl beside the results, if they are kept)",
+    )
     add("--chat-tokens", type=integer(0), metavar="N", help="stop when all answers in the cache have cost so many tokens")
     add("--chat-money", type=number(0, MAX_SECONDS), metavar="X", help="and so much money, by --chat-prices")
     price = number(0, MAX_SECONDS)
