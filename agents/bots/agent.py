@@ -19,6 +19,7 @@ from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..sampling import sample
+from .clocks import allowed_seconds, clock_dtype
 from .connection import BotFault, Connection
 from .faults import MAX_FAULTS, Fault, FaultCounts
 from .messages import ACTIONS, PLIES, PROBABILITIES, Choice, Question
@@ -74,7 +75,7 @@ class BotAgent:
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns the dtype of what is known of a seat's round: the seconds that it has used, if these are limited."""
-        return np.dtype([] if self._settings.round_seconds is None else [("seconds", np.float64)])
+        return clock_dtype(self._settings)
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns legal actions, ``(K,)``: those that the bot answers, or draws by its probabilities.
@@ -155,7 +156,7 @@ class BotAgent:
         choices: list[Choice] = []
         for at in range(0, len(which), self.ready.batch):
             part = which[at : at + self.ready.batch]
-            allowed = self._allowed(decisions, part)
+            allowed = allowed_seconds(self._settings, decisions, part)
             in_time = np.flatnonzero(allowed > 0)
             answered = self._turn(kind, decisions, part[in_time], seeds, allowed[in_time])
             if len(in_time) == len(part) and answered is not None:
@@ -166,14 +167,6 @@ class BotAgent:
                 some[k] = choice
             choices += some
         return choices
-
-    def _allowed(self, decisions: DecisionBatch, which: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Returns the seconds for each of these decisions; infinity without a limit."""
-        settings = self._settings
-        each = np.full(len(which), np.inf if settings.decision_seconds is None else settings.decision_seconds)
-        if settings.round_seconds is not None:
-            each = np.minimum(each, settings.round_seconds - decisions.state["seconds"][which])
-        return each
 
     def _turn(
         self,

@@ -58,7 +58,8 @@ class BotCounts:
     def add(self, payload: Mapping[str, Any]) -> None:
         """Adds the counts in the ``payload`` of a unit, as :meth:`to_dict` wrote them, if it has any."""
         for name, values in payload.get(KEY, {}).items():
-            self._of(name).add(FaultCounts(Counter(values["faults"]), values["decisions"], values["forfeited"]))
+            costs = Counter(values.get("costs", {}))
+            self._of(name).add(FaultCounts(Counter(values["faults"]), values["decisions"], values["forfeited"], costs))
 
     def merge(self, other: BotCounts) -> None:
         """Adds the counts of ``other``."""
@@ -74,8 +75,9 @@ class BotCounts:
         return {KEY: rows} if rows else {}
 
     def lines(self) -> list[str]:
-        """Returns a sentence for each bot that made a fault."""
-        return [f"{printable(name)}: {words(counts)}" for name, counts in sorted(self.by_agent.items()) if counts.faults]
+        """Returns a sentence for each bot that made a fault, or costs something."""
+        shown = {name: counts for name, counts in sorted(self.by_agent.items()) if counts.faults or counts.costs}
+        return [f"{printable(name)}: {words(counts)}" for name, counts in shown.items()]
 
 
 def words(counts: FaultCounts) -> str:
@@ -83,7 +85,8 @@ def words(counts: FaultCounts) -> str:
     number = counts.faults.total()
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.faults.items(), key=lambda item: (-item[1], item[0])))
     made = f"{number:,} fault{'s' * (number != 1)}" + (f" ({kinds})" if kinds else "")
-    return f"{made}, {counts.forfeited:,} of {counts.decisions:,} decisions forfeited"
+    costs = "".join(f", {number:,} {what.replace('_', ' ')}" for what, number in sorted(counts.costs.items()))
+    return f"{made}, {counts.forfeited:,} of {counts.decisions:,} decisions forfeited{costs}"
 
 
 def _to_json(counts: FaultCounts) -> dict[str, Any]:
@@ -91,4 +94,5 @@ def _to_json(counts: FaultCounts) -> dict[str, Any]:
         "decisions": counts.decisions,
         "forfeited": counts.forfeited,
         "faults": {kind: counts.faults[kind] for kind in sorted(counts.faults)},
+        **({"costs": dict(sorted(counts.costs.items()))} if counts.costs else {}),
     }

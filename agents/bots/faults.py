@@ -35,15 +35,19 @@ class FaultCounts:
     """Decisions that the bot was to make."""
     forfeited: int = 0
     """Decisions that were made for it."""
+    costs: Counter[str] = field(default_factory=Counter)
+    """What the answers to its decisions cost: ``calls``, ``prompt_tokens`` and ``answer_tokens`` of a language model, those
+    included that were kept from earlier and paid only then."""
 
     def add(self, other: FaultCounts) -> None:
         """Adds the counts of ``other``."""
         self.faults.update(other.faults)
         self.decisions += other.decisions
         self.forfeited += other.forfeited
+        self.costs.update(other.costs)
 
     def taken(self) -> FaultCounts:
         """Returns the counts since this was last called, and begins again."""
-        counts = FaultCounts(self.faults, self.decisions, self.forfeited)
-        self.faults, self.decisions, self.forfeited = Counter(), 0, 0
+        counts = FaultCounts(self.faults, self.decisions, self.forfeited, self.costs)
+        self.faults, self.decisions, self.forfeited, self.costs = Counter(), 0, 0, Counter()
         return counts

@@ -6,9 +6,10 @@ import io
 import math
 import os
 import ssl
-from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPSConnection, IncompleteRead
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from nainjaune_env.core.errors import quoted
 
@@ -26,11 +27,19 @@ MAX_RECEIVED = 2 * MAX_LINE
 """Bytes of a response with its headers and the lengths of its chunks; of a negative length http.client reads all that comes."""
 
 
+class Response(NamedTuple):
+    """What a server answers."""
+
+    status: int
+    headers: HTTPMessage
+    body: bytes
+
+
 class HttpConnection:
     """A :class:`~.connection.Connection` to a bot at an HTTP address, kept alive between questions."""
 
-    def __init__(self, url: str) -> None:
-        """Does not connect yet: the first question does, in its time.
+    def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
+        """Does not connect yet: the first question does, in its time. ``headers`` are sent with each.
 
         Raises :class:`~nainjaune_env.core.errors.AgentError` for an address that is none.
         """
@@ -41,15 +50,26 @@ class HttpConnection:
         if parts.scheme == "https":
             make, options = HTTPSConnection, {"context": ssl.create_default_context()}
         self._http: HTTPConnection = make(parts.hostname, parts.port, **options)
+        self._headers = {**HEADERS, **(headers or {})}
         self._asked = False
         self._process = os.getpid()
 
     def ask(self, message: bytes, seconds: float | None) -> bytes:
         """Posts ``message`` and returns the body of the response. Raises :class:`BotFault` as ``Connection.ask`` does."""
-        deadline = math.inf if seconds is None else monotonic() + seconds
         self._asked = True
+        response = self.exchange(message, seconds)
+        if response.status not in (200, 204):
+            self._http.close()
+            raise BotFault(Fault.INVALID, f"It answered with the HTTP status {response.status} in place of 200.")
+        if not response.body:
+            raise BotFault(Fault.INVALID, "It answered with an empty body; an answer is a JSON object.")
+        return response.body
+
+    def exchange(self, message: bytes, seconds: float | None) -> Response:
+        """Posts ``message`` and returns the response, whatever its status. Raises :class:`BotFault` as :meth:`ask` does."""
+        deadline = math.inf if seconds is None else monotonic() + seconds
         try:
-            answer = self._post(message, deadline)
+            return self._post(message, deadline)
         except BotFault:
             self._http.close()
             raise
@@ -65,9 +85,6 @@ class HttpConnection:
         except OSError as error:
             self._http.close()
             raise BotFault(Fault.EXIT, f"The connection failed: {error.strerror or error}.") from None
-        if not answer:
-            raise BotFault(Fault.INVALID, "It answered with an empty body; an answer is a JSON object.")
-        return answer
 
     def next(self, seconds: float | None) -> bytes:
         """Raises :class:`BotFault`: a response belongs to its request, and there is one message in it."""
@@ -87,13 +104,13 @@ class HttpConnection:
         return ""
 
     def close(self) -> None:
-        """Tells the bot to quit, and closes the connection."""
+        """Tells the bot to quit if it was ever asked by :meth:`ask`, and closes the connection."""
         if self._process == os.getpid():  # a fork leaves the connection to its parent
             self.tell(QUIT)
         self._asked = False
         self._http.close()
 
-    def _post(self, message: bytes, deadline: float) -> bytes:
+    def _post(self, message: bytes, deadline: float) -> Response:
         reused = self._http.sock is not None
         try:
             return self._post_once(message, deadline)
@@ -103,14 +120,14 @@ class HttpConnection:
                 raise
         return self._post_once(message, deadline)  # it had closed the idle connection, as HTTP allows
 
-    def _post_once(self, message: bytes, deadline: float) -> bytes:
+    def _post_once(self, message: bytes, deadline: float) -> Response:
         http: Any = self._http  # its socket is ours
         if http.sock is None:
             http.timeout = None if deadline == math.inf else max(deadline - monotonic(), LAST_LOOK)
             http.connect()
             http.sock = _TimedSocket(http.sock)
         http.sock.end_at(deadline)
-        http.request("POST", self._target, message, HEADERS)
+        http.request("POST", self._target, message, self._headers)
         with http.getresponse() as response:
             if (response.length or 0) > MAX_LINE:
                 raise BotFault(Fault.FLOOD, f"Its answer has {response.length} bytes; at most {MAX_LINE} are read.")
@@ -121,9 +138,7 @@ class HttpConnection:
                     raise BotFault(Fault.FLOOD, f"Its answer has more than {MAX_LINE} bytes.")
             if response.length:  # read(amount) returns what there was
                 raise IncompleteRead(bytes(body), response.length)
-            if response.status not in (200, 204):
-                raise BotFault(Fault.INVALID, f"It answered with the HTTP status {response.status} in place of 200.")
-        return bytes(body).strip()
+            return Response(response.status, response.headers, bytes(body).strip())
 
 
 class _TimedSocket:

@@ -11,6 +11,8 @@ from typing import Any
 from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.validation import finite
 
+from ..chat.settings import ChatSettings
+
 STOP, FORFEIT = "stop", "forfeit"
 ON_FAULT = (STOP, FORFEIT)
 MAX_SECONDS = 10_000_000
@@ -33,8 +35,13 @@ class BotSettings:
     """Time for all decisions of one seat in a round; None: no limit."""
     sandbox: bool = False
     """Whether programs run in ``bwrap``: without network, and with all files read-only."""
+    chat: ChatSettings | None = None
+    """How language models are asked; None: as by default, where one plays at all."""
 
     def __post_init__(self) -> None:
+        chat: Any = self.chat
+        if isinstance(chat, dict):  # from JSON
+            object.__setattr__(self, "chat", ChatSettings(**chat))
         if self.on_fault not in ON_FAULT:
             raise ConfigError(unknown_name_message("on_fault", self.on_fault, ON_FAULT))
         for name in ("start_seconds", "decision_seconds", "round_seconds"):
@@ -44,8 +51,11 @@ class BotSettings:
                 raise ConfigError(f"{name} is a number of seconds {most}, or None for no limit, not {quoted(value)}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the settings as JSON values."""
-        return asdict(self)
+        """Returns the settings as JSON values; those of language models only where they are set."""
+        values = asdict(self)
+        if self.chat is None:
+            del values["chat"]
+        return values
 
     def to_words(self) -> list[str]:
         """Returns the arguments of commands that say what differs from the defaults."""
@@ -59,7 +69,8 @@ class BotSettings:
         for option, name in clocks.items():
             if getattr(self, name) != getattr(usual, name):
                 words += [option, f"{getattr(self, name) or 0:g}"]
-        return [*words, "--sandbox"] if self.sandbox else words
+        words += ["--sandbox"] if self.sandbox else []
+        return words + (self.chat.to_words() if self.chat is not None else [])
 
 
 _current = [BotSettings()]

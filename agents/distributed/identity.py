@@ -23,6 +23,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..bots.counting import counted
 from ..bots.settings import STOP, BotSettings, bot_settings, use_bot_settings
+from ..chat.settings import what_counts
 from ..external import is_bot, loader_of
 from ..loading import TRANSFERRED, base_name, checkpoint_path, external_players, load_agent, use_threads
 from ..zoo import is_zoo_name
@@ -93,8 +94,13 @@ def run_id(run: Mapping[str, Any]) -> str:
 
 
 def _what_counts(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns ``run`` without the settings of bots where a fault ends it, since no result depends on them then."""
-    return {key: value for key, value in run.items() if key != "bots" or value.get("on_fault") != STOP}
+    """Returns ``run`` with only those settings of bots that results depend on; where a fault ends it, none but of their texts."""
+    if "bots" not in run:
+        return dict(run)
+    bots = {} if run["bots"].get("on_fault") == STOP else {**run["bots"]}
+    if "chat" in run["bots"]:
+        bots["chat"] = what_counts(run["bots"]["chat"])
+    return {**{key: value for key, value in run.items() if key != "bots"}, **({"bots": bots} if bots else {})}
 
 
 def check_same(where: str, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:

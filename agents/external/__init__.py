@@ -1,7 +1,7 @@
 """Players from elsewhere, by name: Python objects, models of other libraries, ONNX files, and bots, which are other programs.
 
 A name begins with its kind and a colon: ``sb3:model.zip``, ``onnx:policy.onnx``, ``exec:./bot --level 3``, ``ws://host:port``,
-``http://host/path``. A Python object has the file or the module before the colon: ``path/to/bot.py:make_agent``,
+``http://host/path``, ``chat:gpt-5``. A Python object has the file or the module before the colon: ``path/to/bot.py:make_agent``,
 ``package.module:Object``. Naming one runs its code, with the rights of the user.
 """
 
@@ -19,8 +19,13 @@ from nainjaune_env.core.spec import Setup
 
 from ..zoo import is_zoo_name
 
-BOTS = "..bots.players"
-KINDS = {"sb3": ".sb3_model", "onnx": ".onnx_model", **dict.fromkeys(("exec", "ws", "wss", "http", "https"), BOTS)}
+BOTS, CHAT = "..bots.players", "..chat.players"
+KINDS = {
+    "sb3": ".sb3_model",
+    "onnx": ".onnx_model",
+    **dict.fromkeys(("exec", "ws", "wss", "http", "https"), BOTS),
+    "chat": CHAT,
+}
 """What stands before the first colon of a name -> the module that loads such players, with the names of :class:`Loader`."""
 PYTHON = ".python_object"
 _OBJECT = re.compile(r"(?P<source>[^:]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):(?P<symbol>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)")
@@ -69,5 +74,15 @@ def players_failure(error: BaseException) -> str | None:
 
 
 def is_bot(name: str) -> bool:
-    """Returns whether ``name``, with modifiers or without, names another program: a bot that plays, or that plays rollouts."""
-    return any(KINDS.get(part.partition(":")[0]) == BOTS for part in name.split("rollouts="))
+    """Returns whether ``name``, with modifiers or without, names another program: a bot or a language model that plays, or that
+    plays rollouts."""
+    return _names(name, (BOTS, CHAT))
+
+
+def is_chat(name: str) -> bool:
+    """Returns whether ``name``, with modifiers or without, names a language model that plays, or that plays rollouts."""
+    return _names(name, (CHAT,))
+
+
+def _names(name: str, modules: tuple[str, ...]) -> bool:
+    return any(KINDS.get(part.partition(":")[0]) in modules for part in name.split("rollouts="))

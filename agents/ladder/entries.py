@@ -9,13 +9,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from nainjaune_env.core.errors import ConfigError, NainJauneError, as_sentence, quoted, unknown_name_message
+from nainjaune_env.core.errors import ConfigError, DealError, NainJauneError, as_sentence, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED
 from nainjaune_env.registry import get_game
 
 from ..arena.versus import LOOK_EVERY
 from ..bots.settings import FORFEIT, BotSettings
+from ..external import is_bot
 from .toml_files import check_values, read_toml
 
 SETTINGS, ENTRIES = "ladder.toml", "entries"
@@ -23,7 +24,13 @@ KEY = re.compile(r"[a-z0-9][a-z0-9_.]*(-[a-z0-9_.]+)*")
 """The name of an entry's file, without ``.toml``: ``--`` separates two of them."""
 MAX_BATCH = 100 * LOOK_EVERY
 MAX_ENTRIES, MAX_TABLES = 500, 50
-URLS = ("ws", "wss", "http", "https")
+CHAT_KEYS: dict[str, type] = {
+    **dict.fromkeys(("base_url", "form", "language", "cache", "transcripts"), str),
+    **dict.fromkeys(("temperature", "money"), float),
+    **dict.fromkeys(("answer_tokens", "retries", "at_once", "tokens"), int),
+    "prices": list,
+}
+"""The table ``[bots.chat]``: the settings of language models."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ def located(agent: str, folder: Path) -> str:
             if (at == 0 and "/" in word and not word.startswith("/")) or (folder / word).is_file():
                 words[at] = str(folder / word)
         return f"exec:{shlex.join(words)}"
-    if colon and kind in URLS:
+    if is_bot(agent):
         return agent
     for prefix, text in (("", agent), (kind + colon, rest)):
         path = re.split("[@:]", text, maxsplit=1)[0]
@@ -154,10 +161,11 @@ def _tables(where: str, game: str, given: list[Any]) -> dict[str, Setup]:
 
 def _bots(where: str, given: dict[str, Any], sandbox: bool) -> BotSettings:
     seconds = {f"{name}_seconds": float for name in ("start", "decision", "round")}
-    check_values(f"{where!r}, bots", given, {}, {"on_fault": str, **seconds})
+    check_values(f"{where!r}, bots", given, {}, {"on_fault": str, "chat": dict, **seconds})
+    check_values(f"{where!r}, bots.chat", given.get("chat", {}), {}, CHAT_KEYS)
     try:
         return BotSettings(**{"on_fault": FORFEIT, **given, "sandbox": sandbox})
-    except ConfigError as error:
+    except (ConfigError, DealError) as error:
         raise ConfigError(f"{where!r}, bots: {as_sentence(error)}") from None
 
 

@@ -20,17 +20,20 @@ from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import AgentError, as_sentence, quoted
 from nainjaune_env.core.spec import Setup
 
+from ..bots.settings import BotSettings
+from ..chat.settings import ChatSettings, what_counts
 from ..distributed.identity import weights_path
-from ..external import is_external, loader_of
+from ..external import is_chat, is_external, loader_of
 from ..loading import base_name, named_agents
 from .entries import Entry
 
 ENV, AGENTS = Path(nainjaune_env.__file__).parent, Path(__file__).parents[1]
 
 
-def identity(entry: Entry, setup: Setup) -> str:
+def identity(entry: Entry, setup: Setup, bots: BotSettings) -> str:
     """Returns the SHA-256 of what decides how ``entry`` plays at tables with ``setup``, 32 hexadecimal digits.
 
+    For a language model that are the settings of its texts in ``bots``, too.
     Raises :class:`AgentError` where one of its files is missing.
     """
     name = entry.located
@@ -41,6 +44,8 @@ def identity(entry: Entry, setup: Setup) -> str:
         "files": {_name(path, entry.folder): digest(path) for path in files},
         "sources": _digest_of(_sources(name, setup, weights=bool(files))),
     }
+    if is_chat(name):
+        content["chat"] = what_counts((bots.chat or ChatSettings()).to_dict())
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -86,6 +91,9 @@ def _sources(name: str, setup: Setup, *, weights: bool) -> list[Path]:
         paths.append(heuristic)
     if "@" in name:
         paths += (AGENTS / "search").glob("*.py")
+    if is_chat(name):
+        folders = ENV / "text", ENV / "games" / game / "language"
+        paths += [path for folder in folders for suffix in ("py", "toml") for path in folder.glob(f"*.{suffix}")]
     if weights:
         paths += (AGENTS / "nets" / "inference").glob("*.py")
     return sorted(paths)

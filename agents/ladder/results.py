@@ -70,7 +70,7 @@ class Results:
         self.ladder = ladder
         self.folder = ladder.folder / FOLDER
         self.identities = {
-            table: {key: identity(ladder.entries[key], setup) for key in ladder.players(table)}
+            table: {key: identity(ladder.entries[key], setup, ladder.bots) for key in ladder.players(table)}
             for table, setup in ladder.tables.items()
         }
         self.pairings = {

@@ -31,7 +31,7 @@ LAYERS: dict[str, int] = {
     AGENTS: 8, f"{AGENTS}.options": 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.task": 5,
     f"{AGENTS}.provenance": 5, f"{AGENTS}.distributed.*": 5, f"{AGENTS}.stats.*": 5, f"{AGENTS}.heuristics.*": 5,
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.nets.*": 5,
-    f"{AGENTS}.wasm.*": 5, f"{AGENTS}.external.*": 5, f"{AGENTS}.bots.*": 5,
+    f"{AGENTS}.wasm.*": 5, f"{AGENTS}.external.*": 5, f"{AGENTS}.bots.*": 5, f"{AGENTS}.chat.*": 5,
     f"{AGENTS}.arena.*": 6, f"{AGENTS}.report.*": 7, f"{AGENTS}.duplicate_edge": 8,
     f"{AGENTS}.trainers.*": 9, f"{AGENTS}.play.*": 9, f"{AGENTS}.advice.*": 9, f"{AGENTS}.study.*": 9,
     f"{AGENTS}.serve.*": 10, f"{AGENTS}.site.*": 10, f"{AGENTS}.sweeps.*": 10,

@@ -163,7 +163,9 @@ def test_arguments_say_how_bots_are_asked(capfd: Capture) -> None:
     assert bot_settings() == BotSettings(STOP, None, None, None)
     for option in ("--on-fault stop", "--bot-seconds 3", "--sandbox"):
         refused(
-            capfd, f"{words} lowest {option}", "is for bots, whose names begin with exec:, ws: or http:, and no agent here is"
+            capfd,
+            f"{words} lowest {option}",
+            "is for bots, whose names begin with exec:, ws:, http: or chat:, and no agent here is",
         )
     refused(capfd, f"{words} lowest --on-fault ignore", "invalid choice: 'ignore'")
     refused(capfd, f"{words} lowest --bot-seconds -1", "xpected a number from 0")

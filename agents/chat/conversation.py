@@ -1,0 +1,155 @@
+"""One decision of a language model: its dialogue over the text seat, from kept answers and calls, within its time and budget."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.text.answers import ILLEGAL, Dialogue
+from nainjaune_env.text.seat import Prompt
+from nainjaune_env.text.tokens import count_tokens
+
+from ..bots.connection import BotFault
+from ..bots.faults import Fault
+from ..bots.messages import MAX_COMMENT
+from .endpoint import Endpoint, PaidFault
+from .settings import ChatSettings
+from .store import AnswerStore, Completion
+from .transcripts import Transcripts
+
+SAY = {
+    "en": ("Say", "Only a line “Say:” of your answer, where you write one, is read by the table."),
+    "fr": ("Dire", "Seule une ligne « Dire : » de votre réponse, si vous en écrivez une, est lue par la table."),
+}
+"""By language: what stands before a comment, and the sentence after the rules. What else a model writes may tell its cards."""
+
+
+@dataclass
+class Outcome:
+    """How a decision came about."""
+
+    action: int
+    comment: str | None = None
+    fault: BotFault | None = None
+    """Why the action was made for the model."""
+    seconds: float = 0.0
+    """That the endpoint took."""
+    costs: Counter[str] = field(default_factory=Counter)
+
+
+class Conversations:
+    """Holds conversations with one model, in any number of threads."""
+
+    def __init__(self, endpoint: Endpoint, settings: ChatSettings, store: AnswerStore) -> None:
+        self._endpoint = endpoint
+        self._settings = settings
+        self._store = store
+        keyword, self._sentence = SAY[settings.language]
+        self._comment = re.compile(rf"^\W*{keyword}\W*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+        self._transcripts = None if settings.transcripts is None else Transcripts(Path(settings.transcripts))
+
+    def hold(self, prompt: Prompt, seat: int, seconds: float) -> Outcome:
+        """Returns the model's decision, which is the lowest legal action after a fault.
+
+        Raises :class:`AgentError` at the end of a budget, and where the endpoint refuses the model or its key.
+        """
+        dialogue = prompt.dialogue(self._settings.retries)
+        dialogue.messages[0]["content"] += f"\n{self._sentence}"
+        outcome = Outcome(min(prompt.legal))
+        try:
+            text = self._finish(dialogue, outcome, seconds)
+        except BotFault as fault:
+            outcome.fault = fault
+        else:
+            assert dialogue.action is not None
+            outcome.action = dialogue.action
+            if dialogue.forfeited:
+                kind = Fault.ILLEGAL if dialogue.faults[-1] == ILLEGAL else Fault.INVALID
+                often = f"{len(dialogue.faults)} answers" if len(dialogue.faults) > 1 else "Its answer"
+                outcome.fault = BotFault(kind, f"{often} meant no legal move. {dialogue.messages[-1]['content']}")
+            elif said := self._comment.search(text):
+                outcome.comment = said[1].strip()[:MAX_COMMENT]
+        if self._transcripts is not None:
+            self._write(dialogue, seat, outcome)
+        return outcome
+
+    def close(self) -> None:
+        """Closes connections and files."""
+        self._endpoint.close()
+        self._store.close()
+
+    def _finish(self, dialogue: Dialogue, outcome: Outcome, seconds: float) -> str:
+        """Asks until there is a move; returns the last answer."""
+        text = ""
+        while dialogue.action is None:
+            completion = self._complete(dialogue, outcome, seconds)
+            outcome.costs.update(calls=1, prompt_tokens=completion.prompt_tokens, answer_tokens=completion.answer_tokens)
+            # of an answer that was cut the last line may be, too: "Move: 1" of "Move: 12"
+            text = completion.text.rpartition("\n")[0] if completion.is_cut else completion.text
+            dialogue.answer(text)
+        return text
+
+    def _complete(self, dialogue: Dialogue, outcome: Outcome, seconds: float) -> Completion:
+        body = {
+            "model": self._endpoint.model,
+            "messages": dialogue.messages,
+            "max_completion_tokens": self._settings.answer_tokens,
+            "temperature": self._settings.temperature,
+        }
+        request = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
+        digest = hashlib.sha256(self._endpoint.base_url.encode() + b"\n" + request).digest()
+        kept = self._store.get(digest)
+        if kept is not None:
+            return kept
+        self._check_budget()
+        since = time.monotonic()
+        try:
+            completion, taken = self._endpoint.complete(request, seconds - outcome.seconds)
+        except BotFault as fault:
+            outcome.seconds = min(outcome.seconds + time.monotonic() - since, seconds)
+            if isinstance(fault, PaidFault):
+                self._store.count(self._endpoint.model, *fault.tokens)
+            elif fault.kind in (Fault.TIMEOUT, Fault.FLOOD):  # what an endpoint takes for it is not known
+                self._store.count(self._endpoint.model, count_tokens(request.decode()), 0)
+            raise
+        outcome.seconds += taken
+        self._store.add(self._endpoint.model, digest, completion)
+        return completion
+
+    def _check_budget(self) -> None:
+        settings = self._settings
+        if settings.tokens is None and settings.money is None:
+            return
+        spent = self._store.spent()
+        total, money = spent.prompt_tokens + spent.answer_tokens, settings.cost(spent.prompt_tokens, spent.answer_tokens)
+        over = None
+        if settings.tokens is not None and total >= settings.tokens:
+            over = f"{settings.tokens:,} tokens is spent", "--chat-tokens"
+        elif settings.money is not None and money is not None and money >= settings.money:
+            over = f"{settings.money:g} is spent", "--chat-money"
+        if over is not None:
+            cost = "" if money is None else f" ({money:.4g} by the prices given)"
+            raise AgentError(
+                f"The budget of {over[0]}: {spent.calls:,} calls have cost {total:,} tokens{cost}. Their answers are kept in "
+                f"{str(self._store.folder)!r} and cost nothing again: a larger {over[1]} goes on from there."
+            )
+
+    def _write(self, dialogue: Dialogue, seat: int, outcome: Outcome) -> None:
+        assert self._transcripts is not None
+        self._transcripts.add(
+            {
+                "model": self._endpoint.model,
+                "seat": seat,
+                "messages": dialogue.messages,
+                "action": outcome.action,
+                "refused": dialogue.faults,
+                "fault": None if outcome.fault is None else {"kind": outcome.fault.kind, "sentence": str(outcome.fault)},
+                **{name: outcome.costs[name] for name in ("calls", "prompt_tokens", "answer_tokens")},
+            }
+        )

@@ -1,0 +1,104 @@
+"""Answers of language models on disk, with what they have cost: an answer is paid once, whoever asks again.
+
+One SQLite file serves several threads and processes of a machine. It holds answers by the digests of the requests, no questions.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import weakref
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from nainjaune_env.compiler.cache import cache_root
+from nainjaune_env.core.errors import ConfigError, as_sentence
+
+FILE_NAME = "answers.sqlite"
+WAIT_SECONDS = 60
+"""How long a process waits for another one that writes."""
+TABLES = """
+CREATE TABLE IF NOT EXISTS answers (
+    request BLOB PRIMARY KEY, text TEXT NOT NULL, is_cut INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL, answer_tokens INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS spent (
+    model TEXT PRIMARY KEY, calls INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL, answer_tokens INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class Completion(NamedTuple):
+    """An answer of a language model."""
+
+    text: str
+    is_cut: bool
+    """Whether it had reached its most tokens."""
+    prompt_tokens: int
+    answer_tokens: int
+
+
+class Spent(NamedTuple):
+    """What calls have cost."""
+
+    calls: int
+    prompt_tokens: int
+    answer_tokens: int
+
+
+class AnswerStore:
+    """The answers in one folder."""
+
+    def __init__(self, folder: str | None) -> None:
+        """``folder`` is made if it is not there; None: in the user's folder for caches.
+
+        Raises :class:`ConfigError` where it cannot be written, or holds another kind of file.
+        """
+        self.folder = cache_root() / "chat" if folder is None else Path(folder)
+        path = self.folder / FILE_NAME
+        self._lock = threading.Lock()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, WAIT_SECONDS, check_same_thread=False)
+            self.close = weakref.finalize(self, self._connection.close)
+            """Closes the file."""
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._connection.executescript(TABLES)
+        except (sqlite3.Error, OSError) as error:
+            raise ConfigError(f"{str(path)!r} is no file for the answers of language models. {as_sentence(error)}") from None
+
+    def get(self, request: bytes) -> Completion | None:
+        """Returns the answer to the request with this digest; None if none is kept."""
+        with self._lock, closing(self._connection.cursor()) as cursor:
+            cursor.execute("SELECT text, is_cut, prompt_tokens, answer_tokens FROM answers WHERE request = ?", (request,))
+            row = cursor.fetchone()
+        return None if row is None else Completion(row[0], bool(row[1]), row[2], row[3])
+
+    def add(self, model: str, request: bytes, completion: Completion) -> None:
+        """Keeps an answer, and counts what it has cost."""
+        row = (completion.text, completion.is_cut, completion.prompt_tokens, completion.answer_tokens)
+        with self._lock, self._connection:
+            self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", (request, *row))
+            self._count(model, completion.prompt_tokens, completion.answer_tokens)
+
+    def count(self, model: str, prompt_tokens: int, answer_tokens: int) -> None:
+        """Counts what a call has cost whose answer is not kept."""
+        with self._lock, self._connection:
+            self._count(model, prompt_tokens, answer_tokens)
+
+    def _count(self, model: str, *tokens: int) -> None:
+        self._connection.execute(
+            "INSERT INTO spent VALUES (?, 1, ?, ?) ON CONFLICT (model) DO UPDATE SET calls = calls + 1, "
+            "prompt_tokens = prompt_tokens + excluded.prompt_tokens, answer_tokens = answer_tokens + excluded.answer_tokens",
+            (model, *tokens),
+        )
+
+    def spent(self) -> Spent:
+        """Returns what all answers of the folder have cost."""
+        with self._lock, closing(self._connection.cursor()) as cursor:
+            cursor.execute(
+                "SELECT COALESCE(SUM(calls), 0), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(answer_tokens), 0) FROM spent"
+            )
+            return Spent(*cursor.fetchone())
