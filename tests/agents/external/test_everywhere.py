@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -172,7 +171,7 @@ def test_settings_of_bots_make_another_run_where_faults_are_forfeits() -> None:
             runs[name] = identity(plan)
         finally:
             use_bot_settings(before)
-        assert runs[name]["bots"] == asdict(settings)
+        assert runs[name]["bots"] == settings.to_dict()
     assert "files" in runs["usual"]
     check_same("here", runs["usual"], runs["slow"])
     assert len({run_id(run) for run in runs.values()}) == 3
@@ -182,7 +181,7 @@ def test_settings_of_bots_make_another_run_where_faults_are_forfeits() -> None:
     before = bot_settings()
     try:
         heuristics = TournamentPlan(SETUP, ("random", "lowest"), 4, 1)
-        worker_player(TournamentPlan, {**identity(heuristics), "bots": asdict(BotSettings(FORFEIT))})
+        worker_player(TournamentPlan, {**identity(heuristics), "bots": BotSettings(FORFEIT).to_dict()})
         assert bot_settings() == BotSettings(FORFEIT)
     finally:
         use_bot_settings(before)
