@@ -130,7 +130,7 @@ class BotAgent:
                 keys = [(kind, key) for key in self._rows.keys(decisions)]
                 known = {key: choice for key in keys if (choice := self._cache.get(key)) is not None}
                 first: dict[tuple[str, bytes], int] = {}
-                allowed = self._allowed(decisions, np.arange(count))
+                allowed = allowed_seconds(self._settings, decisions, np.arange(count))
                 for k, key in enumerate(keys):
                     if key not in known and allowed[first.setdefault(key, k)] <= 0 < allowed[k]:
                         first[key] = k  # a seat that has no time left asks for nobody else

@@ -51,7 +51,7 @@ class Question:
     """The decisions of a turn, by which its answer is checked."""
 
     answer: str
-    """:data:`ACTIONS` or :data:`PROBABILITIES`."""
+    """``ACTIONS`` or ``PROBABILITIES``."""
     table: NDArray[np.int64]
     """The numbers of the tables, ``(K,)``."""
     seat: NDArray[np.int64]

@@ -84,7 +84,7 @@ class Processes:
 def _main_script_hidden() -> Iterator[None]:
     """Starts processes that do not run the main script again: they need nothing of it, and it may have no guard."""
     main = sys.modules["__main__"]
-    hidden = {name: main.__dict__[name] for name in ("__file__", "__spec__") if name in main.__dict__}
+    hidden: dict[str, Any] = {name: main.__dict__[name] for name in ("__file__", "__spec__") if name in main.__dict__}
     main.__dict__.pop("__file__", None)
     main.__spec__ = None
     try:

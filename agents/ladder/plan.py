@@ -24,7 +24,7 @@ from .results import pair_seed
 
 @dataclass(frozen=True)
 class LadderPlan(DealPlan):
-    """Some batches at one table. A unit's part is the number of its pair among all pairs of :attr:`agents`, in order.
+    """Some batches at one table. A unit's part is the number of its pair among all pairs of ``agents``, in order.
 
     A batch is played as ``nainjaune versus`` plays these deals, so that this command repeats the result of a pair.
     """

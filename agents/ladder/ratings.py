@@ -25,7 +25,7 @@ class Ratings:
     """The ratings of all entries; those that do not play at each table of a column have none there."""
 
     columns: dict[str, Standing]
-    """:data:`ALL` first, then presets and numbers of seats where there are several, and tables; over all entries, by number."""
+    """``ALL`` first, then presets and numbers of seats where there are several, and tables; over all entries, by number."""
     tables: dict[str, Standing]
     """By table, with its interaction."""
     ranking: list[str]
@@ -62,7 +62,7 @@ def _apart(standing: Standing, one: int, other: int) -> bool:
 
 
 def column_tables(tables: dict[str, Setup]) -> dict[str, list[str]]:
-    """Returns the tables of each column beside :data:`ALL`; a column that repeats another one is left out."""
+    """Returns the tables of each column beside ``ALL``; a column that repeats another one is left out."""
     groups: dict[str, list[str]] = {}
     for table, setup in tables.items():
         for name in (setup.preset, f"{setup.players} seats"):

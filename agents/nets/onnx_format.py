@@ -13,7 +13,7 @@ Outputs:
 - ``value (K,)``: what the seat nets in the rest of the round, in the game's unit. Ours have it; it is not read.
 - ``next_state (K, units)``, floats, where there is a ``state``.
 
-The files that ``onnx_export`` writes take ``uint8`` and a mask, and are for one setup: :data:`KEY` of their metadata has a JSON
+The files that ``onnx_export`` writes take ``uint8`` and a mask, and are for one setup: ``KEY`` of their metadata has a JSON
 object that says for which.
 """
 
