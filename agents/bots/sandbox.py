@@ -24,7 +24,10 @@ def sandboxed(words: list[str]) -> list[str]:
     hidden = [folder for folder in HIDDEN if Path(folder).is_dir() and not Path(folder).is_symlink()]
     paths = [os.getcwd(), shutil.which(words[0]), *words, *(word.partition("=")[2] for word in words)]
     named = dict.fromkeys(os.path.abspath(path) for path in paths if path)
-    seen = [path for path in named if os.path.exists(path) and _within(path, hidden)]
+    seen: list[str] = []
+    for path in named:  # what lies in a folder that is seen already may be a link, onto which nothing can be bound
+        if os.path.exists(path) and _within(path, hidden) and not _within(path, seen):
+            seen.append(path)
     return [
         bwrap, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL",
         "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nainjaune_agents.bots import sandbox
 from nainjaune_agents.bots.process import ProcessConnection
 from nainjaune_env.core.errors import AgentError
 from tests.agents.bots.programs import gone, loaded, lowest, python
@@ -56,6 +57,17 @@ def test_what_a_program_reaches(sandbox: bool, tmp_path: Path, monkeypatch: pyte
     assert reached == dict.fromkeys(reached, True) | (
         {"write": False, "network": False, "socket": False, "signal": False} if sandbox else {}
     )
+
+
+def test_what_lies_in_the_working_folder_is_not_bound_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It may be a link, onto which `bwrap` binds nothing."""
+    monkeypatch.setattr(sandbox, "HIDDEN", (str(tmp_path),))
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    (tmp_path / "true").symlink_to("/bin/true")
+    monkeypatch.chdir(tmp_path)
+    words = sandbox.sandboxed([str(tmp_path / "true"), "/etc"])
+    assert words.count("--ro-bind") == 2  # the root, and the working folder
+    assert words[words.index("--ro-bind", words.index("--ro-bind") + 1) + 1] == str(tmp_path)
 
 
 @with_bwrap

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.ladder.entries import Entry
 from nainjaune_agents.ladder.identity import code_of, identity
 from nainjaune_env import make_setup
@@ -37,7 +38,7 @@ def test_names_tables_and_files_decide(tmp_path: Path) -> None:
     four, three = make_setup(), make_setup(players=3)
 
     def of(agent: str, setup: Setup = four, **others: str) -> str:
-        return identity(Entry("x", tmp_path, "x", "us", agent, (), **others), setup)
+        return identity(Entry("x", tmp_path, "x", "us", agent, (), **others), setup, BotSettings())
 
     assert of("closer") == of("closer") == of("closer", description="y")
     assert len({of("closer"), of("tally"), of("closer@search=5"), of("zoo:strong"), of("zoo:strong", three)}) == 5
