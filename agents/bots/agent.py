@@ -124,17 +124,18 @@ class BotAgent:
         """Returns the bot's choices at all decisions; those that it would answer the same are asked once."""
         count = len(decisions.index)
         with self._lock:
+            rows = self._rows.encode(decisions, np.arange(count), seeds)
             if not self.ready.deterministic:
-                choices = self._asked(kind, decisions, np.arange(count), seeds)
+                choices = self._asked(kind, decisions, np.arange(count), rows)
             else:
-                keys = [(kind, key) for key in self._rows.keys(decisions)]
+                keys = [(kind, row) for row in rows]
                 known = {key: choice for key in keys if (choice := self._cache.get(key)) is not None}
                 first: dict[tuple[str, bytes], int] = {}
                 allowed = allowed_seconds(self._settings, decisions, np.arange(count))
                 for k, key in enumerate(keys):
                     if key not in known and allowed[first.setdefault(key, k)] <= 0 < allowed[k]:
                         first[key] = k  # a seat that has no time left asks for nobody else
-                asked = self._asked(kind, decisions, np.array([*first.values()], np.int64), None)
+                asked = self._asked(kind, decisions, np.array([*first.values()], np.int64), rows)
                 new = dict(zip(first, asked, strict=True))
                 self._keep(new)
                 known |= new
@@ -149,16 +150,17 @@ class BotAgent:
             for key in [*islice(self._cache, len(self._cache) - MAX_CACHED // 2)]:
                 del self._cache[key]
 
-    def _asked(
-        self, kind: str, decisions: DecisionBatch, which: NDArray[np.int64], seeds: NDArray[np.int64] | None
-    ) -> list[Choice]:
-        """Asks the decisions number ``which`` in turns of the bot's size; returns the choices in this order."""
+    def _asked(self, kind: str, decisions: DecisionBatch, which: NDArray[np.int64], rows: list[bytes]) -> list[Choice]:
+        """Asks the decisions number ``which`` in turns of the bot's size; returns the choices in this order.
+
+        ``rows`` are all decisions as they are sent.
+        """
         choices: list[Choice] = []
         for at in range(0, len(which), self.ready.batch):
             part = which[at : at + self.ready.batch]
             allowed = allowed_seconds(self._settings, decisions, part)
             in_time = np.flatnonzero(allowed > 0)
-            answered = self._turn(kind, decisions, part[in_time], seeds, allowed[in_time])
+            answered = self._turn(kind, decisions, part[in_time], rows, allowed[in_time])
             if len(in_time) == len(part) and answered is not None:
                 choices += answered
                 continue
@@ -173,7 +175,7 @@ class BotAgent:
         kind: str,
         decisions: DecisionBatch,
         which: NDArray[np.int64],
-        seeds: NDArray[np.int64] | None,
+        rows: list[bytes],
         allowed: NDArray[np.float64],
     ) -> list[Choice] | None:
         """Asks some decisions at once; returns None where they are forfeited: after a fault, and after too many.
@@ -191,10 +193,9 @@ class BotAgent:
         try:
             session = self._running()
             self.questions += len(which)
-            rows = self._rows.encode(decisions, which, seeds)
             since = time.monotonic()
             try:
-                answer = session.ask(question, rows, seconds)
+                answer = session.ask(question, [rows[k] for k in which.tolist()], seconds)
             finally:
                 taken = min(time.monotonic() - since, total)
         except BotFault as fault:

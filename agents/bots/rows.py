@@ -1,4 +1,4 @@
-"""The decisions of a turn as JSON, and as keys of what a bot is sent of each.
+"""The decisions of a turn as JSON.
 
 JSON is put together from parts that are made once: the legal actions by their set, and the features of all rows at once, in a
 text of fixed width.
@@ -105,19 +105,3 @@ class Rows:
             b",".join([self._plies[seat][action] for seat, action in zip(seats[:count], actions[:count], strict=True)])
             for seats, actions, count in rows
         ]
-
-    def keys(self, decisions: DecisionBatch) -> list[bytes]:
-        """Returns for each decision bytes that are equal just where the bot is sent the same, but for seeds."""
-        parts = [decisions.seat[:, None].view(np.uint8), decisions.legal[:, None].view(np.uint8)]
-        if self._wants & {FEATURES, OBSERVATION}:
-            parts.append(decisions.observation)
-        joined = np.concatenate(parts, axis=1)
-        text, length = joined.tobytes(), joined.shape[1]
-        keys = [text[at : at + length] for at in range(0, len(text), length)]
-        if self._seat is not None:
-            keys = [key + text.encode() for key, text in zip(keys, self._seat.situations(decisions), strict=True)]
-        if PLIES in self._wants:
-            history = decisions.history
-            for k, count in enumerate(history.count.tolist()):
-                keys[k] += history.seat[k, :count].tobytes() + history.action[k, :count].tobytes()
-        return keys
