@@ -104,11 +104,16 @@ def _digest_of(paths: Iterable[Path]) -> str:
 
 
 def code_of(path: Path) -> str:
-    """Returns the lines of a Python file without docstrings, empty lines and lines of comment, which decide nothing."""
+    """Returns the lines of a Python file without docstrings, empty lines and lines of comment, which decide nothing.
+
+    Other files, such as texts for language models, are returned as they are.
+    """
     text = path.read_text(encoding="utf-8")
-    told: set[int] = set()
+    if path.suffix != ".py":
+        return text
+    ignored: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            told |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    lines = [line.rstrip() for number, line in enumerate(text.split("\n"), 1) if number not in told]
+            ignored |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = [line.rstrip() for number, line in enumerate(text.split("\n"), 1) if number not in ignored]
     return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))

@@ -34,6 +34,12 @@ def test_words_about_code_decide_nothing(tmp_path: Path) -> None:
     assert code_of(path) != code
 
 
+def test_texts_for_players_that_read_decide_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "en.toml"
+    path.write_text('rules-text = """\n# Rules\n"""\n', encoding="utf-8")  # no Python, and no comment
+    assert code_of(path) == path.read_text(encoding="utf-8")
+
+
 def test_names_tables_and_files_decide(tmp_path: Path) -> None:
     four, three = make_setup(), make_setup(players=3)
 
