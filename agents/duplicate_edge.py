@@ -119,11 +119,11 @@ def edge(
     if agents[0].name == agents[1].name:
         agents[1] = as_agent(agents[1], setup, f"{agents[1].name} (the field)")
     with _bar(total=deals * (1 + both_ways), unit="deal", leave=False, disabled=not progress) as bar:
-        found = tournament(
+        result = tournament(
             setup, agents, deals=deals, seed=seed, one_way=not both_ways, progress=bar.update,
             executor=_workers((player, field), agents, workers),
         )  # fmt: skip
-    return PlayerEdge(found)
+    return PlayerEdge(result)
 
 
 def _player(player: object, setup: Setup) -> Agent:

@@ -27,7 +27,7 @@ class ChatAgent:
     """An agent that is a language model. Equal texts are asked once, and have one answer."""
 
     def __init__(self, name: str, seat: TextSeat, settings: BotSettings, at_once: int, conversations: Conversations) -> None:
-        """``seat`` makes the texts; at most ``at_once`` conversations are held at the same time."""
+        """``seat`` makes the texts; at most ``at_once`` conversations go on at the same time."""
         self.name = name
         self.setup = seat.setup
         self.faults = FaultCounts()
@@ -76,8 +76,8 @@ class ChatAgent:
             if seconds[k] > 0:
                 first.setdefault(prompt.situation, k)
         asked = [] if self._lost >= MAX_FAULTS else [*first.values()]
-        held = self._held([(prompts[k], seats[k], float(seconds[k])) for k in asked])
-        by_text = {prompts[k].situation: outcome for k, outcome in zip(asked, held, strict=True)}
+        new = self._decided([(prompts[k], seats[k], float(seconds[k])) for k in asked])
+        by_text = {prompts[k].situation: outcome for k, outcome in zip(asked, new, strict=True)}
         outcomes = []
         for k, prompt in enumerate(prompts):
             outcome = by_text.get(prompt.situation) if seconds[k] > 0 else None
@@ -88,17 +88,17 @@ class ChatAgent:
         self.faults.decisions += count
         if self._settings.round_seconds is not None:
             decisions.state["seconds"] += [outcome.seconds for outcome in outcomes]
-        for outcome in held:
+        for outcome in new:
             self._count(outcome)
         return outcomes
 
-    def _held(self, questions: list[tuple[Prompt, int, float]]) -> list[Outcome]:
-        """Returns the outcomes of conversations that are held at the same time."""
+    def _decided(self, questions: list[tuple[Prompt, int, float]]) -> list[Outcome]:
+        """Returns the outcomes of conversations that go on at the same time."""
         if not questions:
             return []
         pool = ThreadPoolExecutor(min(self._at_once, len(questions)), "chat")  # for one, too: Ctrl-C interrupts the main thread
         try:
-            return [future.result() for future in [pool.submit(self._conversations.hold, *each) for each in questions]]
+            return [future.result() for future in [pool.submit(self._conversations.decide, *each) for each in questions]]
         finally:  # after an error or Ctrl-C those that have begun are finished, and their answers kept
             pool.shutdown(cancel_futures=True)
 

@@ -44,7 +44,7 @@ class Outcome:
 
 
 class Conversations:
-    """Holds conversations with one model, in any number of threads."""
+    """Conversations with one model, in any number of threads."""
 
     def __init__(self, endpoint: Endpoint, settings: ChatSettings, store: AnswerStore) -> None:
         self._endpoint = endpoint
@@ -54,7 +54,7 @@ class Conversations:
         self._comment = re.compile(rf"^\W*{keyword}\W*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
         self._transcripts = None if settings.transcripts is None else Transcripts(Path(settings.transcripts))
 
-    def hold(self, prompt: Prompt, seat: int, seconds: float) -> Outcome:
+    def decide(self, prompt: Prompt, seat: int, seconds: float) -> Outcome:
         """Returns the model's decision, which is the lowest legal action after a fault.
 
         Raises :class:`AgentError` at the end of a budget, and where the endpoint refuses the model or its key.

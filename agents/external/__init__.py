@@ -69,8 +69,8 @@ def loader_of(name: str) -> Loader:
 def players_failure(error: BaseException) -> str | None:
     """Returns a sentence about an error that the code of a player in Python has raised; None if it comes from elsewhere."""
     objects = sys.modules.get(f"{__name__}{PYTHON}")
-    told = None if objects is None else objects.told(error)
-    return told and f"A player failed: {told}"
+    sentence = None if objects is None else objects.error_sentence(error)
+    return sentence and f"A player failed: {sentence}"
 
 
 def is_bot(name: str) -> bool:

@@ -75,7 +75,7 @@ def files(name: str) -> list[Path]:
     return _with_imports(path, root) if path.suffix == ".py" else [path]
 
 
-def told(error: BaseException) -> str | None:
+def error_sentence(error: BaseException) -> str | None:
     """Returns a sentence about an error that the code of a player has raised; None if it comes from elsewhere."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in _FILES]
     if not frames:
@@ -103,7 +103,7 @@ def _blamed(name: str) -> Iterator[None]:
             f"{quoted(name)} cannot be loaded: {error.msg} in line {error.lineno} of {quoted(error.filename)}: {text}"
         ) from error
     except (Exception, SystemExit) as error:
-        raise AgentError(f"{quoted(name)} cannot be loaded: {told(error) or _described(error)}") from error
+        raise AgentError(f"{quoted(name)} cannot be loaded: {error_sentence(error) or _described(error)}") from error
 
 
 def _existing(name: str, source: str) -> Path:
@@ -226,8 +226,8 @@ def _first_on_path(folder: str) -> Iterator[None]:
 def _with_imports(path: Path, root: Path) -> list[Path]:
     """Returns a source file, and those that it imports from the folder ``root``, by the text alone: no code runs."""
     packages = [folder / "__init__.py" for folder in path.parents if folder.is_relative_to(root) and folder != root]
-    found = [path, *(file for file in packages if file.is_file() and file != path)]
-    for one in found:  # it grows
+    paths = [path, *(file for file in packages if file.is_file() and file != path)]
+    for one in paths:  # it grows
         try:
             tree = ast.parse(one.read_bytes())
         except (SyntaxError, ValueError):  # loading it says so
@@ -236,8 +236,8 @@ def _with_imports(path: Path, root: Path) -> list[Path]:
             for folder, parts in _imported(node, one, root):
                 candidates = [folder.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1)]
                 candidates.append(folder.joinpath(*parts).with_suffix(".py"))
-                found += [file for file in candidates if file.is_file() and file not in found]
-    return [path, *sorted(found[1:])]
+                paths += [file for file in candidates if file.is_file() and file not in paths]
+    return [path, *sorted(paths[1:])]
 
 
 def _imported(node: ast.AST, file: Path, root: Path) -> Iterator[tuple[Path, list[str]]]:

@@ -110,7 +110,7 @@ def _identity(results: Results, key: str) -> str:
 
 def read_checks(results: Results) -> dict[str, str]:
     """Returns what the last verification of each entry found, in words, for entries that have not changed since."""
-    found = {}
+    sentences = {}
     for key in results.ladder.entries:
         path = results.ladder.folder / FOLDER / f"{key}.json"
         if path.exists():
@@ -119,5 +119,5 @@ def read_checks(results: Results) -> dict[str, str]:
             except TypeError:
                 raise WorkError(f"{str(path)!r} is not a verification of an entry: remove it.") from None
             if check.identity == _identity(results, key):
-                found[key] = check.sentence()
-    return found
+                sentences[key] = check.sentence()
+    return sentences

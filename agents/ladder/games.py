@@ -34,7 +34,7 @@ def games(results: Results, ranking: list[str], players: Players, site: Path) ->
     At its first table, each entry plays about two rounds with those who stand next to it. Rounds are kept with the results, and
     played only where there are none of these entries as they are now.
     """
-    ladder, found = results.ladder, []
+    ladder, played = results.ladder, []
     for table, setup in ladder.tables.items():
         order = [key for key in ranking if ladder.entries[key].tables[0] == table]
         if len(order) < setup.players:
@@ -47,8 +47,8 @@ def games(results: Results, ranking: list[str], players: Players, site: Path) ->
             if setup.game.pictures is None:
                 continue
             write_text(site / PAGES / name, replay_page(record, "en"))
-            found.append(Game(table, seats, f"{PAGES}/{name}"))
-    return found
+            played.append(Game(table, seats, f"{PAGES}/{name}"))
+    return played
 
 
 def _record(results: Results, table: str, seats: tuple[str, ...], players: Players) -> Record:

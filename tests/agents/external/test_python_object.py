@@ -156,10 +156,10 @@ def test_an_error_of_a_player_is_told_later_too(here: Path) -> None:
     assert isinstance(agent, FunctionAgent)
     with pytest.raises(AttributeError) as raised:
         agent.choose(None, None)  # type: ignore[arg-type]
-    assert "no attribute 'argmax'. It was raised in line 2 of" in str(python_object.told(raised.value))
+    assert "no attribute 'argmax'. It was raised in line 2 of" in str(python_object.error_sentence(raised.value))
     with pytest.raises(ValueError, match="ours") as ours:
         raise ValueError("ours")
-    assert python_object.told(ours.value) is None
+    assert python_object.error_sentence(ours.value) is None
 
 
 def test_files_of_two_folders_may_import_the_same_name(here: Path) -> None:
