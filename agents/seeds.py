@@ -22,6 +22,7 @@ class Stream(IntEnum):
     SERVE = 10
     PUZZLES = 11
     LADDER = 12
+    RULES = 13
 
 
 def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:

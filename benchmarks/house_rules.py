@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -27,22 +28,9 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import checkpoint_path, load_agent, use_threads
 from nainjaune_agents.zoo import HouseRules, load_card, save_card
 from nainjaune_env.core.errors import AgentError, CheckpointError, RulesError
+from nainjaune_env.core.random_rules import knob_samples, random_setups
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.registry import get_game
-
-NUMBERS: dict[str, tuple[int | None, ...]] = {
-    "unannounced": (0, 1, 3),
-    "stake": (1, 2, 5, 20),
-    "starting_stack": (None, 49, 60, 200, 1000),
-    "max_rounds": (None, 1, 12),
-    "ranks": (6, 8, 10, 11, 12, 13),
-    "suits": (2, 3, 4),
-    "hand": (None, 4, 8, 12),
-    "dinosaurs": (3, 5, 8),
-}
-"""The values of knobs that are numbers."""
-MAX_TRIES = 100
-"""Random pairs that are tried, in multiples of those that are wanted: not every pair makes a table."""
 
 Setting = tuple[str, int, dict[str, Any]]
 """A preset, a number of seats, and knobs."""
@@ -65,13 +53,6 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def values(game: GameSpec) -> dict[str, tuple[Any, ...]]:
-    """Returns the values of every knob of ``game`` that are tried."""
-    rules = game.presets[game.default_preset].rules
-    about = {f.name: f.metadata for f in dataclasses.fields(rules)}
-    return {name: NUMBERS[name] if one["kind"] == "number" else one["choices"] or (False, True) for name, one in about.items()}
-
-
 def make(game: GameSpec, setting: Setting) -> Setup | None:
     """Returns the setup of a setting; None where the rules do not allow it."""
     preset, players, knobs = setting
@@ -83,25 +64,15 @@ def make(game: GameSpec, setting: Setting) -> Setup | None:
 
 def settings(game: GameSpec, tables: Sequence[tuple[str, int]], pairs: int, seed: int) -> Iterator[Setting]:
     """Yields ``tables`` (preset, seats) as they are, with every knob's values alone, then ``pairs`` random pairs of knobs."""
-    tried = values(game)
+    tried = knob_samples(game)
     for preset, players in tables:
         rules = game.presets[preset].rules
         yield preset, players, {}
         for name, choices in tried.items():
             yield from ((preset, players, {name: value}) for value in choices if value != getattr(rules, name))
-    rng = np.random.default_rng(seed)
-    seen: list[Setting] = []
-    for _ in range(MAX_TRIES * pairs):
-        if len(seen) == pairs:
-            return
-        preset, players = tables[rng.integers(len(tables))]
-        names = rng.choice(sorted(tried), 2, replace=False)
-        knobs = {str(name): tried[name][rng.integers(len(tried[name]))] for name in names}
-        setup = make(game, (preset, players, knobs))
-        setting = preset, players, knobs
-        if setup is not None and setup.knobs == knobs and setting not in seen:
-            seen.append(setting)
-            yield setting
+    bases = [game.setup(preset, players) for preset, players in tables]
+    for setup in itertools.islice(random_setups(bases, np.random.default_rng(seed), knobs=[2]), pairs):
+        yield setup.preset, setup.players, dict(setup.knobs)
 
 
 def rate(setup: Setup, hero: str, field: str, deals: int, seed: int) -> dict[str, Any]:

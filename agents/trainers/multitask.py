@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
+from nainjaune_env.core.random_rules import random_setups
+from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -29,17 +32,18 @@ from .rollout import Tables
 
 ALL = "all"
 """In place of a preset or of a number of seats: each of them."""
-KEYS = ("preset", "players", "rules")
+KEYS = ("preset", "players", "rules", "random", "seed")
 
 
 def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping[str, Any]) -> list[Setup]:
     """Returns the setups of ``mixture`` in its order; an entry is each of its presets with each of its numbers of seats.
 
     ``preset`` and ``players`` are one value, a list, or ``all``, the default (all players that the preset allows); ``rules`` are
-    knobs over the preset and over ``knobs``. Raises :class:`ConfigError` for a malformed entry, and
+    knobs over the preset and over ``knobs``. An entry with ``random``, a number, is as many of these setups with one to four
+    random knobs, drawn with ``seed`` (0). Raises :class:`ConfigError` for a malformed entry, and
     :class:`~nainjaune_env.core.errors.RulesError` where there is no such setup.
     """
-    setups = []
+    setups: list[Setup] = []
     for entry in mixture:
         for key in entry:
             if key not in KEYS:
@@ -47,11 +51,22 @@ def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping
         rules = entry.get("rules", {})
         if not isinstance(rules, Mapping):
             raise ConfigError(f"In an entry of 'mixture', 'rules' are knobs and their values, not {quoted(rules)}.")
-        presets = get_game(game).presets
+        presets, listed = get_game(game).presets, []
         for preset in _each(entry, "preset", list(presets)):
             usual = list(presets[preset].players) if preset in presets else [None]
-            setups += [resolve_setup(game, preset, players, {**knobs, **rules}) for players in _each(entry, "players", usual)]
+            listed += [resolve_setup(game, preset, players, {**knobs, **rules}) for players in _each(entry, "players", usual)]
+        setups += _with_random_knobs(listed, entry) if "random" in entry else listed
     return setups
+
+
+def _with_random_knobs(setups: Sequence[Setup], entry: Mapping[str, Any]) -> Iterator[Setup]:
+    count, seed = entry["random"], entry.get("seed", 0)
+    for key, number, low in (("random", count, 1), ("seed", seed, 0)):
+        if not isinstance(number, int) or isinstance(number, bool) or not low <= number <= MAX_NUMBER:
+            raise ConfigError(
+                f"In an entry of 'mixture', {key!r} is a whole number from {low} to {MAX_NUMBER}, not {quoted(number)}."
+            )
+    return itertools.islice(random_setups(setups, generator(seed, Stream.RULES)), count)
 
 
 def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequence[Any]:

@@ -28,16 +28,26 @@ def knob(
     high: int | None = None,
     optional: bool = False,
     extension: bool = False,
+    samples: tuple[int | None, ...] = (),
 ) -> Any:
     """Returns a dataclass field that is a house rule.
 
     A knob is a word with ``choices``, a number from ``low`` to ``high``, or else a flag; an ``optional`` number may be None.
     ``source`` is the rule article. An ``extension`` is a knob of no rule sheet, such as a shortened deck for exact solutions;
-    :meth:`Rules.to_dict` contains it only if it is not at its default.
+    :meth:`Rules.to_dict` contains it only if it is not at its default. ``samples`` are the values of a number that random rules
+    take: by default only its own.
     """
     kind = "word" if choices else "number" if low is not None else "flag"
-    about = {"meaning": meaning, "source": source, "choices": choices, "optional": optional, "extension": extension}
-    return field(default=default, metadata={**about, "kind": kind, "low": low, "high": MAX_NUMBER if high is None else high})
+    about: dict[str, Any] = {
+        "meaning": meaning,
+        "source": source,
+        "choices": choices,
+        "optional": optional,
+        "extension": extension,
+    }
+    about |= {"kind": kind, "low": low, "high": MAX_NUMBER if high is None else high}
+    values = choices or ((False, True) if kind == "flag" else samples or (default,))
+    return field(default=default, metadata={**about, "samples": values})
 
 
 @dataclass(frozen=True)

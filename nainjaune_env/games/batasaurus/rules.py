@@ -45,7 +45,9 @@ class BatasaurusRules(Rules):
         "B2.4",
         choices=tuple(member.name.lower() for member in Exhausted),
     )
-    dinosaurs: int = knob(SLOTS, "values of each seat's set, from 1 up", "B1.2", low=2, high=SLOTS, extension=True)
+    dinosaurs: int = knob(
+        SLOTS, "values of each seat's set, from 1 up", "B1.2", low=2, high=SLOTS, extension=True, samples=(3, 5, 8, 12)
+    )
 
 
 PRESETS = {"batasaurus": Preset(BatasaurusRules(), range(2, MAX_SEATS + 1), "DJECO's box rules")}

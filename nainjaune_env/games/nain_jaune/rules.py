@@ -110,17 +110,38 @@ class NainJauneRules(Rules):
     announce: str = knob(
         "automatic", "whether a capture must be announced to count (silent plays exist)", "N2.7", choices=choices_of(Announce)
     )
-    unannounced: int = knob(0, "pots' worth that a silent play costs", "N2.7", low=0)
-    stake: int = knob(1, "multiplies every ante", "N2.1", low=1)
-    starting_stack: int | None = knob(49, "chips at the start of a match; None is unlimited credit", "N4.1", low=1, optional=True)
+    unannounced: int = knob(0, "pots' worth that a silent play costs", "N2.7", low=0, samples=(0, 1, 3))
+    stake: int = knob(1, "multiplies every ante", "N2.1", low=1, samples=(1, 2, 5, 20))
+    starting_stack: int | None = knob(
+        49,
+        "chips at the start of a match; None is unlimited credit",
+        "N4.1",
+        low=1,
+        optional=True,
+        samples=(None, 49, 60, 200, 1000),
+    )
     end_on_default: bool = knob(False, "whether a seat that cannot pay in full ends the match", "N4.3")
-    max_rounds: int | None = knob(None, "rounds after which a match ends; None is no limit", "N4.3", low=1, optional=True)
+    max_rounds: int | None = knob(
+        None, "rounds after which a match ends; None is no limit", "N4.3", low=1, optional=True, samples=(None, 1, 12)
+    )
 
     ranks: int = knob(
-        TOP_RANK, "ranks in the deck, up to the 10; more than ten, from the ace up", "N1.7", low=2, high=TOP_RANK, extension=True
+        TOP_RANK,
+        "ranks in the deck, up to the 10; more than ten, from the ace up",
+        "N1.7",
+        low=2,
+        high=TOP_RANK,
+        extension=True,
+        samples=(6, 8, 10, 11, 12, 13),
     )
     suits: int = knob(
-        len(SUIT_ORDER), "suits in the deck: diamonds, clubs, spades, hearts", "N1.7", low=1, high=len(SUIT_ORDER), extension=True
+        len(SUIT_ORDER),
+        "suits in the deck: diamonds, clubs, spades, hearts",
+        "N1.7",
+        low=1,
+        high=len(SUIT_ORDER),
+        extension=True,
+        samples=(2, 3, 4),
     )
     hand: int | None = knob(
         None,
@@ -130,6 +151,7 @@ class NainJauneRules(Rules):
         high=HAND_SIZES[2],
         optional=True,
         extension=True,
+        samples=(None, 4, 8, 12),
     )
 
 

@@ -15,8 +15,8 @@ SYMBOLS = 4
 class LampRules(Rules):
     """Every house rule."""
 
-    idle: int = knob(3, "plies of each seat between looking and naming", "L2.2", low=0, high=100)
-    rounds: int = knob(5, "rounds of a match", "L3.2", low=1, high=1000)
+    idle: int = knob(3, "plies of each seat between looking and naming", "L2.2", low=0, high=100, samples=(0, 3, 10))
+    rounds: int = knob(5, "rounds of a match", "L3.2", low=1, high=1000, samples=(1, 5))
 
 
 PRESETS = {"lamps": Preset(LampRules(), range(SEATS, SEATS + 1), "made up for this project")}

@@ -51,11 +51,24 @@ def test_one_or_a_list_and_knobs_over_knobs() -> None:
     assert both == [make_setup("nain_jaune", "skip", 3, stake=2, unannounced=1)]
 
 
+def test_random_setups_are_of_the_entry_s_tables_and_the_same_in_every_run() -> None:
+    entry = {"preset": "djeco", "players": [2, 3], "rules": {"stake": 2}, "random": 30}
+    setups = named(entry, {"preset": "skip", "players": 5})
+    assert setups == named(entry, {"preset": "skip", "players": 5})
+    assert all(setup not in setups[:place] for place, setup in enumerate(setups))
+    assert setups[-1] == make_setup("nain_jaune", "skip", 5)
+    assert {(setup.preset, setup.players) for setup in setups[:-1]} == {("djeco", 2), ("djeco", 3)}
+    assert make_setup("nain_jaune", "djeco", 2, stake=2) not in setups
+    assert setups[:-1] != named(entry | {"seed": 1})
+
+
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
         ({"presets": "skip"}, r"key in an entry of 'mixture' 'presets'\. Did you mean 'preset'\?"),
         ({"rules": "stake"}, r"In an entry of 'mixture', 'rules' are knobs and their values, not 'stake'\."),
+        ({"random": 0}, r"In an entry of 'mixture', 'random' is a whole number from 1 to 1000000, not 0\."),
+        ({"random": 2, "seed": True}, r"In an entry of 'mixture', 'seed' is a whole number from 0 to 1000000, not True\."),
         ({"players": []}, r"In an entry of 'mixture', 'players' is one, a list of them, or 'all', not \[\]\."),
         ({"preset": [["skip"]]}, r"In an entry of 'mixture', 'preset' is one, a list of them, or 'all', not \[\['skip'\]\]\."),
         ({"preset": "skp"}, r"Unknown preset 'skp'\. Did you mean 'skip'\?"),
