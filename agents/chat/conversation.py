@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,12 +55,12 @@ class Conversations:
         self._comment = re.compile(rf"^\W*{keyword}\W*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
         self._transcripts = None if settings.transcripts is None else Transcripts(Path(settings.transcripts))
 
-    def decide(self, prompt: Prompt, seat: int, seconds: float) -> Outcome:
-        """Returns the model's decision, which is the lowest legal action after a fault.
+    def decide(self, prompt: Prompt, shown: Sequence[Prompt], seat: int, seconds: float) -> Outcome:
+        """Returns the model's decision, which is the lowest legal action after a fault; ``shown`` is as of ``Prompt.dialogue``.
 
         Raises :class:`AgentError` at the end of a budget, and where the endpoint refuses the model or its key.
         """
-        dialogue = prompt.dialogue(self._settings.retries)
+        dialogue = prompt.dialogue(self._settings.retries, shown)
         dialogue.messages[0]["content"] += f"\n{self._sentence}"
         outcome = Outcome(min(prompt.legal))
         try:

@@ -98,6 +98,8 @@ class Dialogue:
     answers: Answers
     legal: tuple[int, ...]
     retries: int = RETRIES
+    earlier: tuple[tuple[str, str], ...] = ()
+    """Situations of the round before this one, each with its answer."""
     action: int | None = None
     """The move, once there is one."""
     forfeited: bool = False
@@ -105,7 +107,10 @@ class Dialogue:
     """What was wrong with each refused answer: one of ``KINDS``."""
 
     def __post_init__(self) -> None:
-        self.messages = [{"role": "system", "content": self.rules}, {"role": "user", "content": self.situation}]
+        told = [("system", self.rules)]
+        for situation, answer in self.earlier:
+            told += [("user", situation), ("assistant", answer)]
+        self.messages = [{"role": role, "content": text} for role, text in (*told, ("user", self.situation))]
         """As chat-completions endpoints take them."""
 
     def answer(self, text: str) -> int | None:

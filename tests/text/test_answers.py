@@ -100,6 +100,18 @@ def dialogue(retries: int = 2) -> Dialogue:
     return Dialogue("the rules", "the table", answers(), (*NAMES,), retries)
 
 
+def test_what_was_shown_before_is_answered_before_the_question() -> None:
+    talk = Dialogue("the rules", "the table", answers(), (*NAMES,), earlier=(("a look", "Move: 1"), ("another", "Move: 2")))
+    assert [(message["role"], message["content"]) for message in talk.messages] == [
+        ("system", "the rules"),
+        ("user", "a look"),
+        ("assistant", "Move: 1"),
+        ("user", "another"),
+        ("assistant", "Move: 2"),
+        ("user", "the table"),
+    ]
+
+
 def test_a_move_ends_the_dialogue() -> None:
     talk = dialogue()
     assert talk.answer("Move: 8") is None

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,24 +18,10 @@ from nainjaune_agents.chat.players import load
 from nainjaune_agents.chat.settings import ChatSettings
 from nainjaune_agents.chat.store import AnswerStore, Completion
 from nainjaune_agents.loading import load_agent
-from nainjaune_env import make_setup
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.engine.batch import Batch
-from tests.agents.chat.conftest import Local
-
-SETUP = make_setup(players=3)
-
-
-@contextmanager
-def loaded(
-    local: Local, model: str, folder: Path, *, on_fault: str = FORFEIT, seconds: float = 60, **chat: Any
-) -> Iterator[ChatAgent]:
-    settings = ChatSettings(base_url=local.url, cache=str(folder / "cache"), **chat)
-    use_bot_settings(BotSettings(on_fault, decision_seconds=seconds, chat=settings))
-    agent = load(f"chat:{model}", SETUP)
-    yield agent
-    agent.close()
+from tests.agents.chat.conftest import SETUP, Local, loaded, without_costs
 
 
 def decisions_of(tables: int = 6, seed: int = 1) -> DecisionBatch:
@@ -51,13 +34,6 @@ def act(agent: ChatAgent, tables: int = 6, seed: int = 1) -> list[int]:
 
 def lowest(tables: int = 6, seed: int = 1) -> list[int]:
     return [int(bits & -bits).bit_length() - 1 for bits in decisions_of(tables, seed).legal.tolist()]
-
-
-def without_costs(played: Any, name: str) -> Any:
-    result = json.loads(json.dumps(played.to_dict()).replace(name, "the player"))
-    for key in ("milliseconds_a_decision", "bots"):
-        result.pop(key, None)
-    return result
 
 
 def test_closer_behind_an_endpoint_has_the_results_of_closer(local: Local, tmp_path: Path) -> None:
