@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.text.answers import ILLEGAL, Dialogue
+from nainjaune_env.text.answers import ILLEGAL, Dialogue, whole_lines
 from nainjaune_env.text.seat import Prompt
 from nainjaune_env.text.tokens import count_tokens
 
@@ -86,14 +86,13 @@ class Conversations:
         self._store.close()
 
     def _finish(self, dialogue: Dialogue, outcome: Outcome, seconds: float) -> str:
-        """Asks until there is a move; returns the last answer."""
+        """Asks until there is a move; returns what was read of the last answer."""
         text = ""
         while dialogue.action is None:
             completion = self._complete(dialogue, outcome, seconds)
             outcome.costs.update(calls=1, prompt_tokens=completion.prompt_tokens, answer_tokens=completion.answer_tokens)
-            # of an answer that was cut the last line may be, too: "Move: 1" of "Move: 12"
-            text = completion.text.rpartition("\n")[0] if completion.is_cut else completion.text
-            dialogue.answer(text)
+            text = whole_lines(completion.text) if completion.is_cut else completion.text
+            dialogue.answer(completion.text, is_cut=completion.is_cut)
         return text
 
     def _complete(self, dialogue: Dialogue, outcome: Outcome, seconds: float) -> Completion:

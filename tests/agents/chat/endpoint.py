@@ -90,6 +90,11 @@ class Handler(example.Handler):
         elif model == "lowest-slow":
             time.sleep(0.02)
             self.say(example.said("lowest", messages))
+        elif model == "wordy":  # until it is asked to answer shortly
+            shortly = "answer shortly" in messages[-1]["content"]
+            self.say(
+                "Move: 1" if not shortly else f"Move: {example.question(messages).legal[-1]}", "stop" if shortly else "length"
+            )
         elif model == "lamps":  # names the symbol that it was shown, in the game that only memory solves
             asked = example.question(messages)
             lit = asked.parts(asked.situations[0])["lamps"].split()

@@ -184,7 +184,17 @@ def test_a_thousand_answers_of_any_kind_cost_only_their_decisions(local: Local, 
         again = tournament(SETUP, [agent, load_agent("closer", SETUP)], deals=9, seed=9)
         assert without_costs(again, "chat:fuzz") == without_costs(played, "chat:fuzz")
         rows = [json.loads(line) for line in transcripts.read_text().splitlines()]
-        assert {kind for row in rows for kind in row["refused"]} >= {"empty", "too_long", "no_line", "several", "unknown"}
+        assert {kind for row in rows for kind in row["refused"]} >= {"empty", "too_long", "no_line", "several", "unknown", "cut"}
+
+
+def test_after_an_answer_that_was_cut_a_short_one_is_asked_for(local: Local, tmp_path: Path) -> None:
+    transcripts = tmp_path / "a.jsonl"
+    with loaded(local, "wordy", tmp_path, on_fault=STOP, transcripts=str(transcripts)) as agent:
+        assert act(agent, 1) == [decisions_of(1).legal.tolist()[0].bit_length() - 1]
+        assert (agent.faults.costs["calls"], agent.faults.forfeited) == (2, 0)
+    (row,) = map(json.loads, transcripts.read_text().splitlines())
+    assert row["refused"] == ["cut"]
+    assert row["messages"][3]["content"].startswith("Your answer was too long, and was cut: answer shortly. Legal moves are ")
 
 
 def test_a_comment_is_only_what_the_model_says_to_the_table(local: Local, tmp_path: Path) -> None:
