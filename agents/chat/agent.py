@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ALL_COMPLETED, FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..bots.faults import MAX_FAULTS, Fault, FaultCounts
 from ..bots.settings import STOP, BotSettings
 from .conversation import Conversations, Outcome
 from .memory import memory_fields, remember, remembered
+from .store import RENEWAL
 
 OF_THE_ANSWER = (Fault.INVALID, Fault.ILLEGAL)
 """Faults of a model that can still be asked: any number of them."""
@@ -103,10 +105,23 @@ class ChatAgent:
         if not questions:
             return []
         pool = ThreadPoolExecutor(min(self._at_once, len(questions)), "chat")  # for one, too: Ctrl-C interrupts the main thread
+        futures = [pool.submit(self._conversations.decide, *each) for each in questions]
         try:
-            return [future.result() for future in [pool.submit(self._conversations.decide, *each) for each in questions]]
+            self._wait_for(futures, FIRST_EXCEPTION)
+            return [future.result() for future in futures]
         finally:  # after an error or Ctrl-C those that have begun are finished, and their answers kept
-            pool.shutdown(cancel_futures=True)
+            self._wait_for([future for future in futures if not future.cancel()], ALL_COMPLETED)
+            pool.shutdown()
+
+    def _wait_for(self, futures: Sequence[Future[Outcome]], until: str) -> None:
+        """Waits ``until`` all are completed, or one has an error."""
+        pending = {*futures}
+        while pending:
+            done, pending = wait(pending, RENEWAL, until)
+            if until == FIRST_EXCEPTION and any(future.exception() for future in done):
+                return
+            if pending:
+                self._conversations.renew()
 
     def _count(self, outcome: Outcome) -> None:
         """Counts a fault, if there was one; raises :class:`AgentError` where a fault ends everything."""

@@ -80,6 +80,10 @@ class Conversations:
             self._write(dialogue, seat, outcome)
         return outcome
 
+    def renew(self) -> None:
+        """Says that all calls under way still are: to be called every ``store.RENEWAL`` seconds meanwhile."""
+        self._store.renew()
+
     def close(self) -> None:
         """Closes connections and files."""
         self._endpoint.close()
@@ -104,9 +108,15 @@ class Conversations:
         }
         request = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
         digest = hashlib.sha256(self._endpoint.base_url.encode() + b"\n" + request).digest()
-        kept = self._store.get(digest)
+        kept = self._store.get_or_claim(digest)
         if kept is not None:
             return kept
+        try:
+            return self._asked(request, digest, outcome, seconds)
+        finally:
+            self._store.release(digest)
+
+    def _asked(self, request: bytes, digest: bytes, outcome: Outcome, seconds: float) -> Completion:
         self._check_budget()
         since = time.monotonic()
         try:

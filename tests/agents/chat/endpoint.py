@@ -22,6 +22,7 @@ from nainjaune_agents.heuristics import batasaurus, nain_jaune
 USAGE = 100, 7
 """The tokens of every question and answer."""
 HEURISTICS = {*nain_jaune.NAMES, *batasaurus.NAMES}
+SECONDS = {"lowest-slow": 0.02, "lowest-slower": 0.6}
 DEEDS = (
     "move",
     "talk",
@@ -87,8 +88,8 @@ class Handler(example.Handler):
         situation = example.question(messages).situations[-1]
         if model in HEURISTICS:
             self.say(example.said(model, messages))
-        elif model == "lowest-slow":
-            time.sleep(0.02)
+        elif model in SECONDS:
+            time.sleep(SECONDS[model])
             self.say(example.said("lowest", messages))
         elif model == "wordy":  # until it is asked to answer shortly
             shortly = "answer shortly" in messages[-1]["content"]

@@ -16,10 +16,9 @@ from nainjaune_agents.chat import endpoint
 from nainjaune_agents.chat.agent import ChatAgent
 from nainjaune_agents.chat.players import load
 from nainjaune_agents.chat.settings import ChatSettings
-from nainjaune_agents.chat.store import AnswerStore, Completion
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.agent import DecisionBatch
-from nainjaune_env.core.errors import AgentError, ConfigError
+from nainjaune_env.core.errors import AgentError
 from nainjaune_env.engine.batch import Batch
 from tests.agents.chat.conftest import SETUP, Local, loaded, without_costs
 
@@ -229,19 +228,3 @@ def test_the_time_of_a_round_is_that_of_all_its_decisions(local: Local, tmp_path
     agent.close()
     counts = played.bots.by_agent["chat:lowest-slow"]
     assert counts.decisions > counts.forfeited > counts.decisions / 2
-
-
-def test_the_file_of_answers_serves_several_and_another_file_is_refused(tmp_path: Path) -> None:
-    one, other = AnswerStore(str(tmp_path)), AnswerStore(str(tmp_path))
-    one.add("a", b"1", Completion("Move: 1", False, 10, 2))
-    other.add("b", b"2", Completion("Move: 2\n", True, 10, 2))
-    other.count("a", 5, 0)
-    assert one.get(b"2") == Completion("Move: 2\n", True, 10, 2)
-    assert one.get(b"3") is None
-    assert one.spent() == other.spent() == (3, 25, 4)
-    one.close()
-    other.close()
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "answers.sqlite").write_bytes(b"no database" * 100)
-    with pytest.raises(ConfigError, match="is no file for the answers of language models"):
-        AnswerStore(str(tmp_path / "x"))
