@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -74,6 +75,11 @@ class TextRound:
         """
         current = [] if self._dialogue is None else self._dialogue.messages[1:]
         return [{"role": "system", "content": self._text.rules}, *self._messages, *current]
+
+    @property
+    def table(self) -> Any:
+        """The table now, a record that has what is hidden, too: advisers redact it."""
+        return self._batch.tables[0]
 
     @property
     def done(self) -> bool:
