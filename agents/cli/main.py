@@ -23,6 +23,7 @@ from . import (
     export,
     film,
     ladder,
+    mcp,
     merge,
     network,
     play,
@@ -48,14 +49,15 @@ EXTRAS = {
     **dict.fromkeys(("torch", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
     "tornado": "serve",
+    **dict.fromkeys(("mcp", "mcp_types", "pydantic", "uvicorn"), "mcp"),
     **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
     **{name: name for name in ("ray", "optuna")},
 }
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, merge, play, serve, advise, analyse, puzzles,
-    exact, exploit, record, film, view, study, zoo, export, wasm, network, play_site,
+    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, merge, play, serve, mcp, advise, analyse,
+    puzzles, exact, exploit, record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
 

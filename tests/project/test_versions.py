@@ -46,7 +46,21 @@ def test_a_lower_bound_is_the_version_that_is_tested(requirement: Requirement) -
     [
         (
             "constraints.txt",
-            [*FOR_USERS, "onnx", "notebooks", "serve", "ray", "optuna", "wandb", "mlflow", "cuda", "pufferlib", "docs", "dev"],
+            [
+                *FOR_USERS,
+                "onnx",
+                "notebooks",
+                "serve",
+                "mcp",
+                "ray",
+                "optuna",
+                "wandb",
+                "mlflow",
+                "cuda",
+                "pufferlib",
+                "docs",
+                "dev",
+            ],
         ),
         ("constraints-lowest.txt", [*FOR_USERS, "dev"]),
         ("constraints-rllib.txt", ["train", "rllib"]),
@@ -61,7 +75,7 @@ def test_pinned_versions_are_in_their_ranges(path: str, extras: list[str]) -> No
 
 def test_the_extra_of_all_has_every_extra_for_users() -> None:
     (everything,) = EXTRAS["all"]
-    assert Requirement(everything).extras == {*FOR_USERS, "onnx", "notebooks", "serve", "ray", "optuna", "wandb", "mlflow"}
+    assert Requirement(everything).extras == {*FOR_USERS, "onnx", "notebooks", "serve", "mcp", "ray", "optuna", "wandb", "mlflow"}
 
 
 def test_the_pythons_are_those_of_the_workflow_and_of_the_page() -> None:

@@ -61,6 +61,7 @@ BOUNDS = {
     "a number from 0.01 to 655.35": "--hold --seconds",
     "a number from 0.02 to 8": "--scale",
     "a part and the number of parts, as in 3/100": "--shard",
+    "a port, or a host and a port": "--http",
 }
 """What the options of all commands take."""
 

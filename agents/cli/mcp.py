@@ -1,0 +1,79 @@
+"""Serve rounds to language models by the Model Context Protocol (MCP).
+
+  # what a desktop client has in its configuration: it starts the server itself
+  {"mcpServers": {"nainjaune": {"command": "nainjaune", "args": ["mcp"]}}}
+  # at http://127.0.0.1:8000/mcp, for clients that take an address
+  nainjaune mcp --http 127.0.0.1:8000
+  # with advice on every move, and all finished rounds in a file for nainjaune analyse
+  nainjaune mcp --advice --record mcp.jsonl
+
+A model starts a round with the tool start_round, by rules of its choice or as a task of a split. It answers each position with
+play, in words, and reads with finish what the round was worth: chips, the edge over the field's agent in the same seat with the
+same deal, and on request the regret. The other seats answer at once. If the client does not find the command, name it by its
+whole path, which "which nainjaune" prints.
+
+Whoever reaches the address may play: there are no passwords. Listen at another host than 127.0.0.1 only where you trust
+everybody who reaches it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+
+from nainjaune_env.core.errors import quoted
+
+from .arguments import add_language_argument, integer
+
+NAME = "mcp"
+HELP = "serve rounds to language models by the Model Context Protocol"
+LOCAL = "127.0.0.1"
+MAX_PORT = 65535
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--http", type=_address, metavar="[HOST:]PORT", help="listen there (host: 127.0.0.1; port 0: any that is free)"
+    )
+    parser.add_argument("--advice", action="store_true", help="models may ask what each of their moves is worth")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="add the record of each finished round to this file")
+    parser.add_argument(
+        "--field", metavar="AGENT", help="the agent in all other seats (default: the game's best heuristic, closer in Nain Jaune)"
+    )
+    parser.add_argument("--form", choices=("short", "long"), default="short", help="of the texts (default: %(default)s)")
+    add_language_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serves until the client leaves or Ctrl-C; returns the exit status."""
+    from ..text_envs.mcp.server import make_server
+    from ..text_envs.mcp.tables import Tables
+    from ..text_envs.settings import TextEnvSettings
+
+    settings = TextEnvSettings(language=args.lang, form=args.form, field=args.field)
+    server = make_server(Tables(settings, advice=args.advice, record=args.record))
+    if args.http is not None:
+        from ..text_envs.mcp.http import serve_http
+
+        serve_http(server, *args.http)
+        return 0
+    if sys.stdin.isatty():
+        print("Waiting for the messages of an MCP client; nainjaune mcp --help says how to set one up.", file=sys.stderr)
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for input would hold up KeyboardInterrupt
+    try:
+        server.run("stdio")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return 0
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or LOCAL
+    try:
+        host.encode("idna")
+        return host, integer(0, MAX_PORT)(port)
+    except (argparse.ArgumentTypeError, UnicodeError):
+        raise argparse.ArgumentTypeError(f"expected a port, or a host and a port, not {quoted(text)}") from None

@@ -1,0 +1,1 @@
+"""Rounds for language models by the Model Context Protocol (docs/language_models.md)."""
