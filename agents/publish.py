@@ -1,4 +1,7 @@
-"""Adds the network of a run to the zoo: without the training state, with ratings and a model card."""
+"""Adds the network of a run to the zoo: without the training state, with ratings and a model card.
+
+Several runs that began from the same network can be added as the mean of their weights: Wortsman et al., "Model soups", 2022.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import numpy as np
 
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence, quoted
@@ -40,6 +45,8 @@ class Origin:
     machine: str
     seconds: float
     decisions: float
+    began_from: str
+    """The zoo player, or the folder of the first run."""
 
 
 def origin(run: Path) -> Origin:
@@ -62,13 +69,14 @@ def origin(run: Path) -> Origin:
         values = [word for key, (_, new) in keys.items() for word in ("--set", f"{key}={json.dumps(new)}")]
         commands.append(shlex.join(["python", "train.py", "--resume", "--out", f"runs/{run.name}", *values]))
         commit = _with_local_changes(commit, changed_at)
-    origin_of_run = Origin(commands, commit, machine, seconds, decisions)
+    origin_of_run = Origin(commands, commit, machine, seconds, decisions, str(run.resolve()))
     if initialised_from is None:
         return origin_of_run
     if is_zoo_name(initialised_from):
         player = base_name(initialised_from)
         card = player_registry().find(player, checkpoint.setup, anywhere=checkpoint.common, any_rules=True).card
-        return replace(origin_of_run, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
+        total = {"seconds": card.seconds + seconds, "decisions": card.decisions + decisions}
+        return replace(origin_of_run, **total, began_from=initialised_from)
     if Path(initialised_from).is_file():
         raise CheckpointError(
             f"The run {str(run)!r} began from the file {quoted(initialised_from)}, which does not record how it was made. "
@@ -81,7 +89,49 @@ def origin(run: Path) -> Origin:
         commands=[*before.commands, *origin_of_run.commands],
         seconds=before.seconds + origin_of_run.seconds,
         decisions=before.decisions + origin_of_run.decisions,
+        began_from=before.began_from,
     )
+
+
+def _origin_of_all(runs: Sequence[Path]) -> Origin:
+    """Returns the origin of the mean of several runs: commands of all, the commit of the first, time and decisions in sum.
+
+    Raises :class:`ConfigError` for runs of several commits, and for runs that did not begin from one network: the mean of
+    unrelated weights plays badly.
+    """
+    first, *others = (origin(run) for run in runs)
+    if not others:
+        return first
+    commit = first.commit
+    for run, other in zip(runs[1:], others, strict=True):
+        if other.began_from != first.began_from:
+            raise ConfigError(
+                f"Runs whose mean is added began from the same network (init), not from {quoted(first.began_from)} and, as "
+                f"{quoted(str(run))}, from {quoted(other.began_from)}."
+            )
+        if (other.commit or "").removesuffix(LOCAL_CHANGES) != (first.commit or "").removesuffix(LOCAL_CHANGES):
+            raise ConfigError(f"Runs whose mean is added were made at one commit, not at {first.commit} and {other.commit}.")
+        commit = _with_local_changes(commit, other.commit)
+    commands = [*dict.fromkeys(command for made in (first, *others) for command in made.commands)]
+    mean = f"# the mean of the weights of {', '.join(f'runs/{run.name}' for run in runs)}"
+    seconds, decisions = (math.fsum(getattr(made, name) for made in (first, *others)) for name in ("seconds", "decisions"))
+    return replace(first, commands=[*commands, mean], commit=commit, seconds=seconds, decisions=decisions)
+
+
+def mean_network(runs: Sequence[Path], checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    """Returns the first of ``checkpoints``, those of ``runs``, with the mean of the weights that play, and no training state.
+
+    Raises :class:`ConfigError` for networks that do not fit together.
+    """
+    first, *others = checkpoints
+    for run, other in zip(runs[1:], others, strict=True):
+        if (first.arch, first.layout, first.preset, first.common) != (other.arch, other.layout, other.preset, other.common):
+            raise ConfigError(
+                f"The networks of {quoted(str(runs[0]))} and {quoted(str(run))} are not of one kind for the same tables."
+            )
+    names = [name for name in first.tensors if name.startswith("model.")]
+    mean = {name: np.mean([one.tensors[name] for one in checkpoints], axis=0, dtype=np.float64) for name in names}
+    return replace(first, tensors={name: mean[name].astype(first.tensors[name].dtype) for name in names})
 
 
 def _with_local_changes(commit: str | None, other: str | None) -> str | None:
@@ -103,7 +153,7 @@ def _canonical_command(arguments: list[str], run: Path, initialised_from: str | 
 
 
 def publish(
-    run: Path,
+    runs: Sequence[Path],
     name: str,
     setups: Sequence[Setup],
     *,
@@ -116,9 +166,10 @@ def publish(
     local_changes: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Path:
-    """Rates the network of the finished ``run`` under ``setups`` and adds it to ``registry`` as ``name``; returns its path.
+    """Rates the network of finished ``runs`` under ``setups`` and adds it to ``registry`` as ``name``; returns its path.
 
-    Its weights are stored, and rated, in half precision.
+    That of several runs is the mean of their weights, see :func:`mean_network`.
+    Weights are stored, and rated, in half precision.
 
     ``progress`` is called with the number of deals done, in all ``deals`` for each setup, each of the ``tasks`` and each agent
     it is rated ``against``.
@@ -128,26 +179,28 @@ def publish(
     and :class:`CheckpointError` if the run is not finished or does not play there.
     """
     check_player_name(name)
-    checkpoint = load_checkpoint(run)
-    check_finished(run, checkpoint)
+    checkpoints = [load_checkpoint(run) for run in runs]
+    for run, each in zip(runs, checkpoints, strict=True):
+        check_finished(run, each)
+    checkpoint = mean_network(runs, checkpoints)
     if len(set(against)) < len(against):
         raise ConfigError(f"Expected different agents to rate it against, not {[*against]!r}.")
     for rival in against:
         if external_players(rival):
             raise ConfigError(f"A card rates a player against those that everybody has, not {quoted(rival)}.")
-    made = origin(run)
+    made = _origin_of_all(runs)
     if made.commit is not None and made.commit.endswith(LOCAL_CHANGES) and not local_changes:
         raise ConfigError(
-            f"The run {quoted(str(run))} was made at commit {made.commit.removesuffix(LOCAL_CHANGES)} with local changes, so its "
-            "commands do not make it again. Commit the changes and train again, or add it with --local-changes: its card says so."
+            f"The run {quoted(str(runs[0]))} was made at commit {made.commit.removesuffix(LOCAL_CHANGES)} with local changes, so "
+            "its commands do not make it again. Commit the changes and train again, or add it with --local-changes: its card "
+            "says so."
         )
     for setup in setups:
-        check_fits(checkpoint, setup, repr(str(run)))
+        check_fits(checkpoint, setup, repr(str(runs[0])))
     path = registry.folder / name / f"{_stem(checkpoint, setups[0])}.safetensors"
     if path.exists():
         raise ConfigError(f"{str(path)!r} exists, and is not overwritten: delete it and its card first.")
-    bare = {key: tensor for key, tensor in checkpoint.tensors.items() if key.startswith("model.")}
-    player = replace(checkpoint, tensors=in_half_precision(bare))
+    player = replace(checkpoint, tensors=in_half_precision(checkpoint.tensors))
     with TemporaryDirectory() as folder:  # what is rated is the player as it is stored
         rated = Path(folder) / FILE_NAME
         save_checkpoint(rated, player)

@@ -11,7 +11,8 @@ Without a name: all players, one line per file. With a name: the model cards of 
 it and its edges over fields of other agents, with 95 % intervals over deals. --add rates the network of a finished run and
 adds it to the zoo without the training state. A run that was made with files that differ from its commit is refused, unless
 --local-changes is given; the model card says so then. A network for all tables is rated at every preset and number of seats.
-With several --start it is rated at each of them.
+With several --start it is rated at each of them. Several runs that began from the same network (init) are added as one, the mean
+of their weights, which was stronger than each of them (docs/lab/zoo.md).
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ HELP = "list the trained players, show their model cards, add one"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="PLAYER", help="the player: strong, or zoo:strong")
-    parser.add_argument("--add", type=Path, metavar="RUN", help="add the network of the finished run RUN as PLAYER")
+    parser.add_argument(
+        "--add", type=Path, nargs="+", metavar="RUN",
+        help="add the network of the finished run RUN as PLAYER; several that began from one: the mean of their weights",
+    )  # fmt: skip
     parser.add_argument("--note", help="with --add: a description in a sentence")
     parser.add_argument(
         "--local-changes", action="store_true", help="with --add: also a run that was made with files that differ from its commit"
@@ -86,7 +90,7 @@ def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
     from ..publish import publish
     from ..task import Task, parse_start
 
-    setups = _setups(args.add)
+    setups = _setups(args.add[0])
     tasks = [Task(start=parse_start(start)) for start in args.start]
     total = len(setups) * len(tasks) * len(args.against) * args.deals
     with progress_bar(total=total, unit="deal") as bar:

@@ -57,7 +57,7 @@ def test_the_same_player_lighter_and_rated_at_every_task(trained: Train, tmp_pat
     """Each rating is the edge that ``evaluate`` measures at its start."""
     run, box, heavy, reported = tmp_path / "run", PlayerRegistry(tmp_path / "box"), Task(start={"pots": [20, 20]}), list[int]()
     setup = trained(run)
-    path = publish(run, "tiny", [setup], registry=box, tasks=[Task(), heavy], progress=reported.append, **SHELVED)
+    path = publish([run], "tiny", [setup], registry=box, tasks=[Task(), heavy], progress=reported.append, **SHELVED)
     before, after = load_checkpoint(run), load_checkpoint(path)
     assert path.stat().st_size < 0.5 * (run / FILE_NAME).stat().st_size
     assert after.tensors.keys() == {name for name in before.tensors if name.startswith("model.")}
@@ -157,13 +157,13 @@ def test_a_run_with_local_changes_is_refused_or_marked(trained: Train, tmp_path:
     noted(tmp_path / "second", commit="ba9876543210")
     for run, commit in (("first", "0123456789ab"), ("second", "ba9876543210")):
         with pytest.raises(ConfigError, match=rf"made at commit {commit} with local changes"):
-            publish(tmp_path / run, "x", [setup], registry=box, **{**SHELVED, "local_changes": False})
+            publish([tmp_path / run], "x", [setup], registry=box, **{**SHELVED, "local_changes": False})
     assert not (tmp_path / "box").exists()
-    path = publish(tmp_path / "second", "x", [setup], registry=box, **SHELVED)
+    path = publish([tmp_path / "second"], "x", [setup], registry=box, **SHELVED)
     card = load_card(path.with_suffix(".json"))
     assert (card.commit, card.made_at) == ("ba9876543210+", "at commit ba9876543210 with local changes")
     noted(tmp_path / "first", commit="0123456789ab")
-    path = publish(tmp_path / "second", "y", [setup], registry=box, **{**SHELVED, "local_changes": False})
+    path = publish([tmp_path / "second"], "y", [setup], registry=box, **{**SHELVED, "local_changes": False})
     assert load_card(path.with_suffix(".json")).made_at == "at commit ba9876543210"
 
 
@@ -175,7 +175,7 @@ def test_a_run_that_is_not_finished_is_refused(trained: Train, tmp_path: Path) -
     checkpoint.config["iterations"] = 100
     save_checkpoint(run / FILE_NAME, checkpoint)
     with pytest.raises(CheckpointError, match=r"has done 2 of 100 iterations.* --resume --set iterations=2\.$"):
-        publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), **SHELVED)
+        publish([run], "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), **SHELVED)
     assert not (tmp_path / "box").exists()
 
 
@@ -183,11 +183,11 @@ def test_what_is_refused(trained: Train, tmp_path: Path) -> None:
     run = tmp_path / "run"
     setup = trained(run)
     box = PlayerRegistry(tmp_path / "box")
-    publish(run, "tiny", [setup], registry=box, **SHELVED)
+    publish([run], "tiny", [setup], registry=box, **SHELVED)
     with pytest.raises(ConfigError, match="exists, and is not overwritten"):
-        publish(run, "tiny", [setup], registry=box, **SHELVED)
+        publish([run], "tiny", [setup], registry=box, **SHELVED)
     with pytest.raises(ConfigError, match=r"different agents to rate it against, not \['lowest', 'lowest'\]"):
-        publish(run, "other", [setup], registry=box, **{**SHELVED, "against": ["lowest", "lowest"]})
+        publish([run], "other", [setup], registry=box, **{**SHELVED, "against": ["lowest", "lowest"]})
     about = run / "run.json"
     for content in ({"command": []}, {"command": ["train.py"]}, [], None):
         about.write_text(json.dumps(content), encoding="utf-8")
@@ -196,3 +196,36 @@ def test_what_is_refused(trained: Train, tmp_path: Path) -> None:
     about.write_text("{", encoding="utf-8")
     with pytest.raises(CheckpointError, match=r"run\.json' is not a record of how a run was made"):
         origin(run)
+
+
+def test_several_runs_from_one_network_are_added_as_their_mean(trained: Train, tmp_path: Path) -> None:
+    first, box = tmp_path / "first", PlayerRegistry(tmp_path / "box")
+    setup = trained(first)
+    runs = [tmp_path / name for name in ("one", "two")]
+    for seed, run in enumerate(runs):
+        trained(run, init=str(first), seed=seed + 5)
+    for run in (first, *runs):
+        noted(run, commit="0123456789ab", command=["train.py", "c.yaml", "--out", str(run)])
+    path = publish(runs, "mean", [setup], registry=box, **SHELVED)
+    checkpoints = [load_checkpoint(run) for run in (*runs, path)]
+    one, two, mean = (checkpoint.tensors["model.policy.bias"] for checkpoint in checkpoints)
+    assert not np.array_equal(one, two)
+    assert np.allclose(mean, (one + two) / 2, atol=1e-6)
+    assert all(name.startswith("model.") for name in checkpoints[-1].tensors)
+    card = load_card(path.with_suffix(".json"))
+    assert card.made_by == [
+        *(f"python train.py c.yaml --out runs/{name}" for name in ("first", "one", "two")),
+        "# the mean of the weights of runs/one, runs/two",
+    ]
+    assert card.decisions == sum(origin(run).decisions for run in runs)
+
+
+def test_runs_without_a_common_beginning_have_no_mean(trained: Train, tmp_path: Path) -> None:
+    one, two, box = tmp_path / "one", tmp_path / "two", PlayerRegistry(tmp_path / "box")
+    setup = trained(one)
+    trained(two, seed=9)
+    with pytest.raises(
+        ConfigError, match=r"^Runs whose mean is added began from the same network \(init\), not from .*one' and, "
+    ):
+        publish([one, two], "mean", [setup], registry=box, **SHELVED)
+    assert not (tmp_path / "box").exists()
