@@ -51,7 +51,7 @@ def test_a_heuristic_through_texts_makes_its_own_decisions(game: str, language: 
 
 def test_a_heuristic_that_reads_nothing_but_the_words_plays_as_itself() -> None:
     decisions = 0
-    for task in tasks("nain_jaune", "train", 70):
+    for task in tasks("nain_jaune", "train", 80):
         if split_of(task.setup()) is None:
             one = play(TextRound(task, SETTINGS), partial(reads, "closer"))
             assert plies_of(one.table.batch) == plies_of(played_by("closer", task, SETTINGS))
