@@ -10,6 +10,7 @@ import numpy as np
 from nainjaune_env.core.errors import RecordError
 
 from ..arena.play import play_out
+from .agent_round import AgentRound
 from .regret import regrets
 from .round import TextRound, dealt, field_agents, field_rngs
 from .settings import CHIPS, REGRET, TextEnvSettings
@@ -30,7 +31,7 @@ def chips(round: TextRound) -> Reward:
     return Reward(round.payoff, 0.0, True)
 
 
-def edge(round: TextRound) -> Reward:
+def edge(round: TextRound | AgentRound) -> Reward:
     """Returns the payoff of the model's seat less that of the field's agent there: same deal, and the same draws of all seats."""
     task, agents = round.task, field_agents(round.setup, round.settings)
     payoff = play_out(dealt(task), agents, np.arange(task.players)[None, :], field_rngs(task))
