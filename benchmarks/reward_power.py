@@ -79,12 +79,12 @@ class Case:
 
 BATASAURUS = ("random", "highest", "mirror", "cheapest", "zoo:strong", "exact", "exact~2", "exact~5", "exact~10")
 CASES = (
-    Case("djeco", "djeco", 4, "closer", {"closer": (3000, 500, 2000), "zoo:strong": (1500, 100, 400)}),
-    Case("classic", "classic", 4, "closer", {"closer": (4000, 500, 2000), "zoo:strong": (2500, 100, 400)}),
-    Case("skip", "skip", 4, "closer", {"closer": (4000, 500, 2000), "zoo:strong": (2500, 100, 400)}),
-    Case("tableau", "tableau", 4, "closer", {"closer": (4000, 500, 2000), "zoo:strong": (2500, 100, 400)}),
+    Case("djeco", "djeco", 4, "closer", {"closer": (3000, 500, 2000), "zoo:strong": (600, 100, 400)}),
+    Case("classic", "classic", 4, "closer", {"closer": (4000, 500, 2000), "zoo:strong": (1000, 100, 400)}),
+    Case("skip", "skip", 4, "closer", {"closer": (4000, 500, 2000), "zoo:strong": (1000, 100, 400)}),
+    Case("tableau", "tableau", 4, "closer", {"closer": (4000, 500, 2000), "zoo:strong": (1000, 100, 400)}),
     Case(
-        "batasaurus", "batasaurus", 2, "exact", {"exact": (500, 20, 50), "zoo:strong": (300, 20, 50)}, BATASAURUS,
+        "batasaurus", "batasaurus", 2, "exact", {"exact": (500, 20, 50), "zoo:strong": (100, 20, 50)}, BATASAURUS,
         {"memory": "perfect"},
     ),
 )  # fmt: skip

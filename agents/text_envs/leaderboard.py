@@ -115,17 +115,24 @@ class Leaderboard:
                 raise
             return Row(name, task.index, "", str(error))
         played = play_task(task, self.settings, agent)
-        lost = error = None
+        regret = None
         if is_solved(setup) or is_advised(setup):
             (regret,) = regrets([(played.record, task.seat)], self.settings, first=task.index + 1)
-            lost, error = regret.lost, regret.error
         counts = faults_of(agent)
         costs = {} if counts is None else counts.costs
         return Row(
-            name, task.index, files_digest(name, task), None, played.decisions, played.payoff, edge(played).value, lost,
-            error or 0.0, costs.get("calls", 0), costs.get("prompt_tokens", 0) + costs.get("answer_tokens", 0),
-            0 if counts is None else counts.forfeited,
-        )  # fmt: skip
+            name,
+            task.index,
+            files_digest(name, task),
+            decisions=played.decisions,
+            chips=played.payoff,
+            edge=edge(played).value,
+            regret=None if regret is None else regret.lost,
+            error=0.0 if regret is None else regret.error,
+            calls=costs.get("calls", 0),
+            tokens=costs.get("prompt_tokens", 0) + costs.get("answer_tokens", 0),
+            forfeits=0 if counts is None else counts.forfeited,
+        )
 
 
 def files_digest(name: str, task: TextTask) -> str:

@@ -86,20 +86,26 @@ def standings(rows: Mapping[str, Sequence[Row]]) -> list[Standing]:
 
 
 def _measured(measure: str, rows: Sequence[Row], first: Sequence[Row] | None) -> Measured:
+    rows = _with(measure, rows)
     values = _columns(measure, rows)
     ratios = _ratios(np.concatenate([values, values]))
     round_difference = decision_difference = None
     if first is not None:
-        both = {row.index for row in first if row.refused is None} & {row.index for row in rows}
+        both = {row.index for row in _with(measure, first)} & {row.index for row in rows}
         pair = [_columns(measure, [row for row in some if row.index in both]) for some in (rows, first)]
         round_difference = _estimate(pair[0][0] - pair[1][0])
         decision_difference = _ratios(np.concatenate(pair)).difference(0)
-    return Measured(values.shape[1], _estimate(values[0]), ratios.first(0), round_difference, decision_difference)
+    return Measured(len(rows), _estimate(values[0]), ratios.first(0), round_difference, decision_difference)
+
+
+def _with(measure: str, rows: Sequence[Row]) -> list[Row]:
+    """Returns the rows of tasks that were played and have the measure."""
+    return [row for row in rows if row.refused is None and getattr(row, measure) is not None]
 
 
 def _columns(measure: str, rows: Sequence[Row]) -> NDArray[np.float64]:
-    """Returns the measure and the decisions at the tasks that have it, ``(2, T)``."""
-    pairs = [(getattr(row, measure), row.decisions) for row in rows if getattr(row, measure) is not None]
+    """Returns the measure and the decisions of T rows, ``(2, T)``."""
+    pairs = [(getattr(row, measure), row.decisions) for row in rows]
     return np.array(pairs, np.float64).reshape(-1, 2).T
 
 
