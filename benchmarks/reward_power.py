@@ -36,6 +36,7 @@ from nainjaune_agents.advice.models import players
 from nainjaune_agents.advice.review import Pick, compare, reviewed
 from nainjaune_agents.arena.duplicate import chunks
 from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.exact import solver
 from nainjaune_agents.loading import load_agent, use_threads
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_env import Batch, make_setup
@@ -70,21 +71,23 @@ class Case:
     """By the adviser's player: the tasks with regrets, the deals in which it chooses the best move, and those that measure it."""
     names: tuple[str, ...] = PLAYERS
     knobs: Mapping[str, Any] = field(default_factory=dict)
-    played: int = 40_000
+    played: int = 20_000
     """The number of tasks without."""
 
     def setup(self) -> Setup:
         return make_setup(None, self.preset, self.seats, **self.knobs)
 
 
+EXACT = "exact"
+"""The adviser that knows the solution."""
 BATASAURUS = ("random", "highest", "mirror", "cheapest", "zoo:strong", "exact", "exact~2", "exact~5", "exact~10")
 CASES = (
     Case("djeco", "djeco", 4, "closer", {"closer": (3000, 500, 2000), "zoo:strong": (600, 100, 400)}),
-    Case("classic", "classic", 4, "closer", {"closer": (4000, 500, 2000), "zoo:strong": (1000, 100, 400)}),
-    Case("skip", "skip", 4, "closer", {"closer": (4000, 500, 2000), "zoo:strong": (1000, 100, 400)}),
-    Case("tableau", "tableau", 4, "closer", {"closer": (4000, 500, 2000), "zoo:strong": (1000, 100, 400)}),
+    Case("classic", "classic", 4, "closer", {"closer": (2500, 100, 400), "zoo:strong": (400, 100, 400)}),
+    Case("skip", "skip", 4, "closer", {"closer": (2500, 100, 400), "zoo:strong": (400, 100, 400)}),
+    Case("tableau", "tableau", 4, "closer", {"closer": (2500, 100, 400), "zoo:strong": (400, 100, 400)}),
     Case(
-        "batasaurus", "batasaurus", 2, "exact", {"exact": (500, 20, 50), "zoo:strong": (100, 20, 50)}, BATASAURUS,
+        "batasaurus", "batasaurus", 2, "exact", {EXACT: (500, 0, 0), "zoo:strong": (50, 20, 50)}, BATASAURUS,
         {"memory": "perfect"},
     ),
 )  # fmt: skip
@@ -219,12 +222,24 @@ class Regrets:
         new = [k for k, key in enumerate(keys) if key not in self.known]
         if new:
             begun = time.perf_counter()
-            picks = [Pick(task + 1, k, "", self.setup, Ply(1, k + 1, rows[k], actions[k])) for k in new]
-            for k, one in zip(new, reviewed(picks, *compare(picks, self.adviser, **self.options)), strict=True):
-                self.known[keys[k]] = one.regret, one.error
+            for k, pair in zip(new, self._new(task, new, rows[new], np.array(actions)[new]), strict=True):
+                self.known[keys[k]] = pair
             self.measured += len(new)
             self.seconds += time.perf_counter() - begun
         return np.array([self.known[key] for key in keys])
+
+    def _new(
+        self, task: int, numbers: Sequence[int], rows: NDArray[Any], actions: NDArray[np.int64]
+    ) -> list[tuple[float, float]]:
+        """Returns regrets and standard errors of decisions with these numbers in their round."""
+        solution = solver(self.setup.game.name)
+        if self.model.name == EXACT and solution is not None:
+            lost = solution.losses(self.setup, rows, actions)
+            assert lost is not None, self.setup
+            return [(one, 0.0) for one in lost.tolist()]
+        placed = zip(numbers, rows, actions.tolist(), strict=True)
+        picks = [Pick(task + 1, k, "", self.setup, Ply(1, k + 1, table, action)) for k, table, action in placed]
+        return [(one.regret, one.error) for one in reviewed(picks, *compare(picks, self.adviser, **self.options))]
 
 
 @dataclass(frozen=True)
@@ -308,7 +323,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     for case in chosen:
         setup = case.setup()
         runs = [(model, tasks_of(tasks, options.share), *deals) for model, (tasks, *deals) in case.advised.items()]
-        runs += [(*runs[0][:2], *deals) for deals in GRID if case is CASES[0]]
+        runs += [(runs[0][0], runs[1][1], *deals) for deals in GRID if case is CASES[0]]
         kept, many = max(tasks for _, tasks, *_ in runs), tasks_of(case.played, options.share)
         played = {name: play(case, setup, name, many, kept, options.seed) for name in tqdm(case.names, case.name, leave=False)}
         measured = {}
