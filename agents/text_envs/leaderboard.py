@@ -24,8 +24,9 @@ from ..loading import load_agent
 from .agent_round import play_task
 from .leaderboard_rows import Row, Rows
 from .regret import is_solved, regrets
-from .rewards import edge
+from .round import field_agent
 from .settings import TextEnvSettings
+from .table import payoff_of
 from .tasks import TEST, TextTask, tasks
 
 ROWS = "rows.jsonl"
@@ -114,7 +115,8 @@ class Leaderboard:
             if is_bot(name):
                 raise
             return Row(name, task.index, "", str(error))
-        played = play_task(task, self.settings, agent)
+        field = field_agent(setup, self.settings)
+        played = play_task(task, agent, field)
         regret = None
         if is_solved(setup) or is_advised(setup):
             (regret,) = regrets([(played.record, task.seat)], self.settings, first=task.index + 1)
@@ -126,7 +128,7 @@ class Leaderboard:
             files_digest(name, task),
             decisions=played.decisions,
             chips=played.payoff,
-            edge=edge(played).value,
+            edge=played.payoff - payoff_of(field, setup, task.seed, task.seat, field),
             regret=None if regret is None else regret.lost,
             error=0.0 if regret is None else regret.error,
             calls=costs.get("calls", 0),

@@ -29,9 +29,9 @@ def test_rows_are_the_rounds_as_analyse_values_them(tmp_path: Path) -> None:
     rows = BOARD.play(tmp_path)
     assert [row.edge for row in rows["closer"]] == [0] * 5  # closer is the field
     for name in BOARD.agents:
-        rounds = [play_task(task, SETTINGS, load_agent(name, task.setup())) for task in BOARD.tasks]
+        rounds = [play_task(task, *(load_agent(one, task.setup()) for one in (name, "closer"))) for task in BOARD.tasks]
         picks = pick([one.record for one in rounds])
-        picks = [one for one in picks if one.ply.table.seat == rounds[one.match - 1].task.seat]
+        picks = [one for one in picks if one.ply.table.seat == BOARD.tasks[one.match - 1].seat]
         reviewed = review(
             picks, lambda setup: Adviser(setup, players(setup, ["closer"] * setup.players)), choosing=10, measuring=20, seed=0
         )
