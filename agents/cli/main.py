@@ -23,6 +23,7 @@ from . import (
     export,
     film,
     ladder,
+    leaderboard,
     mcp,
     merge,
     network,
@@ -56,7 +57,7 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, merge, play, serve, mcp, advise, analyse,
+    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, leaderboard, merge, play, serve, mcp, advise, analyse,
     puzzles, exact, exploit, record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
