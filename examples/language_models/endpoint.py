@@ -50,13 +50,15 @@ class Question:
     @property
     def head(self) -> tuple[int, str]:
         """The seat to act, and its turn in words."""
-        head, _, turn = self.situations[-1].partition("\n")[0].partition(" — ")
+        # before it may stand that a move was made for the model
+        line = next(line for line in self.situations[-1].splitlines() if line.startswith(f"{self.setup.preset}, "))
+        head, _, turn = line.partition(" — ")
         return int(re.findall(r"\d+", head)[-2]), turn
 
     def parts(self, situation: str) -> dict[str, str]:
         """Returns the lines of one of ``situations``, by their titles."""
         colon = LANGUAGES[self.language].colon
-        return dict(line.split(colon, 1) for line in situation.splitlines()[1:-1] if colon in line)
+        return dict(line.split(colon, 1) for line in situation.splitlines() if colon in line)
 
     @property
     def legal(self) -> list[int]:

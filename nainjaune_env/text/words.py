@@ -40,6 +40,8 @@ class SharedTexts:
     cut: str
     again: str
     """Follows each of the sentences above."""
+    forfeited: str
+    """Before the next situation, when the move was made for the player."""
 
 
 LANGUAGES: Mapping[str, SharedTexts] = read_texts(SharedTexts, Path(__file__).parent)
