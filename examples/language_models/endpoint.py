@@ -38,6 +38,10 @@ SUITS = "♠♥♦♣"
 """In the order of the suits of a deck."""
 
 
+class UnknownModel(Exception):
+    """No heuristic of the game has the model's name."""
+
+
 @dataclass(frozen=True)
 class Question:
     """What the messages of a conversation ask for."""
@@ -92,16 +96,16 @@ def question(messages: Sequence[Mapping[str, Any]]) -> Question:
 
 
 def said(model: str, messages: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the answer of the heuristic ``model``; raises ``LookupError`` where there is none of that name."""
+    """Returns the answer of the heuristic ``model``; raises :class:`UnknownModel` if there is none of that name."""
     return f"{LANGUAGES[question(messages).language].keyword}: {move(model, messages)}"
 
 
 def move(model: str, messages: Sequence[Mapping[str, Any]]) -> int:
-    """Returns the number of the move of the heuristic ``model``; raises ``LookupError`` where there is none of that name."""
+    """Returns the number of the move of the heuristic ``model``; raises :class:`UnknownModel` if there is none of that name."""
     asked = question(messages)
     players = {"nain_jaune": nain_jaune_move, "batasaurus": batasaurus_move}
     if model not in getattr(heuristics_module(asked.setup.game.name), "NAMES", ()):
-        raise LookupError(model)
+        raise UnknownModel
     return players[asked.setup.game.name](model, asked)
 
 
@@ -191,7 +195,7 @@ class Handler(BaseHTTPRequestHandler):
         asked = json.loads(body)
         try:
             content = said(asked["model"], asked["messages"])
-        except LookupError:
+        except UnknownModel:
             self.fail(404, f"The model {asked['model']} does not exist.")
         else:
             self.send_json(200, completion(asked["model"], content, (count_tokens(body.decode()), count_tokens(content))))
