@@ -15,13 +15,19 @@ from nainjaune_env.core import bits
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.text.seat import Prompt, TextSeat
 
+from ..heuristics import heuristics_module
+
 MAX_SHOWN = 4
 """How many such decisions of a round are remembered: the last ones."""
 
 
 def memory_fields(setup: Setup) -> list[tuple[Any, ...]]:
-    """Returns the fields of the state of a seat: the redacted tables that it was shown, and how many; none where none can be."""
-    if setup.game.kernel.needs_decision is bits.needs_decision:
+    """Returns the fields of the state of a seat: the redacted tables that it was shown, and how many; none where none can be.
+
+    Where the game's heuristics do not say so (``remembers``), that is where the default of ``needs_decision`` holds.
+    """
+    remembers = getattr(heuristics_module(setup.game.name), "remembers", None)
+    if not remembers(setup.kernel_rules) if remembers else setup.game.kernel.needs_decision is bits.needs_decision:
         return []
     return [("count", np.int64), ("shown", setup.game.table, (MAX_SHOWN,))]
 

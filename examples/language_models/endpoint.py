@@ -38,6 +38,10 @@ SUITS = "♠♥♦♣"
 """In the order of the suits of a deck."""
 
 
+class UnknownModel(Exception):
+    """No heuristic of the game has the model's name."""
+
+
 @dataclass(frozen=True)
 class Question:
     """What the messages of a conversation ask for."""
@@ -50,13 +54,15 @@ class Question:
     @property
     def head(self) -> tuple[int, str]:
         """The seat to act, and its turn in words."""
-        head, _, turn = self.situations[-1].partition("\n")[0].partition(" — ")
+        # before it may stand that a move was made for the model
+        line = next(line for line in self.situations[-1].splitlines() if line.startswith(f"{self.setup.preset}, "))
+        head, _, turn = line.partition(" — ")
         return int(re.findall(r"\d+", head)[-2]), turn
 
     def parts(self, situation: str) -> dict[str, str]:
         """Returns the lines of one of ``situations``, by their titles."""
         colon = LANGUAGES[self.language].colon
-        return dict(line.split(colon, 1) for line in situation.splitlines()[1:-1] if colon in line)
+        return dict(line.split(colon, 1) for line in situation.splitlines() if colon in line)
 
     @property
     def legal(self) -> list[int]:
@@ -90,16 +96,16 @@ def question(messages: Sequence[Mapping[str, Any]]) -> Question:
 
 
 def said(model: str, messages: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the answer of the heuristic ``model``; raises ``LookupError`` where there is none of that name."""
+    """Returns the answer of the heuristic ``model``; raises :class:`UnknownModel` if there is none of that name."""
     return f"{LANGUAGES[question(messages).language].keyword}: {move(model, messages)}"
 
 
 def move(model: str, messages: Sequence[Mapping[str, Any]]) -> int:
-    """Returns the number of the move of the heuristic ``model``; raises ``LookupError`` where there is none of that name."""
+    """Returns the number of the move of the heuristic ``model``; raises :class:`UnknownModel` if there is none of that name."""
     asked = question(messages)
     players = {"nain_jaune": nain_jaune_move, "batasaurus": batasaurus_move}
     if model not in getattr(heuristics_module(asked.setup.game.name), "NAMES", ()):
-        raise LookupError(model)
+        raise UnknownModel
     return players[asked.setup.game.name](model, asked)
 
 
@@ -189,7 +195,7 @@ class Handler(BaseHTTPRequestHandler):
         asked = json.loads(body)
         try:
             content = said(asked["model"], asked["messages"])
-        except LookupError:
+        except UnknownModel:
             self.fail(404, f"The model {asked['model']} does not exist.")
         else:
             self.send_json(200, completion(asked["model"], content, (count_tokens(body.decode()), count_tokens(content))))
