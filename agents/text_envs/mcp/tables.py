@@ -30,7 +30,7 @@ MAX_TABLES = 256
 """Tables that are kept; a further one takes the place of the one that was used least recently."""
 WORD_BYTES = 9
 """Of a table's word: too many to guess."""
-ADVICE_ERROR = 0.2
+ADVICE_ERROR = 0.5
 """Half-width of the intervals of advice, in the game's unit."""
 
 
@@ -82,7 +82,7 @@ class Tables:
         if record is not None:
             check_appendable(record)
             record.parent.mkdir(parents=True, exist_ok=True)
-        self.settings = settings
+        self.settings = replace(settings, reward=EDGE)  # a round can be played where there is no regret
         self.advice_allowed = advice
         self._record = record
         self._tables: OrderedDict[str, Table] = OrderedDict()
