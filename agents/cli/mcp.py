@@ -59,9 +59,9 @@ def run(args: argparse.Namespace) -> int:
 
         serve_http(server, *args.http)
         return 0
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for input would hold up KeyboardInterrupt
     if sys.stdin.isatty():
         print("Waiting for the messages of an MCP client; nainjaune mcp --help says how to set one up.", file=sys.stderr)
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for input would hold up KeyboardInterrupt
     try:
         server.run("stdio")
     finally:

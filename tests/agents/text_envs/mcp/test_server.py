@@ -69,7 +69,7 @@ def play_as_closer(least: int, client: Callable[..., Client], file: Path) -> Non
 
 
 def test_closer_over_stdio_plays_as_closer(tmp_path: Path) -> None:
-    play_as_closer(40, over_stdio, tmp_path / "rounds.jsonl")
+    play_as_closer(25, over_stdio, tmp_path / "rounds.jsonl")
 
 
 @pytest.mark.long
