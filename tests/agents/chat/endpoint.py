@@ -146,7 +146,8 @@ class Handler(BaseHTTPRequestHandler):
             times = self.seen[digest]
             row = {"model": model, "digest": digest, "key": self.headers.get("Authorization"), "path": self.path, "body": asked}
             file.write(json.dumps(row) + "\n")
-        situation = messages[1]["content"]
+        # the last one, of a conversation that goes on for a whole round
+        situation = next(one["content"] for one in reversed(messages) if "Legal moves: " in one["content"])
         if model in heuristic.NAMES:
             self.say(f"Move: {move(model, messages[0]['content'], situation)}")
         elif model == "lowest-slow":
