@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.records.record import Record
@@ -67,11 +66,6 @@ class TextRound:
         User and assistant take turns.
         """
         return self._before + ([] if self._dialogue is None else self._dialogue.messages[1:])
-
-    @property
-    def table(self) -> Any:
-        """The table now, a record that has what is hidden, too: advisers redact it."""
-        return self._batch.tables[0]
 
     @property
     def done(self) -> bool:

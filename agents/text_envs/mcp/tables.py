@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-import numpy as np
-
 from nainjaune_env.core.errors import AgentError, ConfigError, IllegalActionError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import append_record, check_appendable
@@ -159,7 +157,7 @@ class Tables:
                 raise AgentError("The round is over, so there is no move to advise on.")
             number = table.round.decisions
             table.advised.add(number)
-            (seen,) = rows = seen_by_seat_at_turn(setup, np.array([table.round.table]))
+            (seen,) = rows = seen_by_seat_at_turn(setup, table.round.table.batch.tables)
         advice = adviser.advise(rows, generator(0, Stream.ADVICE, number), error=ADVICE_ERROR)  # the seed would tell the cards
         parts = (
             advice_lines(setup, seen, advice, 0, language),

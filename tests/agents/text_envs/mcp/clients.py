@@ -62,11 +62,11 @@ async def start(client: Client, **arguments: Any) -> tuple[str, str, str]:
     return first.removeprefix("Table: "), rules, position
 
 
-async def play_round(client: Client, agent: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
-    """Plays a round as a heuristic that reads nothing but the texts; the word of the table, and the result."""
+async def play_round(client: Client, agent: str, **arguments: Any) -> dict[str, Any]:
+    """Plays a round as a heuristic that reads nothing but the texts; the result."""
     word, rules, position = await start(client, **arguments)
     while not position.startswith(OVER):
         position = await answered(client, "play", table=word, answer=f"Move: {move(agent, rules, position)}")
     result = await client.call_tool("finish", {"table": word})
     assert result.structured_content is not None
-    return word, result.structured_content
+    return result.structured_content

@@ -46,7 +46,7 @@ def test_players_at_the_same_time_are_apart(port: int, one: str, other: str) -> 
             table: dict[str, Any] = {"game": "nain_jaune", "preset": "classic", "seed": 1}
             words = [(await start(client, **table))[0] for client in (first, second)]
             rounds = [play_round(client, "closer", **table, seat=seat) for seat, client in enumerate((first, second))]
-            (_, left), (_, right) = await asyncio.gather(*rounds)
+            left, right = await asyncio.gather(*rounds)
             assert left["seed"] == right["seed"] == 1
             assert left["decisions"] != right["decisions"]
             assert words[0] != words[1]

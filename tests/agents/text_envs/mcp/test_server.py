@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("mcp", reason="the MCP SDK is in the extra mcp, which is not installed")
@@ -19,14 +18,14 @@ from mcp import Client, MCPError
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.text_envs.mcp.server import make_server
 from nainjaune_agents.text_envs.mcp.tables import Tables
-from nainjaune_agents.text_envs.settings import TextEnvSettings
+from nainjaune_agents.text_envs.settings import CHIPS, TextEnvSettings
+from nainjaune_agents.text_envs.table import payoff_of
 from nainjaune_agents.text_envs.tasks import TextTask
-from nainjaune_env.agent import DecisionBatch
-from nainjaune_env.engine.batch import Batch
-from nainjaune_env.records.record import Record, read_records
+from nainjaune_env.records.record import read_records
 from nainjaune_env.records.recorder import record_of_episode
 from nainjaune_env.registry import get_game
 from tests.agents.text_envs.mcp.clients import OVER, answered, listening, over_http, over_stdio, play_round, refused, start
+from tests.agents.text_envs.players import played_by
 
 PRESETS = get_game("nain_jaune").presets
 TABLES = [(preset, players) for preset in PRESETS for players in PRESETS[preset].players]
@@ -38,34 +37,27 @@ ODD: tuple[Any, ...] = (
 """What no argument may be, apart from texts and objects of some."""
 
 
-def closers_round(preset: str, players: int, seed: int) -> tuple[Record, list[float]]:
-    """The record of a round of ``closer`` alone, and all payoffs, without texts."""
-    setup = TextTask("train", 0, "nain_jaune", preset, players, {}, seed, 0).setup()
-    batch, agent = Batch(setup, 1, seed=seed, autoreset=False, log=True), load_agent("closer", setup)
-    payoffs = batch.reward[0].astype(float)
-    while not batch.done[0]:
-        batch.step(agent.act(DecisionBatch(batch, np.arange(1)), np.random.default_rng(0)))
-        payoffs += batch.reward[0]
-    return record_of_episode(batch, 0, agents=["closer"] * players, seed=seed), payoffs.tolist()
-
-
 def play_as_closer(least: int, client: Callable[..., Client], file: Path) -> None:
-    """Plays rounds until closer has made so many decisions through the server, and compares all with closer's own."""
-    own, results = [], []
+    """Plays rounds until closer has made so many decisions through the server, and compares them with closer's own."""
+    tasks: list[TextTask] = []
+    results: list[dict[str, Any]] = []
 
     async def play() -> None:
         async with client("--record", str(file)) as session:
             for number, (preset, players) in enumerate(itertools.cycle(TABLES)):
-                if sum(result["decisions"] for _, result in results) >= least:
+                if sum(result["decisions"] for result in results) >= least:
                     return
-                table = {"preset": preset, "players": players, "seat": number % players, "seed": number}
-                results.append((number % players, (await play_round(session, "closer", game="nain_jaune", **table))[1]))
-                own.append(closers_round(preset, players, number))
+                tasks.append(TextTask("train", 0, "nain_jaune", preset, players, {}, number, number % players))
+                table = {"game": "nain_jaune", "preset": preset, "players": players, "seat": number % players, "seed": number}
+                results.append(await play_round(session, "closer", **table))
 
     asyncio.run(play())
-    for (record, payoffs), (seat, result), played in zip(own, results, read_records(file), strict=True):
-        assert played == {**record, "agents": ["model" if other == seat else name for other, name in enumerate(record["agents"])]}
-        assert (result["chips"], result["edge"], result["refused"]) == (payoffs[seat], 0.0, 0)
+    settings = TextEnvSettings(reward=CHIPS)
+    for task, result, record in zip(tasks, results, read_records(file), strict=True):
+        own, closer = played_by("closer", task, settings), load_agent("closer", task.setup())
+        assert record == record_of_episode(own, 0, agents=record["agents"], seed=task.seed)
+        assert result["chips"] == payoff_of(closer, task.setup(), task.seed, task.seat, closer)
+        assert (result["edge"], result["refused"]) == (0, 0)
 
 
 def test_closer_over_stdio_plays_as_closer(tmp_path: Path) -> None:

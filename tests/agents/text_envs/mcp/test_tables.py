@@ -66,19 +66,26 @@ def test_hidden_cards_change_no_byte_at_any_table(setup: Setup, monkeypatch: pyt
 def test_hidden_cards_change_no_byte(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of rules, position, refusals and advice, at the first decision, and later on where every seat sees every action."""
     monkeypatch.setattr(module, "ADVICE_ERROR", 1e6)
+    asked, ask = [], TextRound._ask
+
+    def asking(played: TextRound, told: int, notice: str | None) -> None:
+        asked[:] = told, notice
+        ask(played, told, notice)
+
+    monkeypatch.setattr(TextRound, "_ask", asking)
     tables, rng, compared, differing = Tables(TextEnvSettings(retries=9), advice=True), random.Random(1), 0, 0
     for seed in range(6 * setup.players):
         task = {"preset": setup.preset, "players": setup.players, "seat": seed % setup.players, "seed": seed}
         word, _ = started(tables, setup.game.name, **task)
         played = table_of(tables, word).round
         while compared < MOST and played.prompt is not None:
-            if setup.game.rewind is not None or played._batch.log.count[0] == 0:
-                before, real = said(tables, word), played.table.copy()
-                mixed = helper(setup).reshuffle(setup, real, int(real.seat), rng)
-                played._batch.tables[0] = mixed
-                played._play_on()  # to the same decision, with its texts made anew
+            if setup.game.rewind is not None or played.table.count == 0:
+                dealt = played.table.batch.tables
+                before, real = said(tables, word), dealt[0].copy()
+                dealt[0] = mixed = helper(setup).reshuffle(setup, real, int(real.seat), rng)
+                played._ask(*asked)
                 assert said(tables, word) == before
-                played._batch.tables[0] = real
+                dealt[0] = real
                 compared += 1
                 differing += real.tobytes() != mixed.tobytes()
             tables.play(word, played.prompt.names[-1])
