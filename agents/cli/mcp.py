@@ -13,7 +13,7 @@ same deal, and on request the regret. The other seats answer at once. If the cli
 whole path, which "which nainjaune" prints.
 
 Whoever reaches the address may play: there are no passwords. Listen at another host than 127.0.0.1 only where you trust
-everybody who reaches it.
+everybody who reaches it. Requests must name that host or this machine, so that no site which a browser visits can send them.
 """
 
 from __future__ import annotations

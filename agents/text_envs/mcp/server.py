@@ -19,8 +19,8 @@ from .arguments import check_names, sentence_on
 from .tables import Result, Tables
 
 INSTRUCTIONS = """\
-Rounds of French card games, in which you play one seat. Call start_round; it returns the rules, your position, and the word by
-which all other tools know the table. Answer each position with play until the round is over, then call finish for the result."""
+Rounds of card games in which you play one seat. Call start_round: it returns the rules, your position, and the word by which all
+other tools know the table. Answer each position with play until the round is over, then call finish for the result."""
 
 Table = Annotated[str, Field(description="The word that start_round returned.")]
 Whole = Annotated[int, Field(strict=True)]
