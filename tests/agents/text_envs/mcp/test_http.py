@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("mcp", reason="the MCP SDK is in the extra mcp, which is not installed")
 
-from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
-from mcp_types.version import LATEST_MODERN_VERSION
+from mcp.types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp.types.version import LATEST_MODERN_VERSION
 
 from tests.agents.text_envs.mcp.clients import answered, over_http, play_round, start
 
