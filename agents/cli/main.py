@@ -50,9 +50,8 @@ EXTRAS = {
     **dict.fromkeys(("torch", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
     "tornado": "serve",
-    **dict.fromkeys(("mcp", "mcp_types", "pydantic", "uvicorn"), "mcp"),
     **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
-    **{name: name for name in ("ray", "optuna")},
+    **{name: name for name in ("ray", "optuna", "mcp")},
 }
 """The extra that installs a library which some commands need."""
 

@@ -13,7 +13,7 @@ same deal, and on request the regret. The other seats answer at once. If the cli
 whole path, which "which nainjaune" prints.
 
 Whoever reaches the address may play: there are no passwords. Listen at another host than 127.0.0.1 only where you trust
-everybody who reaches it.
+everybody who reaches it. Requests must name that host or this machine, so that no site which a browser visits can send them.
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--advice", action="store_true", help="models may ask what each of their moves is worth")
     parser.add_argument("--record", type=Path, metavar="FILE", help="add the record of each finished round to this file")
-    parser.add_argument(
-        "--field", metavar="AGENT", help="the agent in all other seats (default: the game's best heuristic, closer in Nain Jaune)"
-    )
+    parser.add_argument("--field", metavar="AGENT", help="the agent in all other seats (default: the game's best heuristic)")
     parser.add_argument("--form", choices=("short", "long"), default="short", help="of the texts (default: %(default)s)")
     add_language_argument(parser)
 
@@ -59,9 +57,9 @@ def run(args: argparse.Namespace) -> int:
 
         serve_http(server, *args.http)
         return 0
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for input would hold up KeyboardInterrupt
     if sys.stdin.isatty():
         print("Waiting for the messages of an MCP client; nainjaune mcp --help says how to set one up.", file=sys.stderr)
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for input would hold up KeyboardInterrupt
     try:
         server.run("stdio")
     finally:

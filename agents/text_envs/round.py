@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, quoted
@@ -69,11 +68,6 @@ class TextRound:
         User and assistant take turns.
         """
         return self._before + ([] if self._dialogue is None else self._dialogue.messages[1:])
-
-    @property
-    def table(self) -> Any:
-        """The table now, a record that has what is hidden, too: advisers redact it."""
-        return self._batch.tables[0]
 
     @property
     def done(self) -> bool:

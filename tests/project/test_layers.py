@@ -89,7 +89,7 @@ LIBRARIES: dict[str, set[str]] = {
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
     "tornado": {f"{AGENTS}.serve.app", f"{AGENTS}.bots.websocket"},
-    **{library: {f"{AGENTS}.text_envs.mcp.*"} for library in ("mcp", "mcp_types", "pydantic", "uvicorn")},
+    **{library: {f"{AGENTS}.text_envs.mcp.*"} for library in ("mcp", "pydantic", "uvicorn")},
     "optuna": {f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError, UnexpectedToolError
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
 from nainjaune_env.core.errors import NainJauneError, unknown_name_message
@@ -19,8 +19,8 @@ from .arguments import check_names, sentence_on
 from .tables import Result, Tables
 
 INSTRUCTIONS = """\
-Rounds of French card games, in which you play one seat. Call start_round; it returns the rules, your position, and the word by
-which all other tools know the table. Answer each position with play until the round is over, then call finish for the result."""
+Rounds of card games in which you play one seat. Call start_round: it returns the rules, your position, and the word by which all
+other tools know the table. Answer each position with play until the round is over, then call finish for the result."""
 
 Table = Annotated[str, Field(description="The word that start_round returned.")]
 Whole = Annotated[int, Field(strict=True)]
@@ -54,9 +54,7 @@ class TableServer(MCPServer[Any]):
 
 def make_server(tables: Tables) -> TableServer:
     """Returns the server of ``tables``. It has the tool ``advice`` where they allow it."""
-    server = TableServer(
-        "nainjaune", title="Nain Jaune", instructions=INSTRUCTIONS, version=version("nainjaune-env"), log_level="WARNING"
-    )
+    server = TableServer("nainjaune", instructions=INSTRUCTIONS, version=version("nainjaune-env"), log_level="WARNING")
     changes = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 

@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-import numpy as np
-
 from nainjaune_env.core.errors import AgentError, ConfigError, IllegalActionError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import append_record, check_appendable
@@ -30,7 +28,7 @@ MAX_TABLES = 256
 """Tables that are kept; a further one takes the place of the one that was used least recently."""
 WORD_BYTES = 9
 """Of a table's word: too many to guess."""
-ADVICE_ERROR = 0.2
+ADVICE_ERROR = 0.5
 """Half-width of the intervals of advice, in the game's unit."""
 
 
@@ -82,7 +80,7 @@ class Tables:
         if record is not None:
             check_appendable(record)
             record.parent.mkdir(parents=True, exist_ok=True)
-        self.settings = settings
+        self.settings = replace(settings, reward=EDGE)  # a round can be played where there is no regret
         self.advice_allowed = advice
         self._record = record
         self._tables: OrderedDict[str, Table] = OrderedDict()
@@ -159,7 +157,7 @@ class Tables:
                 raise AgentError("The round is over, so there is no move to advise on.")
             number = table.round.decisions
             table.advised.add(number)
-            (seen,) = rows = seen_by_seat_at_turn(setup, np.array([table.round.table]))
+            (seen,) = rows = seen_by_seat_at_turn(setup, table.round.table.batch.tables)
         advice = adviser.advise(rows, generator(0, Stream.ADVICE, number), error=ADVICE_ERROR)  # the seed would tell the cards
         parts = (
             advice_lines(setup, seen, advice, 0, language),
