@@ -1,7 +1,7 @@
 """A chat-completions server in a process of its own: ``python -m tests.agents.chat.endpoint LOG`` prints its port.
 
-Its models are heuristics, which read nothing but the text of the question, and models that misbehave. It adds a line to LOG for
-each request: the model, the digest of its body, and its key.
+Its models are those of ``examples/language_models/endpoint.py``, and models that misbehave. It adds a line to LOG for each
+request: the model, the digest of its body, and its key.
 """
 
 from __future__ import annotations
@@ -13,20 +13,15 @@ import re
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
+from examples.language_models import endpoint as example
+from nainjaune_agents.heuristics import batasaurus, nain_jaune
 
-from nainjaune_agents.heuristics import nain_jaune as heuristic
-from nainjaune_env import make_setup
-from nainjaune_env.core.cards import RANKS
-from nainjaune_env.games.nain_jaune.rules import rules_of
-from nainjaune_env.games.nain_jaune.state import TABLE
-
-ANSWER_TOKENS = 7
-NUMBERS = {rank: number for number, rank in enumerate(RANKS)} | {"10": RANKS.index("T")}
+USAGE = 100, 7
+"""The tokens of every question and answer."""
+HEURISTICS = {*nain_jaune.NAMES, *batasaurus.NAMES}
 DEEDS = (
     "move",
     "talk",
@@ -45,42 +40,9 @@ DEEDS = (
 )
 
 
-def cards(text: str, rules: Any) -> int:
-    """A set of cards as bits, from kinds such as ``3 3 7♦``: plain cards get suits that no pot has."""
-    signs = {"♠": 0, "♥": 1, "♦": 2, "♣": 3}
-    pots, found = {int(card) for card in rules.pot_cards}, 0
-    for kind in text.replace("—", "").split():
-        if kind[-1] in signs:
-            rank, suits = NUMBERS[kind[:-1]], range(4)
-            suits = [suit for suit in suits if suit * 13 + rank in pots]
-        else:
-            rank, suits = NUMBERS[kind], [suit for suit in range(4) if suit * 13 + NUMBERS[kind] not in pots]
-        free = [suit * 13 + rank for suit in suits if not found >> (suit * 13 + rank) & 1]
-        found |= 1 << free[0]
-    return found
-
-
 def move(name: str, rules_text: str, situation: str) -> int:
-    """The number of the move of the heuristic called ``name``, by the words of a short English text alone."""
-    preset, players = re.search(r"rules of '(\w+)', at a table of (\d) seats", rules_text).groups()  # type: ignore[union-attr]
-    rules = rules_of(make_setup("nain_jaune", preset, players=int(players)))
-    head, *lines = situation.splitlines()
-    parts = dict(line.split(": ", 1) for line in lines[:-1])
-    table = np.zeros(1, TABLE)[0]
-    me = int(re.search(r"seat (\d) of", head)[1])  # type: ignore[index]
-    table.seat = me
-    table.hand[me] = cards(parts["hand"], rules)
-    table.cards[me] = int(table.hand[me]).bit_count()
-    table.played[me] = cards(parts["played"], rules)  # by whom does not matter to it
-    for seat, count in re.findall(r"seat (\d) (\d+)", parts["cards"]):
-        table.cards[int(seat)] = int(count)
-    table.pot[:] = [int(chips.split()[1]) for chips in parts["pots"].split(" · ")]
-    numbers = [int(listed.split(":")[0]) for listed in parts["Legal moves"].split(" · ")]
-    legal = sum(1 << (number - 1) for number in numbers)
-    if "you have the lead" not in head:
-        ranks = ["Ace", "2", "3", "4", "5", "6", "7", "8", "9", "10", "Jack", "Queen", "King"]
-        table.required_rank = 1 + ranks.index(re.search(r"— (\w+)", head)[1])  # type: ignore[index]
-    return 1 + int(heuristic.choose(heuristic.NAMES.index(name), table, rules, legal))
+    """The number of the move of the heuristic called ``name``."""
+    return example.move(name, [{"role": "system", "content": rules_text}, {"role": "user", "content": situation}])
 
 
 def misbehaved(body: bytes, situation: str, deeds: tuple[str, ...] = DEEDS) -> tuple[str, Any]:
@@ -105,39 +67,15 @@ def misbehaved(body: bytes, situation: str, deeds: tuple[str, ...] = DEEDS) -> t
     return deed, content
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
+class Handler(example.Handler):
     log = Path()
     lock = threading.Lock()
     seen: ClassVar[dict[str, int]] = {}
 
-    def log_message(self, *words: Any) -> None:
-        pass
-
-    def send(self, status: int, body: bytes, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def fail(self, status: int, message: str, **headers: str) -> None:
-        self.send(status, json.dumps({"error": {"message": message}}).encode(), **headers)
-
     def say(self, content: Any, reason: str = "stop", *, usage: bool = True) -> None:
-        message = {"role": "assistant", "content": content}
-        answer = {
-            "id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "any",
-            "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-        }  # fmt: skip
-        if usage:
-            answer["usage"] = {"prompt_tokens": 100, "completion_tokens": ANSWER_TOKENS, "total_tokens": 100 + ANSWER_TOKENS}
-        self.send(200, json.dumps(answer).encode(), Content_Type="application/json")
+        self.send_json(200, example.completion("any", content, USAGE if usage else None, reason))
 
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+    def answer(self, body: bytes) -> None:
         asked = json.loads(body)
         model, messages = asked["model"], asked["messages"]
         digest = hashlib.sha256(body).hexdigest()
@@ -146,12 +84,12 @@ class Handler(BaseHTTPRequestHandler):
             times = self.seen[digest]
             row = {"model": model, "digest": digest, "key": self.headers.get("Authorization"), "path": self.path, "body": asked}
             file.write(json.dumps(row) + "\n")
-        situation = messages[1]["content"]
-        if model in heuristic.NAMES:
-            self.say(f"Move: {move(model, messages[0]['content'], situation)}")
+        situation = example.question(messages).situations[-1]
+        if model in HEURISTICS:
+            self.say(example.said(model, messages))
         elif model == "lowest-slow":
             time.sleep(0.02)
-            self.say(f"Move: {move('lowest', messages[0]['content'], situation)}")
+            self.say(example.said("lowest", messages))
         elif model == "busy":  # each question is answered the third time
             if times == 1:
                 self.fail(429, "Too many requests.", Retry_After="0.01")
@@ -199,17 +137,9 @@ def rng_body(body: bytes) -> bytes:
     return bytes(answer[: rng.randrange(len(answer))])
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exception(), ConnectionError):  # a client that has left
-            super().handle_error(request, client_address)
-
-
 if __name__ == "__main__":
     Handler.log = Path(sys.argv[1])
-    listening = Server(("127.0.0.1", 0), Handler)
+    listening = example.Server(("127.0.0.1", 0), Handler)
     print(listening.server_port, flush=True)
     threading.Thread(target=lambda: (sys.stdin.read(), listening.shutdown()), daemon=True).start()  # it ends with its parent
     listening.serve_forever()
