@@ -23,8 +23,8 @@ class TextAction(Action):  # type: ignore[misc]
 class TextObservation(Observation):  # type: ignore[misc]
     """The conversation, and at the end of the round what it was worth.
 
-    ``reward`` is 0 before. At the end ``metadata`` has ``payoff``, the net chips, and ``error``, the standard error of the reward,
-    which is 0 where it is ``exact``.
+    ``reward`` is 0 before. At the end ``metadata`` has ``payoff``, the net chips, ``error``, the standard error of the reward
+    (0 for chips and edge), and ``exact``.
     """
 
     messages: list[dict[str, str]] = Field(description="the whole chat so far, as chat-completions endpoints take it")
