@@ -23,6 +23,7 @@ from websockets.sync.client import connect
 from nainjaune_agents.text_envs.openenv.client import TextEnv
 from nainjaune_agents.text_envs.openenv.models import TextAction
 from nainjaune_agents.text_envs.openenv.server import make_app
+from nainjaune_agents.text_envs.settings import TextEnvSettings
 from nainjaune_agents.text_envs.tasks import HELD_OUT, TEST, TRAIN, tasks
 from nainjaune_env.core.errors import RulesError
 from tests.openenv.conftest import running
@@ -145,7 +146,8 @@ def test_openenv_validates_the_folder_and_the_server(url: str) -> None:
     assert "Verdict: PASS" in openenv("validate", "--url", url)
 
 
-def test_openenvs_checks_of_a_running_container_hold_for_the_server(rewarding: tuple[str, Any]) -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # in its client of WebSockets
+def test_openenvs_checks_of_a_running_container_hold_for_the_server(rewarding: tuple[str, TextEnvSettings]) -> None:
     plan = RuntimePlan.model_validate(
         {
             "plan_schema_version": "1",
@@ -164,10 +166,10 @@ def test_openenvs_checks_of_a_running_container_hold_for_the_server(rewarding: t
 
 def test_the_folder_installs_and_is_found_by_name(tmp_path: Path) -> None:
     """As ``openenv push`` takes it: AutoEnv finds the client, and the server runs with the page that a hub switches on."""
-    copy, site = tmp_path / "copy", tmp_path / "site"
-    shutil.copytree(FOLDER, copy)  # pip leaves folders beside what it builds
+    folder, site = tmp_path / "folder", tmp_path / "site"
+    shutil.copytree(FOLDER, folder)  # pip leaves folders beside what it builds
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--target", str(site)]
-    subprocess.run([*pip, str(copy)], check=True)
+    subprocess.run([*pip, str(folder)], check=True)
     environment = {"PYTHONPATH": f"{site}:{ROOT}", "XDG_CACHE_HOME": str(tmp_path), "ENABLE_WEB_INTERFACE": "true"}
     code = "from openenv import AutoAction, AutoEnv; print(AutoEnv.get_env_class('nain_jaune').__name__, "
     code += "AutoAction.from_env('nain_jaune').__name__)"
