@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,24 +36,30 @@ def running(log: Path, *command: str, **options: object) -> Iterator[str]:
     assert "Traceback" not in log.read_text()
 
 
-def serving(tmp_path_factory: pytest.TempPathFactory, settings: TextEnvSettings) -> contextlib.AbstractContextManager[str]:
-    log = tmp_path_factory.mktemp("openenv") / "log.txt"
-    return running(log, "-m", "tests.openenv.serve", "nain_jaune", json.dumps(settings.to_dict()), "--port", "0")
-
-
-@pytest.fixture(scope="session", params=REWARDS)
-def rewarding(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TextEnvSettings]]:
-    """A server's base URL and its settings, with each reward."""
-    settings = replace(SETTINGS, reward=request.param)
-    with serving(tmp_path_factory, settings) as url:
-        yield url, settings
-
-
 @pytest.fixture(scope="session")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The base URL of a server with the duplicate edge as the reward."""
-    with serving(tmp_path_factory, replace(SETTINGS, reward=EDGE)) as address:
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Returns the base URL of the server with a reward, which is started when it is first asked for."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def address(reward: str) -> str:
+            settings = json.dumps(replace(SETTINGS, reward=reward).to_dict())
+            log = tmp_path_factory.mktemp("openenv") / "log.txt"
+            return stack.enter_context(running(log, "-m", "tests.openenv.serve", "nain_jaune", settings, "--port", "0"))
+
         yield address
+
+
+@pytest.fixture(params=REWARDS)
+def rewarding(request: pytest.FixtureRequest, serving: Callable[[str], str]) -> tuple[str, TextEnvSettings]:
+    """A server's base URL and its settings, with each reward."""
+    return serving(request.param), replace(SETTINGS, reward=request.param)
+
+
+@pytest.fixture
+def url(serving: Callable[[str], str]) -> str:
+    """The base URL of a server with the duplicate edge as the reward."""
+    return serving(EDGE)
 
 
 @pytest.fixture(scope="session")

@@ -6,16 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import numpy as np
 from openai import AsyncOpenAI
 from openenv.core.client_types import StepResult
 
 from nainjaune_agents.text_envs.openenv.client import TextEnv
 from nainjaune_agents.text_envs.openenv.models import TextAction, TextState
-from nainjaune_agents.text_envs.round import TextRound, dealt, field_agents, field_rngs
+from nainjaune_agents.text_envs.round import TextRound
 from nainjaune_agents.text_envs.settings import TextEnvSettings
 from nainjaune_agents.text_envs.tasks import TextTask
-from nainjaune_env.agent import SeatAssignment
 
 Model = Callable[[list[dict[str, str]]], Awaitable[str]]
 
@@ -41,27 +39,9 @@ async def play(env: TextEnv, model: Model, **reset: Any) -> tuple[StepResult, Te
     return result, await env.state()
 
 
-def answers(messages: Iterable[dict[str, str]]) -> list[str]:
-    return [message["content"] for message in messages if message["role"] == "assistant"]
-
-
 def again(task: TextTask, settings: TextEnvSettings, texts: Iterable[str]) -> TextRound:
     """The round of the core with these answers."""
     played = TextRound(task, settings)
     for text in texts:
         played.answer(text)
     return played
-
-
-def own(task: TextTask, settings: TextEnvSettings) -> list[int]:
-    """The actions of the field's agent in the model's seat, where it has a choice, without any text."""
-    batch, rngs, actions = dealt(task), field_rngs(task), []
-    everybody = np.arange(task.players)[None, :]
-    seats = SeatAssignment(batch, field_agents(task.setup(), settings), everybody, lambda seat, _: rngs[seat])
-    while not batch.done[0]:
-        action = seats.actions(np.zeros(1, np.int64))
-        if batch.seat[0] == task.seat:
-            actions.append(int(action[0]))
-        batch.step(action)
-        seats.stepped()
-    return actions

@@ -15,12 +15,15 @@ import pytest
 from nainjaune_agents.text_envs.openenv.client import TextEnv
 from nainjaune_agents.text_envs.openenv.models import TextAction
 from nainjaune_agents.text_envs.rewards import rewarded
+from nainjaune_agents.text_envs.round import TextRound
 from nainjaune_agents.text_envs.settings import CHIPS, EDGE, TextEnvSettings
 from nainjaune_agents.text_envs.tasks import HELD_OUT, SPLITS, TEST, TRAIN, TextTask, tasks
 from tests.agents.chat.conftest import Local
 from tests.agents.chat.endpoint import misbehaved
+from tests.agents.text_envs.players import as_agent
+from tests.agents.text_envs.players import play as in_process
 from tests.openenv.conftest import SETTINGS
-from tests.openenv.rounds import Model, again, answers, model_at, own, play
+from tests.openenv.rounds import Model, again, model_at, play
 
 SESSIONS = 8
 
@@ -39,12 +42,11 @@ def test_a_thousand_decisions_of_closer_are_its_own(url: str, endpoint: Local) -
         while decisions["all"] < 1000:
             task = next(left)
             result, state = await play(env, model, split=task.split, index=task.index)
-            said = answers(result.observation.messages)
-            assert said == [f"Move: {action + 1}" for action in own(task, SETTINGS)], task
+            own = in_process(TextRound(task, SETTINGS), as_agent("closer", task, SETTINGS))
+            assert result.observation.messages == own.messages
             assert result.reward == 0.0
-            assert (state.decisions, state.step_count, state.refused, state.forfeits) == (len(said), len(said), 0, 0)
-            decisions["all"] += len(said)
-            decisions[task.split] += len(said)
+            assert (state.decisions, state.step_count, state.refused, state.forfeits) == (own.decisions, own.decisions, 0, 0)
+            decisions.update({"all": own.decisions, task.split: own.decisions})
 
     async def sessions() -> None:
         async with model_at(endpoint.url, "closer") as model, TextEnv(base_url=url) as first:
@@ -63,8 +65,9 @@ def test_rewards_are_the_cores(rewarding: tuple[str, TextEnvSettings], endpoint:
         async with model_at(endpoint.url, "longest") as model, TextEnv(base_url=url) as env:
             for task in tasks("nain_jaune", TRAIN, 8):
                 result, _ = await play(env, model, index=task.index)
-                played = again(task, settings, answers(result.observation.messages))
+                played = in_process(TextRound(task, settings), as_agent("longest", task, settings))
                 (reward,) = rewarded([played], settings)
+                assert result.observation.messages == played.messages
                 assert (result.reward, result.metadata["error"], result.metadata["exact"]) == reward
                 assert result.metadata["payoff"] == played.payoff
                 values.append(result.reward)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -170,7 +171,7 @@ def test_the_folder_installs_and_is_found_by_name(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, folder)  # pip leaves folders beside what it builds
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--target", str(site)]
     subprocess.run([*pip, str(folder)], check=True)
-    environment = {"PYTHONPATH": f"{site}:{ROOT}", "XDG_CACHE_HOME": str(tmp_path), "ENABLE_WEB_INTERFACE": "true"}
+    environment = {**os.environ, "PYTHONPATH": f"{site}:{ROOT}", "XDG_CACHE_HOME": str(tmp_path), "ENABLE_WEB_INTERFACE": "true"}
     code = "from openenv import AutoAction, AutoEnv; print(AutoEnv.get_env_class('nain_jaune').__name__, "
     code += "AutoAction.from_env('nain_jaune').__name__)"
     done = subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=tmp_path, capture_output=True, text=True)
