@@ -16,6 +16,7 @@ from nainjaune_env.core.errors import ConfigError, NainJauneError
 from nainjaune_env.core.random_rules import knob_samples
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
+from tests.support.source import ROOT
 
 COUNT = 120
 
@@ -66,6 +67,13 @@ def test_held_out_values_are_in_their_split_alone(splits: dict[str, list[TextTas
     assert seen == {*values}
     for name, value in values.items():
         assert value in knob_samples(get_game(game))[name]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_held_out_values_are_published(game: str) -> None:
+    page = (ROOT / "docs" / "language_models.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| {get_game(game).title} |"))
+    assert re.findall("`(.*?)`", row) == [f"{name}={value}" for name, value in held_out_values(game).items()]
 
 
 def test_half_of_the_tasks_of_nain_jaune_have_random_knobs() -> None:
