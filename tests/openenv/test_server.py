@@ -91,7 +91,8 @@ def test_what_is_no_answer_is_not_read(data: dict[str, Any], url: str) -> None:
 
 
 def test_more_sessions_than_there_are_places_get_a_sentence(tmp_path: Path) -> None:
-    code = "from nainjaune_agents.text_envs.openenv import server; server.MAX_SESSIONS = 1; server.serve(server.make_app())"
+    code = "from nainjaune_agents.text_envs.openenv import server; server.MAX_SESSIONS = 1; "
+    code += "server.serve(server.make_app('nain_jaune'))"
     with running(tmp_path / "log", "-c", code, "--port", "0") as url, TextEnv(base_url=url).sync() as first:
         first.reset()
         with TextEnv(base_url=url).sync() as second, pytest.raises(RuntimeError, match=r"1/1 sessions active\. Cannot accept"):

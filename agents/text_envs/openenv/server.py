@@ -21,7 +21,7 @@ MAX_SESSIONS = 64
 DEFAULT_PORT = 8000
 
 
-def make_app(game: str = "nain_jaune", settings: TextEnvSettings | None = None) -> FastAPI:
+def make_app(game: str, settings: TextEnvSettings | None = None) -> FastAPI:
     """Returns the server of rounds of ``game``, for uvicorn; raises :class:`RulesError` for an unknown game."""
     environment = partial(TextEnvironment, game, settings or TextEnvSettings())
     name = f"{environment().get_metadata().name}_env"
