@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 RLLIB ?= .venv-rllib
+OPENENV ?= .venv-openenv
 PEERS ?= .venv-peers
 PUFFERLIB ?= .venv-pufferlib
 LOWEST ?= .venv-lowest
@@ -21,7 +22,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve ladder notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -154,6 +155,14 @@ $(RLLIB)/.installed: pyproject.toml constraints-rllib.txt
 	$(RLLIB)/bin/python -m pip install --quiet --constraint constraints-rllib.txt --editable '.[train,rllib,dev]'
 	touch $@
 
+openenv: $(OPENENV)/.installed  ## test the environment for OpenEnv, in a virtual environment of its own because OpenEnv takes an older MCP SDK
+	OMP_NUM_THREADS=1 $(OPENENV)/bin/python -m pytest tests/openenv
+
+$(OPENENV)/.installed: pyproject.toml constraints-openenv.txt
+	$(PYTHON) -m venv $(OPENENV)
+	$(OPENENV)/bin/python -m pip install --quiet --constraint constraints-openenv.txt --editable '.[openenv,dev]'
+	touch $@
+
 pufferlib: $(PUFFERLIB)/.installed  ## test PufferLib's adaptor, in a virtual environment of its own because PufferLib pins NumPy and Gymnasium
 	OMP_NUM_THREADS=1 $(PUFFERLIB)/bin/python -m pytest tests/envs/test_pufferlib_env.py tests/examples/test_pufferlib_ppo.py
 
@@ -191,4 +200,4 @@ screenshots: $(BROWSER)/.installed  ## make the docs' screenshots of the page
 	$(BIN)/python -m tests.screenshots
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RLLIB) $(PEERS) $(PUFFERLIB) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(RLLIB) $(OPENENV) $(PEERS) $(PUFFERLIB) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info

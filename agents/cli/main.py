@@ -56,8 +56,8 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, leaderboard, merge, play, serve, mcp, advise, analyse,
-    puzzles, exact, exploit, record, film, view, study, zoo, export, wasm, network, play_site,
+    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, leaderboard, merge, play, serve, mcp, advise,
+    analyse, puzzles, exact, exploit, record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
 

@@ -93,6 +93,10 @@ LIBRARIES: dict[str, set[str]] = {
     "optuna": {f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
+    "openenv": {f"{AGENTS}.text_envs.openenv.*"},
+    "fastapi": {f"{AGENTS}.text_envs.openenv.server"},
+    "uvicorn": {f"{AGENTS}.text_envs.openenv.server"},
+    "pydantic": {f"{AGENTS}.text_envs.openenv.models"},
 }
 """Library -> the packages and modules that may import it."""
 
