@@ -23,6 +23,8 @@ class Stream(IntEnum):
     PUZZLES = 11
     LADDER = 12
     RULES = 13
+    TEXT_TASKS = 14
+    TEXT_FIELD = 15
 
 
 def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:

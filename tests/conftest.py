@@ -43,6 +43,7 @@ BUDGETS = {
     "agents/stats": 8,
     "agents/study": 8,
     "agents/sweeps": 16,
+    "agents/text_envs": 10,
     "agents/trainers": 95,
     "agents/zoo": 4,
     "analysis": 12,

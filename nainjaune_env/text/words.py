@@ -39,6 +39,8 @@ class SharedTexts:
     illegal: str
     again: str
     """Follows each of the sentences above."""
+    forfeited: str
+    """Before the next situation, when the move was made for the player."""
 
 
 LANGUAGES: Mapping[str, SharedTexts] = read_texts(SharedTexts, Path(__file__).parent)

@@ -35,7 +35,7 @@ LAYERS: dict[str, int] = {
     f"{AGENTS}.arena.*": 6, f"{AGENTS}.report.*": 7, f"{AGENTS}.duplicate_edge": 8,
     f"{AGENTS}.trainers.*": 9, f"{AGENTS}.play.*": 9, f"{AGENTS}.advice.*": 9, f"{AGENTS}.study.*": 9,
     f"{AGENTS}.serve.*": 10, f"{AGENTS}.site.*": 10, f"{AGENTS}.sweeps.*": 10,
-    f"{AGENTS}.ladder.*": 10,
+    f"{AGENTS}.ladder.*": 10, f"{AGENTS}.text_envs.*": 10,
     f"{AGENTS}.publish": 10,
     f"{AGENTS}.cli.*": 11, "train.py": 11, "evaluate.py": 11,
 }  # fmt: skip
