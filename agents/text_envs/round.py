@@ -102,6 +102,15 @@ class TextRound:
         self._step(action)
         self._play_on()
 
+    def give_up(self) -> None:
+        """Forfeits all moves that are left: for a model that can be asked no more."""
+        while self._dialogue is not None:
+            self.forfeits += 1
+            action = min(self._dialogue.legal)
+            self._end_decision(self._dialogue, action)
+            self._step(action)
+            self._play_on()
+
     def record(self, name: str = MODEL) -> Record:
         """Returns the record of the round, with ``name`` in the model's seat; raises :class:`RecordError` before its end."""
         names = [agent.name for agent in self._field.agents]

@@ -92,6 +92,9 @@ LIBRARIES: dict[str, set[str]] = {
     "optuna": {f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
+    "verifiers": {f"{AGENTS}.text_envs.verifiers.*"},
+    "openai": {f"{AGENTS}.text_envs.verifiers.harness"},
+    "pydantic": {f"{AGENTS}.text_envs.verifiers.taskset"},
 }
 """Library -> the packages and modules that may import it."""
 
