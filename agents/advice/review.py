@@ -109,17 +109,16 @@ def compare(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[NDArray[np.int64], Advice]:
-    """Returns the best moves at K decisions of one match, ``(K,)``, and advice where another move was played.
+    """Returns the best moves at K decisions with one setup, ``(K,)``, and advice where another move was played.
 
     The advice has a row for each such decision. Arguments as in :func:`review`.
     """
-    match = picks[0].match
-    tables, rows = np.array([one.ply.table for one in picks]), np.array([one.row for one in picks])
+    tables = np.array([one.ply.table for one in picks])
     played = np.array([one.ply.action for one in picks])
-    best = adviser.advise(tables, _rngs(seed, match, CHOOSING, rows), deals=choosing, progress=progress).best
+    best = adviser.advise(tables, _rngs(seed, picks, CHOOSING), deals=choosing, progress=progress).best
     differ = np.flatnonzero(best != played)
     moves = np.int64(1) << best[differ] | np.int64(1) << played[differ]
-    rngs = _rngs(seed, match, MEASURING, rows[differ])
+    rngs = _rngs(seed, [picks[k] for k in differ.tolist()], MEASURING)
     measured = adviser.advise(tables[differ], rngs, deals=measuring, every=True, tried=moves, progress=progress)
     if progress is not None:
         progress(len(picks) - len(differ))
@@ -127,7 +126,7 @@ def compare(
 
 
 def reviewed(picks: Sequence[Pick], best: NDArray[np.int64], measured: Advice) -> list[Decision]:
-    """Returns the decisions ``picks`` of one match with what :func:`compare` found; no mistakes are named yet."""
+    """Returns the decisions ``picks`` with what :func:`compare` returned of them; no mistakes are named yet."""
     differ = [k for k, one in enumerate(picks) if best[k] != one.ply.action]
     measured_rows = {
         k: Advice(measured.columns, *(getattr(measured, name)[place : place + 1] for name in ARRAYS))
@@ -136,9 +135,10 @@ def reviewed(picks: Sequence[Pick], best: NDArray[np.int64], measured: Advice) -
     return [_decision(one.setup, one, int(best[k]), measured_rows.get(k)) for k, one in enumerate(picks)]
 
 
-def _rngs(seed: int, match: int, use: int, rows: NDArray[np.int64]) -> RowStreams:
-    """Returns a generator for each of a match's decisions ``rows``, ascending."""
-    return RowStreams(streams(seed, int(rows.max(initial=-1)) + 1, 2 * match + use), rows)
+def _rngs(seed: int, picks: Sequence[Pick], use: int) -> RowStreams:
+    """Returns a generator for each decision, which depends on its match and row, and on ``seed`` and ``use``, alone."""
+    states = [streams(seed, 1, 2 * one.match + use, first=one.row) for one in picks]
+    return RowStreams(np.concatenate([np.zeros(0, np.uint64), *states]), np.arange(len(picks)))
 
 
 def _decision(setup: Setup, one: Pick, best: int, advice: Advice | None) -> Decision:

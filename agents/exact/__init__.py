@@ -11,6 +11,9 @@ import pkgutil
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nainjaune_env.agent import StochasticPolicy
 from nainjaune_env.core.spec import Setup
 
@@ -47,6 +50,13 @@ class Solver(Protocol):
 
     def solved(self, setup: Setup) -> Solved | None:
         """The solution; None where these rules have none here."""
+        ...
+
+    def losses(self, setup: Setup, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """What ``actions (K,)`` of the seats to act at ``tables (K,)`` lose against the best ones; None where not solved.
+
+        In the game's unit, ``(K,)``, where all other moves are an equilibrium's.
+        """
         ...
 
     def sizes(self, setup: Setup) -> Iterable[Mapping[str, Any]]:

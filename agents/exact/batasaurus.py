@@ -269,6 +269,47 @@ def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
 
 
 @jit
+def write_losses(tables: Any, actions: Any, values: Any, work: Any, out: Any) -> None:
+    """Writes the net cards that the action at each table loses against the best one into ``out (K,)``, at least 0.
+
+    A card committed in a battle is valued against the cards that the other seat commits in the equilibrium.
+    """
+    for k in range(tables.size):
+        table = tables[k]
+        seat, leader = table.seat, table.leader
+        mine, theirs = np.int64(table.held[leader]), np.int64(table.held[1 - leader])
+        below = (ONE << actions[k]) - 1
+        if table.phase != Phase.BATTLE and seat != leader:
+            led = ONE << table.shown[leader] >> 1
+            fill(work.game, values, mine | led, theirs, 0)
+            row = count(mine & (led - 1))
+            lost = work.game[row, count(theirs & below)] - secured(work.game, row, count(theirs))
+        elif table.phase != Phase.BATTLE:
+            cards = count(mine)
+            fill(work.game, values, mine, theirs, 0)
+            best = secured(work.game, best_row(work.game, cards), cards)
+            lost = best - secured(work.game, count(mine & below), cards)
+        else:
+            cards = count(mine)
+            stake = np.int64(table.at_stake) & ~ONE  # without a card committed already
+            fill(work.game, values, mine, theirs, stake)
+            solve_game(work.game, cards, cards, work.tableau, work.labels, work.rows, work.columns)
+            chosen, best = 0.0, -np.inf
+            for own in range(cards):
+                value = 0.0
+                for other in range(cards):
+                    if seat == leader:
+                        value += work.columns[other] * work.game[own, other]
+                    else:
+                        value -= work.rows[other] * work.game[other, own]
+                best = max(best, value)
+                if own == count((mine if seat == leader else theirs) & below):
+                    chosen = value
+            lost = best - chosen
+        out[k] = lost if lost > TIE else 0.0
+
+
+@jit
 def draw(probabilities: Any, legal: Any, uniform: Any, actions: Any) -> None:
     """Writes an action drawn from each row of ``probabilities (K, A)``, with ``uniform (K,)`` in [0, 1), to ``actions (K,)``."""
     for k in range(actions.size):
@@ -334,6 +375,16 @@ def solved(setup: Setup) -> Solved | None:
     best = tuple(str(card + 1) for card in np.flatnonzero(minima > minima.max() - TIE))
     # the first seat's cards less the mean of both seats are half of its net cards
     return Solved(solution.value / 2, solution.error / 2, best, len(solution.values.lead))
+
+
+def losses(setup: Setup, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    """Returns what ``actions (K,)`` lose against the best ones, in cards, ``(K,)``; None unless :func:`is_solved`."""
+    if not is_solved(setup):
+        return None
+    solution = solve(rules_of(setup).dinosaurs)
+    out = np.zeros(len(tables))
+    write_losses(tables, actions, solution.values, workspace(solution.dinosaurs), out)
+    return out / 2  # a seat's cards less the mean of both seats are half of its net cards
 
 
 def sizes(setup: Setup) -> Iterator[Mapping[str, Any]]:

@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nainjaune_env.core.errors import RecordError
+
 from ..arena.play import play_out
+from .regret import regrets
 from .round import TextRound, dealt, field_agents, field_rngs
-from .settings import CHIPS, EDGE, TextEnvSettings
+from .settings import CHIPS, REGRET, TextEnvSettings
 
 
 class Reward(NamedTuple):
@@ -34,7 +37,20 @@ def edge(round: TextRound) -> Reward:
     return Reward(round.payoff - float(payoff[0, task.seat]), 0.0, True)
 
 
+def regret(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Reward]:
+    """Returns minus the regret of the model's decisions in each round: what they lost against the best ones.
+
+    The adviser's estimate is that of ``nainjaune analyse`` on the rounds' records in this order; it may be above 0.
+    """
+    of_seats = regrets(((one.record(), one.task.seat) for one in rounds), settings)
+    return [Reward(0.0 - one.lost, one.error, one.exact) for one in of_seats]
+
+
 def rewarded(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Reward]:
-    """Returns the rewards of finished ``rounds`` by ``settings.reward``."""
-    by_round = {CHIPS: chips, EDGE: edge}
-    return [by_round[settings.reward](one) for one in rounds]
+    """Returns the rewards of finished ``rounds`` by ``settings.reward``; raises :class:`RecordError` for one that goes on."""
+    for one in rounds:
+        if not one.done:
+            raise RecordError("A reward is of a finished round, and this one is not.")
+    if settings.reward == REGRET:
+        return regret(rounds, settings)
+    return [chips(one) if settings.reward == CHIPS else edge(one) for one in rounds]

@@ -19,7 +19,8 @@ from nainjaune_env.text.words import texts_of
 from ..heuristics import yardstick
 from ..loading import load_agent
 from ..seeds import Stream, generator
-from .settings import TextEnvSettings
+from .regret import check_regret
+from .settings import REGRET, TextEnvSettings
 from .tasks import TextTask
 
 MODEL = "model"
@@ -32,7 +33,10 @@ class TextRound:
     """The round of a task. It is one conversation: each situation tells what was played since the one before."""
 
     def __init__(self, task: TextTask, settings: TextEnvSettings) -> None:
-        """Deals, and plays until the model's seat has a decision; raises :class:`AgentError` for a field that cannot play."""
+        """Deals, and plays until the model's seat has a decision.
+
+        Raises :class:`AgentError` for a field or an adviser that cannot play there, and where nothing gives the regret.
+        """
         self.task = task
         self.settings = settings
         self.setup = task.setup()
@@ -44,6 +48,8 @@ class TextRound:
         """Answers that meant no legal move."""
         self.forfeits = 0
         """Moves made for the model: the lowest legal action, after its last retry."""
+        if settings.reward == REGRET:
+            check_regret(self.setup, settings)  # before a player is paid for answers
         self._text = TextSeat(self.setup, language=settings.language, form=settings.form)
         self._batch = dealt(task)
         rngs = field_rngs(task)

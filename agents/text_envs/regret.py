@@ -1,0 +1,90 @@
+"""What the decisions of a seat in recorded rounds cost, as ``nainjaune analyse`` measures it, or exactly in solved games."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.records.record import Record
+
+from ..advice.adviser import Adviser
+from ..advice.models import in_seats, is_advised, players, usual_model
+from ..advice.review import Pick, Total, compare, pick, reviewed
+from ..exact import solver
+from ..loading import load_agent
+from ..search.policies import rollout_policy
+from .settings import TextEnvSettings
+
+
+class Regret(NamedTuple):
+    """What decisions cost together, in the game's unit."""
+
+    lost: float
+    """Against the best moves; an estimate is right on average, so it may be below 0."""
+    error: float
+    """Its standard error."""
+    exact: bool
+
+
+def is_solved(setup: Setup) -> bool:
+    """Returns whether the regret at tables with ``setup`` is exact."""
+    solution = solver(setup.game.name)
+    return solution is not None and solution.solved(setup) is not None
+
+
+def check_regret(setup: Setup, settings: TextEnvSettings) -> None:
+    """Raises :class:`AgentError` where decisions at tables with ``setup`` have no regret, or the adviser cannot play there."""
+    if is_solved(setup):
+        return
+    if not is_advised(setup):
+        raise AgentError(
+            f"{setup.game.title} under these rules has no regret, as there is no advice on it: choose the reward edge or chips."
+        )
+    if settings.adviser is not None:
+        rollout_policy(load_agent(settings.adviser, setup), setup)
+
+
+def regrets(seats: Iterable[tuple[Record, int]], settings: TextEnvSettings) -> list[Regret]:
+    """Returns the regret of a seat in each verified record, given as pairs.
+
+    The numbers are those of ``nainjaune analyse --seed`` of a file with these records in order, within rounding. Records with
+    the same rules are valued together.
+    """
+    picks: list[list[Pick]] = []
+    for match, (record, seat) in enumerate(seats, 1):
+        of_seat = (one for one in pick([record]) if int(one.ply.table.seat) == seat)
+        picks.append([one._replace(match=match) for one in of_seat])
+    by_setup: dict[str, list[int]] = {}
+    for number, some in enumerate(picks):
+        if some:
+            by_setup.setdefault(str(some[0].setup.to_dict()), []).append(number)
+    result = [Regret(0.0, 0.0, True)] * len(picks)  # of a round without a decision
+    for numbers in by_setup.values():
+        together = [picks[number] for number in numbers]
+        for number, regret in zip(numbers, _valued(together, settings), strict=True):
+            result[number] = regret
+    return result
+
+
+def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings) -> list[Regret]:
+    """Returns the regrets of rounds with one setup."""
+    setup = rounds[0][0].setup
+    picks = [one for some in rounds for one in some]
+    solution = solver(setup.game.name)
+    tables, actions = np.array([one.ply.table for one in picks]), np.array([one.ply.action for one in picks])
+    ends = np.cumsum([len(some) for some in rounds])[:-1]
+    lost = None if solution is None else solution.losses(setup, tables, actions)
+    if lost is not None:
+        return [Regret(math.fsum(part), 0.0, True) for part in np.split(lost, ends)]
+    check_regret(setup, settings)
+    names = in_seats(setup, [settings.adviser or usual_model(setup)])
+    adviser = Adviser(setup, players(setup, names))
+    choosing, measuring, seed = settings.choosing, settings.measuring, settings.seed
+    decisions = reviewed(picks, *compare(picks, adviser, choosing=choosing, measuring=measuring, seed=seed))
+    totals = [Total.of(decisions[end - len(some) : end]) for some, end in zip(rounds, [*ends, len(decisions)], strict=True)]
+    return [Regret(total.regret, total.error, False) for total in totals]
