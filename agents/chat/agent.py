@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ALL_COMPLETED, FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ..bots.clocks import allowed_seconds, clock_dtype
 from ..bots.faults import MAX_FAULTS, Fault, FaultCounts
 from ..bots.settings import STOP, BotSettings
 from .conversation import Conversations, Outcome
+from .memory import memory_fields, remember, remembered
+from .store import RENEWAL
 
 OF_THE_ANSWER = (Fault.INVALID, Fault.ILLEGAL)
 """Faults of a model that can still be asked: any number of them."""
@@ -44,11 +47,12 @@ class ChatAgent:
         self._lost = 0
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """Returns the dtype of what is known of a seat's round: the seconds that it has used, if these are limited."""
-        return clock_dtype(self._settings)
+        """Returns the dtype of what is known of a seat's round: its seconds, if these are limited, and what it was shown once."""
+        clock = clock_dtype(self._settings)
+        return np.dtype([*((name, clock[name]) for name in clock.names or ()), *memory_fields(setup)])
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """Returns legal actions, ``(K,)``: those that the model answers; it draws nothing.
+        """Returns legal actions, ``(K,)``: those that the model answers, which is not asked where there is one; it draws nothing.
 
         After a fault one is the lowest legal action, or it raises :class:`AgentError`, as the settings of bots say. Raises
         :class:`AgentError` also at the end of a budget, and where the endpoint refuses the model or the key.
@@ -69,38 +73,55 @@ class ChatAgent:
 
     def _outcomes(self, decisions: DecisionBatch) -> list[Outcome]:
         count = len(decisions.index)
-        prompts, seats = self._seat.prompts(decisions), decisions.seat.tolist()
+        prompts, shown = self._seat.prompts(decisions), remembered(self._seat, decisions)
         seconds = allowed_seconds(self._settings, decisions, np.arange(count))
-        first: dict[str, int] = {}
+        texts = [tuple(one.situation for one in (*before, prompt)) for prompt, before in zip(prompts, shown, strict=True)]
+        first: dict[tuple[str, ...], int] = {}
         for k, prompt in enumerate(prompts):
-            if seconds[k] > 0:
-                first.setdefault(prompt.situation, k)
+            if seconds[k] > 0 and len(prompt.legal) > 1:
+                first.setdefault(texts[k], k)
         asked = [] if self._lost >= MAX_FAULTS else [*first.values()]
-        new = self._decided([(prompts[k], seats[k], float(seconds[k])) for k in asked])
-        by_text = {prompts[k].situation: outcome for k, outcome in zip(asked, new, strict=True)}
+        seats = decisions.seat.tolist()
+        new = self._decided([(prompts[k], shown[k], seats[k], float(seconds[k])) for k in asked])
+        by_text = {texts[k]: outcome for k, outcome in zip(asked, new, strict=True)}
         outcomes = []
         for k, prompt in enumerate(prompts):
-            outcome = by_text.get(prompt.situation) if seconds[k] > 0 else None
+            outcome = by_text.get(texts[k]) if seconds[k] > 0 else None
             outcomes.append(outcome or Outcome(min(prompt.legal)))
-            self.faults.forfeited += outcome is None or outcome.fault is not None
+            if len(prompt.legal) > 1:
+                self.faults.forfeited += outcome is None or outcome.fault is not None
             if outcome is not None:
                 self.faults.costs.update(outcome.costs)
         self.faults.decisions += count
+        remember(decisions)
         if self._settings.round_seconds is not None:
             decisions.state["seconds"] += [outcome.seconds for outcome in outcomes]
         for outcome in new:
             self._count(outcome)
         return outcomes
 
-    def _decided(self, questions: list[tuple[Prompt, int, float]]) -> list[Outcome]:
+    def _decided(self, questions: list[tuple[Prompt, tuple[Prompt, ...], int, float]]) -> list[Outcome]:
         """Returns the outcomes of conversations that go on at the same time."""
         if not questions:
             return []
         pool = ThreadPoolExecutor(min(self._at_once, len(questions)), "chat")  # for one, too: Ctrl-C interrupts the main thread
+        futures = [pool.submit(self._conversations.decide, *each) for each in questions]
         try:
-            return [future.result() for future in [pool.submit(self._conversations.decide, *each) for each in questions]]
+            self._wait_for(futures, FIRST_EXCEPTION)
+            return [future.result() for future in futures]
         finally:  # after an error or Ctrl-C those that have begun are finished, and their answers kept
-            pool.shutdown(cancel_futures=True)
+            self._wait_for([future for future in futures if not future.cancel()], ALL_COMPLETED)
+            pool.shutdown()
+
+    def _wait_for(self, futures: Sequence[Future[Outcome]], until: str) -> None:
+        """Waits ``until`` all are completed, or one has an error."""
+        pending = {*futures}
+        while pending:
+            done, pending = wait(pending, RENEWAL, until)
+            if until == FIRST_EXCEPTION and any(future.exception() for future in done):
+                return
+            if pending:
+                self._conversations.renew()
 
     def _count(self, outcome: Outcome) -> None:
         """Counts a fault, if there was one; raises :class:`AgentError` where a fault ends everything."""

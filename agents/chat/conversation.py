@@ -7,11 +7,12 @@ import json
 import re
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.text.answers import ILLEGAL, Dialogue
+from nainjaune_env.text.answers import ILLEGAL, Dialogue, whole_lines
 from nainjaune_env.text.seat import Prompt
 from nainjaune_env.text.tokens import count_tokens
 
@@ -54,12 +55,12 @@ class Conversations:
         self._comment = re.compile(rf"^\W*{keyword}\W*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
         self._transcripts = None if settings.transcripts is None else Transcripts(Path(settings.transcripts))
 
-    def decide(self, prompt: Prompt, seat: int, seconds: float) -> Outcome:
-        """Returns the model's decision, which is the lowest legal action after a fault.
+    def decide(self, prompt: Prompt, shown: Sequence[Prompt], seat: int, seconds: float) -> Outcome:
+        """Returns the model's decision, which is the lowest legal action after a fault; ``shown`` is as of ``Prompt.dialogue``.
 
         Raises :class:`AgentError` at the end of a budget, and where the endpoint refuses the model or its key.
         """
-        dialogue = prompt.dialogue(self._settings.retries)
+        dialogue = prompt.dialogue(self._settings.retries, shown)
         dialogue.messages[0]["content"] += f"\n{self._sentence}"
         outcome = Outcome(min(prompt.legal))
         try:
@@ -79,20 +80,23 @@ class Conversations:
             self._write(dialogue, seat, outcome)
         return outcome
 
+    def renew(self) -> None:
+        """Says that all calls under way still are: to be called every ``store.RENEWAL`` seconds meanwhile."""
+        self._store.renew()
+
     def close(self) -> None:
         """Closes connections and files."""
         self._endpoint.close()
         self._store.close()
 
     def _finish(self, dialogue: Dialogue, outcome: Outcome, seconds: float) -> str:
-        """Asks until there is a move; returns the last answer."""
+        """Asks until there is a move; returns what was read of the last answer."""
         text = ""
         while dialogue.action is None:
             completion = self._complete(dialogue, outcome, seconds)
             outcome.costs.update(calls=1, prompt_tokens=completion.prompt_tokens, answer_tokens=completion.answer_tokens)
-            # of an answer that was cut the last line may be, too: "Move: 1" of "Move: 12"
-            text = completion.text.rpartition("\n")[0] if completion.is_cut else completion.text
-            dialogue.answer(text)
+            text = whole_lines(completion.text) if completion.is_cut else completion.text
+            dialogue.answer(completion.text, is_cut=completion.is_cut)
         return text
 
     def _complete(self, dialogue: Dialogue, outcome: Outcome, seconds: float) -> Completion:
@@ -104,9 +108,15 @@ class Conversations:
         }
         request = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
         digest = hashlib.sha256(self._endpoint.base_url.encode() + b"\n" + request).digest()
-        kept = self._store.get(digest)
+        kept = self._store.get_or_claim(digest)
         if kept is not None:
             return kept
+        try:
+            return self._asked(request, digest, outcome, seconds)
+        finally:
+            self._store.release(digest)
+
+    def _asked(self, request: bytes, digest: bytes, outcome: Outcome, seconds: float) -> Completion:
         self._check_budget()
         since = time.monotonic()
         try:

@@ -1,12 +1,16 @@
-"""Answers of language models on disk, with what they have cost: an answer is paid once, whoever asks again.
+"""Answers of language models on disk, with what they have cost: an answer is paid once, whoever asks again, or at the same time.
 
-One SQLite file serves several threads and processes of a machine. It holds answers by the digests of the requests, no questions.
+One SQLite file serves several threads and processes of a machine. It holds answers by the digests of the requests, no questions,
+and who asks which request now. A claim ends by itself after ``LEASE`` seconds, so that nobody waits long for a killed process;
+whoever still asks renews theirs.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import threading
+import time
+import uuid
 import weakref
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +22,12 @@ from nainjaune_env.core.errors import ConfigError, as_sentence
 FILE_NAME = "answers.sqlite"
 WAIT_SECONDS = 60
 """How long a process waits for another one that writes."""
+LEASE = 6.0
+"""Seconds for which a request is claimed."""
+RENEWAL = 2.0
+"""Seconds after which claims are to be renewed."""
+POLL = 0.05
+"""Seconds between looks at a request that another one asks."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS answers (
     request BLOB PRIMARY KEY, text TEXT NOT NULL, is_cut INTEGER NOT NULL,
@@ -26,6 +36,7 @@ CREATE TABLE IF NOT EXISTS answers (
 CREATE TABLE IF NOT EXISTS spent (
     model TEXT PRIMARY KEY, calls INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL, answer_tokens INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS claims (request BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -58,6 +69,7 @@ class AnswerStore:
         self.folder = cache_root() / "chat" if folder is None else Path(folder)
         path = self.folder / FILE_NAME
         self._lock = threading.Lock()
+        self._owner = uuid.uuid4().hex
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, WAIT_SECONDS, check_same_thread=False)
@@ -75,6 +87,40 @@ class AnswerStore:
             cursor.execute("SELECT text, is_cut, prompt_tokens, answer_tokens FROM answers WHERE request = ?", (request,))
             row = cursor.fetchone()
         return None if row is None else Completion(row[0], bool(row[1]), row[2], row[3])
+
+    def get_or_claim(self, request: bytes) -> Completion | None:
+        """Returns the answer, waiting while another thread or process asks for it.
+
+        None: the caller asks, then calls :meth:`add` with an answer, :meth:`release` in any case, and :meth:`renew` meanwhile.
+        """
+        while (kept := self.get(request)) is None:
+            if self._claim(request):
+                kept = self.get(request)  # it may have come just before
+                if kept is not None:
+                    self.release(request)
+                break
+            time.sleep(POLL)
+        return kept
+
+    def _claim(self, request: bytes) -> bool:
+        now = time.time()
+        with self._lock, self._connection:
+            claimed = self._connection.execute(
+                "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (request) DO UPDATE "
+                "SET owner = excluded.owner, until = excluded.until WHERE until < ?",
+                (request, self._owner, now + LEASE, now),
+            )
+        return claimed.rowcount > 0
+
+    def renew(self) -> None:
+        """Renews all claims of this store."""
+        with self._lock, self._connection:
+            self._connection.execute("UPDATE claims SET until = ? WHERE owner = ?", (time.time() + LEASE, self._owner))
+
+    def release(self, request: bytes) -> None:
+        """Gives a claim back."""
+        with self._lock, self._connection:
+            self._connection.execute("DELETE FROM claims WHERE request = ? AND owner = ?", (request, self._owner))
 
     def add(self, model: str, request: bytes, completion: Completion) -> None:
         """Keeps an answer, and counts what it has cost."""

@@ -18,8 +18,9 @@ MOVE_QUOTED = 60
 """Characters of a wrong move that are given back."""
 DECORATION = " \t*_`#>\"'“”«»‘’."
 """What may stand around an answer line, or around what it says: emphasis of Markdown, quotation marks, a full stop."""
-EMPTY, TOO_LONG, NO_LINE, SEVERAL, UNKNOWN, ILLEGAL = KINDS = ("empty", "too_long", "no_line", "several", "unknown", "illegal")
+KINDS = ("empty", "too_long", "no_line", "several", "unknown", "illegal", "cut")
 """What can be wrong with an answer."""
+EMPTY, TOO_LONG, NO_LINE, SEVERAL, UNKNOWN, ILLEGAL, CUT = KINDS
 
 
 class Answers:
@@ -48,8 +49,19 @@ class Answers:
         """Returns the answer line for a legal ``action``."""
         return f"{self._say.keyword}{self._say.colon}{self._numbers[action]}"
 
-    def parse(self, text: str) -> int:
-        """Returns the legal action that ``text`` means; raises :class:`AnswerError` with one sentence for the player."""
+    def parse(self, text: str, *, is_cut: bool = False) -> int:
+        """Returns the legal action that ``text`` means; raises :class:`AnswerError` with one sentence for the player.
+
+        If the answer ``is_cut``, only a line ``Move:`` before its last line counts, and the sentence asks for a short answer.
+        """
+        try:
+            return self._parse(whole_lines(text), alone=False) if is_cut else self._parse(text)
+        except AnswerError as error:
+            if not is_cut or error.kind in (SEVERAL, ILLEGAL):
+                raise
+        raise self._error(CUT)
+
+    def _parse(self, text: str, *, alone: bool = True) -> int:
         if len(text) > MAX_ANSWER:
             raise self._error(TOO_LONG, length=len(text), most=MAX_ANSWER)
         lines = [line for line in text.splitlines() if line.strip()]
@@ -57,7 +69,7 @@ class Answers:
             raise self._error(EMPTY)
         moves = [match[1] for line in lines if (match := self._line.fullmatch(line))]
         if not moves:
-            if len(lines) > 1:
+            if len(lines) > 1 or not alone:
                 raise self._error(NO_LINE)
             moves = lines
         meant = {self._forms.get(plain(move), plain(move)): move for move in moves}
@@ -82,6 +94,11 @@ def plain(text: str) -> str:
     return re.sub(r"\s*:\s*", ":", words).strip(DECORATION)
 
 
+def whole_lines(text: str) -> str:
+    """Returns ``text``, which was cut, without its last line: of "Move: 12" there may be "Move: 1"."""
+    return text.rpartition("\n")[0]
+
+
 def _shown(move: str) -> str:
     return quoted(move.strip()[:MOVE_QUOTED])
 
@@ -98,6 +115,8 @@ class Dialogue:
     answers: Answers
     legal: tuple[int, ...]
     retries: int = RETRIES
+    earlier: tuple[tuple[str, str], ...] = ()
+    """Situations of the round before this one, each with its answer."""
     action: int | None = None
     """The move, once there is one."""
     forfeited: bool = False
@@ -105,18 +124,21 @@ class Dialogue:
     """What was wrong with each refused answer: one of ``KINDS``."""
 
     def __post_init__(self) -> None:
-        self.messages = [{"role": "system", "content": self.rules}, {"role": "user", "content": self.situation}]
+        told = [("system", self.rules)]
+        for situation, answer in self.earlier:
+            told += [("user", situation), ("assistant", answer)]
+        self.messages = [{"role": role, "content": text} for role, text in (*told, ("user", self.situation))]
         """As chat-completions endpoints take them."""
 
-    def answer(self, text: str) -> int | None:
-        """Reads an answer; returns the move, or None where the messages are to be sent once more.
+    def answer(self, text: str, *, is_cut: bool = False) -> int | None:
+        """Reads an answer, which may be cut; returns the move, or None where the messages are to be sent once more.
 
         Raises ``ValueError`` if there is a move already.
         """
         if self.action is not None:
             raise ValueError("The decision has been made.")
         try:
-            self.action = self.answers.parse(text)
+            self.action = self.answers.parse(text, is_cut=is_cut)
         except AnswerError as error:
             self.faults.append(error.kind)
             self.messages.append({"role": "assistant", "content": text[:MAX_ANSWER]})

@@ -52,9 +52,13 @@ class Prompt:
         """Returns the answer for a legal ``action``, such as ``Move: 3``."""
         return self.answers.format(action)
 
-    def dialogue(self, retries: int = RETRIES) -> Dialogue:
-        """Returns the messages that ask for the decision, and count refused answers."""
-        return Dialogue(self.rules, self.situation, self.answers, self.legal, retries)
+    def dialogue(self, retries: int = RETRIES, shown: Sequence[Prompt] = ()) -> Dialogue:
+        """Returns the messages that ask for the decision, and count refused answers.
+
+        ``shown`` are decisions of the seat before it in this round at which it had one legal move, and was shown something once.
+        """
+        earlier = tuple((prompt.situation, prompt.format(prompt.legal[0])) for prompt in shown)
+        return Dialogue(self.rules, self.situation, self.answers, self.legal, retries, earlier)
 
 
 class TextSeat:

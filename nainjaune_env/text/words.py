@@ -37,6 +37,7 @@ class SharedTexts:
     several: str
     unknown: str
     illegal: str
+    cut: str
     again: str
     """Follows each of the sentences above."""
     forfeited: str

@@ -76,6 +76,28 @@ def test_anything_else_gets_one_sentence(text: str, kind: str, sentence: str) ->
     assert (str(again), again.kind) == (str(caught.value), kind)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Move: 1", "cut"),
+        ("", "cut"),
+        ("I wonder\nwhether", "cut"),
+        ("7\nbecause of the", "cut"),
+        ("Move: 25\nso", "cut"),
+        ("Move: 8\nand so", "illegal"),
+        ("Move: 7\nMove: 18\nMo", "several"),
+    ],
+)
+def test_an_answer_that_was_cut_is_asked_for_in_short(text: str, kind: str) -> None:
+    talk = dialogue()
+    assert talk.answer(text, is_cut=True) is None
+    assert talk.faults == [kind]
+    assert talk.messages[2]["content"] == text
+    if kind == "cut":
+        assert talk.messages[3]["content"] == f"Your answer was too long, and was cut: answer shortly. {AGAIN}"
+    assert talk.answer("Move: 18\nSince", is_cut=True) == 17
+
+
 @settings(max_examples=1000, deadline=None)
 @given(
     st.sampled_from(LANGUAGES),
@@ -98,6 +120,18 @@ def outcome(read: Answers, text: str) -> tuple[int | None, str]:
 
 def dialogue(retries: int = 2) -> Dialogue:
     return Dialogue("the rules", "the table", answers(), (*NAMES,), retries)
+
+
+def test_what_was_shown_before_is_answered_before_the_question() -> None:
+    talk = Dialogue("the rules", "the table", answers(), (*NAMES,), earlier=(("a look", "Move: 1"), ("another", "Move: 2")))
+    assert [(message["role"], message["content"]) for message in talk.messages] == [
+        ("system", "the rules"),
+        ("user", "a look"),
+        ("assistant", "Move: 1"),
+        ("user", "another"),
+        ("assistant", "Move: 2"),
+        ("user", "the table"),
+    ]
 
 
 def test_a_move_ends_the_dialogue() -> None:

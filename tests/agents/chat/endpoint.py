@@ -22,6 +22,7 @@ from nainjaune_agents.heuristics import batasaurus, nain_jaune
 USAGE = 100, 7
 """The tokens of every question and answer."""
 HEURISTICS = {*nain_jaune.NAMES, *batasaurus.NAMES}
+SECONDS = {"lowest-slow": 0.02, "lowest-slower": 0.6}
 DEEDS = (
     "move",
     "talk",
@@ -76,20 +77,30 @@ class Handler(example.Handler):
         self.send_json(200, example.completion("any", content, USAGE if usage else None, reason))
 
     def answer(self, body: bytes) -> None:
-        asked = json.loads(body)
-        model, messages = asked["model"], asked["messages"]
+        request = json.loads(body)
+        model, messages = request["model"], request["messages"]
         digest = hashlib.sha256(body).hexdigest()
         with self.lock, self.log.open("a") as file:
             self.seen[digest] = self.seen.get(digest, 0) + 1
             times = self.seen[digest]
-            row = {"model": model, "digest": digest, "key": self.headers.get("Authorization"), "path": self.path, "body": asked}
+            row = {"model": model, "digest": digest, "key": self.headers.get("Authorization"), "path": self.path, "body": request}
             file.write(json.dumps(row) + "\n")
         situation = example.question(messages).situations[-1]
         if model in HEURISTICS:
             self.say(example.said(model, messages))
-        elif model == "lowest-slow":
-            time.sleep(0.02)
+        elif model in SECONDS:
+            time.sleep(SECONDS[model])
             self.say(example.said("lowest", messages))
+        elif model == "wordy":  # until it is asked to answer shortly
+            shortly = "answer shortly" in messages[-1]["content"]
+            self.say(
+                "Move: 1" if not shortly else f"Move: {example.question(messages).legal[-1]}", "stop" if shortly else "length"
+            )
+        elif model == "lamps":  # names the symbol that it was shown, in the game that only memory solves
+            asked = example.question(messages)
+            lit = asked.parts(asked.situations[0])["lamps"].split()
+            symbol = lit.index("1") + 1 if "1" in lit else 0
+            self.say(str(symbol if symbol in asked.legal else 0))
         elif model == "busy":  # each question is answered the third time
             if times == 1:
                 self.fail(429, "Too many requests.", Retry_After="0.01")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,26 +16,11 @@ from nainjaune_agents.chat import endpoint
 from nainjaune_agents.chat.agent import ChatAgent
 from nainjaune_agents.chat.players import load
 from nainjaune_agents.chat.settings import ChatSettings
-from nainjaune_agents.chat.store import AnswerStore, Completion
 from nainjaune_agents.loading import load_agent
-from nainjaune_env import make_setup
 from nainjaune_env.agent import DecisionBatch
-from nainjaune_env.core.errors import AgentError, ConfigError
+from nainjaune_env.core.errors import AgentError
 from nainjaune_env.engine.batch import Batch
-from tests.agents.chat.conftest import Local
-
-SETUP = make_setup(players=3)
-
-
-@contextmanager
-def loaded(
-    local: Local, model: str, folder: Path, *, on_fault: str = FORFEIT, seconds: float = 60, **chat: Any
-) -> Iterator[ChatAgent]:
-    settings = ChatSettings(base_url=local.url, cache=str(folder / "cache"), **chat)
-    use_bot_settings(BotSettings(on_fault, decision_seconds=seconds, chat=settings))
-    agent = load(f"chat:{model}", SETUP)
-    yield agent
-    agent.close()
+from tests.agents.chat.conftest import SETUP, Local, loaded, without_costs
 
 
 def decisions_of(tables: int = 6, seed: int = 1) -> DecisionBatch:
@@ -51,13 +33,6 @@ def act(agent: ChatAgent, tables: int = 6, seed: int = 1) -> list[int]:
 
 def lowest(tables: int = 6, seed: int = 1) -> list[int]:
     return [int(bits & -bits).bit_length() - 1 for bits in decisions_of(tables, seed).legal.tolist()]
-
-
-def without_costs(played: Any, name: str) -> Any:
-    result = json.loads(json.dumps(played.to_dict()).replace(name, "the player"))
-    for key in ("milliseconds_a_decision", "bots"):
-        result.pop(key, None)
-    return result
 
 
 def test_closer_behind_an_endpoint_has_the_results_of_closer(local: Local, tmp_path: Path) -> None:
@@ -208,7 +183,17 @@ def test_a_thousand_answers_of_any_kind_cost_only_their_decisions(local: Local, 
         again = tournament(SETUP, [agent, load_agent("closer", SETUP)], deals=9, seed=9)
         assert without_costs(again, "chat:fuzz") == without_costs(played, "chat:fuzz")
         rows = [json.loads(line) for line in transcripts.read_text().splitlines()]
-        assert {kind for row in rows for kind in row["refused"]} >= {"empty", "too_long", "no_line", "several", "unknown"}
+        assert {kind for row in rows for kind in row["refused"]} >= {"empty", "too_long", "no_line", "several", "unknown", "cut"}
+
+
+def test_after_an_answer_that_was_cut_a_short_one_is_asked_for(local: Local, tmp_path: Path) -> None:
+    transcripts = tmp_path / "a.jsonl"
+    with loaded(local, "wordy", tmp_path, on_fault=STOP, transcripts=str(transcripts)) as agent:
+        assert act(agent, 1) == [decisions_of(1).legal.tolist()[0].bit_length() - 1]
+        assert (agent.faults.costs["calls"], agent.faults.forfeited) == (2, 0)
+    (row,) = map(json.loads, transcripts.read_text().splitlines())
+    assert row["refused"] == ["cut"]
+    assert row["messages"][3]["content"].startswith("Your answer was too long, and was cut: answer shortly. Legal moves are ")
 
 
 def test_a_comment_is_only_what_the_model_says_to_the_table(local: Local, tmp_path: Path) -> None:
@@ -243,19 +228,3 @@ def test_the_time_of_a_round_is_that_of_all_its_decisions(local: Local, tmp_path
     agent.close()
     counts = played.bots.by_agent["chat:lowest-slow"]
     assert counts.decisions > counts.forfeited > counts.decisions / 2
-
-
-def test_the_file_of_answers_serves_several_and_another_file_is_refused(tmp_path: Path) -> None:
-    one, other = AnswerStore(str(tmp_path)), AnswerStore(str(tmp_path))
-    one.add("a", b"1", Completion("Move: 1", False, 10, 2))
-    other.add("b", b"2", Completion("Move: 2\n", True, 10, 2))
-    other.count("a", 5, 0)
-    assert one.get(b"2") == Completion("Move: 2\n", True, 10, 2)
-    assert one.get(b"3") is None
-    assert one.spent() == other.spent() == (3, 25, 4)
-    one.close()
-    other.close()
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "answers.sqlite").write_bytes(b"no database" * 100)
-    with pytest.raises(ConfigError, match="is no file for the answers of language models"):
-        AnswerStore(str(tmp_path / "x"))
