@@ -91,8 +91,8 @@ class TextRound:
         """What the model's seat has won, less what it has paid, in the game's unit, so far or at the end."""
         return float(self._chips[self.task.seat])
 
-    def answer(self, text: str) -> None:
-        """Reads an answer. If it means no legal move, the sentence why is the last of ``messages``, and ``prompt`` is the same.
+    def answer(self, text: str, *, is_cut: bool = False) -> None:
+        """Reads an answer, which may be cut. If it means no legal move, the sentence why is the last of ``messages``, and ``prompt`` is the same.
 
         After the last retry the lowest legal action is made. Raises :class:`AgentError` when the round is over.
         """
@@ -100,7 +100,7 @@ class TextRound:
             raise AgentError("The round is over, so no answer is read.")
         self.calls += 1
         refused = len(self._dialogue.faults)
-        action = self._dialogue.answer(text)
+        action = self._dialogue.answer(text, is_cut=is_cut)
         self.refused += len(self._dialogue.faults) - refused
         if action is None:
             return

@@ -30,7 +30,8 @@ class RoundEnv(vf.SingleAgentEnv, vf.Env[RoundEnvConfig]):  # type: ignore[misc]
                 segment = await interaction.turn(round.messages[-1]["content"])
                 if segment.terminated:
                     break
-                round.answer(answers(interaction.trace)[-1])
+                text, is_cut = answers(interaction.trace)[-1]
+                round.answer(text, is_cut=is_cut)
             if not interaction.trace.errors:
                 round.give_up()
                 interaction.trace.info["record"] = format_record(round.record())

@@ -62,8 +62,8 @@ class RoundTask(vf.Task[RoundData, vf.State, RoundConfig]):  # type: ignore[misc
     def played(self, trace: vf.Trace) -> TextRound:
         """Returns the finished round, played again from the answers in ``trace``."""
         round = self.dealt()
-        for text in answers(trace):
-            round.answer(text)
+        for text, is_cut in answers(trace):
+            round.answer(text, is_cut=is_cut)
         round.give_up()
         return round
 
@@ -90,12 +90,10 @@ class RoundTask(vf.Task[RoundData, vf.State, RoundConfig]):  # type: ignore[misc
         return {self.config.reward: trace.metrics[self.config.reward]}
 
 
-def answers(trace: vf.Trace) -> list[str]:
-    """Returns the texts of a model's answers in order."""
+def answers(trace: vf.Trace) -> list[tuple[str, bool]]:
+    """Returns a model's answers in order: their texts, and whether they were cut."""
     cut = {call.node for call in trace.calls if call.finish_reason == "length"}
-    texts = [(node.message.content or "", number in cut) for number, node in enumerate(trace.nodes) if node.sampled]
-    # of an answer that was cut the last line may be, too: "Move: 1" of "Move: 12"
-    return [text.rpartition("\n")[0] if is_cut else text for text, is_cut in texts]
+    return [(node.message.content or "", number in cut) for number, node in enumerate(trace.nodes) if node.sampled]
 
 
 class RoundTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
