@@ -76,6 +76,6 @@ def evaluate(local: Local) -> Evaluator:
 @pytest.fixture(scope="session")
 def of_closer(evaluate: Evaluator, tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     """Rounds with more than 1,000 decisions of ``closer``, behind the endpoint and in the field."""
-    evaluation = evaluate(tmp_path_factory.mktemp("closer"), "closer", 260, "--env.taskset.split", "test", *QUICK)
+    evaluation = evaluate(tmp_path_factory.mktemp("closer"), "closer", 360, "--env.taskset.split", "test", *QUICK)
     assert evaluation.done.returncode == 0, evaluation.done.stderr
     return evaluation

@@ -101,5 +101,7 @@ def test_the_command_refuses_a_game_that_is_not_there_with_a_sentence(evaluate: 
 def test_without_the_library_a_sentence_says_how_to_install_it(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['verifiers'] = None")
     code = "import nainjaune_agents.text_envs.verifiers"
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path)})
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path)}
+    )
     assert "needs the package 'verifiers', which is not installed: pip install" in done.stderr.strip().splitlines()[-1]
