@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from nainjaune_env.core.errors import RecordError
 
-from ..arena.play import play_out
 from .regret import regrets
-from .round import TextRound, dealt, field_agents, field_rngs
+from .round import TextRound
 from .settings import CHIPS, REGRET, TextEnvSettings
+from .table import payoff_of
 
 
 class Reward(NamedTuple):
@@ -32,9 +30,8 @@ def chips(round: TextRound) -> Reward:
 
 def edge(round: TextRound) -> Reward:
     """Returns the payoff of the model's seat less that of the field's agent there: same deal, and the same draws of all seats."""
-    task, agents = round.task, field_agents(round.setup, round.settings)
-    payoff = play_out(dealt(task), agents, np.arange(task.players)[None, :], field_rngs(task))
-    return Reward(round.payoff - float(payoff[0, task.seat]), 0.0, True)
+    fields = payoff_of(round.field, round.setup, round.task.seed, round.task.seat, round.field)
+    return Reward(round.payoff - fields, 0.0, True)
 
 
 def regret(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Reward]:

@@ -19,8 +19,10 @@ from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import check_name, check_seed, check_whole
 from nainjaune_env.registry import get_game
 
+from ..heuristics import heuristics, yardstick
 from ..options import build
 from ..seeds import Stream, generator
+from .table import OpenTable
 
 TRAIN, TEST, HELD_OUT = SPLITS = ("train", "test", "held_out")
 SEED = 36
@@ -31,7 +33,7 @@ DEAL_SEEDS = 1 << 51
 RANDOM_RULES = 0.5
 """The share of tasks with random knobs in the splits that have presets, too."""
 TRIES = 200
-"""Draws of random knobs before a task takes a preset: in a small game a split can be without such rules."""
+"""Draws of random knobs before a task takes a preset, as a split of a small game may be without such rules; draws of tasks."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class TextTask:
     """One round to play; raises :class:`RulesError` for rules, and ``NainJauneError`` for other values, that are not allowed."""
 
     split: str
-    """One of :data:`SPLITS`."""
+    """``train``, ``test`` or ``held_out``."""
     index: int
     """Its number in the split, from 0."""
     game: str
@@ -85,8 +87,9 @@ def tasks(game: str, split: str, count: int, *, first: int = 0, knobs: Mapping[s
     """Returns the tasks ``first .. first+count-1`` of a split; task i depends on the game, the split, ``knobs`` and i alone.
 
     ``knobs`` are the same in all of them, such as ``{"memory": "perfect"}``. In ``train`` and ``test`` half of the tasks have a
-    preset, the others random knobs; in ``held_out`` some knob has a value of :func:`held_out_values`. Raises
-    :class:`RulesError` for an unknown game, split or knob, and for ``knobs`` that leave a split without rules.
+    preset, the others random knobs; in ``held_out`` some knob has a value of :func:`held_out_values`. The model's seat has at
+    least one decision where the game's best heuristic plays the others. Raises :class:`RulesError` for an unknown game, split or
+    knob, and for ``knobs`` that leave a split without rules.
     """
     spec = get_game(game)
     check_name("split", split, SPLITS)
@@ -130,17 +133,21 @@ def split_of(setup: Setup) -> str | None:
 
 def _task(spec: GameSpec, split: str, index: int, tables: Sequence[Setup], knobs: Mapping[str, Any]) -> TextTask:
     rng = generator(SEED, Stream.TEXT_TASKS, zlib.crc32(spec.name.encode()), SPLITS.index(split), index)
-    setup = None
-    if split == HELD_OUT or rng.random() < RANDOM_RULES:
-        setup = _random_rules(split, tables, knobs, rng)
-    if setup is None:
-        if split == HELD_OUT:
-            raise RulesError(f"The knobs {quoted(dict(knobs))} leave no rules of {spec.title} for the split {split!r}.")
-        setup = tables[int(rng.integers(len(tables)))]
-    # a residue for each split, so that no two share a deal
-    seed = len(SPLITS) * int(rng.integers(DEAL_SEEDS)) + SPLITS.index(split)
-    seat = int(rng.integers(setup.players))
-    return TextTask(split, index, spec.name, setup.preset, setup.players, setup.knobs, seed, seat)
+    field = heuristics(spec.name)[yardstick(spec.name)]
+    for _ in range(TRIES):
+        setup = None
+        if split == HELD_OUT or rng.random() < RANDOM_RULES:
+            setup = _random_rules(split, tables, knobs, rng)
+        if setup is None:
+            if split == HELD_OUT:
+                raise RulesError(f"The knobs {quoted(dict(knobs))} leave no rules of {spec.title} for the split {split!r}.")
+            setup = tables[int(rng.integers(len(tables)))]
+        # a residue for each split, so that no two share a deal
+        seed = len(SPLITS) * int(rng.integers(DEAL_SEEDS)) + SPLITS.index(split)
+        task = TextTask(split, index, spec.name, setup.preset, setup.players, setup.knobs, seed, int(rng.integers(setup.players)))
+        if not OpenTable(task.setup(), seed, task.seat, field).done:
+            return task
+    raise RulesError(f"Under the rules of {spec.title} with the knobs {quoted(dict(knobs))} a seat has no decisions.")
 
 
 def _random_rules(split: str, tables: Sequence[Setup], knobs: Mapping[str, Any], rng: np.random.Generator) -> Setup | None:

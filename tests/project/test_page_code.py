@@ -25,7 +25,7 @@ DOCS = ROOT / "docs"
 ADAPTORS = sorted((DOCS / "adaptors").glob("*.md"))
 PAGES = [
     ROOT / "README.md",
-    *(DOCS / f"{name}.md" for name in ("architecture", "players", "trainer_ppo", "zoo", "advise")),
+    *(DOCS / f"{name}.md" for name in ("architecture", "players", "trainer_ppo", "zoo", "advise", "language_models")),
     *ADAPTORS,
 ]
 UNAVOIDABLE = {"torchrl": "PettingZoo in TorchRL is tested using version"}

@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.text_envs.round import TextRound
+from nainjaune_agents.text_envs.settings import CHIPS, TextEnvSettings
 from nainjaune_agents.text_envs.tasks import HELD_OUT, SPLITS, TEST, TRAIN, TextTask, held_out_values, split_of, tasks
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 from nainjaune_env.core.random_rules import knob_samples
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
+from tests.support.source import ROOT
 
-COUNT = 300
+COUNT = 120
 
 
 @pytest.fixture(scope="module", params=game_names())
@@ -37,8 +40,8 @@ def test_a_task_depends_on_game_split_and_number_alone(splits: dict[str, list[Te
 def test_splits_share_no_deal(splits: dict[str, list[TextTask]]) -> None:
     seeds = [task.seed for made in splits.values() for task in made]
     assert len({*seeds}) == 3 * COUNT
-    deals = {Batch(task.setup(), 1, seed=task.seed).tables.tobytes() for made in splits.values() for task in made[:100]}
-    assert len(deals) == 300
+    deals = {Batch(task.setup(), 1, seed=task.seed).tables.tobytes() for made in splits.values() for task in made}
+    assert len(deals) == 3 * COUNT
     assert {split: {task.seed % 3 for task in made} for split, made in splits.items()} == {
         split: {number} for number, split in enumerate(SPLITS)
     }
@@ -50,7 +53,7 @@ def test_splits_share_no_random_rules(splits: dict[str, list[TextTask]]) -> None
     assert not rules[TRAIN] & rules[TEST]
     assert not (rules[TRAIN] | rules[TEST]) & rules[HELD_OUT]
     assert presets[HELD_OUT] == set()
-    assert len(presets[TRAIN]) == len(presets[TEST]) > 0
+    assert presets[TRAIN] & presets[TEST]
 
 
 def test_held_out_values_are_in_their_split_alone(splits: dict[str, list[TextTask]]) -> None:
@@ -66,6 +69,13 @@ def test_held_out_values_are_in_their_split_alone(splits: dict[str, list[TextTas
         assert value in knob_samples(get_game(game))[name]
 
 
+@pytest.mark.parametrize("game", game_names())
+def test_held_out_values_are_published(game: str) -> None:
+    page = (ROOT / "docs" / "language_models.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| {get_game(game).title} |"))
+    assert re.findall("`(.*?)`", row) == [f"{name}={value}" for name, value in held_out_values(game).items()]
+
+
 def test_half_of_the_tasks_of_nain_jaune_have_random_knobs() -> None:
     for split in (TRAIN, TEST):
         made = tasks("nain_jaune", split, COUNT)
@@ -73,6 +83,11 @@ def test_half_of_the_tasks_of_nain_jaune_have_random_knobs() -> None:
         assert {task.preset for task in made} == {"djeco", "classic", "skip", "tableau"}
         assert {*Counter(task.players for task in made)} == {*range(2, 9)}
         assert {task.seat for task in made} == {*range(8)}
+
+
+def test_the_models_seat_has_a_decision(splits: dict[str, list[TextTask]]) -> None:
+    for made in splits.values():
+        assert not any(TextRound(task, TextEnvSettings(reward=CHIPS)).done for task in made[:40])
 
 
 def test_seeds_of_tasks_are_published_numbers() -> None:
@@ -83,7 +98,7 @@ def test_seeds_of_tasks_are_published_numbers() -> None:
     assert made == {
         "train": [("djeco", 3, 4671511926427716, 1), ("djeco", 2, 1201807111719942, 0)],
         "test": [("skip", 2, 3381481900231240, 0), ("classic", 6, 3214587705566995, 3)],
-        "held_out": [("classic", 8, 1696178016313043, 1), ("djeco", 4, 6001004091025493, 3)],
+        "held_out": [("tableau", 3, 6287562966052451, 1), ("djeco", 4, 6001004091025493, 3)],
     }
 
 
@@ -101,7 +116,7 @@ TASK = tasks("nain_jaune", TRAIN, 1)[0].to_dict()
     ("change", "message"),
     [
         ({"split": "validation"}, "Unknown split 'validation'. Valid: train, test, held_out."),
-        ({"seat": 8}, "The model's seat is from 0 to 2, not 8."),
+        ({"seat": 3}, "The model's seat is from 0 to 2, not 3."),
         ({"seed": -1}, "A seed is a whole number from 0"),
         ({"index": 1.5}, "takes int, not 1.5"),
         ({"game": "chess"}, "'chess'"),
