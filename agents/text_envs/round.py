@@ -80,8 +80,8 @@ class TextRound:
     def answer(self, text: str, *, is_cut: bool = False) -> None:
         """Reads an answer, which may be cut. If it means no legal move, the sentence why is the last of ``messages``.
 
-        Then ``prompt`` is the same. After the last retry the lowest legal action is made. Raises :class:`AgentError` when the round is over, and for an
-        answer that is no text.
+        ``prompt`` is then the same. After the last retry the lowest legal action is made. Raises :class:`AgentError` when the
+        round is over, and for an answer that is no text.
         """
         if self._dialogue is None:
             raise AgentError("The round is over, so no answer is read.")
