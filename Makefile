@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RLLIB ?= .venv-rllib
 OPENENV ?= .venv-openenv
+VERIFIERS ?= .venv-verifiers
 PEERS ?= .venv-peers
 PUFFERLIB ?= .venv-pufferlib
 LOWEST ?= .venv-lowest
@@ -22,7 +23,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib verifiers openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -163,6 +164,15 @@ $(OPENENV)/.installed: pyproject.toml constraints-openenv.txt
 	$(OPENENV)/bin/python -m pip install --quiet --constraint constraints-openenv.txt --editable '.[openenv,dev]'
 	touch $@
 
+# the tests of `chat:` compare requests with those of the openai client, which is there
+verifiers: $(VERIFIERS)/.installed  ## test the environment of verifiers, in a virtual environment of its own because verifiers pins MCP's package
+	OMP_NUM_THREADS=1 $(VERIFIERS)/bin/python -m pytest -o filterwarnings= tests/verifiers tests/agents/chat/test_agent.py
+
+$(VERIFIERS)/.installed: pyproject.toml constraints-verifiers.txt examples/verifiers/pyproject.toml
+	$(PYTHON) -m venv $(VERIFIERS)
+	$(VERIFIERS)/bin/python -m pip install --quiet --constraint constraints-verifiers.txt --editable '.[players,verifiers,dev]' --editable examples/verifiers
+	touch $@
+
 pufferlib: $(PUFFERLIB)/.installed  ## test PufferLib's adaptor, in a virtual environment of its own because PufferLib pins NumPy and Gymnasium
 	OMP_NUM_THREADS=1 $(PUFFERLIB)/bin/python -m pytest tests/envs/test_pufferlib_env.py tests/examples/test_pufferlib_ppo.py
 
@@ -200,4 +210,4 @@ screenshots: $(BROWSER)/.installed  ## make the docs' screenshots of the page
 	$(BIN)/python -m tests.screenshots
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RLLIB) $(OPENENV) $(PEERS) $(PUFFERLIB) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(RLLIB) $(VERIFIERS) $(OPENENV) $(PEERS) $(PUFFERLIB) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info

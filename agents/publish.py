@@ -75,8 +75,8 @@ def origin(run: Path) -> Origin:
     if is_zoo_name(initialised_from):
         player = base_name(initialised_from)
         card = player_registry().find(player, checkpoint.setup, anywhere=checkpoint.common, any_rules=True).card
-        total = {"seconds": card.seconds + seconds, "decisions": card.decisions + decisions}
-        return replace(origin_of_run, **total, began_from=initialised_from)
+        total_seconds, total_decisions = card.seconds + seconds, card.decisions + decisions
+        return replace(origin_of_run, seconds=total_seconds, decisions=total_decisions, began_from=initialised_from)
     if Path(initialised_from).is_file():
         raise CheckpointError(
             f"The run {str(run)!r} began from the file {quoted(initialised_from)}, which does not record how it was made. "

@@ -15,8 +15,8 @@ import pytest
 
 from nainjaune_agents.loading import use_threads
 
-collect_ignore = ["rllib", "openenv"]
-"""Each has an environment of its own, where it is named: ``make rllib``, ``make openenv``."""
+collect_ignore = ["rllib", "openenv", "verifiers"]
+"""Each has an environment of its own, where it is named: ``make rllib``, ``make openenv``, ``make verifiers``."""
 
 SCRIPT_FOLDERS = ("benchmarks", "examples", "notebooks", "site")
 """Their tests are marked ``scripts``, as are single tests elsewhere that run what pages show: ``make scripts``."""

@@ -79,11 +79,11 @@ class TextRound:
         """What the model's seat has won, less what it has paid, in the game's unit, so far or at the end."""
         return self.table.payoff
 
-    def answer(self, text: str) -> None:
-        """Reads an answer. If it means no legal move, the sentence why is the last of ``messages``, and ``prompt`` is the same.
+    def answer(self, text: str, *, is_cut: bool = False) -> None:
+        """Reads an answer, which may be cut. If it means no legal move, the sentence why is the last of ``messages``.
 
-        After the last retry the lowest legal action is made. Raises :class:`AgentError` when the round is over, and for an
-        answer that is no text.
+        ``prompt`` is then the same. After the last retry the lowest legal action is made. Raises :class:`AgentError` when the
+        round is over, and for an answer that is no text.
         """
         if self._dialogue is None:
             raise AgentError("The round is over, so no answer is read.")
@@ -91,10 +91,16 @@ class TextRound:
             raise AgentError(f"An answer is a text, not {quoted(text)}.")
         self.calls += 1
         refused = len(self._dialogue.faults)
-        action = self._dialogue.answer(text)
+        action = self._dialogue.answer(text, is_cut=is_cut)
         self.refused += len(self._dialogue.faults) - refused
         if action is not None:
             self._end_decision(self._dialogue, action)
+
+    def give_up(self) -> None:
+        """Forfeits all moves that are left: for a model that can be asked no more."""
+        while self._dialogue is not None:
+            self.forfeits += 1
+            self._end_decision(self._dialogue, min(self._dialogue.legal))
 
     def record(self, name: str = MODEL) -> Record:
         """Returns the record of the round, with ``name`` in the model's seat; raises :class:`RecordError` before its end."""

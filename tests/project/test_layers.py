@@ -96,7 +96,9 @@ LIBRARIES: dict[str, set[str]] = {
     "openenv": {f"{AGENTS}.text_envs.openenv.*"},
     "fastapi": {f"{AGENTS}.text_envs.openenv.server"},
     "uvicorn": {f"{AGENTS}.text_envs.openenv.server"},
-    "pydantic": {f"{AGENTS}.text_envs.openenv.models"},
+    "pydantic": {f"{AGENTS}.text_envs.openenv.models", f"{AGENTS}.text_envs.verifiers.taskset"},
+    "verifiers": {f"{AGENTS}.text_envs.verifiers.*"},
+    "openai": {f"{AGENTS}.text_envs.verifiers.harness"},
 }
 """Library -> the packages and modules that may import it."""
 

@@ -65,6 +65,7 @@ def test_a_lower_bound_is_the_version_that_is_tested(requirement: Requirement) -
         ("constraints-lowest.txt", [*FOR_USERS, "dev"]),
         ("constraints-rllib.txt", ["train", "rllib"]),
         ("constraints-openenv.txt", ["openenv"]),
+        ("constraints-verifiers.txt", ["players", "verifiers", "dev"]),
         ("constraints-peers.txt", ["peers"]),
     ],
 )

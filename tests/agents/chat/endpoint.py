@@ -40,6 +40,12 @@ DEEDS = (
     "object",
 )
 
+FUZZ = {
+    "fuzz": DEEDS,
+    "mixed": ("talk", "html"),
+    "babble": tuple(deed for deed in DEEDS if deed not in ("html", "broken", "object")),  # its endpoint keeps its promise
+}
+
 
 def move(name: str, rules_text: str, situation: str) -> int:
     """The number of the move of the heuristic called ``name``."""
@@ -128,8 +134,8 @@ class Handler(example.Handler):
                 time.sleep(0.05)
         elif model == "illegal":
             self.say("Move: 24" if times < 9 else "", usage=False)
-        elif model in ("fuzz", "mixed"):
-            deed, content = misbehaved(body, situation, DEEDS if model == "fuzz" else ("talk", "html"))
+        elif model in FUZZ:
+            deed, content = misbehaved(body, situation, FUZZ[model])
             if deed == "html":
                 self.send(200, b"<html>Bad gateway</html>")
             elif deed == "broken":

@@ -104,6 +104,25 @@ def test_the_move_that_was_made_is_told_at_its_end_and_a_forfeited_one_is_explai
     assert one.messages[-2] == {"role": "assistant", "content": "I fold."}
 
 
+def test_the_last_line_of_an_answer_that_was_cut_is_not_read() -> None:
+    one = TextRound(task_of(), SETTINGS)
+    one.answer("Let me see.\n" + lowest(one), is_cut=True)
+    assert (one.refused, one.decisions) == (1, 0)
+    one.answer(lowest(one) + "\nbecause", is_cut=True)
+    assert (one.refused, one.decisions) == (1, 1)
+
+
+def test_who_gives_up_forfeits_all_that_is_left() -> None:
+    """Which is what the lowest moves of a player make of it."""
+    one, other = TextRound(task_of(), SETTINGS), play(TextRound(task_of(), SETTINGS), lowest)
+    one.answer(lowest(one))
+    one.give_up()
+    assert one.record() == other.record()
+    assert (one.calls, one.decisions, one.forfeits) == (1, other.decisions, other.decisions - 1)
+    one.give_up()
+    assert one.forfeits == other.decisions - 1 > 0
+
+
 def fuzzed(rng: random.Random, one: TextRound) -> str:
     assert one.prompt is not None
     move = one.prompt.format(rng.choice(one.prompt.legal))
