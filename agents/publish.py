@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,15 @@ from .zoo.model_card import LOCAL_CHANGES
 from .zoo.registry import check_player_name, is_zoo_name, player_registry
 
 
+class First(NamedTuple):
+    """The first network of a chain of runs."""
+
+    name: str
+    """The zoo player, or the folder of the run."""
+    seconds: float
+    decisions: float
+
+
 @dataclass(frozen=True)
 class Origin:
     """How a network was made: its own run and those it was initialised from, the first one first.
@@ -45,8 +55,8 @@ class Origin:
     machine: str
     seconds: float
     decisions: float
-    began_from: str
-    """The zoo player, or the folder of the first run."""
+    first: First
+    """What all of it began from."""
 
 
 def origin(run: Path) -> Origin:
@@ -69,14 +79,15 @@ def origin(run: Path) -> Origin:
         values = [word for key, (_, new) in keys.items() for word in ("--set", f"{key}={json.dumps(new)}")]
         commands.append(shlex.join(["python", "train.py", "--resume", "--out", f"runs/{run.name}", *values]))
         commit = _with_local_changes(commit, changed_at)
-    origin_of_run = Origin(commands, commit, machine, seconds, decisions, str(run.resolve()))
+    first = First(str(run.resolve()), seconds, decisions)
+    origin_of_run = Origin(commands, commit, machine, seconds, decisions, first)
     if initialised_from is None:
         return origin_of_run
     if is_zoo_name(initialised_from):
         player = base_name(initialised_from)
         card = player_registry().find(player, checkpoint.setup, anywhere=checkpoint.common, any_rules=True).card
-        total_seconds, total_decisions = card.seconds + seconds, card.decisions + decisions
-        return replace(origin_of_run, seconds=total_seconds, decisions=total_decisions, began_from=initialised_from)
+        first = First(initialised_from, card.seconds, card.decisions)
+        return replace(origin_of_run, seconds=card.seconds + seconds, decisions=card.decisions + decisions, first=first)
     if Path(initialised_from).is_file():
         raise CheckpointError(
             f"The run {str(run)!r} began from the file {quoted(initialised_from)}, which does not record how it was made. "
@@ -89,12 +100,14 @@ def origin(run: Path) -> Origin:
         commands=[*before.commands, *origin_of_run.commands],
         seconds=before.seconds + origin_of_run.seconds,
         decisions=before.decisions + origin_of_run.decisions,
-        began_from=before.began_from,
+        first=before.first,
     )
 
 
 def _origin_of_all(runs: Sequence[Path]) -> Origin:
-    """Returns the origin of the mean of several runs: commands of all, the commit of the first, time and decisions in sum.
+    """Returns the origin of the mean of several runs: commands of all, the commit of the first, and sums.
+
+    What all began from counts once.
 
     Raises :class:`ConfigError` for runs of several commits, and for runs that did not begin from one network: the mean of
     unrelated weights plays badly.
@@ -104,18 +117,23 @@ def _origin_of_all(runs: Sequence[Path]) -> Origin:
         return first
     commit = first.commit
     for run, other in zip(runs[1:], others, strict=True):
-        if other.began_from != first.began_from:
+        if other.first.name != first.first.name:
             raise ConfigError(
-                f"Runs whose mean is added began from the same network (init), not from {quoted(first.began_from)} and, as "
-                f"{quoted(str(run))}, from {quoted(other.began_from)}."
+                f"Runs whose mean is added began from the same network (init), not from {quoted(first.first.name)} and, as "
+                f"{quoted(str(run))}, from {quoted(other.first.name)}."
             )
         if (other.commit or "").removesuffix(LOCAL_CHANGES) != (first.commit or "").removesuffix(LOCAL_CHANGES):
             raise ConfigError(f"Runs whose mean is added were made at one commit, not at {first.commit} and {other.commit}.")
         commit = _with_local_changes(commit, other.commit)
     commands = [*dict.fromkeys(command for made in (first, *others) for command in made.commands)]
     mean = f"# the mean of the weights of {', '.join(f'runs/{run.name}' for run in runs)}"
-    seconds, decisions = (math.fsum(getattr(made, name) for made in (first, *others)) for name in ("seconds", "decisions"))
-    return replace(first, commands=[*commands, mean], commit=commit, seconds=seconds, decisions=decisions)
+    return replace(
+        first,
+        commands=[*commands, mean],
+        commit=commit,
+        seconds=first.seconds + sum(made.seconds - made.first.seconds for made in others),
+        decisions=first.decisions + sum(made.decisions - made.first.decisions for made in others),
+    )
 
 
 def mean_network(runs: Sequence[Path], checkpoints: Sequence[Checkpoint]) -> Checkpoint:
