@@ -46,21 +46,7 @@ def test_a_lower_bound_is_the_version_that_is_tested(requirement: Requirement) -
     [
         (
             "constraints.txt",
-            [
-                *FOR_USERS,
-                "onnx",
-                "notebooks",
-                "serve",
-                "mcp",
-                "ray",
-                "optuna",
-                "wandb",
-                "mlflow",
-                "cuda",
-                "pufferlib",
-                "docs",
-                "dev",
-            ],
+            [*FOR_USERS, *"onnx notebooks serve mcp ray optuna wandb mlflow cuda pufferlib docs dev".split()],
         ),
         ("constraints-lowest.txt", [*FOR_USERS, "dev"]),
         ("constraints-rllib.txt", ["train", "rllib"]),
