@@ -4,7 +4,7 @@
   {"mcpServers": {"nainjaune": {"command": "nainjaune", "args": ["mcp"]}}}
   # at http://127.0.0.1:8000/mcp, for clients that take an address
   nainjaune mcp --http 127.0.0.1:8000
-  # with advice on moves, and all finished rounds in a file for nainjaune analyse
+  # with advice on moves, and finished rounds in a file for nainjaune analyse
   nainjaune mcp --advice --record mcp.jsonl
 
 A model starts a round with the tool start_round, by rules of its choice or as a task of a split. It answers each position with
