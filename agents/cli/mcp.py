@@ -1,10 +1,10 @@
 """Serve rounds to language models by the Model Context Protocol (MCP).
 
-  # what a desktop client has in its configuration: it starts the server itself
+  # the configuration of a desktop client, which starts the server itself
   {"mcpServers": {"nainjaune": {"command": "nainjaune", "args": ["mcp"]}}}
   # at http://127.0.0.1:8000/mcp, for clients that take an address
   nainjaune mcp --http 127.0.0.1:8000
-  # with advice on every move, and all finished rounds in a file for nainjaune analyse
+  # with advice on moves, and finished rounds in a file for nainjaune analyse
   nainjaune mcp --advice --record mcp.jsonl
 
 A model starts a round with the tool start_round, by rules of its choice or as a task of a split. It answers each position with

@@ -81,11 +81,8 @@ class Grammar:
         self.costly = costly
         self.parsers = {}
         for module in cli.COMMANDS:
-            if module.NAME in (
-                "serve",
-                "mcp",
-                "watch",
-            ):  # they run until they are stopped; messages are fuzzed by tests of their own
+            # they run until they are stopped; messages are fuzzed by tests of their own
+            if module.NAME in ("serve", "mcp", "watch"):
                 continue
             parser = argparse.ArgumentParser(add_help=False)
             module.add_arguments(parser)

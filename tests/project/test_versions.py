@@ -18,6 +18,8 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(enco
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 FOR_USERS = ("players", "train", "sb3", "openspiel", "torchrl", "render", "study")
 """The extras whose lower bounds `make lowest` installs."""
+NOT_LOWEST = ("onnx", "notebooks", "serve", "mcp", "ray", "optuna", "wandb", "mlflow")
+"""All others for users."""
 
 
 def pins(path: Path) -> dict[str, Version]:
@@ -46,21 +48,7 @@ def test_a_lower_bound_is_the_version_that_is_tested(requirement: Requirement) -
     [
         (
             "constraints.txt",
-            [
-                *FOR_USERS,
-                "onnx",
-                "notebooks",
-                "serve",
-                "mcp",
-                "ray",
-                "optuna",
-                "wandb",
-                "mlflow",
-                "cuda",
-                "pufferlib",
-                "docs",
-                "dev",
-            ],
+            [*FOR_USERS, *NOT_LOWEST, "cuda", "pufferlib", "docs", "dev"],
         ),
         ("constraints-lowest.txt", [*FOR_USERS, "dev"]),
         ("constraints-rllib.txt", ["train", "rllib"]),
@@ -77,7 +65,7 @@ def test_pinned_versions_are_in_their_ranges(path: str, extras: list[str]) -> No
 
 def test_the_extra_of_all_has_every_extra_for_users() -> None:
     (everything,) = EXTRAS["all"]
-    assert Requirement(everything).extras == {*FOR_USERS, "onnx", "notebooks", "serve", "mcp", "ray", "optuna", "wandb", "mlflow"}
+    assert Requirement(everything).extras == {*FOR_USERS, *NOT_LOWEST}
 
 
 def test_the_pythons_are_those_of_the_workflow_and_of_the_page() -> None:

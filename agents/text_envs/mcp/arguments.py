@@ -14,7 +14,7 @@ def check_names(tool: str, given: Mapping[str, Any], known: Mapping[str, Any]) -
     """Raises :class:`ConfigError` for an argument that the tool does not have: the SDK would ignore it."""
     for name in given:
         if name not in known:
-            raise ConfigError(unknown_name_message(f"argument of {tool}", name, known or ("none",)))
+            raise ConfigError(unknown_name_message(f"argument of {tool}", name, known))
 
 
 def sentence_on(tool: str, error: ValidationError) -> str:

@@ -91,9 +91,12 @@ def make_server(tables: Tables) -> TableServer:
     @server.tool(annotations=reads)
     def finish(
         table: Table,
-        regret: Annotated[Flag, Field(description="Also the chips lost by your moves, which takes some seconds.")] = False,
+        regret: Annotated[Flag, Field(description="Whether to estimate that, too, which takes seconds.")] = False,
     ) -> Result:
-        """Say what the finished round was worth."""
+        """Say what the finished round was worth.
+
+        chips: won. edge: beyond what the others' agent wins with your cards. regret: minus what your moves lost against the best.
+        """
         return tables.finish(table, regret=regret)
 
     @server.resource("nainjaune://rules/{table}", name="rules", mime_type="text/plain")
