@@ -11,13 +11,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from openenv.core.client_types import StepResult
 
 from nainjaune_agents.text_envs.openenv.client import TextEnv
+from nainjaune_agents.text_envs.openenv.environment import TextEnvironment
 from nainjaune_agents.text_envs.openenv.models import TextAction
 from nainjaune_agents.text_envs.rewards import rewarded
 from nainjaune_agents.text_envs.round import TextRound
-from nainjaune_agents.text_envs.settings import CHIPS, EDGE, TextEnvSettings
+from nainjaune_agents.text_envs.settings import EDGE, REGRET, TextEnvSettings
 from nainjaune_agents.text_envs.tasks import HELD_OUT, SPLITS, TEST, TRAIN, TextTask, tasks
+from nainjaune_env.registry import game_names
 from tests.agents.chat.conftest import Local
 from tests.agents.chat.endpoint import misbehaved
 from tests.agents.text_envs.players import as_agent
@@ -58,25 +61,46 @@ def test_a_thousand_decisions_of_closer_are_its_own(url: str, endpoint: Local) -
 
 
 def test_rewards_are_the_cores(rewarding: tuple[str, TextEnvSettings], endpoint: Local) -> None:
+    """Those of sessions that end at the same time, too."""
     url, settings = rewarding
+    of_tasks = tasks("nain_jaune", TRAIN, SESSIONS)
 
-    async def rounds() -> list[float]:
-        values = []
-        async with model_at(endpoint.url, "longest") as model, TextEnv(base_url=url) as env:
-            for task in tasks("nain_jaune", TRAIN, 8):
-                result, _ = await play(env, model, index=task.index)
-                played = in_process(TextRound(task, settings), as_agent("longest", task, settings))
-                (reward,) = rewarded([played], settings)
-                assert result.observation.messages == played.messages
-                assert (result.reward, result.metadata["error"], result.metadata["exact"]) == reward
-                assert result.metadata["payoff"] == played.payoff
-                values.append(result.reward)
-        return values
+    async def rounds() -> list[StepResult]:
+        async with model_at(endpoint.url, "longest") as model, TextEnv(base_url=url) as first:
+            envs = [first, *[await first.new_session() for _ in of_tasks[1:]]]
+            played = await asyncio.gather(*(play(env, model, index=index) for index, env in enumerate(envs)))
+            return [result for result, _ in played]
 
-    values = asyncio.run(rounds())
-    assert len({*values}) > 3
-    if settings.reward not in (CHIPS, EDGE):
+    results = asyncio.run(rounds())
+    for task, result in zip(of_tasks, results, strict=True):
+        own = in_process(TextRound(task, settings), as_agent("longest", task, settings))
+        assert result.observation.messages == own.messages
+        (reward,) = rewarded([own], settings)
+        assert (result.reward, result.metadata["error"], result.metadata["exact"]) == reward
+        assert result.metadata["payoff"] == own.payoff
+    values = {result.reward for result in results}
+    assert len(values) > 3
+    if settings.reward == REGRET:
         assert min(values) < -1
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_any_game_is_played(game: str) -> None:
+    """Without a server, in each split."""
+    settings = TextEnvSettings(reward=EDGE)
+    env = TextEnvironment(game, settings)
+    for split in SPLITS:
+        (task,) = tasks(game, split, 1, first=2)
+        own, answer = TextRound(task, settings), as_agent("random", task, settings)
+        seen = env.reset(split=split, index=2)
+        while not own.done:
+            assert (seen.messages, seen.done) == (own.messages, False)
+            text = answer(own)
+            own.answer(text)
+            seen = env.step(TextAction(text=text))
+        assert (seen.messages, seen.done) == (own.messages, True)
+        assert seen.reward == rewarded([own], settings)[0].value
+        assert seen.metadata["payoff"] == own.payoff
 
 
 LONE = "\ud83c"
