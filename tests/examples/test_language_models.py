@@ -36,7 +36,7 @@ def test_the_commands_of_the_page_have_the_results_of_the_players_behind_the_ser
     ):
         assert shown in commands
         commands = commands.replace(shown, here)
-    commands = commands.replace("--chat-cache cache chat:lowest", "chat:lowest --chat-cache cache")
+    commands = re.sub(r"--chat-cache cache (chat:lowest( closer)?)", r"\1 --chat-cache cache", commands)
     (tmp_path / "run.sh").write_text(f"set -e\n{commands}", encoding="utf-8")
     with (tmp_path / "output").open("wb") as output:
         script = subprocess.Popen(["bash", "run.sh"], cwd=tmp_path, stdout=output, stderr=output, start_new_session=True)
@@ -46,13 +46,18 @@ def test_the_commands_of_the_page_have_the_results_of_the_players_behind_the_ser
             os.killpg(script.pid, signal.SIGKILL)
     said = (tmp_path / "output").read_text()
     assert "chat:lowest  in all" in said
-    messages = json.loads(said.splitlines()[-1])["messages"]
+    (transcript,) = (line for line in said.splitlines() if line.startswith('{"model"'))
+    messages = json.loads(transcript)["messages"]
     assert [message["role"] for message in messages] == ["system", "user", "assistant"]
     edges = [
         json.loads((tmp_path / name / "results.json").read_text(encoding="utf-8").replace("chat:", ""))["edges"]
         for name in ("own", "chat")
     ]
     assert edges[0] == edges[1] != []
+    standings = json.loads((tmp_path / "board" / "leaderboard.json").read_text(encoding="utf-8"))["standings"]
+    model, same = (one for name in ("chat:closer", "closer") for one in standings if one["agent"] == name)
+    assert (model["calls"] > 10, same["calls"]) == (True, 0)
+    assert model["regret"] == same["regret"]
 
 
 @contextmanager
