@@ -22,14 +22,17 @@ MAX_SHOWN = 4
 
 
 def memory_fields(setup: Setup) -> list[tuple[Any, ...]]:
-    """Returns the fields of the state of a seat: the redacted tables that it was shown, and how many; none where none can be.
+    """Returns the fields of the state of a seat: how many tables it was shown, and the tables, redacted.
 
-    Where the game's heuristics do not say so (``remembers``), that is where the default of ``needs_decision`` holds.
+    There are none where a seat is never shown anything: where the game's heuristics say so (``remembers``), or they do not say,
+    and a decision is a choice (``needs_decision`` by default).
     """
     remembers = getattr(heuristics_module(setup.game.name), "remembers", None)
-    if not remembers(setup.kernel_rules) if remembers else setup.game.kernel.needs_decision is bits.needs_decision:
-        return []
-    return [("count", np.int64), ("shown", setup.game.table, (MAX_SHOWN,))]
+    if remembers is None:
+        shows = setup.game.kernel.needs_decision is not bits.needs_decision
+    else:
+        shows = remembers(setup.kernel_rules)
+    return [("count", np.int64), ("shown", setup.game.table, (MAX_SHOWN,))] if shows else []
 
 
 def remember(decisions: DecisionBatch) -> None:

@@ -16,6 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from examples.language_models.endpoint import setup_of
+from nainjaune_agents.text_envs.tasks import SPLITS, tasks
 from nainjaune_env import Batch, TextSeat, make_setup
 from tests.support.source import ROOT
 
@@ -36,7 +40,7 @@ def test_the_commands_of_the_page_have_the_results_of_the_players_behind_the_ser
     ):
         assert shown in commands
         commands = commands.replace(shown, here)
-    commands = commands.replace("--chat-cache cache chat:lowest", "chat:lowest --chat-cache cache")
+    commands = re.sub(r"--chat-cache cache (chat:lowest( closer)?)", r"\1 --chat-cache cache", commands)
     (tmp_path / "run.sh").write_text(f"set -e\n{commands}", encoding="utf-8")
     with (tmp_path / "output").open("wb") as output:
         script = subprocess.Popen(["bash", "run.sh"], cwd=tmp_path, stdout=output, stderr=output, start_new_session=True)
@@ -46,13 +50,18 @@ def test_the_commands_of_the_page_have_the_results_of_the_players_behind_the_ser
             os.killpg(script.pid, signal.SIGKILL)
     said = (tmp_path / "output").read_text()
     assert "chat:lowest  in all" in said
-    messages = json.loads(said.splitlines()[-1])["messages"]
+    (transcript,) = (line for line in said.splitlines() if line.startswith('{"model"'))
+    messages = json.loads(transcript)["messages"]
     assert [message["role"] for message in messages] == ["system", "user", "assistant"]
     edges = [
         json.loads((tmp_path / name / "results.json").read_text(encoding="utf-8").replace("chat:", ""))["edges"]
         for name in ("own", "chat")
     ]
     assert edges[0] == edges[1] != []
+    standings = json.loads((tmp_path / "board" / "leaderboard.json").read_text(encoding="utf-8"))["standings"]
+    model, same = (one for name in ("chat:closer", "closer") for one in standings if one["agent"] == name)
+    assert (model["calls"] > 10, same["calls"]) == (True, 0)
+    assert model["regret"]["round"] == same["regret"]["round"]
 
 
 @contextmanager
@@ -90,3 +99,13 @@ def test_it_answers_a_question_and_refuses_what_is_none() -> None:
         assert post(url, {"model": "cheapest", "messages": messages})[0] == 404
         for bad in (b"{", b"[]", {"model": "lowest"}, {"model": "lowest", "messages": [{"role": "user", "content": "Hello"}]}):
             assert post(url, bad) == (400, {"error": {"message": "Expected the messages of one of our games."}})
+
+
+@pytest.mark.parametrize("game", ["nain_jaune", "batasaurus"])
+def test_it_reads_the_rules(game: str) -> None:
+    for split in SPLITS:
+        for task in tasks(game, split, 10):
+            seat = TextSeat(task.setup())
+            setup, language = setup_of(f"{seat.rules}\nAnother sentence.")
+            assert (setup.preset, setup.players, language) == (task.preset, task.players, "en")
+            assert TextSeat(setup).rules == seat.rules
