@@ -54,9 +54,11 @@ class CaseResult:
 
     @property
     def usual(self) -> list[Advised]:
-        """One for each adviser, with the usual numbers of deals."""
-        most = max(one.measuring for one in self.advised)
-        return [one for one in self.advised if one.measuring == most]
+        """One for each adviser: the first."""
+        first: dict[str, Advised] = {}
+        for one in self.advised:
+            first.setdefault(one.model, one)
+        return [*first.values()]
 
     def values(self, name: str) -> dict[str, NDArray[np.float64]]:
         """Returns a player's values at each task by measure, the larger the better; with regrets, of the first tasks only."""
@@ -89,7 +91,7 @@ class Resampled:
 
 def calls_needed(mean: NDArray[np.float64], variance: NDArray[np.float64], calls: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns the calls of each player that show a mean difference with 80 % power; infinite where it has the wrong sign."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         tasks = (Z_95 + POWER) ** 2 * variance / mean**2
     return np.where(mean > 0, np.maximum(tasks, 2) * calls, math.inf)
 
@@ -139,6 +141,8 @@ def rounded(number: float) -> str:
     """Returns a number with two digits, or a sign for an infinite one."""
     if math.isinf(number):
         return "∞"
+    if number == 0:
+        return "0"
     digits = max(0, 1 - math.floor(math.log10(number))) if 0 < number < 10 else 0
     return f"{number:,.{digits}f}" if number < 100 else f"{round(number, 1 - math.floor(math.log10(number))):,.0f}"
 
@@ -212,6 +216,31 @@ def pairs_tables(case: CaseResult, resampled: Resampled) -> tuple[list[str], lis
     return tables, numbers
 
 
+def summary_table(numbers: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Returns how many times as many calls wins take, over the pairs of each case."""
+    rows = []
+    for name, pairs in numbers.items():
+        for measure, kind in ((measure, kind) for measure in (pairs[0]["wins_over"] if pairs else ()) for kind in KINDS):
+            ratios = [pair["wins_over"][measure] for pair in pairs if pair["kind"] == kind]
+            points = [math.inf if point is None else point for point, *_ in ratios]
+            least = [math.inf if low is None else low for _, low, _ in ratios]
+            counts = [sum(one >= 10 for one in points), sum(one >= 10 for one in least), sum(0 < one < 1 for one in points)]
+            shown = [*counts, sum(one == 0 for one in points)]
+            rows.append([name, measure, kind, str(len(points)), rounded(float(np.median(points))), *map(str, shown)])
+    head = [
+        "table",
+        "measure",
+        "",
+        "pairs",
+        "median of wins ÷ measure",
+        "10 or more",
+        "by the whole interval",
+        "below 1",
+        "wrong way",
+    ]
+    return markdown(head, rows)
+
+
 def ratio(wins: NDArray[np.float64], calls: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns how many times as many calls wins take; 0 where the other measure is wrong, 1 where both are."""
     with np.errstate(invalid="ignore"):
@@ -259,7 +288,8 @@ def deals_table(case: CaseResult, resampled: Resampled) -> str:
                 cells += [mean_ci(regret, 3), f"{regret.std():.2f}, {math.sqrt(error.mean()):.2f}"]
         for better, other, _ in pairs:
             calls = resampled.moments((case.played[better].calls + case.played[other].calls) / 2)[0]
-            difference = one.sums[other][:, 0] - one.sums[better][:, 0]
+            tasks = min(len(one.sums[name]) for name in (better, other))
+            difference = one.sums[other][:tasks, 0] - one.sums[better][:tasks, 0]
             cells.append(with_bounds(calls_needed(*resampled.moments(difference), calls)))
         rows.append(cells)
     spread = "standard deviation, noise"
@@ -303,20 +333,21 @@ def _shows(
     return one.mean() - two.mean() > t_95(2 * count - 2) * error, None
 
 
-def report(results: Mapping[str, CaseResult], rng: np.random.Generator) -> tuple[str, dict[str, Any]]:
-    """Returns all tables as Markdown, and the numbers as JSON values."""
+def report(results: Mapping[str, CaseResult], seed: int) -> tuple[str, dict[str, Any]]:
+    """Returns all tables as Markdown, and the numbers as JSON values; those of a case do not depend on the others."""
     lines, numbers = [], {}
-    for number, case in enumerate(results.values()):
+    for case in results.values():
         tasks = len(next(iter(case.played.values())).edge)
+        rng = np.random.default_rng([seed, *case.name.encode()])
         resampled = Resampled(tasks, rng)
         about = ", ".join(
-            f"{len(one.sums['closer' if 'closer' in one.sums else next(iter(one.sums))]):,} with {one.model} "
-            f"({1000 * one.seconds / max(one.decisions, 1):.0f} ms of {one.decisions:,} decisions)"
+            f"{max(map(len, one.sums.values())):,} tasks by {one.model} ({one.decisions:,} different decisions, "
+            f"{1000 * one.seconds / max(one.decisions, 1):.0f} ms each)"
             for one in case.usual
         )
         pairs, numbers[case.name] = pairs_tables(case, resampled)
-        lines += [f"## {case.name}", "", f"{tasks:,} tasks in a field of `{case.field}`, {case.unit}; regrets: {about}.", ""]
-        lines += [players_table(case), "", ranks_table(case), "", pairs[0], "", pairs[1], "", simulated(case, resampled, rng), ""]
-        if number == 0 and len(case.advised) > len(case.usual):
-            lines += [deals_table(case, resampled), ""]
-    return "\n".join(lines), numbers
+        head = f"{tasks:,} tasks in a field of `{case.field}`, {case.unit}; regrets at the first {about}."
+        parts = [head, players_table(case), ranks_table(case), *pairs, simulated(case, resampled, rng)]
+        parts += [deals_table(case, resampled)] if len(case.advised) > len(case.usual) else []
+        lines += [f"## {case.name}", *parts]
+    return "\n\n".join(["## Summary", summary_table(numbers), *lines]) + "\n", numbers
