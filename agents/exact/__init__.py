@@ -55,7 +55,7 @@ class Solver(Protocol):
     def losses(self, setup: Setup, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """What ``actions (K,)`` of the seats to act at ``tables (K,)`` lose against the best ones; None where not solved.
 
-        In the game's unit, ``(K,)``, where all other moves are an equilibrium's.
+        In the game's unit, less the mean of all seats, ``(K,)``, where all other moves are an equilibrium's.
         """
         ...
 

@@ -378,7 +378,7 @@ def solved(setup: Setup) -> Solved | None:
 
 
 def losses(setup: Setup, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """Returns what ``actions (K,)`` lose against the best ones, in cards, ``(K,)``; None unless :func:`is_solved`."""
+    """Returns what ``actions (K,)`` lose against the best ones, ``(K,)``; None unless :func:`is_solved`."""
     if not is_solved(setup):
         return None
     solution = solve(rules_of(setup).dinosaurs)

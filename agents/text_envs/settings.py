@@ -12,7 +12,7 @@ from nainjaune_env.text.answers import RETRIES
 from nainjaune_env.text.seat import FORMS, SHORT
 from nainjaune_env.text.words import LANGUAGES
 
-from ..options import build, check_options, option
+from ..options import build, check_options, has_type, option, option_types
 
 REGRET, EDGE, CHIPS = REWARDS = ("regret", "edge", "chips")
 
@@ -32,6 +32,9 @@ class TextEnvSettings:
     seed: int = option(0, "of the adviser's deals", low=0)
 
     def __post_init__(self) -> None:
+        for name, hint in option_types(type(self)).items():
+            if not has_type(value := getattr(self, name), hint):
+                raise ConfigError(f"The setting {name!r}: expected {getattr(hint, '__name__', hint)}, not {quoted(value)}.")
         check_options(self)
         check_name("language", self.language, LANGUAGES)
         check_name("form of a text", self.form, FORMS)

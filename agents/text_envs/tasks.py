@@ -41,7 +41,7 @@ class TextTask:
     """One round to play; raises :class:`RulesError` for rules, and ``NainJauneError`` for other values, that are not allowed."""
 
     split: str
-    """One of :data:`SPLITS`."""
+    """``train``, ``test`` or ``held_out``."""
     index: int
     """Its number in the split, from 0."""
     game: str
