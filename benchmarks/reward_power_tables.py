@@ -198,7 +198,7 @@ def pairs_tables(case: CaseResult, resampled: Resampled) -> tuple[list[str], lis
             ratios = {measure: ratio(fewest, calls[measure]) for measure in others}
             head = [f"`{better}`, `{other}`", f"{edge.difference:+.2f} ± {Z_95 * edge.error:.2f}", kind]
             rows.append([*head, *(with_bounds(calls[measure]) for measure in measures)])
-            ratio_rows.append([*head, *(with_bounds(each) if each[0] else "wrong way" for each in ratios.values())])
+            ratio_rows.append([*head, *(ratio_text(fewest, calls[measure], ratios[measure]) for measure in others)])
             numbers.append(
                 {
                     "pair": [better, other],
@@ -245,6 +245,13 @@ def ratio(wins: NDArray[np.float64], calls: NDArray[np.float64]) -> NDArray[np.f
     """Returns how many times as many calls wins take; 0 where the other measure is wrong, 1 where both are."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isinf(calls), np.isinf(wins) * 1.0, wins / calls)
+
+
+def ratio_text(wins: NDArray[np.float64], calls: NDArray[np.float64], ratios: NDArray[np.float64]) -> str:
+    """Returns a ratio with its interval, or which side of it has the wrong sign."""
+    if np.isinf(calls[0]):
+        return "both wrong way" if np.isinf(wins[0]) else "wrong way"
+    return "wins wrong way" if np.isinf(wins[0]) else with_bounds(ratios)
 
 
 def _json(number: float) -> float | None:
