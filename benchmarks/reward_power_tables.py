@@ -216,28 +216,20 @@ def pairs_tables(case: CaseResult, resampled: Resampled) -> tuple[list[str], lis
     return tables, numbers
 
 
-def summary_table(numbers: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Returns how many times as many calls wins take, over the pairs of each case."""
+def summary_table(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Returns how many times as many calls wins take, over the pairs of each group."""
     rows = []
-    for name, pairs in numbers.items():
+    for name, pairs in groups.items():
         for measure, kind in ((measure, kind) for measure in (pairs[0]["wins_over"] if pairs else ()) for kind in KINDS):
-            ratios = [pair["wins_over"][measure] for pair in pairs if pair["kind"] == kind]
-            points = [math.inf if point is None else point for point, *_ in ratios]
-            least = [math.inf if low is None else low for _, low, _ in ratios]
+            some = [pair for pair in pairs if pair["kind"] == kind]
+            ratios = [[math.inf if end is None else end for end in pair["wins_over"][measure]] for pair in some]
+            wrong = [pair["calls"][measure][0] is None for pair in some]
+            wins_wrong = [all(pair["calls"].get(name, [None])[0] is None for name in WINS) for pair in some]
+            points, least = [point for point, *_ in ratios], [low for _, low, _ in ratios]
             counts = [sum(one >= 10 for one in points), sum(one >= 10 for one in least), sum(0 < one < 1 for one in points)]
-            shown = [*counts, sum(one == 0 for one in points)]
-            rows.append([name, measure, kind, str(len(points)), rounded(float(np.median(points))), *map(str, shown)])
-    head = [
-        "table",
-        "measure",
-        "",
-        "pairs",
-        "median of wins ÷ measure",
-        "10 or more",
-        "by the whole interval",
-        "below 1",
-        "wrong way",
-    ]
+            shown = map(str, (*counts, sum(wrong), sum(wins_wrong)))
+            rows.append([name, measure, kind, str(len(points)), rounded(float(np.median(points))), *shown])
+    head = ["table", "measure", "", "pairs", "median ratio", "10 or more", "whole interval", "below 1", "wrong way", "wins wrong"]
     return markdown(head, rows)
 
 
@@ -357,4 +349,7 @@ def report(results: Mapping[str, CaseResult], seed: int) -> tuple[str, dict[str,
         parts = [head, players_table(case), ranks_table(case), *pairs, simulated(case, resampled, rng)]
         parts += [deals_table(case, resampled)] if len(case.advised) > len(case.usual) else []
         lines += [f"## {case.name}", *parts]
-    return "\n\n".join(["## Summary", summary_table(numbers), *lines]) + "\n", numbers
+    groups: dict[str, Any] = {}
+    for case in results.values():
+        groups.setdefault(f"all with `{case.field}`", []).extend(numbers[case.name])
+    return "\n\n".join(["## Summary", summary_table({**groups, **numbers}), *lines]) + "\n", numbers
