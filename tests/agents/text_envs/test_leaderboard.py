@@ -115,6 +115,14 @@ def test_agents_that_do_not_play_under_some_rules(tmp_path: Path) -> None:
         replace(board, agents=("zoo:none",)).play(tmp_path)
 
 
+@pytest.mark.parametrize("other", ["field", "adviser"])
+def test_others_that_do_not_play_everywhere_are_refused_before_anything_is_played(other: str, tmp_path: Path) -> None:
+    board = replace(BOARD, count=20, settings=replace(SETTINGS, **{other: "zoo:strong"}))  # type: ignore[arg-type]
+    with pytest.raises(AgentError, match="zoo:strong does not play"):
+        board.play(tmp_path)
+    assert not (tmp_path / ROWS).exists()
+
+
 @pytest.mark.parametrize("agents", [(), ("closer", "closer")])
 def test_agents_are_named_once(agents: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError, match="one agent or more, each once"):
