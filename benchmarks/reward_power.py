@@ -345,12 +345,12 @@ def main(arguments: list[str] | None = None) -> None:
     options = parse(arguments)
     try:
         results = run(options)
-        text, numbers = tables.report(results, np.random.default_rng(options.seed))
+        text, numbers = tables.report(results, options.seed)
     except NainJauneError as error:
         sys.exit(str(error))
     write_text(options.out / "tables.md", text)
     write_text(options.out / "results.json", json.dumps(numbers, indent=1) + "\n")
-    print(text)
+    print(text, end="")
 
 
 if __name__ == "__main__":

@@ -54,9 +54,11 @@ class CaseResult:
 
     @property
     def usual(self) -> list[Advised]:
-        """One for each adviser, with the usual numbers of deals."""
-        most = max(one.measuring for one in self.advised)
-        return [one for one in self.advised if one.measuring == most]
+        """One for each adviser: the first."""
+        first: dict[str, Advised] = {}
+        for one in self.advised:
+            first.setdefault(one.model, one)
+        return [*first.values()]
 
     def values(self, name: str) -> dict[str, NDArray[np.float64]]:
         """Returns a player's values at each task by measure, the larger the better; with regrets, of the first tasks only."""
@@ -89,7 +91,7 @@ class Resampled:
 
 def calls_needed(mean: NDArray[np.float64], variance: NDArray[np.float64], calls: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns the calls of each player that show a mean difference with 80 % power; infinite where it has the wrong sign."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         tasks = (Z_95 + POWER) ** 2 * variance / mean**2
     return np.where(mean > 0, np.maximum(tasks, 2) * calls, math.inf)
 
@@ -139,6 +141,8 @@ def rounded(number: float) -> str:
     """Returns a number with two digits, or a sign for an infinite one."""
     if math.isinf(number):
         return "∞"
+    if number == 0:
+        return "0"
     digits = max(0, 1 - math.floor(math.log10(number))) if 0 < number < 10 else 0
     return f"{number:,.{digits}f}" if number < 100 else f"{round(number, 1 - math.floor(math.log10(number))):,.0f}"
 
@@ -194,7 +198,7 @@ def pairs_tables(case: CaseResult, resampled: Resampled) -> tuple[list[str], lis
             ratios = {measure: ratio(fewest, calls[measure]) for measure in others}
             head = [f"`{better}`, `{other}`", f"{edge.difference:+.2f} ± {Z_95 * edge.error:.2f}", kind]
             rows.append([*head, *(with_bounds(calls[measure]) for measure in measures)])
-            ratio_rows.append([*head, *(with_bounds(each) if each[0] else "wrong way" for each in ratios.values())])
+            ratio_rows.append([*head, *(ratio_text(fewest, calls[measure], ratios[measure]) for measure in others)])
             numbers.append(
                 {
                     "pair": [better, other],
@@ -212,10 +216,34 @@ def pairs_tables(case: CaseResult, resampled: Resampled) -> tuple[list[str], lis
     return tables, numbers
 
 
+def summary_table(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Returns how many times as many calls wins take, over the pairs of each group."""
+    rows = []
+    for name, pairs in groups.items():
+        for measure, kind in ((measure, kind) for measure in (pairs[0]["wins_over"] if pairs else ()) for kind in KINDS):
+            some = [pair for pair in pairs if pair["kind"] == kind]
+            ratios = [[math.inf if end is None else end for end in pair["wins_over"][measure]] for pair in some]
+            wrong = [pair["calls"][measure][0] is None for pair in some]
+            wins_wrong = [all(pair["calls"].get(name, [None])[0] is None for name in WINS) for pair in some]
+            points, least = [point for point, *_ in ratios], [low for _, low, _ in ratios]
+            counts = [sum(one >= 10 for one in points), sum(one >= 10 for one in least), sum(0 < one < 1 for one in points)]
+            shown = map(str, (*counts, sum(wrong), sum(wins_wrong)))
+            rows.append([name, measure, kind, str(len(points)), rounded(float(np.median(points))), *shown])
+    head = ["table", "measure", "", "pairs", "median ratio", "10 or more", "whole interval", "below 1", "wrong way", "wins wrong"]
+    return markdown(head, rows)
+
+
 def ratio(wins: NDArray[np.float64], calls: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns how many times as many calls wins take; 0 where the other measure is wrong, 1 where both are."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isinf(calls), np.isinf(wins) * 1.0, wins / calls)
+
+
+def ratio_text(wins: NDArray[np.float64], calls: NDArray[np.float64], ratios: NDArray[np.float64]) -> str:
+    """Returns a ratio with its interval, or which side of it has the wrong sign."""
+    if np.isinf(calls[0]):
+        return "both wrong way" if np.isinf(wins[0]) else "wrong way"
+    return "wins wrong way" if np.isinf(wins[0]) else with_bounds(ratios)
 
 
 def _json(number: float) -> float | None:
@@ -259,7 +287,8 @@ def deals_table(case: CaseResult, resampled: Resampled) -> str:
                 cells += [mean_ci(regret, 3), f"{regret.std():.2f}, {math.sqrt(error.mean()):.2f}"]
         for better, other, _ in pairs:
             calls = resampled.moments((case.played[better].calls + case.played[other].calls) / 2)[0]
-            difference = one.sums[other][:, 0] - one.sums[better][:, 0]
+            tasks = min(len(one.sums[name]) for name in (better, other))
+            difference = one.sums[other][:tasks, 0] - one.sums[better][:tasks, 0]
             cells.append(with_bounds(calls_needed(*resampled.moments(difference), calls)))
         rows.append(cells)
     spread = "standard deviation, noise"
@@ -303,20 +332,24 @@ def _shows(
     return one.mean() - two.mean() > t_95(2 * count - 2) * error, None
 
 
-def report(results: Mapping[str, CaseResult], rng: np.random.Generator) -> tuple[str, dict[str, Any]]:
-    """Returns all tables as Markdown, and the numbers as JSON values."""
+def report(results: Mapping[str, CaseResult], seed: int) -> tuple[str, dict[str, Any]]:
+    """Returns all tables as Markdown, and the numbers as JSON values; those of a case do not depend on the others."""
     lines, numbers = [], {}
-    for number, case in enumerate(results.values()):
+    for case in results.values():
         tasks = len(next(iter(case.played.values())).edge)
+        rng = np.random.default_rng([seed, *case.name.encode()])
         resampled = Resampled(tasks, rng)
         about = ", ".join(
-            f"{len(one.sums['closer' if 'closer' in one.sums else next(iter(one.sums))]):,} with {one.model} "
-            f"({1000 * one.seconds / max(one.decisions, 1):.0f} ms of {one.decisions:,} decisions)"
+            f"{max(map(len, one.sums.values())):,} tasks by {one.model} ({one.decisions:,} different decisions, "
+            f"{1000 * one.seconds / max(one.decisions, 1):.0f} ms each)"
             for one in case.usual
         )
         pairs, numbers[case.name] = pairs_tables(case, resampled)
-        lines += [f"## {case.name}", "", f"{tasks:,} tasks in a field of `{case.field}`, {case.unit}; regrets: {about}.", ""]
-        lines += [players_table(case), "", ranks_table(case), "", pairs[0], "", pairs[1], "", simulated(case, resampled, rng), ""]
-        if number == 0 and len(case.advised) > len(case.usual):
-            lines += [deals_table(case, resampled), ""]
-    return "\n".join(lines), numbers
+        head = f"{tasks:,} tasks in a field of `{case.field}`, {case.unit}; regrets at the first {about}."
+        parts = [head, players_table(case), ranks_table(case), *pairs, simulated(case, resampled, rng)]
+        parts += [deals_table(case, resampled)] if len(case.advised) > len(case.usual) else []
+        lines += [f"## {case.name}", *parts]
+    groups: dict[str, Any] = {}
+    for case in results.values():
+        groups.setdefault(f"all with `{case.field}`", []).extend(numbers[case.name])
+    return "\n\n".join(["## Summary", summary_table({**groups, **numbers}), *lines]) + "\n", numbers

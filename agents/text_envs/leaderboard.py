@@ -23,7 +23,7 @@ from ..external import is_bot, is_chat
 from ..loading import load_agent
 from .agent_round import play_task
 from .leaderboard_rows import Row, Rows
-from .regret import is_solved, regrets
+from .regret import check_regret, is_solved, regrets
 from .round import field_agent
 from .settings import TextEnvSettings
 from .table import payoff_of
@@ -72,8 +72,9 @@ class Leaderboard:
 
         A row is kept as soon as it is known. ``progress`` is called with numbers of rows, kept ones too. Raises
         :class:`ConfigError` for a folder with rows of other settings or of other files of an agent, and :class:`AgentError` for
-        an agent that plays at no task.
+        an agent that plays at no task, and for a field or an adviser that does not play at every task.
         """
+        self._check_others()
         count = progress or (lambda number: None)
         with Rows.opened(folder / ROWS, self.head) as rows:
             for name in self.agents:
@@ -88,6 +89,15 @@ class Leaderboard:
             if all(row.refused is not None for row in some):
                 raise AgentError(f"The agent {quoted(name)} plays at none of the tasks. {some[0].refused}")
         return result
+
+    def _check_others(self) -> None:
+        """Raises :class:`AgentError` for a field or an adviser that cannot play, before a language model is paid for answers."""
+        if self.settings.field is None and self.settings.adviser is None:
+            return  # the usual ones play everywhere
+        for setup in (task.setup() for task in self.tasks):
+            field_agent(setup, self.settings)
+            if is_advised(setup):
+                check_regret(setup, self.settings)
 
     def _is_kept(self, rows: Rows, name: str, task: TextTask) -> bool:
         row = rows.get(name, task.index)

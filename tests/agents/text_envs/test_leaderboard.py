@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +17,7 @@ from nainjaune_agents.advice.models import players
 from nainjaune_agents.advice.review import pick, review
 from nainjaune_agents.bots.settings import BotSettings, use_bot_settings
 from nainjaune_agents.chat.settings import ChatSettings
+from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.text_envs.agent_round import play_task
 from nainjaune_agents.text_envs.leaderboard import ROWS, Leaderboard
@@ -110,6 +115,14 @@ def test_agents_that_do_not_play_under_some_rules(tmp_path: Path) -> None:
         replace(board, agents=("zoo:none",)).play(tmp_path)
 
 
+@pytest.mark.parametrize("other", ["field", "adviser"])
+def test_others_that_do_not_play_everywhere_are_refused_before_anything_is_played(other: str, tmp_path: Path) -> None:
+    board = replace(BOARD, count=20, settings=replace(SETTINGS, **{other: "zoo:strong"}))  # type: ignore[arg-type]
+    with pytest.raises(AgentError, match="zoo:strong does not play"):
+        board.play(tmp_path)
+    assert not (tmp_path / ROWS).exists()
+
+
 @pytest.mark.parametrize("agents", [(), ("closer", "closer")])
 def test_agents_are_named_once(agents: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError, match="one agent or more, each once"):
@@ -135,6 +148,36 @@ def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_pa
     use_bot_settings(BotSettings(chat=replace(chat, tokens=0, cache=str(tmp_path / "empty"))))
     with pytest.raises(NainJauneError, match="budget"):
         board.play(tmp_path / "more" / "out")
+
+
+@pytest.mark.slow
+def test_a_killed_command_goes_on_without_a_call_or_a_task_twice(local: Local, tmp_path: Path) -> None:  # noqa: F811
+    out = tmp_path / "out"
+    words = [
+        "leaderboard", "--agents", "lowest", "chat:lowest-slow", "--tasks", "12", "--adviser", "closer", "--choosing", "10",
+        "--measuring", "20", "--out", str(out), "--base-url", local.url, "--chat-cache", str(tmp_path / "cache"),
+        "--chat-at-once", "2",
+    ]  # fmt: skip
+    digests: list[str] = []
+    with subprocess.Popen([sys.executable, "-m", "nainjaune_agents.cli.main", *words], stdout=subprocess.DEVNULL) as process:
+        while len(digests) < 12:
+            assert process.poll() is None
+            digests += [row["digest"] for row in local.asked()]
+            time.sleep(0.02)
+        process.kill()
+    time.sleep(0.2)
+    before = (out / ROWS).read_bytes()
+    assert main(words) == 0
+    digests += [row["digest"] for row in local.asked()]
+    assert sum(count - 1 for count in Counter(digests).values()) <= 2  # the calls under way, whose answers nobody has read
+    lines = (out / ROWS).read_bytes().splitlines()
+    assert lines[: before.count(b"\n")] == before.splitlines()[: before.count(b"\n")]
+    rows = [json.loads(line) for line in lines[1:]]
+    assert Counter((row["agent"], row["index"]) for row in rows) == Counter(
+        (name, index) for name in ("lowest", "chat:lowest-slow") for index in range(12)
+    )
+    by_name = {name: {row["index"]: row["regret"] for row in rows if row["agent"] == name} for name in ("lowest", words[3])}
+    assert by_name["lowest"] == by_name["chat:lowest-slow"]
 
 
 def test_a_row_is_what_it_was(tmp_path: Path) -> None:
