@@ -19,7 +19,7 @@ from ..settings import CHIPS, EDGE, TextEnvSettings
 from ..tasks import SPLITS, TextTask, tasks
 
 _scoring = threading.Lock()
-"""Advisers have state, so rounds are valued one after another."""
+"""Rounds are valued one after another: what values them is not made for several threads."""
 
 
 class _CheckedConfig(vf.TaskConfig):  # type: ignore[misc]
