@@ -165,12 +165,12 @@ $(OPENENV)/.installed: pyproject.toml constraints-openenv.txt
 	touch $@
 
 # the tests of `chat:` compare requests with those of the openai client, which is there
-verifiers: $(VERIFIERS)/.installed  ## test the environment of verifiers, in a virtual environment of its own because verifiers pins MCP's package
-	OMP_NUM_THREADS=1 $(VERIFIERS)/bin/python -m pytest -o filterwarnings= tests/verifiers tests/agents/chat/test_agent.py
+verifiers: $(VERIFIERS)/.installed  ## test the environment of verifiers, in a virtual environment of its own because verifiers pins the MCP SDK
+	OMP_NUM_THREADS=1 $(VERIFIERS)/bin/python -m pytest tests/verifiers tests/agents/chat/test_agent.py::test_the_openai_client_sends_and_reads_the_same
 
 $(VERIFIERS)/.installed: pyproject.toml constraints-verifiers.txt examples/verifiers/pyproject.toml
 	$(PYTHON) -m venv $(VERIFIERS)
-	$(VERIFIERS)/bin/python -m pip install --quiet --constraint constraints-verifiers.txt --editable '.[players,verifiers,dev]' --editable examples/verifiers
+	$(VERIFIERS)/bin/python -m pip install --quiet --constraint constraints-verifiers.txt --editable '.[verifiers,dev]' --editable examples/verifiers
 	touch $@
 
 pufferlib: $(PUFFERLIB)/.installed  ## test PufferLib's adaptor, in a virtual environment of its own because PufferLib pins NumPy and Gymnasium

@@ -10,17 +10,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.stats.intervals import Z_95
 from nainjaune_agents.text_envs.regret import is_solved
-from nainjaune_agents.text_envs.round import MODEL, dealt, field_agents, field_rngs
+from nainjaune_agents.text_envs.round import MODEL
 from nainjaune_agents.text_envs.settings import TextEnvSettings
 from nainjaune_agents.text_envs.tasks import TextTask
 from nainjaune_env.records.record import parse_record, verify_record
 from nainjaune_env.records.recorder import record_of_episode
+from tests.agents.text_envs.players import played_by
 from tests.verifiers.conftest import QUICK, VF_EVAL, Evaluation, Evaluator, environment
 
 QUICK_REGRET = ("--env.taskset.task.choosing", "40", "--env.taskset.task.measuring", "60", "--env.taskset.task.seed", "7")
@@ -30,12 +29,10 @@ def task_of(trace: dict[str, Any]) -> TextTask:
     return TextTask.from_dict(trace["task"]["data"]["round"])
 
 
-def played_by_the_field(task: TextTask) -> dict[str, Any]:
-    """The record of a task with the field's agent in all seats."""
-    agents, batch = field_agents(task.setup(), TextEnvSettings()), dealt(task)
-    play_out(batch, agents, np.arange(task.players)[None, :], field_rngs(task))
-    names = [agent.name for agent in agents]
-    return record_of_episode(batch, 0, agents=names, seed=task.seed)
+def played_by_closer(task: TextTask) -> dict[str, Any]:
+    """The record of a task with ``closer`` in all seats, which never reads a word."""
+    batch = played_by("closer", task, TextEnvSettings())
+    return record_of_episode(batch, 0, agents=["closer"] * task.players, seed=task.seed)
 
 
 def test_a_thousand_decisions_of_closer_are_its_own(of_closer: Evaluation) -> None:
@@ -44,7 +41,7 @@ def test_a_thousand_decisions_of_closer_are_its_own(of_closer: Evaluation) -> No
         record, task = parse_record(trace["info"]["record"]), task_of(trace)
         verify_record(record)
         assert record["agents"][task.seat] == MODEL
-        assert {**record, "agents": None} == {**played_by_the_field(task), "agents": None}
+        assert {**record, "agents": None} == {**played_by_closer(task), "agents": None}
         assert trace["metrics"]["edge"] == 0
         assert trace["metrics"]["calls"] == trace["metrics"]["decisions"] == len(trace["calls"])
         assert trace["metrics"]["refused"] == trace["metrics"]["forfeits"] == 0

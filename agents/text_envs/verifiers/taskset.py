@@ -12,6 +12,8 @@ from typing import Any, Literal
 import verifiers.v1 as vf
 from pydantic import Field, create_model, model_validator
 
+from nainjaune_env.games import DEFAULT_GAME
+
 from ...options import default_of, option_types
 from ..rewards import chips, edge, rewarded
 from ..round import TextRound
@@ -19,7 +21,7 @@ from ..settings import CHIPS, EDGE, TextEnvSettings
 from ..tasks import SPLITS, TextTask, tasks
 
 _scoring = threading.Lock()
-"""Advisers have state, so rounds are valued one after another."""
+"""Rounds are valued one after another: what values them is not made for several threads."""
 
 
 class _CheckedConfig(vf.TaskConfig):  # type: ignore[misc]
@@ -99,7 +101,7 @@ def answers(trace: vf.Trace) -> list[tuple[str, bool]]:
 class RoundTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
     """Which rounds are played."""
 
-    game: str = "nain_jaune"
+    game: str = DEFAULT_GAME
     split: Literal[SPLITS] = SPLITS[0]  # type: ignore[valid-type]
     knobs: dict[str, Any] = Field(default_factory=dict)
     """The same in all tasks, such as ``{"memory": "perfect"}``."""
