@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.exact import exact_agents, solver
-from nainjaune_agents.exact.batasaurus import ExactAgent, Solution, patterns, solve, solved
+from nainjaune_agents.exact.batasaurus import ExactAgent, Solution, losses, patterns, solve, solved
 from nainjaune_env.agent import DecisionBatch, StochasticPolicy
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.prng import streams
@@ -126,6 +126,25 @@ def test_what_is_said_of_a_solved_game(dinosaurs: int, first: str) -> None:
     assert (" ".join(solution.first), solution.positions) == (first, len(patterns(dinosaurs)[1]))
 
 
+@pytest.mark.parametrize("dinosaurs", [2, 6])
+def test_what_a_first_lead_loses(dinosaurs: int) -> None:
+    setup = make_setup("batasaurus", players=2, memory="perfect", dinosaurs=dinosaurs)
+    tables, solution, full = Batch(setup, dinosaurs).tables, solve(dinosaurs), (1 << dinosaurs) - 1
+
+    def worth(lead: int, reply: int) -> float:
+        mine, theirs = full ^ 1 << lead, full ^ 1 << reply
+        if lead == reply:
+            return solution.battle(mine, theirs, 2)
+        return 2 + solution.lead(mine, theirs) if lead > reply else -2 - solution.lead(theirs, mine)
+
+    least = [min(worth(lead, reply) for reply in range(dinosaurs)) for lead in range(dinosaurs)]
+    lost = losses(setup, tables, np.arange(dinosaurs))
+    assert lost == pytest.approx((max(least) - np.array(least)) / 2, abs=1e-8)
+    assert min(lost) == 0
+
+
 def test_other_tables_have_no_solution() -> None:
+    other = make_setup("batasaurus", players=2)
+    assert losses(other, Batch(other, 1).tables, np.zeros(1, np.int64)) is None
     assert solved(make_setup("batasaurus", players=3, memory="perfect")) is None
     assert solved(make_setup("batasaurus", players=2)) is None

@@ -31,7 +31,7 @@ def task_of(game: str = "nain_jaune", index: int = 0) -> TextTask:
 
 
 @pytest.mark.parametrize("game", game_names())
-@pytest.mark.parametrize(("language", "form", "count"), [("en", "short", 20), ("fr", "long", 4)])
+@pytest.mark.parametrize(("language", "form", "count"), [("en", "short", 12), ("fr", "long", 4)])
 def test_a_heuristic_through_texts_makes_its_own_decisions(game: str, language: str, form: str, count: int) -> None:
     settings = TextEnvSettings(language=language, form=form, reward=CHIPS)
     name, decisions = yardstick(game), 0
