@@ -27,7 +27,7 @@ BUDGETS = {
     "agents/advice": 20,
     "agents/arena": 12,
     "agents/bots": 55,
-    "agents/chat": 40,
+    "agents/chat": 50,
     "agents/cli": 55,
     "agents/cuda": 30,
     "agents/distributed": 32,

@@ -15,15 +15,24 @@ from nainjaune_env.core import bits
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.text.seat import Prompt, TextSeat
 
+from ..heuristics import heuristics_module
+
 MAX_SHOWN = 4
 """How many such decisions of a round are remembered: the last ones."""
 
 
 def memory_fields(setup: Setup) -> list[tuple[Any, ...]]:
-    """Returns the fields of the state of a seat: the redacted tables that it was shown, and how many; none where none can be."""
-    if setup.game.kernel.needs_decision is bits.needs_decision:
-        return []
-    return [("count", np.int64), ("shown", setup.game.table, (MAX_SHOWN,))]
+    """Returns the fields of the state of a seat: how many tables it was shown, and the tables, redacted.
+
+    There are none where a seat is never shown anything: where the game's heuristics say so (``remembers``), or they do not say,
+    and a decision is a choice (``needs_decision`` by default).
+    """
+    remembers = getattr(heuristics_module(setup.game.name), "remembers", None)
+    if remembers is None:
+        shows = setup.game.kernel.needs_decision is not bits.needs_decision
+    else:
+        shows = remembers(setup.kernel_rules)
+    return [("count", np.int64), ("shown", setup.game.table, (MAX_SHOWN,))] if shows else []
 
 
 def remember(decisions: DecisionBatch) -> None:

@@ -23,6 +23,7 @@ from . import (
     export,
     film,
     ladder,
+    leaderboard,
     merge,
     network,
     play,
@@ -54,8 +55,8 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, merge, play, serve, advise, analyse, puzzles,
-    exact, exploit, record, film, view, study, zoo, export, wasm, network, play_site,
+    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, leaderboard, merge, play, serve, advise, analyse,
+    puzzles, exact, exploit, record, film, view, study, zoo, export, wasm, network, play_site,
 )  # fmt: skip
 
 

@@ -49,14 +49,14 @@ def check_regret(setup: Setup, settings: TextEnvSettings) -> None:
         rollout_policy(load_agent(settings.adviser, setup), setup)
 
 
-def regrets(seats: Iterable[tuple[Record, int]], settings: TextEnvSettings) -> list[Regret]:
+def regrets(seats: Iterable[tuple[Record, int]], settings: TextEnvSettings, *, first: int = 1) -> list[Regret]:
     """Returns the regret of a seat in each verified record, given as pairs.
 
-    The numbers are those of ``nainjaune analyse --seed`` of a file with these records in order, within rounding. Records with
-    the same rules are valued together.
+    The numbers are those of ``nainjaune analyse --seed`` of a file with these records in order from line ``first`` on, within
+    rounding. Records with the same rules are valued together.
     """
     picks: list[list[Pick]] = []
-    for match, (record, seat) in enumerate(seats, 1):
+    for match, (record, seat) in enumerate(seats, first):
         of_seat = (one for one in pick([record]) if int(one.ply.table.seat) == seat)
         picks.append([one._replace(match=match) for one in of_seat])
     by_setup: dict[str, list[int]] = {}

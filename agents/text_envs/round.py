@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, quoted
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import record_of_episode
 from nainjaune_env.text.answers import Dialogue
@@ -33,7 +35,7 @@ class TextRound:
         self.task = task
         self.settings = settings
         self.setup = task.setup()
-        self.field = load_agent(yardstick(self.setup.game.name) if settings.field is None else settings.field, self.setup)
+        self.field = field_agent(self.setup, settings)
         """The agent in all other seats."""
         if settings.reward == REGRET:
             check_regret(self.setup, settings)  # before a player is paid for answers
@@ -129,3 +131,8 @@ class TextRound:
         if notice is not None:
             prompt = replace(prompt, situation=f"{notice}\n{prompt.situation}")
         self._prompt, self._dialogue = prompt, prompt.dialogue(self.settings.retries)
+
+
+def field_agent(setup: Setup, settings: TextEnvSettings) -> Agent:
+    """Returns the agent in the other seats; raises ``NainJauneError`` where it cannot play there."""
+    return load_agent(yardstick(setup.game.name) if settings.field is None else settings.field, setup)

@@ -2,8 +2,8 @@
 """A chat-completions server whose models are heuristics, to try what is made for language models without one.
 
 ``python examples/language_models/endpoint.py 8000`` prints its address; port 0 takes a free one. The model ``closer`` is the
-heuristic of that name. It reads nothing but the words of the question (docs/text.md), in English or French, short or long, and
-plays the presets as they are: of knobs set over them it knows only what the question shows.
+heuristic of that name. It reads nothing but the words of the question (docs/text.md), in English or French, short or long: the
+rules, knobs set over a preset among them, and the situations.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -24,6 +24,7 @@ import numpy as np
 from nainjaune_agents.heuristics import batasaurus, heuristics_module, nain_jaune
 from nainjaune_env import make_setup
 from nainjaune_env.core.cards import RANKS
+from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.texts import sentence
 from nainjaune_env.games.batasaurus import language as batasaurus_texts
@@ -31,11 +32,16 @@ from nainjaune_env.games.batasaurus.language.seat import BATTLE
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.nain_jaune import language as nain_jaune_texts
 from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.text.seat import FORMS, TextSeat
 from nainjaune_env.text.tokens import count_tokens
 from nainjaune_env.text.words import LANGUAGES
 
 SUITS = "♠♥♦♣"
 """In the order of the suits of a deck."""
+
+
+class UnknownModel(Exception):
+    """No heuristic of the game has the model's name."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +56,15 @@ class Question:
     @property
     def head(self) -> tuple[int, str]:
         """The seat to act, and its turn in words."""
-        head, _, turn = self.situations[-1].partition("\n")[0].partition(" — ")
+        # before it may stand that a move was made for the model
+        line = next(line for line in self.situations[-1].splitlines() if line.startswith(f"{self.setup.preset}, "))
+        head, _, turn = line.partition(" — ")
         return int(re.findall(r"\d+", head)[-2]), turn
 
     def parts(self, situation: str) -> dict[str, str]:
         """Returns the lines of one of ``situations``, by their titles."""
         colon = LANGUAGES[self.language].colon
-        return dict(line.split(colon, 1) for line in situation.splitlines()[1:-1] if colon in line)
+        return dict(line.split(colon, 1) for line in situation.splitlines() if colon in line)
 
     @property
     def legal(self) -> list[int]:
@@ -80,26 +88,46 @@ def titles() -> Mapping[str, tuple[Setup, str]]:
     }
 
 
+@lru_cache
+def setup_of(rules: str) -> tuple[Setup, str]:
+    """Returns the setup with the knobs whose texts come closest to ``rules``, and the language; raises ``LookupError``."""
+    said = {*rules.splitlines()}
+    setup, language = titles()[next((line for line in said if line in titles()), "")]
+    numbers = {*map(int, re.findall(r"\d+", rules))}
+
+    def missed(setup: Setup) -> int:
+        return min(len(said ^ {*TextSeat(setup, language=language, form=form).rules.splitlines()}) for form in FORMS)
+
+    fewest, knobs = missed(setup), dict(setup.knobs)
+    for knob in 2 * fields(setup.rules):  # twice, since some go only together
+        about = knob.metadata
+        values = {"word": about["choices"], "flag": (False, True), "number": (None, *sorted(numbers))}[about["kind"]]
+        for value in values:
+            with contextlib.suppress(RulesError):
+                other = make_setup(setup.game.name, setup.preset, players=setup.players, **{**knobs, knob.name: value})
+                if (count := missed(other)) < fewest:
+                    fewest, knobs, setup = count, dict(other.knobs), other
+    return setup, language
+
+
 def question(messages: Sequence[Mapping[str, Any]]) -> Question:
     """Returns what ``messages`` ask; raises ``LookupError`` where they are not about one of our games."""
-    lines = (line for message in messages for line in message["content"].splitlines())
-    title = next((line for line in lines if line in titles()), "")
-    setup, language = titles()[title]
+    setup, language = setup_of(messages[0]["content"])
     shown = (message["content"] for message in messages if message["role"] == "user")
     return Question(setup, language, tuple(text for text in shown if text.endswith(LANGUAGES[language].ask)))
 
 
 def said(model: str, messages: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the answer of the heuristic ``model``; raises ``LookupError`` where there is none of that name."""
+    """Returns the answer of the heuristic ``model``; raises :class:`UnknownModel` if there is none of that name."""
     return f"{LANGUAGES[question(messages).language].keyword}: {move(model, messages)}"
 
 
 def move(model: str, messages: Sequence[Mapping[str, Any]]) -> int:
-    """Returns the number of the move of the heuristic ``model``; raises ``LookupError`` where there is none of that name."""
+    """Returns the number of the move of the heuristic ``model``; raises :class:`UnknownModel` if there is none of that name."""
     asked = question(messages)
     players = {"nain_jaune": nain_jaune_move, "batasaurus": batasaurus_move}
     if model not in getattr(heuristics_module(asked.setup.game.name), "NAMES", ()):
-        raise LookupError(model)
+        raise UnknownModel
     return players[asked.setup.game.name](model, asked)
 
 
@@ -189,7 +217,7 @@ class Handler(BaseHTTPRequestHandler):
         asked = json.loads(body)
         try:
             content = said(asked["model"], asked["messages"])
-        except LookupError:
+        except UnknownModel:
             self.fail(404, f"The model {asked['model']} does not exist.")
         else:
             self.send_json(200, completion(asked["model"], content, (count_tokens(body.decode()), count_tokens(content))))

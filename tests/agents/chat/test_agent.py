@@ -17,9 +17,13 @@ from nainjaune_agents.chat.agent import ChatAgent
 from nainjaune_agents.chat.players import load
 from nainjaune_agents.chat.settings import ChatSettings
 from nainjaune_agents.loading import load_agent
+from nainjaune_env import make_setup
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.registry import get_game
+from nainjaune_env.text.seat import FORMS
 from tests.agents.chat.conftest import SETUP, Local, loaded, without_costs
 
 
@@ -54,6 +58,31 @@ def test_closer_behind_an_endpoint_has_the_results_of_closer(local: Local, tmp_p
         assert without_costs(again, "chat:closer") == without_costs(own, "closer")
         assert again.bots.to_dict() == played.bots.to_dict()
         assert local.asked() == []
+
+
+CASES = [
+    pytest.param(game, preset, player, language, form, id=f"{preset} {language} {form}", marks=() if quick else pytest.mark.long)
+    for game, player in (("nain_jaune", "closer"), ("batasaurus", "cheapest"))
+    for preset in get_game(game).presets
+    for language in LANGUAGES
+    for form in FORMS
+    for quick in [(language, form) == ("fr", "short")]
+]
+
+
+@pytest.mark.parametrize(("game", "preset", "player", "language", "form"), CASES)
+def test_every_preset_is_played_as_the_player_behind_it_plays_it(
+    game: str, preset: str, player: str, language: str, form: str, local: Local, tmp_path: Path
+) -> None:
+    setup = make_setup(game, preset)
+    other = load_agent({"nain_jaune": "lowest", "batasaurus": "highest"}[game], setup)
+    with loaded(local, player, tmp_path, setup=setup, on_fault=STOP, language=language, form=form) as agent:
+        played = tournament(setup, [agent, other], deals=8, seed=5)
+    own = tournament(setup, [load_agent(player, setup), other], deals=8, seed=5)
+    assert without_costs(played, f"chat:{player}") == without_costs(own, player)
+    asked = local.asked()
+    assert len(asked) > 30
+    assert ("Vous jouez" in asked[0]["body"]["messages"][0]["content"]) == (language == "fr")
 
 
 def test_a_request_is_what_the_endpoint_is_promised(local: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,11 +54,19 @@ def test_evaluate_has_the_results_of_the_player_behind_the_endpoint(local: Local
     assert kept == {path.name for path in (tmp_path / "own").iterdir()}
 
 
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL])
-def test_a_run_that_was_stopped_pays_nothing_twice(number: int, local: Local, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "workers"),
+    [
+        pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
+        pytest.param(signal.SIGKILL, 1, marks=pytest.mark.slow),
+        pytest.param(signal.SIGKILL, 2, marks=pytest.mark.long),
+    ],
+)
+def test_a_run_that_was_stopped_pays_nothing_twice(number: int, workers: int, local: Local, tmp_path: Path) -> None:
     words = [
         "evaluate", "--agents", "chat:lowest-slow", "closer", *TABLE.split(), "--chunk", "2", "--out", str(tmp_path / "out"),
         "--base-url", local.url, "--chat-cache", str(tmp_path / "cache"), "--chat-at-once", "4",
+        "--workers", str(workers),
     ]  # fmt: skip
     command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words]
     digests: list[str] = []
@@ -71,14 +79,14 @@ def test_a_run_that_was_stopped_pays_nothing_twice(number: int, local: Local, tm
             time.sleep(0.05)
         process.send_signal(number)
         assert process.wait() != 0
-    time.sleep(0.2)
+    time.sleep(0.2 if workers == 1 else 2)  # workers end soon after the process that started them
     digests += [row["digest"] for row in local.asked()]
     first = len(digests)
     assert main(words) == 0
     digests += [row["digest"] for row in local.asked()]
     assert len(digests) > 2 * first
     twice = sum(count - 1 for count in Counter(digests).values())
-    assert twice <= (4 if number == signal.SIGKILL else 0)  # the calls under way, whose answers nobody has read
+    assert twice <= (4 * workers if number == signal.SIGKILL else 0)  # the calls under way, whose answers nobody has read
     assert run(f"evaluate --agents lowest closer {TABLE} --chunk 2 --out {tmp_path / 'own'}") == 0
     assert result_of(tmp_path / "out", "chat:lowest-slow") == result_of(tmp_path / "own", "lowest")
 

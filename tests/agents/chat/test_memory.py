@@ -56,8 +56,9 @@ def test_a_game_that_only_memory_solves_is_solved_in_each_of_several_rounds(lang
 
 
 def test_only_where_seats_are_shown_something_is_there_a_state(local: Local, tmp_path: Path) -> None:
-    with loaded(local, "closer", tmp_path) as agent:
-        assert not is_recurrent(agent, SETUP)
+    for setup in (SETUP, make_setup("batasaurus", memory="perfect")):
+        with loaded(local, "closer", tmp_path, setup=setup) as agent:
+            assert not is_recurrent(agent, setup)
     with loaded(local, "closer", tmp_path, setup=GLIMPSE) as agent:
         assert is_recurrent(agent, GLIMPSE)
         batch = Batch(GLIMPSE, 1, seed=1)

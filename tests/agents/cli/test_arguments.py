@@ -47,7 +47,7 @@ BOUNDS = {
     ),
     "a whole number from 2 to 100000": "--search",
     "a whole number from 2 to 10000000": "--choosing --deals --measuring --searching",
-    "a whole number from 2 to 1000000000": "--choosing --deals",
+    "a whole number from 2 to 1000000000": "--choosing --deals --tasks",
     "a number from -1e+06 to 1e+06": "--bounds",
     "a number from 0 to 2": "--chat-temperature",
     "a number from 0 to 1000": "--lead",

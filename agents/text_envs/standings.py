@@ -1,0 +1,178 @@
+"""The standings of a leaderboard: means over tasks with 95 % intervals, and differences at the same tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.core.printable import printable
+
+from ..report.format_ci import UNKNOWN, format_ci
+from ..report.text import align, shown_names
+from ..stats.differences import Differences
+from ..stats.ratio_estimate import Estimate, Ratios
+from .leaderboard import Leaderboard
+from .leaderboard_rows import Row
+
+MEASURES = ("chips", "edge", "regret")
+NOTES = (
+    "Intervals are 95 %, over tasks. Edge: beyond what the field's agent gets in the same seat on the same deal. Regret: lost "
+    "against the adviser's best moves, so less is better."
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measure of an agent."""
+
+    tasks: int
+    """That have this measure."""
+    round: Estimate
+    decision: Estimate
+    """For each decision."""
+    round_difference: Estimate | None
+    """From the first agent, at the tasks that both have; None for the first."""
+    decision_difference: Estimate | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the estimates as JSON values."""
+        names = ("round", "decision", "round_difference", "decision_difference")
+        estimates = {name: getattr(self, name) for name in names}
+        return {"tasks": self.tasks, **{name: one.to_dict() for name, one in estimates.items() if one is not None}}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An agent of a leaderboard."""
+
+    agent: str
+    measures: Mapping[str, Measured]
+    rows: Sequence[Row]
+    """Of the tasks at which it played."""
+    refused: int
+    """Tasks under rules at which it does not play."""
+
+    def total(self, name: str) -> int:
+        """Returns the sum of a field of the rows: ``decisions``, ``calls``, ``tokens`` or ``forfeits``."""
+        return sum(getattr(row, name) for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the standing as JSON values."""
+        totals = {name: self.total(name) for name in ("decisions", "calls", "tokens", "forfeits")}
+        measures = {name: one.to_dict() for name, one in self.measures.items()}
+        return {"agent": self.agent, "tasks": len(self.rows), "refused": self.refused, **totals, **measures}
+
+
+def standings(rows: Mapping[str, Sequence[Row]]) -> list[Standing]:
+    """Returns the standing of each agent, by its ``rows`` in the order of the tasks.
+
+    The agent with the least regret a round comes first; where not every agent has one, that with the largest edge.
+    """
+    first = next(iter(rows))
+    result = []
+    for name, some in rows.items():
+        played = [row for row in some if row.refused is None]
+        other = None if name == first else rows[first]
+        measures = {measure: _measured(measure, played, other) for measure in MEASURES}
+        measures = {measure: one for measure, one in measures.items() if one.tasks}
+        result.append(Standing(name, measures, played, len(some) - len(played)))
+    if all("regret" in one.measures for one in result):
+        return sorted(result, key=lambda one: one.measures["regret"].round.mean)
+    return sorted(result, key=lambda one: -one.measures["edge"].round.mean)
+
+
+def _measured(measure: str, rows: Sequence[Row], first: Sequence[Row] | None) -> Measured:
+    rows = _with(measure, rows)
+    values = _columns(measure, rows)
+    ratios = _ratios(np.concatenate([values, values]))
+    round_difference = decision_difference = None
+    if first is not None:
+        both = {row.index for row in _with(measure, first)} & {row.index for row in rows}
+        pair = [_columns(measure, [row for row in some if row.index in both]) for some in (rows, first)]
+        round_difference = _estimate(pair[0][0] - pair[1][0])
+        decision_difference = _ratios(np.concatenate(pair)).difference(0)
+    return Measured(len(rows), _estimate(values[0]), ratios.first(0), round_difference, decision_difference)
+
+
+def _with(measure: str, rows: Sequence[Row]) -> list[Row]:
+    """Returns the rows of tasks that were played and have the measure."""
+    return [row for row in rows if row.refused is None and getattr(row, measure) is not None]
+
+
+def _columns(measure: str, rows: Sequence[Row]) -> NDArray[np.float64]:
+    """Returns the measure and the decisions of T rows, ``(2, T)``."""
+    pairs = [(getattr(row, measure), row.decisions) for row in rows]
+    return np.array(pairs, np.float64).reshape(-1, 2).T
+
+
+def _ratios(values: NDArray[np.float64]) -> Ratios:
+    ratios = Ratios(1)
+    ratios.add(values[None])
+    return ratios
+
+
+def _estimate(values: NDArray[np.float64]) -> Estimate:
+    return Differences.of(values).estimate if values.size else Estimate(float("nan"), float("nan"))
+
+
+def text(board: Leaderboard, places: Sequence[Standing], unit: str) -> str:
+    """Returns the leaderboard as a table for a terminal."""
+    rows = [_HEAD, *_cells(board, places)]
+    return "\n".join([heading(board, unit), "", *align(rows, left=(0,), ruled=True), "", NOTES, *_refusals(places)])
+
+
+def markdown(board: Leaderboard, places: Sequence[Standing], unit: str) -> str:
+    """Returns the leaderboard as a page of Markdown."""
+    rule = ["---", *["---:"] * (len(_HEAD) - 1)]
+    lines = ["| " + " | ".join(row) + " |" for row in (_HEAD, rule, *_cells(board, places, quote="`"))]
+    return "\n".join(["# Leaderboard", "", heading(board, unit), "", *lines, "", NOTES, *_refusals(places), ""])
+
+
+_HEAD = [
+    "agent", "chips", "edge", "regret", "a decision", "edge − first's", "regret − first's", "decisions", "calls", "tokens",
+    "forfeits",
+]  # fmt: skip
+
+
+def heading(board: Leaderboard, unit: str) -> str:
+    """Returns the sentence on what was played."""
+    knobs = "".join(f", {name}={value}" for name, value in board.knobs.items())
+    return (
+        f"{board.game}{knobs}: {board.count} tasks of the split {board.split}, in {unit} a round. "
+        f"Differences are from {printable(board.agents[0])}, at the same tasks."
+    )
+
+
+def _cells(board: Leaderboard, places: Sequence[Standing], quote: str = "") -> list[list[str]]:
+    names = shown_names(board.agents)
+    rows = []
+    for one in places:
+        regret = one.measures.get("regret")
+        edge = one.measures["edge"]
+        cells = [_ci(one.measures["chips"].round, signed=True), _ci(edge.round, signed=True)]
+        cells += [_ci(None), _ci(None)] if regret is None else [_ci(regret.round), _ci(regret.decision)]
+        cells += [_ci(edge.round_difference, signed=True), _ci(None if regret is None else regret.round_difference, signed=True)]
+        totals = [f"{one.total(name):,}" for name in ("decisions", "calls", "tokens", "forfeits")]
+        rows.append([f"{quote}{names[one.agent]}{quote}", *cells, *totals])
+    return rows
+
+
+def _ci(estimate: Estimate | None, *, signed: bool = False) -> str:
+    return UNKNOWN if estimate is None else format_ci(estimate, "", signed=signed)
+
+
+def _refusals(places: Sequence[Standing]) -> list[str]:
+    """Returns a sentence for each agent that did not play at every task, or has no regret at some."""
+    lines = []
+    for one in places:
+        if one.refused:
+            lines.append(f"{printable(one.agent)} played {len(one.rows)} tasks: it does not play under the rules of the others.")
+        regret = one.measures.get("regret")
+        if regret is None or regret.tasks < len(one.rows):
+            number = 0 if regret is None else regret.tasks
+            lines.append(f"{printable(one.agent)} has a regret at {number} tasks: under the rules of the others is no advice.")
+    return lines

@@ -1,0 +1,142 @@
+"""Leaderboards: what rows say, how a run that was stopped goes on, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.advice.adviser import Adviser
+from nainjaune_agents.advice.models import players
+from nainjaune_agents.advice.review import pick, review
+from nainjaune_agents.bots.settings import BotSettings, use_bot_settings
+from nainjaune_agents.chat.settings import ChatSettings
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.text_envs.agent_round import play_task
+from nainjaune_agents.text_envs.leaderboard import ROWS, Leaderboard
+from nainjaune_agents.text_envs.leaderboard_rows import Row
+from nainjaune_agents.text_envs.settings import TextEnvSettings
+from nainjaune_env.core.errors import AgentError, ConfigError, NainJauneError, WorkError
+from tests.agents.chat.conftest import Local, _local, local  # noqa: F401
+
+SETTINGS = TextEnvSettings(adviser="closer", choosing=10, measuring=20)
+BOARD = Leaderboard(("closer", "lowest"), "nain_jaune", count=5, settings=SETTINGS)
+
+
+def test_rows_are_the_rounds_as_analyse_values_them(tmp_path: Path) -> None:
+    rows = BOARD.play(tmp_path)
+    assert [row.edge for row in rows["closer"]] == [0] * 5  # closer is the field
+    for name in BOARD.agents:
+        rounds = [play_task(task, *(load_agent(one, task.setup()) for one in (name, "closer"))) for task in BOARD.tasks]
+        picks = pick([one.record for one in rounds])
+        picks = [one for one in picks if one.ply.table.seat == BOARD.tasks[one.match - 1].seat]
+        reviewed = review(
+            picks, lambda setup: Adviser(setup, players(setup, ["closer"] * setup.players)), choosing=10, measuring=20, seed=0
+        )
+        for number, (row, one) in enumerate(zip(rows[name], rounds, strict=True), 1):
+            of_round = [decision for decision in reviewed if decision.pick.match == number]
+            assert (row.chips, row.decisions) == (one.payoff, len(of_round))
+            assert row.regret == pytest.approx(sum(decision.regret for decision in of_round))
+            assert row.error == pytest.approx(sum(decision.error**2 for decision in of_round) ** 0.5)
+    assert sum(row.decisions for row in rows["closer"]) > 5
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+    whole = BOARD.play(tmp_path / "whole")
+    lines = (tmp_path / "whole" / ROWS).read_bytes().splitlines(keepends=True)
+    part = tmp_path / "part" / ROWS
+    part.parent.mkdir()
+    part.write_bytes(b"".join(lines[:4]) + lines[4][:30])
+    steps: list[int] = []
+    assert BOARD.play(part.parent, steps.append) == whole
+    assert steps == [3, 1, 1, 0, 1, 1, 1, 1, 1]
+    assert part.read_bytes() == b"".join(lines)
+    more = replace(BOARD, agents=("lowest", "closer", "tally"), count=6).play(part.parent)
+    assert [row.index for row in more["tally"]] == [*range(6)]
+    assert more["closer"][:5] == whole["closer"]
+    assert len(part.read_bytes().splitlines()) == 1 + 3 * 6
+
+
+@pytest.mark.parametrize(
+    ("board", "says"),
+    [
+        (replace(BOARD, settings=replace(SETTINGS, measuring=21)), "has rounds of another settings: .*, not "),
+        (replace(BOARD, split="train"), "has rounds of another split: 'test', not 'train'. Choose another --out"),
+    ],
+)
+def test_rounds_of_other_settings_are_refused(board: Leaderboard, says: str, tmp_path: Path) -> None:
+    replace(BOARD, count=1).play(tmp_path)
+    with pytest.raises(ConfigError, match=says):
+        board.play(tmp_path)
+
+
+def test_a_player_that_has_changed_is_refused(tmp_path: Path) -> None:
+    player = tmp_path / "bot.py"
+    player.write_text("def low(observation, mask):\n    return mask.argmax(axis=-1)\n")
+    board = Leaderboard((f"{player}:low",), "nain_jaune", count=2, settings=SETTINGS)
+    board.play(tmp_path / "out")
+    board.play(tmp_path / "out")
+    player.write_text(player.read_text() + "\n")
+    with pytest.raises(ConfigError, match=r"bot\.py:low' have changed since it played"):
+        board.play(tmp_path / "out")
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    replace(BOARD, count=1).play(tmp_path)
+    with (tmp_path / ROWS).open("a") as file:
+        file.write('{"agent": "closer"}\n')
+    with pytest.raises(WorkError, match=r"Line 4 of .* is no row of a leaderboard: "):
+        BOARD.play(tmp_path)
+    (tmp_path / ROWS).write_text("[]\n")
+    with pytest.raises(WorkError, match=r"Line 1 of .* is no row of a leaderboard"):
+        BOARD.play(tmp_path)
+
+
+def test_agents_that_do_not_play_under_some_rules(tmp_path: Path) -> None:
+    board = Leaderboard(("exact", "random"), "batasaurus", count=8, settings=replace(SETTINGS, adviser="cheapest"))
+    rows = board.play(tmp_path)
+    refused = [row for row in rows["exact"] if row.refused is not None]
+    assert 0 < len(refused) < 8
+    assert all("memory = perfect" in str(row.refused) for row in refused)
+    played = [row for row in rows["exact"] if row.refused is None]
+    assert all(row.regret == pytest.approx(0, abs=1e-6) and row.error == 0 for row in played)
+    without = {row.index for row in rows["random"] if row.regret is None}
+    remembered = {task.index for task in board.tasks if vars(task.setup().rules)["memory"] == "glimpse"}
+    assert without == remembered  # no advice where players remember
+    assert 0 < len(without) < len(refused)
+    with pytest.raises(AgentError, match="'zoo:none' plays at none of the tasks"):
+        replace(board, agents=("zoo:none",)).play(tmp_path)
+
+
+@pytest.mark.parametrize("agents", [(), ("closer", "closer")])
+def test_agents_are_named_once(agents: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError, match="one agent or more, each once"):
+        replace(BOARD, agents=agents)
+
+
+def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_path: Path) -> None:  # noqa: F811
+    chat = ChatSettings(base_url=local.url, cache=str(tmp_path / "cache"))
+    use_bot_settings(BotSettings(chat=chat))
+    board = replace(BOARD, agents=("lowest", "chat:lowest"))
+    rows = board.play(tmp_path / "out")
+    calls = len(local.asked())
+    for own, its in zip(rows["lowest"], rows["chat:lowest"], strict=True):
+        assert replace(its, agent="lowest", calls=0, tokens=0) == own
+        assert its.calls == its.decisions
+        assert its.tokens > 100 * its.calls
+    assert calls == sum(row.decisions for row in rows["lowest"])
+    assert board.play(tmp_path / "out") == rows
+    assert not local.asked()
+    use_bot_settings(BotSettings(chat=replace(chat, temperature=1.0)))
+    with pytest.raises(ConfigError, match="has rounds of another chat"):
+        board.play(tmp_path / "out")
+    use_bot_settings(BotSettings(chat=replace(chat, tokens=0, cache=str(tmp_path / "empty"))))
+    with pytest.raises(NainJauneError, match="budget"):
+        board.play(tmp_path / "more" / "out")
+
+
+def test_a_row_is_what_it_was(tmp_path: Path) -> None:
+    (row,) = replace(BOARD, agents=("closer",), count=1).play(tmp_path)["closer"]
+    assert Row(**json.loads((tmp_path / ROWS).read_text().splitlines()[1])) == row

@@ -1,0 +1,65 @@
+"""Standings: means over tasks, differences at the same tasks, and the tables."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from nainjaune_agents.stats.intervals import t_95
+from nainjaune_agents.text_envs.leaderboard import Leaderboard
+from nainjaune_agents.text_envs.leaderboard_rows import Row
+from nainjaune_agents.text_envs.standings import markdown, standings, text
+
+REGRETS = {"one": [2.0, 4.0, 1.0, 5.0], "other": [1.0, 1.0, 1.0, 1.0]}
+
+
+def rows(name: str, **changes: object) -> list[Row]:
+    return [
+        Row(name, k, "", decisions=k + 1, chips=10.0 * k, edge=lost / 2, regret=lost, calls=2, tokens=500, **changes)  # type: ignore[arg-type]
+        for k, lost in enumerate(REGRETS[name])
+    ]
+
+
+def test_means_and_differences_by_hand() -> None:
+    other, one = standings({"one": rows("one"), "other": rows("other")})
+    assert (other.agent, one.agent) == ("other", "one")  # less regret first
+    regret = one.measures["regret"]
+    assert regret.round.mean == 3
+    spread = math.sqrt((1 + 1 + 4 + 4) / 3 / 4)
+    assert regret.round.ci95 == pytest.approx(t_95(3) * spread)
+    assert regret.decision.mean == pytest.approx(12 / 10)
+    assert regret.round_difference is None
+    difference = other.measures["regret"]
+    assert difference.round_difference is not None
+    assert difference.decision_difference is not None
+    assert difference.round_difference.mean == -2
+    assert difference.round_difference.ci95 == pytest.approx(t_95(3) * spread)
+    assert difference.decision_difference.mean == pytest.approx(4 / 10 - 12 / 10)
+    assert other.measures["chips"].round_difference is not None
+    assert other.measures["chips"].round_difference.mean == 0
+    assert (other.total("decisions"), other.total("calls"), other.total("tokens")) == (10, 8, 2000)
+
+
+def test_differences_are_at_the_tasks_that_both_have() -> None:
+    some = [*rows("other")[:3], Row("other", 3, "", refused="It does not play.")]
+    board = Leaderboard(("one", "other"), "nain_jaune", count=4)
+    places = standings({"one": rows("one"), "other": some})
+    other = next(one for one in places if one.agent == "other")
+    difference = other.measures["regret"].round_difference
+    assert difference is not None
+    assert difference.mean == pytest.approx((-1 - 3 + 0) / 3)
+    assert (len(other.rows), other.refused, other.measures["regret"].tasks) == (3, 1, 3)
+    assert "other played 3 tasks: it does not play under the rules of the others." in text(board, places, "chips")
+
+
+def test_without_regret_the_largest_edge_is_first() -> None:
+    bare = [Row("other", k, "", decisions=1, edge=9.0) for k in range(4)]
+    places = standings({"one": rows("one"), "other": bare})
+    assert [one.agent for one in places] == ["other", "one"]
+    assert "regret" not in places[0].measures
+    page = markdown(Leaderboard(("one", "other"), "nain_jaune", count=4), places, "chips")
+    assert "| `other` | 0.00 | +9.00 ± 0.00 | — | — |" in page
+    assert "other has a regret at 0 tasks" in page
+    assert page.startswith("# Leaderboard\n\nnain_jaune: 4 tasks of the split test, in chips a round.")
+    assert places[0].to_dict()["edge"]["round"] == {"mean": 9.0, "ci95": 0.0}
