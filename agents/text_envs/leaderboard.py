@@ -1,4 +1,4 @@
-"""A leaderboard: agents at the same tasks, by chips, duplicate edge and regret (docs/language_models.md)."""
+"""A leaderboard: agents at the same tasks, by chips, duplicate edge, advantage and regret (docs/language_models.md)."""
 
 from __future__ import annotations
 
@@ -137,9 +137,11 @@ class Leaderboard:
             return Row(name, task.index, refused=agent)
         field = field_agent(setup, self.settings)
         played = play_task(task, agent, field)
-        regret = None
+        regret = over_adviser = None
         if is_solved(setup) or is_advised(setup):
-            (regret,) = regrets([(played.record, task.seat)], self.settings, first=task.index + 1)
+            of_seat, first = [(played.record, task.seat)], task.index + 1
+            (regret,) = regrets(of_seat, self.settings, first=first)
+            (over_adviser,) = regrets(of_seat, self.settings, first=first, own_moves=True)
         counts = faults_of(agent)
         costs = {} if counts is None else counts.costs
         return Row(
@@ -151,6 +153,7 @@ class Leaderboard:
             edge=played.payoff - payoff_of(field, setup, task.seed, task.seat, field),
             regret=None if regret is None else regret.lost,
             error=0.0 if regret is None else regret.error,
+            advantage=None if over_adviser is None else 0.0 - over_adviser.lost,
             calls=costs.get("calls", 0),
             tokens=costs.get("prompt_tokens", 0) + costs.get("answer_tokens", 0),
             forfeits=0 if counts is None else counts.forfeited,
