@@ -52,7 +52,7 @@ class Conversations:
         self._settings = settings
         self._store = store
         keyword, self._sentence = SAY[settings.language]
-        self._comment = re.compile(rf"^\W*{keyword}\W*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+        self._comment = re.compile(rf"^[^\w\n]*{keyword}[^\w\n]*:(.*\S.*)$", re.IGNORECASE | re.MULTILINE)
         self._transcripts = None if settings.transcripts is None else Transcripts(Path(settings.transcripts))
 
     def decide(self, prompt: Prompt, shown: Sequence[Prompt], seat: int, seconds: float) -> Outcome:
@@ -129,8 +129,7 @@ class Conversations:
                 self._store.count(self._endpoint.model, count_tokens(request.decode()), 0)
             raise
         outcome.seconds += taken
-        self._store.add(self._endpoint.model, digest, completion)
-        return completion
+        return self._store.add(self._endpoint.model, digest, completion)
 
     def _check_budget(self) -> None:
         settings = self._settings

@@ -128,7 +128,7 @@ def retry_after(response: Response) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(given).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 

@@ -24,6 +24,8 @@ WAIT_SECONDS = 60
 """How long a process waits for another one that writes."""
 LEASE = 6.0
 """Seconds for which a request is claimed."""
+MAX_LEASE = 10 * LEASE
+"""A claim that ends later is none: the clock was put back since it was made."""
 RENEWAL = 2.0
 """Seconds after which claims are to be renewed."""
 POLL = 0.05
@@ -107,8 +109,8 @@ class AnswerStore:
         with self._lock, self._connection:
             claimed = self._connection.execute(
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (request) DO UPDATE "
-                "SET owner = excluded.owner, until = excluded.until WHERE until < ?",
-                (request, self._owner, now + LEASE, now),
+                "SET owner = excluded.owner, until = excluded.until WHERE until NOT BETWEEN ? AND ?",
+                (request, self._owner, now + LEASE, now, now + MAX_LEASE),
             )
         return claimed.rowcount > 0
 
@@ -122,12 +124,17 @@ class AnswerStore:
         with self._lock, self._connection:
             self._connection.execute("DELETE FROM claims WHERE request = ? AND owner = ?", (request, self._owner))
 
-    def add(self, model: str, request: bytes, completion: Completion) -> None:
-        """Keeps an answer, and counts what it has cost."""
-        row = (completion.text, completion.is_cut, completion.prompt_tokens, completion.answer_tokens)
+    def add(self, model: str, request: bytes, completion: Completion) -> Completion:
+        """Counts what an answer has cost, and keeps it if it is the first; returns the one that is kept.
+
+        There is another one where a process that asked was stopped for longer than its claim.
+        """
         with self._lock, self._connection:
-            self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", (request, *row))
+            self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", (request, *completion))
             self._count(model, completion.prompt_tokens, completion.answer_tokens)
+        kept = self.get(request)
+        assert kept is not None
+        return kept
 
     def count(self, model: str, prompt_tokens: int, answer_tokens: int) -> None:
         """Counts what a call has cost whose answer is not kept."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, quoted
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import check_whole
 
 from ..advice.models import is_advised
 from ..bots.counting import faults_of
@@ -34,7 +38,7 @@ ROWS = "rows.jsonl"
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """What a leaderboard plays; raises :class:`ConfigError` for agents that are named twice."""
+    """What a leaderboard plays; raises ``NainJauneError`` for agents that are named twice, and for no tasks."""
 
     agents: tuple[str, ...]
     """By name; differences are from the first."""
@@ -50,6 +54,7 @@ class Leaderboard:
     def __post_init__(self) -> None:
         if not self.agents or len(set(self.agents)) < len(self.agents):
             raise ConfigError(f"A leaderboard has one agent or more, each once, not {quoted([*self.agents])}.")
+        check_whole("The number of tasks", self.count, 1)
 
     @cached_property
     def tasks(self) -> list[TextTask]:
@@ -59,22 +64,18 @@ class Leaderboard:
     @property
     def head(self) -> dict[str, Any]:
         """What all rows depend on, as JSON values."""
-        bots = bot_settings()
         values = {"game": self.game, "split": self.split, "knobs": dict(self.knobs), "settings": self.settings.to_dict()}
-        if any(map(is_bot, self.agents)):
-            values["on_fault"] = bots.on_fault
-        if any(map(is_chat, self.agents)):
-            values["chat"] = what_counts((bots.chat or ChatSettings()).to_dict())
         return {**values, "package": package_version()}
 
     def play(self, folder: Path, progress: Callable[[int], object] | None = None) -> dict[str, list[Row]]:
         """Returns each agent's rows in the order of the tasks, after playing those that are not in ``folder``.
 
         A row is kept as soon as it is known. ``progress`` is called with numbers of rows, kept ones too. Raises
-        :class:`ConfigError` for a folder with rows of other settings or of other files of an agent, and :class:`AgentError` for
-        an agent that plays at no task, and for a field or an adviser that does not play at every task.
+        :class:`ConfigError` for a folder with rows of other settings, or of another identity of an agent, and
+        :class:`AgentError` for an agent that plays at no task, and for a field or an adviser that does not play at every task.
         """
         self._check_others()
+        self._check_agents()
         count = progress or (lambda number: None)
         with Rows.opened(folder / ROWS, self.head) as rows:
             for name in self.agents:
@@ -83,12 +84,7 @@ class Leaderboard:
                 for row in self._played(name, missing):
                     rows.add(row)
                     count(1)
-            found = {name: [rows.get(name, task.index) for task in self.tasks] for name in self.agents}
-        result = {name: [row for row in some if row is not None] for name, some in found.items()}
-        for name, some in result.items():
-            if all(row.refused is not None for row in some):
-                raise AgentError(f"The agent {quoted(name)} plays at none of the tasks. {some[0].refused}")
-        return result
+            return {name: [rows.of(name, task.index) for task in self.tasks] for name in self.agents}
 
     def _check_others(self) -> None:
         """Raises :class:`AgentError` for a field or an adviser that cannot play, before a language model is paid for answers."""
@@ -99,11 +95,28 @@ class Leaderboard:
             if is_advised(setup):
                 check_regret(setup, self.settings)
 
+    def _check_agents(self) -> None:
+        """Raises :class:`AgentError` for an agent that plays at none of the tasks, before the others play for hours."""
+        for name in self.agents:
+            answers = (agent_or_refusal(name, task.setup()) for task in self.tasks)
+            refusals = [*takewhile(lambda one: isinstance(one, str), answers)]
+            if len(refusals) == len(self.tasks):
+                raise AgentError(f"The agent {quoted(name)} plays at none of the tasks. {refusals[0]}")
+
     def _is_kept(self, rows: Rows, name: str, task: TextTask) -> bool:
-        row = rows.get(name, task.index)
-        if row is not None and row.refused is None and row.files != files_digest(name, task):
-            raise ConfigError(f"The files of the agent {quoted(name)} have changed since it played. Choose another --out.")
-        return row is not None
+        if (name, task.index) not in rows:
+            return False
+        before, now = rows.of(name, task.index).identity, self._identity(name, task.setup())
+        for key in {**before, **now}:
+            if before.get(key) != now.get(key):
+                raise ConfigError(
+                    f"The agent {quoted(name)} has played with another {key}: {quoted(before.get(key))}, not "
+                    f"{quoted(now.get(key))}. Choose another --out."
+                )
+        return True
+
+    def _identity(self, name: str, setup: Setup) -> dict[str, Any]:
+        return identity([one for one in (name, self.settings.field, self.settings.adviser) if one is not None], setup)
 
     def _played(self, name: str, missing: list[TextTask]) -> Iterator[Row]:
         """Yields the rows of an agent at some tasks; those of a language model at the same time, as they come."""
@@ -119,12 +132,9 @@ class Leaderboard:
 
     def _row(self, name: str, task: TextTask) -> Row:
         setup = task.setup()
-        try:
-            agent = load_agent(name, setup)
-        except (AgentError, CheckpointError) as error:
-            if is_bot(name):
-                raise
-            return Row(name, task.index, "", str(error))
+        agent = agent_or_refusal(name, setup)
+        if isinstance(agent, str):
+            return Row(name, task.index, refused=agent)
         field = field_agent(setup, self.settings)
         played = play_task(task, agent, field)
         regret = over_adviser = None
@@ -137,7 +147,7 @@ class Leaderboard:
         return Row(
             name,
             task.index,
-            files_digest(name, task),
+            self._identity(name, setup),
             decisions=played.decisions,
             chips=played.payoff,
             edge=played.payoff - payoff_of(field, setup, task.seed, task.seat, field),
@@ -150,8 +160,28 @@ class Leaderboard:
         )
 
 
-def files_digest(name: str, task: TextTask) -> str:
-    """Returns a digest of the files that decide how an agent plays at a task; empty where there are none."""
-    weights = weights_path(name, task.setup())
-    files = {**({} if weights is None else {"weights": digest(weights)}), **external_files(name)}
-    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:32] if any(files.values()) else ""
+def agent_or_refusal(name: str, setup: Setup) -> Agent | str:
+    """Returns an agent, or the sentence by which it does not play at tables with ``setup``."""
+    try:
+        return load_agent(name, setup)
+    except (AgentError, CheckpointError) as error:
+        if is_bot(name):
+            raise
+        return str(error)
+
+
+def identity(names: Sequence[str], setup: Setup) -> dict[str, Any]:
+    """Returns what decides how agents play at tables with ``setup``, as JSON values: their files, and the settings of bots."""
+    files: dict[str, Any] = external_files(*names)
+    for name in names:
+        weights = weights_path(name, setup)
+        if weights is not None:
+            files[name] = digest(weights)
+    result: dict[str, Any] = {}
+    if any(files.values()):
+        result["files"] = hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:32]
+    if any(map(is_bot, names)):
+        result["on_fault"] = bot_settings().on_fault
+    if any(map(is_chat, names)):
+        result["chat"] = what_counts((bot_settings().chat or ChatSettings()).to_dict())
+    return result

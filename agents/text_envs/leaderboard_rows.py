@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,8 +24,8 @@ class Row:
     agent: str
     index: int
     """Of the task."""
-    files: str
-    """The digest of the files that decide how the agent plays; empty where there are none."""
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    """What decides how the agent and the others play, as JSON values: ``leaderboard.identity``."""
     refused: str | None = None
     """The sentence by which the agent does not play under the task's rules; then there is nothing else."""
     decisions: int = 0
@@ -66,13 +66,18 @@ class Rows:
         except TimeoutError:
             raise ConfigError(f"Another process is adding to {str(path)!r}.") from None
 
-    def get(self, agent: str, index: int) -> Row | None:
-        """Returns the row of an agent at a task; None if it has not been played."""
-        return self._rows.get((agent, index))
+    def __contains__(self, place: tuple[str, int]) -> bool:
+        """Returns whether an agent has a row at a task."""
+        return place in self._rows
+
+    def of(self, agent: str, index: int) -> Row:
+        """Returns the row of an agent at a task."""
+        return self._rows[agent, index]
 
     def add(self, row: Row) -> None:
-        """Keeps a row."""
-        self._lines.add(asdict(row))
+        """Keeps a row; one of a refusal is not in the file, as the agent may play there the next time."""
+        if row.refused is None:
+            self._lines.add(asdict(row))
         self._rows[row.agent, row.index] = row
 
 
@@ -80,10 +85,10 @@ def _read(path: Path, first: Mapping[str, Any]) -> dict[tuple[str, int], Row]:
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     if whole != content:  # the process was killed while it wrote a line
-        write_text(path, whole.decode())
+        write_text(path, whole.decode(errors="replace"))
     names = {f.name for f in fields(Row)}
     rows = {}
-    for number, line in enumerate(whole.decode(errors="replace").splitlines(), 1):
+    for number, line in enumerate(whole.decode(errors="replace").split("\n")[:-1], 1):  # names may have other line breaks
         try:
             values = json.loads(line)
         except ValueError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +65,8 @@ class Standing:
         """Returns the standing as JSON values."""
         totals = {name: self.total(name) for name in ("decisions", "calls", "tokens", "forfeits")}
         measures = {name: one.to_dict() for name, one in self.measures.items()}
-        return {"agent": self.agent, "tasks": len(self.rows), "refused": self.refused, **totals, **measures}
+        bots = {key: self.rows[0].identity[key] for key in ("on_fault", "chat") if key in self.rows[0].identity}
+        return {"agent": self.agent, "tasks": len(self.rows), "refused": self.refused, **totals, **measures, **bots}
 
 
 def standings(rows: Mapping[str, Sequence[Row]]) -> list[Standing]:
@@ -120,15 +122,24 @@ def _estimate(values: NDArray[np.float64]) -> Estimate:
 
 def text(board: Leaderboard, places: Sequence[Standing], unit: str) -> str:
     """Returns the leaderboard as a table for a terminal."""
-    rows = [_HEAD, *_cells(board, places)]
-    return "\n".join([heading(board, unit), "", *align(rows, left=(0,), ruled=True), "", NOTES, *_refusals(places)])
+    rows = [_HEAD, *_cells(board, places, str)]
+    lines = [_heading(board, unit, printable), "", *align(rows, left=(0,), ruled=True), "", NOTES]
+    return "\n".join([*lines, *_refusals(places, printable)])
 
 
 def markdown(board: Leaderboard, places: Sequence[Standing], unit: str) -> str:
     """Returns the leaderboard as a page of Markdown."""
     rule = ["---", *["---:"] * (len(_HEAD) - 1)]
-    lines = ["| " + " | ".join(row) + " |" for row in (_HEAD, rule, *_cells(board, places, quote="`"))]
-    return "\n".join(["# Leaderboard", "", heading(board, unit), "", *lines, "", NOTES, *_refusals(places), ""])
+    cells = _cells(board, places, lambda name: code(name).replace("|", r"\|"))
+    rows = ["| " + " | ".join(row) + " |" for row in (_HEAD, rule, *cells)]
+    return "\n".join(["# Leaderboard", "", _heading(board, unit, code), "", *rows, "", NOTES, *_refusals(places, code), ""])
+
+
+def code(text: str) -> str:
+    """Returns ``text`` as code in Markdown, whatever it has."""
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    return f"{ticks}{space}{printable(text)}{space}{ticks}"
 
 
 _HEAD = [
@@ -137,16 +148,16 @@ _HEAD = [
 ]  # fmt: skip
 
 
-def heading(board: Leaderboard, unit: str) -> str:
+def _heading(board: Leaderboard, unit: str, quote: Callable[[str], str]) -> str:
     """Returns the sentence on what was played."""
     knobs = "".join(f", {name}={value}" for name, value in board.knobs.items())
     return (
         f"{board.game}{knobs}: {board.count} tasks of the split {board.split}, in {unit} a round. "
-        f"Differences are from {printable(board.agents[0])}, at the same tasks."
+        f"Differences are from {quote(board.agents[0])}, at the same tasks."
     )
 
 
-def _cells(board: Leaderboard, places: Sequence[Standing], quote: str = "") -> list[list[str]]:
+def _cells(board: Leaderboard, places: Sequence[Standing], quote: Callable[[str], str]) -> list[list[str]]:
     names = shown_names(board.agents)
     rows = []
     for one in places:
@@ -154,7 +165,7 @@ def _cells(board: Leaderboard, places: Sequence[Standing], quote: str = "") -> l
         cells = [_ci(None if each is None else each.round, signed=each is not measured[-1]) for each in measured]
         cells += [_ci(None if each is None else each.round_difference, signed=True) for each in measured[1:3]]
         totals = [f"{one.total(name):,}" for name in ("decisions", "calls", "tokens", "forfeits")]
-        rows.append([f"{quote}{names[one.agent]}{quote}", *cells, *totals])
+        rows.append([quote(names[one.agent]), *cells, *totals])
     return rows
 
 
@@ -162,14 +173,15 @@ def _ci(estimate: Estimate | None, *, signed: bool = False) -> str:
     return UNKNOWN if estimate is None else format_ci(estimate, "", signed=signed)
 
 
-def _refusals(places: Sequence[Standing]) -> list[str]:
+def _refusals(places: Sequence[Standing], quote: Callable[[str], str]) -> list[str]:
     """Returns a sentence for each agent that did not play at every task, or has no regret at some."""
     lines = []
     for one in places:
+        name = quote(one.agent)
         if one.refused:
-            lines.append(f"{printable(one.agent)} played {len(one.rows)} tasks: it does not play under the rules of the others.")
+            lines.append(f"{name} played {len(one.rows)} tasks: it does not play under the rules of the others.")
         regret = one.measures.get("regret")
         if regret is None or regret.tasks < len(one.rows):
             number = 0 if regret is None else regret.tasks
-            lines.append(f"{printable(one.agent)} has a regret at {number} tasks: under the rules of the others is no advice.")
+            lines.append(f"{name} has a regret at {number} tasks: under the rules of the others is no advice.")
     return lines

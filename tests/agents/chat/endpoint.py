@@ -107,6 +107,9 @@ class Handler(example.Handler):
             lit = asked.parts(asked.situations[0])["lamps"].split()
             symbol = lit.index("1") + 1 if "1" in lit else 0
             self.say(str(symbol if symbol in asked.legal else 0))
+        elif model == "spaced":
+            legal = example.question(messages).legal[0]
+            self.say(f"{chr(10) * 40_000}Say:\n{' ' * 50_000}I hold the best cards.\nMove: {legal}")
         elif model == "busy":  # each question is answered the third time
             if times == 1:
                 self.fail(429, "Too many requests.", Retry_After="0.01")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import time
+from http.client import HTTPMessage
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.bots.faults import MAX_FAULTS
+from nainjaune_agents.bots.http import Response
 from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings, use_bot_settings
 from nainjaune_agents.chat import endpoint
 from nainjaune_agents.chat.agent import ChatAgent
@@ -234,6 +237,31 @@ def test_a_comment_is_only_what_the_model_says_to_the_table(local: Local, tmp_pa
             act(agent, 16, seed)
             said |= {*agent.comments}
         assert said == {None, "Bonne chance \u202e!"}
+
+
+def test_no_other_line_is_said_and_empty_lines_take_no_time(local: Local, tmp_path: Path) -> None:
+    since = time.process_time()
+    with loaded(local, "spaced", tmp_path) as agent:
+        act(agent, 1)
+        assert (agent.comments, agent.faults.costs["calls"]) == ([None], 1)
+    assert time.process_time() - since < 5
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ("1.5", 1.5),
+        ("-1", 0),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 0),
+        ("soon", None),
+        ("inf", None),
+        ("Thu, 1 Jan 99999999999 0:0 GMT", None),
+    ],
+)
+def test_the_time_to_wait_that_an_endpoint_asks_for(given: str, seconds: float | None) -> None:
+    headers = HTTPMessage()
+    headers["Retry-After"] = given
+    assert endpoint.retry_after(Response(429, headers, b"")) == seconds
 
 
 def test_a_budget_ends_cleanly_and_a_larger_one_goes_on(local: Local, tmp_path: Path) -> None:

@@ -67,6 +67,26 @@ def test_a_request_is_asked_by_one_at_a_time_and_a_killed_process_blocks_nobody_
     other.close()
 
 
+def test_of_two_answers_to_a_request_the_first_is_kept(tmp_path: Path) -> None:
+    """Its process was stopped for longer than its claim."""
+    one, other = AnswerStore(str(tmp_path)), AnswerStore(str(tmp_path))
+    first, second = Completion("Move: 1", False, 10, 2), Completion("Move: 2", False, 10, 3)
+    assert one.add("a", b"1", first) == other.add("a", b"1", second) == other.get(b"1") == first
+    assert one.spent() == (2, 20, 5)
+    one.close()
+    other.close()
+
+
+def test_a_claim_of_a_clock_that_was_put_back_blocks_nobody(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", CLAIMS, str(tmp_path), "3600"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "claimed\n"
+        process.kill()
+    one = AnswerStore(str(tmp_path))
+    assert one._claim(b"1")
+    one.close()
+
+
 def test_a_call_that_takes_longer_than_a_claim_is_paid_once(
     local: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

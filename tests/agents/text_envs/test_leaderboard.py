@@ -21,8 +21,9 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.text_envs.agent_round import play_task
 from nainjaune_agents.text_envs.leaderboard import ROWS, Leaderboard
-from nainjaune_agents.text_envs.leaderboard_rows import Row
+from nainjaune_agents.text_envs.leaderboard_rows import Row, Rows
 from nainjaune_agents.text_envs.settings import TextEnvSettings
+from nainjaune_agents.text_envs.standings import standings
 from nainjaune_env.core.errors import AgentError, ConfigError, NainJauneError, WorkError
 from tests.agents.chat.conftest import Local, _local, local  # noqa: F401
 
@@ -83,8 +84,12 @@ def test_a_player_that_has_changed_is_refused(tmp_path: Path) -> None:
     board = Leaderboard((f"{player}:low",), "nain_jaune", count=2, settings=SETTINGS)
     board.play(tmp_path / "out")
     board.play(tmp_path / "out")
+    as_field = replace(board, agents=("lowest",), settings=replace(SETTINGS, field=board.agents[0]))
+    as_field.play(tmp_path / "field")
     player.write_text(player.read_text() + "\n")
-    with pytest.raises(ConfigError, match=r"bot\.py:low' have changed since it played"):
+    with pytest.raises(ConfigError, match="'lowest' has played with another files"):
+        as_field.play(tmp_path / "field")
+    with pytest.raises(ConfigError, match=r"bot\.py:low' has played with another files: '.*', not '.*'\. Choose another --out"):
         board.play(tmp_path / "out")
 
 
@@ -111,8 +116,50 @@ def test_agents_that_do_not_play_under_some_rules(tmp_path: Path) -> None:
     remembered = {task.index for task in board.tasks if vars(task.setup().rules)["memory"] == "glimpse"}
     assert without == remembered  # no advice where players remember
     assert 0 < len(without) < len(refused)
-    with pytest.raises(AgentError, match="'zoo:none' plays at none of the tasks"):
-        replace(board, agents=("zoo:none",)).play(tmp_path)
+    assert "plays with 2 players" not in (tmp_path / ROWS).read_text()  # it is asked the next time
+
+
+def test_an_agent_that_plays_nowhere_is_refused_at_once_and_may_play_later(tmp_path: Path) -> None:
+    player = tmp_path / "late.py"
+    board = replace(BOARD, agents=("closer", f"{player}:low"))
+    with pytest.raises(AgentError, match=r"late\.py:low' plays at none of the tasks\. "):
+        board.play(tmp_path / "out")
+    assert not (tmp_path / "out" / ROWS).exists()
+    player.write_text("def low(observation, mask):\n    return mask.argmax(axis=-1)\n")
+    rows = board.play(tmp_path / "out")
+    assert all(row.refused is None for row in rows[f"{player}:low"])
+
+
+def test_odd_names_are_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "a\u2028b\x85c|`d"
+    folder.mkdir()
+    (folder / "bot.py").write_text("def low(observation, mask):\n    return mask.argmax(axis=-1)\n")
+    board = replace(BOARD, agents=(f"{folder}/bot.py:low",), count=2)
+    assert board.play(tmp_path / "out") == board.play(tmp_path / "out")
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from nainjaune_agents.text_envs.leaderboard_rows import Row, Rows
+with Rows.opened(Path(sys.argv[1]), {}) as rows:
+    rows.add(Row("closer", 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (rows._lines._path.stat().st_size + 20,) * 2)
+    for index in (1, 2):
+        try:
+            rows.add(Row("closer", index))
+        except OSError as error:
+            print(error)
+            break
+"""
+
+
+def test_a_disk_that_is_full_is_said_and_the_folder_goes_on(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(tmp_path / ROWS)], capture_output=True, text=True, check=True)
+    assert "No space left on device" in done.stdout
+    with Rows.opened(tmp_path / ROWS, {}) as rows:
+        assert ("closer", 0) in rows
+        assert ("closer", 1) not in rows
 
 
 @pytest.mark.parametrize("other", ["field", "adviser"])
@@ -129,6 +176,15 @@ def test_agents_are_named_once(agents: tuple[str, ...]) -> None:
         replace(BOARD, agents=agents)
 
 
+def test_a_language_model_joins_a_leaderboard(local: Local, tmp_path: Path) -> None:  # noqa: F811
+    before = BOARD.play(tmp_path / "out")
+    use_bot_settings(BotSettings(chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache"))))
+    rows = replace(BOARD, agents=(*BOARD.agents, "chat:lowest")).play(tmp_path / "out")
+    assert {name: rows[name] for name in BOARD.agents} == before
+    assert rows["chat:lowest"][0].identity["chat"]["base_url"] == local.url
+    assert "chat" in standings(rows)[-1].to_dict()
+
+
 def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_path: Path) -> None:  # noqa: F811
     chat = ChatSettings(base_url=local.url, cache=str(tmp_path / "cache"))
     use_bot_settings(BotSettings(chat=chat))
@@ -136,14 +192,14 @@ def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_pa
     rows = board.play(tmp_path / "out")
     calls = len(local.asked())
     for own, its in zip(rows["lowest"], rows["chat:lowest"], strict=True):
-        assert replace(its, agent="lowest", calls=0, tokens=0) == own
+        assert replace(its, agent="lowest", identity={}, calls=0, tokens=0) == own
         assert its.calls == its.decisions
         assert its.tokens > 100 * its.calls
     assert calls == sum(row.decisions for row in rows["lowest"])
     assert board.play(tmp_path / "out") == rows
     assert not local.asked()
     use_bot_settings(BotSettings(chat=replace(chat, temperature=1.0)))
-    with pytest.raises(ConfigError, match="has rounds of another chat"):
+    with pytest.raises(ConfigError, match=r"'chat:lowest' has played with another chat: \{.*\}, not \{.*\}"):
         board.play(tmp_path / "out")
     use_bot_settings(BotSettings(chat=replace(chat, tokens=0, cache=str(tmp_path / "empty"))))
     with pytest.raises(NainJauneError, match="budget"):

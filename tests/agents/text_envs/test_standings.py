@@ -19,7 +19,6 @@ def rows(name: str, **changes: object) -> list[Row]:
         Row(
             name,
             k,
-            "",
             decisions=k + 1,
             chips=10.0 * k,
             edge=lost / 2,
@@ -54,7 +53,7 @@ def test_means_and_differences_by_hand() -> None:
 
 
 def test_differences_are_at_the_tasks_that_both_have() -> None:
-    some = [*rows("other")[:3], Row("other", 3, "", refused="It does not play.")]
+    some = [*rows("other")[:3], Row("other", 3, refused="It does not play.")]
     board = Leaderboard(("one", "other"), "nain_jaune", count=4)
     places = standings({"one": rows("one"), "other": some})
     other = next(one for one in places if one.agent == "other")
@@ -66,12 +65,23 @@ def test_differences_are_at_the_tasks_that_both_have() -> None:
 
 
 def test_without_advantages_the_largest_edge_is_first() -> None:
-    bare = [Row("other", k, "", decisions=1, edge=9.0) for k in range(4)]
+    bare = [Row("other", k, decisions=1, edge=9.0) for k in range(4)]
     places = standings({"one": rows("one"), "other": bare})
     assert [one.agent for one in places] == ["other", "one"]
     assert "regret" not in places[0].measures
     page = markdown(Leaderboard(("one", "other"), "nain_jaune", count=4), places, "chips")
     assert "| `other` | 0.00 | +9.00 ± 0.00 | — | — |" in page
-    assert "other has a regret at 0 tasks" in page
+    assert "`other` has a regret at 0 tasks" in page
     assert page.startswith("# Leaderboard\n\nnain_jaune: 4 tasks of the split test, in chips a round.")
     assert places[0].to_dict()["edge"]["round"] == {"mean": 9.0, "ci95": 0.0}
+
+
+def test_no_name_breaks_a_page() -> None:
+    names = ("chat:a|b", "chat:`c`<script>[x](y)", "other")
+    rows = {name: [Row(name, k, decisions=1, edge=float(k)) for k in range(2)] for name in names}
+    page = markdown(Leaderboard(names, "nain_jaune", count=2), standings(rows), "chips")
+    table = [line for line in page.splitlines() if line.startswith("| ")]
+    assert [line.replace(r"\|", "").count("|") for line in table] == [12] * 5
+    assert r"| `chat:a\|b` |" in page
+    assert "| `` chat:`c`<script>[x](y) `` |" in page
+    assert "Differences are from `chat:a|b`, at" in page
