@@ -226,7 +226,7 @@ def test_rounds_in_which_an_endpoint_failed_are_played_again(
         replace(board, agents=("chat:down",), count=2).play(tmp_path / "out")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_command_goes_on_without_a_call_or_a_task_twice(local: Local, tmp_path: Path) -> None:  # noqa: F811
     out = tmp_path / "out"
     words = [
