@@ -20,6 +20,7 @@ from nainjaune_env.core.validation import check_whole
 
 from ..advice.models import is_advised
 from ..bots.counting import faults_of
+from ..bots.faults import Fault
 from ..bots.settings import bot_settings
 from ..chat.settings import ChatSettings, what_counts
 from ..distributed.identity import external_files, package_version, weights_path
@@ -72,7 +73,8 @@ class Leaderboard:
 
         A row is kept as soon as it is known. ``progress`` is called with numbers of rows, kept ones too. Raises
         :class:`ConfigError` for a folder with rows of other settings, or of another identity of an agent, and
-        :class:`AgentError` for an agent that plays at no task, and for a field or an adviser that does not play at every task.
+        :class:`AgentError` for an agent that plays at no task, also where its endpoint fails, and for a field or an adviser
+        that does not play at every task.
         """
         self._check_others()
         self._check_agents()
@@ -84,7 +86,10 @@ class Leaderboard:
                 for row in self._played(name, missing):
                     rows.add(row)
                     count(1)
-            return {name: [rows.of(name, task.index) for task in self.tasks] for name in self.agents}
+            result = {name: [rows.of(name, task.index) for task in self.tasks] for name in self.agents}
+        for name, some in result.items():
+            _check_plays(name, [row.refused for row in some if row.refused is not None], len(some))
+        return result
 
     def _check_others(self) -> None:
         """Raises :class:`AgentError` for a field or an adviser that cannot play, before a language model is paid for answers."""
@@ -99,9 +104,7 @@ class Leaderboard:
         """Raises :class:`AgentError` for an agent that plays at none of the tasks, before the others play for hours."""
         for name in self.agents:
             answers = (agent_or_refusal(name, task.setup()) for task in self.tasks)
-            refusals = [*takewhile(lambda one: isinstance(one, str), answers)]
-            if len(refusals) == len(self.tasks):
-                raise AgentError(f"The agent {quoted(name)} plays at none of the tasks. {refusals[0]}")
+            _check_plays(name, [*takewhile(lambda one: isinstance(one, str), answers)], len(self.tasks))
 
     def _is_kept(self, rows: Rows, name: str, task: TextTask) -> bool:
         if (name, task.index) not in rows:
@@ -137,12 +140,14 @@ class Leaderboard:
             return Row(name, task.index, refused=agent)
         field = field_agent(setup, self.settings)
         played = play_task(task, agent, field)
+        counts = faults_of(agent)
+        if counts is not None and is_chat(name) and counts.faults[Fault.EXIT]:
+            return Row(name, task.index, refused="Its endpoint did not answer; the same command plays the round again.")
         regret = over_adviser = None
         if is_solved(setup) or is_advised(setup):
             of_seat, first = [(played.record, task.seat)], task.index + 1
             (regret,) = regrets(of_seat, self.settings, first=first)
             (over_adviser,) = regrets(of_seat, self.settings, first=first, own_moves=True)
-        counts = faults_of(agent)
         costs = {} if counts is None else counts.costs
         return Row(
             name,
@@ -158,6 +163,11 @@ class Leaderboard:
             tokens=costs.get("prompt_tokens", 0) + costs.get("answer_tokens", 0),
             forfeits=0 if counts is None else counts.forfeited,
         )
+
+
+def _check_plays(name: str, refusals: Sequence[object], tasks: int) -> None:
+    if len(refusals) == tasks:
+        raise AgentError(f"The agent {quoted(name)} plays at none of the tasks. {refusals[0]}")
 
 
 def agent_or_refusal(name: str, setup: Setup) -> Agent | str:

@@ -27,7 +27,7 @@ class Row:
     identity: Mapping[str, Any] = field(default_factory=dict)
     """What decides how the agent and the others play, as JSON values: ``leaderboard.identity``."""
     refused: str | None = None
-    """The sentence by which the agent does not play under the task's rules; then there is nothing else."""
+    """Why the agent has not played: a sentence on the task's rules or on its endpoint; then there is nothing else."""
     decisions: int = 0
     chips: float = 0.0
     edge: float = 0.0

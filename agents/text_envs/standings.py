@@ -54,8 +54,8 @@ class Standing:
     measures: Mapping[str, Measured]
     rows: Sequence[Row]
     """Of the tasks at which it played."""
-    refused: int
-    """Tasks under rules at which it does not play."""
+    refusals: Sequence[str]
+    """Why it has not played the others: a sentence for each."""
 
     def total(self, name: str) -> int:
         """Returns the sum of a field of the rows: ``decisions``, ``calls``, ``tokens`` or ``forfeits``."""
@@ -66,7 +66,7 @@ class Standing:
         totals = {name: self.total(name) for name in ("decisions", "calls", "tokens", "forfeits")}
         measures = {name: one.to_dict() for name, one in self.measures.items()}
         bots = {key: self.rows[0].identity[key] for key in ("on_fault", "chat") if key in self.rows[0].identity}
-        return {"agent": self.agent, "tasks": len(self.rows), "refused": self.refused, **totals, **measures, **bots}
+        return {"agent": self.agent, "tasks": len(self.rows), "refused": len(self.refusals), **totals, **measures, **bots}
 
 
 def standings(rows: Mapping[str, Sequence[Row]]) -> list[Standing]:
@@ -81,7 +81,8 @@ def standings(rows: Mapping[str, Sequence[Row]]) -> list[Standing]:
         other = None if name == first else rows[first]
         measures = {measure: _measured(measure, played, other) for measure in MEASURES}
         measures = {measure: one for measure, one in measures.items() if one.tasks}
-        result.append(Standing(name, measures, played, len(some) - len(played)))
+        refusals = [row.refused for row in some if row.refused is not None]
+        result.append(Standing(name, measures, played, refusals))
     rank = "advantage" if all("advantage" in one.measures for one in result) else "edge"
     return sorted(result, key=lambda one: -one.measures[rank].round.mean)
 
@@ -178,8 +179,8 @@ def _refusals(places: Sequence[Standing], quote: Callable[[str], str]) -> list[s
     lines = []
     for one in places:
         name = quote(one.agent)
-        if one.refused:
-            lines.append(f"{name} played {len(one.rows)} tasks: it does not play under the rules of the others.")
+        if one.refusals:
+            lines.append(f"{name} played {len(one.rows)} tasks. The first of the others: {quote(one.refusals[0])}")
         regret = one.measures.get("regret")
         if regret is None or regret.tasks < len(one.rows):
             number = 0 if regret is None else regret.tasks

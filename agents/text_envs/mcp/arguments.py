@@ -23,5 +23,5 @@ def sentence_on(tool: str, error: ValidationError) -> str:
     name = first["loc"][0]
     if first["type"] == "missing":
         return f"{tool} needs the argument {name!r}."
-    expected = first["msg"].removeprefix("Input should be ")
+    expected = first["msg"].removeprefix("Input should be ").removeprefix("String should have ")
     return f"The argument {name!r} of {tool}: expected {expected[:1].lower()}{expected[1:]}, not {quoted(first['input'])}."

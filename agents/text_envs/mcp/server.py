@@ -22,6 +22,8 @@ INSTRUCTIONS = """\
 Rounds of card games in which you play one seat. Call start_round: it returns the rules, your position, and the word by which all
 other tools know the table. Answer each position with play until the round is over, then call finish for the result."""
 
+MAX_ANSWER = 10_000
+"""Characters: tables keep their answers."""
 Table = Annotated[str, Field(description="The word that start_round returned.")]
 Whole = Annotated[int, Field(strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
@@ -83,7 +85,8 @@ def make_server(tables: Tables) -> TableServer:
 
     @server.tool(annotations=changes, structured_output=False)
     def play(
-        table: Table, answer: Annotated[str, Field(description="As in “Move: 3”: the number or name of a legal move.")]
+        table: Table,
+        answer: Annotated[str, Field(max_length=MAX_ANSWER, description="As in “Move: 3”: the number or name of a legal move.")],
     ) -> str:
         """Play a move; the others answer at once, so the next position is yours again."""
         return tables.play(table, answer)

@@ -28,6 +28,8 @@ MAX_TABLES = 256
 """Tables that are kept; a further one takes the place of the one that was used least recently."""
 WORD_BYTES = 9
 """Of a table's word: too many to guess."""
+SEED_BITS = 53
+"""Of a seed that is drawn: too many to try whether they deal a hand, and numbers of JSON are exact."""
 ADVICE_ERROR = 0.5
 """Half-width of the intervals of advice, in the game's unit."""
 
@@ -61,8 +63,10 @@ class Table:
     def __init__(self, task: TextTask, settings: TextEnvSettings) -> None:
         self.round = TextRound(task, settings)
         self.rules = self.round.messages[0]["content"]
-        self.advised: set[int] = set()
-        """Numbers of the decisions with advice."""
+        self.advice: dict[int, str] = {}
+        """By the number of the decision."""
+        self.regret: Reward | None = None
+        """None before it was asked for."""
         self.kept = False
         """Whether its record is in the file."""
         self.lock = threading.Lock()
@@ -156,15 +160,18 @@ class Tables:
             if table.round.done:
                 raise AgentError("The round is over, so there is no move to advise on.")
             number = table.round.decisions
-            table.advised.add(number)
+            if number in table.advice:
+                return table.advice[number]
             (seen,) = rows = seen_by_seat_at_turn(setup, table.round.table.batch.tables)
-        advice = adviser.advise(rows, generator(0, Stream.ADVICE, number), error=ADVICE_ERROR)  # the seed would tell the cards
-        parts = (
-            advice_lines(setup, seen, advice, 0, language),
-            reason_lines(setup, seen, advice, 0, language),
-            basis_lines(setup, advice, 0, model, language),
-        )
-        return "\n\n".join("\n".join(lines) for lines in parts if lines)
+            rng = generator(0, Stream.ADVICE, number)  # the round's seed would tell the cards
+            advice = adviser.advise(rows, rng, error=ADVICE_ERROR)
+            parts = (
+                advice_lines(setup, seen, advice, 0, language),
+                reason_lines(setup, seen, advice, 0, language),
+                basis_lines(setup, advice, 0, model, language),
+            )
+            table.advice[number] = "\n\n".join("\n".join(lines) for lines in parts if lines)
+            return table.advice[number]
 
     def finish(self, word: str, *, regret: bool = False) -> Result:
         """Returns what a round was worth, with its ``regret`` if asked, which takes seconds.
@@ -177,8 +184,9 @@ class Tables:
                 raise AgentError("The round is not over: see_table has the position to play on from.")
             self._keep(table)
             won, ahead = (self._reward(table, name).value for name in (CHIPS, EDGE))
-            lost = self._reward(table, REGRET) if regret else None
-            played = table.round
+            if regret and table.regret is None:
+                table.regret = self._reward(table, REGRET)
+            lost, played = table.regret if regret else None, table.round
         return {
             "chips": won,
             "edge": ahead,
@@ -188,7 +196,7 @@ class Tables:
             "decisions": played.decisions,
             "refused": played.refused,
             "forfeits": played.forfeits,
-            "advice": len(table.advised),
+            "advice": len(table.advice),
             "seed": played.task.seed,
         }
 
@@ -219,5 +227,5 @@ class Tables:
 
 def _task(setup: Setup, seat: int | None, seed: int | None) -> TextTask:
     """Returns a task that is in no split; the split and index that it has are not used."""
-    seed = secrets.randbits(32) if seed is None else seed
+    seed = secrets.randbits(SEED_BITS) if seed is None else seed
     return TextTask(TRAIN, 0, setup.game.name, setup.preset, setup.players, setup.knobs, seed, seat or 0)

@@ -121,6 +121,11 @@ class Handler(example.Handler):
             self.fail(429, "Quota exceeded.", Retry_After="100000")
         elif model == "down":
             self.fail(500, "Oops.")
+        elif model == "failing":  # two questions of three, for a while
+            if int(digest, 16) % 3 and times <= 6:
+                self.fail(500, "Oops.")
+            else:
+                self.say(example.said("lowest", messages))
         elif model == "locked":
             self.fail(401, "Incorrect API key provided: sk-...")
         elif model == "filtered":

@@ -57,7 +57,7 @@ def test_evaluate_has_the_results_of_the_player_behind_the_endpoint(local: Local
 @pytest.mark.parametrize(
     ("number", "workers"),
     [
-        pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, 1, marks=pytest.mark.long),
         pytest.param(signal.SIGKILL, 1, marks=pytest.mark.slow),
         pytest.param(signal.SIGKILL, 2, marks=pytest.mark.long),
     ],

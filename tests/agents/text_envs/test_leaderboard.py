@@ -15,7 +15,8 @@ import pytest
 from nainjaune_agents.advice.adviser import Adviser
 from nainjaune_agents.advice.models import players
 from nainjaune_agents.advice.review import pick, review
-from nainjaune_agents.bots.settings import BotSettings, use_bot_settings
+from nainjaune_agents.bots.settings import FORFEIT, BotSettings, use_bot_settings
+from nainjaune_agents.chat import endpoint
 from nainjaune_agents.chat.settings import ChatSettings
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
@@ -23,7 +24,7 @@ from nainjaune_agents.text_envs.agent_round import play_task
 from nainjaune_agents.text_envs.leaderboard import ROWS, Leaderboard
 from nainjaune_agents.text_envs.leaderboard_rows import Row, Rows
 from nainjaune_agents.text_envs.settings import TextEnvSettings
-from nainjaune_agents.text_envs.standings import standings
+from nainjaune_agents.text_envs.standings import standings, text
 from nainjaune_env.core.errors import AgentError, ConfigError, NainJauneError, WorkError
 from tests.agents.chat.conftest import Local, _local, local  # noqa: F401
 
@@ -206,7 +207,26 @@ def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_pa
         board.play(tmp_path / "more" / "out")
 
 
-@pytest.mark.slow
+def test_rounds_in_which_an_endpoint_failed_are_played_again(
+    local: Local,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(endpoint, "FIRST_WAIT", 0.001)
+    use_bot_settings(BotSettings(FORFEIT, chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache"))))
+    board = replace(BOARD, agents=("lowest", "chat:failing"))
+    first = board.play(tmp_path / "out")["chat:failing"]
+    assert 0 < sum(row.refused is not None for row in first) < 5
+    assert "The first of the others: Its endpoint did not answer" in text(board, standings({"chat:failing": first}), "chips")
+    for _ in range(9):  # a round may fail at a later decision again
+        rows = board.play(tmp_path / "out")
+    assert [row.regret for row in rows["chat:failing"]] == [row.regret for row in rows["lowest"]]
+    assert all(row.forfeits == 0 for row in rows["chat:failing"])
+    with pytest.raises(AgentError, match=r"'chat:down' plays at none of the tasks\. Its endpoint did not answer"):
+        replace(board, agents=("chat:down",), count=2).play(tmp_path / "out")
+
+
+@pytest.mark.long
 def test_a_killed_command_goes_on_without_a_call_or_a_task_twice(local: Local, tmp_path: Path) -> None:  # noqa: F811
     out = tmp_path / "out"
     words = [

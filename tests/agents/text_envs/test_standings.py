@@ -60,8 +60,8 @@ def test_differences_are_at_the_tasks_that_both_have() -> None:
     difference = other.measures["regret"].round_difference
     assert difference is not None
     assert difference.mean == pytest.approx((-1 - 3 + 0) / 3)
-    assert (len(other.rows), other.refused, other.measures["regret"].tasks) == (3, 1, 3)
-    assert "other played 3 tasks: it does not play under the rules of the others." in text(board, places, "chips")
+    assert (len(other.rows), len(other.refusals), other.measures["regret"].tasks) == (3, 1, 3)
+    assert "other played 3 tasks. The first of the others: It does not play." in text(board, places, "chips")
 
 
 def test_without_advantages_the_largest_edge_is_first() -> None:

@@ -99,3 +99,13 @@ def test_what_the_sdk_s_client_does_not_send(port: int, arguments: str, sentence
     assert (status, result["isError"]) == (200, True)
     assert result["content"][0]["text"].startswith(sentence)
     assert "\n" not in result["content"][0]["text"]
+
+
+def test_a_table_keeps_no_endless_answers(port: int) -> None:
+    body = call('{"table": "x", "answer": "' + "x" * 10_001 + '"}').replace(b"start_round", b"play")
+    status, answer = posted(port, body, Mcp_Name="play")
+    text = json.loads(answer)["result"]["content"][0]["text"]
+    assert (status, text[:90]) == (
+        200,
+        "The argument 'answer' of play: expected at most 10000 characters, not 'xxxxxxxxxxxxxxxxxxx",
+    )

@@ -131,6 +131,9 @@ def test_a_round_is_the_core_s_round(tmp_path: Path) -> None:
         }  # fmt: skip
         assert (result["seed"], result["advice"]) == (task.seed, 0)
         assert tables.finish(word)["regret"] is None
+        tables.settings = dataclasses.replace(QUICK, adviser="none")  # what was asked once costs nothing again
+        assert tables.finish(word, regret=True) == result
+        tables.settings = QUICK
         records.append(core.record())
     assert [*read_records(file)] == records  # each once, in the order in which they ended
 
@@ -155,7 +158,9 @@ def test_advice_counts_decisions_and_does_not_depend_on_the_seed(monkeypatch: py
     played = table_of(tables, word).round
     first = tables.advice(word)
     assert first.endswith("rounds played out by zoo:strong.")
-    assert tables.advice(word) == first
+    with monkeypatch.context() as without:
+        without.setattr(module, "generator", None)  # the same question costs nothing again
+        assert tables.advice(word) == first
     tables.play(word, played.prompt.names[0])  # type: ignore[union-attr]
     tables.advice(word)
     play_lowest(tables, word)
@@ -192,6 +197,7 @@ def test_knobs_are_played_by_and_seeds_are_drawn() -> None:
     one, two = (table_of(tables, each).round.task for each in (word, other))
     assert (one.players, one.seat, one.knobs) == (5, 3, {"stake": 2})
     assert one.seed != two.seed
+    assert max(one.seed, two.seed) >= 1 << 40  # else who holds the cards could be found by trying all seeds
     assert str(one.seed) not in tables.see(word) + tables.rules(word)
 
 
