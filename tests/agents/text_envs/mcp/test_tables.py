@@ -14,7 +14,7 @@ from nainjaune_agents.text_envs.mcp import tables as module
 from nainjaune_agents.text_envs.mcp.tables import Table, Tables
 from nainjaune_agents.text_envs.rewards import rewarded
 from nainjaune_agents.text_envs.round import TextRound
-from nainjaune_agents.text_envs.settings import REWARDS, TextEnvSettings
+from nainjaune_agents.text_envs.settings import CHIPS, EDGE, REGRET, TextEnvSettings
 from nainjaune_agents.text_envs.tasks import tasks
 from nainjaune_env.core.errors import AgentError, ConfigError, IllegalActionError, NainJauneError, RecordError
 from nainjaune_env.core.spec import Setup
@@ -123,8 +123,8 @@ def test_a_round_is_the_core_s_round(tmp_path: Path) -> None:
                 text = tables.play(word, answer)
         assert text.endswith("The round is over. Call finish for what it was worth.")
         result = tables.finish(word, regret=True)
-        expected = {name: rewarded([core], dataclasses.replace(QUICK, reward=name))[0] for name in REWARDS}
-        assert {name: result[name] for name in REWARDS} == {name: reward.value for name, reward in expected.items()}  # type: ignore[literal-required]
+        expected = {name: rewarded([core], dataclasses.replace(QUICK, reward=name))[0] for name in (CHIPS, EDGE, REGRET)}
+        assert {name: result[name] for name in (CHIPS, EDGE, REGRET)} == {name: reward.value for name, reward in expected.items()}  # type: ignore[literal-required]
         assert (result["regret_error"], result["regret_exact"]) == expected["regret"][1:]
         assert {name: result[name] for name in ("decisions", "refused", "forfeits")} == {  # type: ignore[literal-required]
             "decisions": core.decisions, "refused": core.refused, "forfeits": core.forfeits,
