@@ -36,6 +36,8 @@ class ChatAgent:
         self.faults = FaultCounts()
         self.last_fault: str | None = None
         """The sentence of the last fault."""
+        self.must_answer = False
+        """Whether an endpoint that fails (``Fault.EXIT``) ends the command also where faults are forfeits."""
         self.needs_history = seat.setup.game.rewind is not None
         """Where every seat sees every ply, the text tells them."""
         self._settings = settings
@@ -131,5 +133,5 @@ class ChatAgent:
         self.last_fault = f"The language model {quoted(self.name)}: {fault.kind}. {fault}"
         self.faults.faults[fault.kind] += 1
         self._lost += fault.kind not in OF_THE_ANSWER
-        if self._settings.on_fault == STOP:
+        if self._settings.on_fault == STOP or (self.must_answer and fault.kind == Fault.EXIT):
             raise AgentError(self.last_fault)

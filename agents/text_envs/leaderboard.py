@@ -21,6 +21,7 @@ from nainjaune_env.core.validation import check_whole
 from ..advice.models import is_advised
 from ..bots.counting import faults_of
 from ..bots.settings import bot_settings
+from ..chat.agent import ChatAgent
 from ..chat.settings import ChatSettings, what_counts
 from ..distributed.identity import external_files, package_version, weights_path
 from ..external import is_bot, is_chat
@@ -53,7 +54,8 @@ class Leaderboard:
 
     def __post_init__(self) -> None:
         if not self.agents or len(set(self.agents)) < len(self.agents):
-            raise ConfigError(f"A leaderboard has one agent or more, each once, not {quoted([*self.agents])}.")
+            names = ", ".join(map(quoted, self.agents)) or "none"
+            raise ConfigError(f"A leaderboard has one agent or more, each once, not {names}.")
         check_whole("The number of tasks", self.count, 1)
 
     @cached_property
@@ -72,7 +74,8 @@ class Leaderboard:
 
         A row is kept as soon as it is known. ``progress`` is called with numbers of rows, kept ones too. Raises
         :class:`ConfigError` for a folder with rows of other settings, or of another identity of an agent, and
-        :class:`AgentError` for an agent that plays at no task, and for a field or an adviser that does not play at every task.
+        :class:`AgentError` for an agent that plays at no task, for a field or an adviser that does not play at every task, and
+        for a language model whose endpoint fails, since forfeits would be kept.
         """
         self._check_others()
         self._check_agents()
@@ -135,6 +138,8 @@ class Leaderboard:
         agent = agent_or_refusal(name, setup)
         if isinstance(agent, str):
             return Row(name, task.index, refused=agent)
+        if isinstance(agent, ChatAgent):
+            agent.must_answer = True
         field = field_agent(setup, self.settings)
         played = play_task(task, agent, field)
         regret = over_adviser = None

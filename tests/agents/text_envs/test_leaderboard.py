@@ -206,6 +206,13 @@ def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_pa
         board.play(tmp_path / "more" / "out")
 
 
+def test_an_endpoint_that_fails_ends_the_command_and_its_forfeits_are_not_kept(local: Local, tmp_path: Path) -> None:  # noqa: F811
+    use_bot_settings(BotSettings(chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache"))))
+    with pytest.raises(AgentError, match=r"'chat:limited': exit\. .* was asked once in vain\."):
+        replace(BOARD, agents=("lowest", "chat:limited"), count=2).play(tmp_path)
+    assert [json.loads(line)["agent"] for line in (tmp_path / ROWS).read_text().splitlines()[1:]] == ["lowest"] * 2
+
+
 @pytest.mark.slow
 def test_a_killed_command_goes_on_without_a_call_or_a_task_twice(local: Local, tmp_path: Path) -> None:  # noqa: F811
     out = tmp_path / "out"
