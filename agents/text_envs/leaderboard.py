@@ -54,7 +54,8 @@ class Leaderboard:
 
     def __post_init__(self) -> None:
         if not self.agents or len(set(self.agents)) < len(self.agents):
-            raise ConfigError(f"A leaderboard has one agent or more, each once, not {quoted([*self.agents])}.")
+            names = ", ".join(map(quoted, self.agents)) or "none"
+            raise ConfigError(f"A leaderboard has one agent or more, each once, not {names}.")
         check_whole("The number of tasks", self.count, 1)
 
     @cached_property

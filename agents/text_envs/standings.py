@@ -14,7 +14,7 @@ from nainjaune_env.core.printable import printable
 
 from ..report.format_ci import UNKNOWN, format_ci
 from ..report.text import align, shown_names
-from ..stats.differences import Differences
+from ..stats.differences import Differences, interval_notes
 from ..stats.ratio_estimate import Estimate, Ratios
 from .leaderboard import Leaderboard
 from .leaderboard_rows import Row
@@ -124,7 +124,7 @@ def _estimate(values: NDArray[np.float64]) -> Estimate:
 def text(board: Leaderboard, places: Sequence[Standing], unit: str) -> str:
     """Returns the leaderboard as a table for a terminal."""
     rows = [_HEAD, *_cells(board, places, str)]
-    lines = [_heading(board, unit, printable), "", *align(rows, left=(0,), ruled=True), "", NOTES]
+    lines = [_heading(board, unit, printable), "", *align(rows, left=(0,), ruled=True), "", *_notes(places)]
     return "\n".join([*lines, *_refusals(places, printable)])
 
 
@@ -133,7 +133,9 @@ def markdown(board: Leaderboard, places: Sequence[Standing], unit: str) -> str:
     rule = ["---", *["---:"] * (len(_HEAD) - 1)]
     cells = _cells(board, places, lambda name: code(name).replace("|", r"\|"))
     rows = ["| " + " | ".join(row) + " |" for row in (_HEAD, rule, *cells)]
-    return "\n".join(["# Leaderboard", "", _heading(board, unit, code), "", *rows, "", NOTES, *_refusals(places, code), ""])
+    return "\n".join(
+        ["# Leaderboard", "", _heading(board, unit, code), "", *rows, "", *_notes(places), *_refusals(places, code), ""]
+    )
 
 
 def code(text: str) -> str:
@@ -172,6 +174,12 @@ def _cells(board: Leaderboard, places: Sequence[Standing], quote: Callable[[str]
 
 def _ci(estimate: Estimate | None, *, signed: bool = False) -> str:
     return UNKNOWN if estimate is None else format_ci(estimate, "", signed=signed)
+
+
+def _notes(places: Sequence[Standing]) -> list[str]:
+    """Returns what the columns are, and how far to trust their intervals."""
+    columns = [_columns(measure, _with(measure, one.rows))[0] for one in places for measure in one.measures]
+    return [NOTES, *interval_notes(map(Differences.of, columns))]
 
 
 def _refusals(places: Sequence[Standing], quote: Callable[[str], str]) -> list[str]:

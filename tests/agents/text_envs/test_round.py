@@ -186,7 +186,9 @@ def test_an_agent_that_is_none_is_refused_with_a_sentence(setting: str) -> None:
 def test_where_nothing_gives_the_regret_this_is_said_before_anything_is_asked() -> None:
     for game, split in (("signal_lamps", "test"), ("batasaurus", "train")):
         some = [task for task in tasks(game, split, 20) if task.knobs.get("memory") != "perfect"]
-        with pytest.raises(AgentError, match=r"has neither regret nor advantage, as there is no advice on it: choose the reward edge or chips\.$"):
+        with pytest.raises(
+            AgentError, match=r"has neither regret nor advantage, as there is no advice on it: choose the reward edge or chips\.$"
+        ):
             TextRound(some[0], TextEnvSettings())
 
 

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from nainjaune_agents.stats.differences import ROUGH
 from nainjaune_agents.stats.intervals import t_95
 from nainjaune_agents.text_envs.leaderboard import Leaderboard
 from nainjaune_agents.text_envs.leaderboard_rows import Row
@@ -72,6 +73,7 @@ def test_without_advantages_the_largest_edge_is_first() -> None:
     page = markdown(Leaderboard(("one", "other"), "nain_jaune", count=4), places, "chips")
     assert "| `other` | 0.00 | +9.00 ± 0.00 | — | — |" in page
     assert "`other` has a regret at 0 tasks" in page
+    assert ROUGH in page
     assert page.startswith("# Leaderboard\n\nnain_jaune: 4 tasks of the split test, in chips a round.")
     assert places[0].to_dict()["edge"]["round"] == {"mean": 9.0, "ci95": 0.0}
 
