@@ -114,19 +114,35 @@ def compare(
     The advice has a row for each such decision. Arguments as in :func:`review`.
     """
     tables = np.array([one.ply.table for one in picks])
-    played = np.array([one.ply.action for one in picks])
     best = adviser.advise(tables, _rngs(seed, picks, CHOOSING), deals=choosing, progress=progress).best
-    differ = np.flatnonzero(best != played)
-    moves = np.int64(1) << best[differ] | np.int64(1) << played[differ]
+    return best, measure(picks, best, adviser, measuring=measuring, seed=seed, progress=progress)
+
+
+def measure(
+    picks: Sequence[Pick],
+    moves: NDArray[np.int64],
+    adviser: Adviser,
+    *,
+    measuring: int,
+    seed: int,
+    progress: Callable[[int], object] | None = None,
+) -> Advice:
+    """Returns advice on ``moves (K,)`` and the moves played, with a row for each of K decisions where they differ.
+
+    Arguments as in :func:`review`.
+    """
+    tables, played = np.array([one.ply.table for one in picks]), np.array([one.ply.action for one in picks])
+    differ = np.flatnonzero(moves != played)
+    pairs = np.int64(1) << moves[differ] | np.int64(1) << played[differ]
     rngs = _rngs(seed, [picks[k] for k in differ.tolist()], MEASURING)
-    measured = adviser.advise(tables[differ], rngs, deals=measuring, every=True, tried=moves, progress=progress)
+    measured = adviser.advise(tables[differ], rngs, deals=measuring, every=True, tried=pairs, progress=progress)
     if progress is not None:
         progress(len(picks) - len(differ))
-    return best, measured
+    return measured
 
 
 def reviewed(picks: Sequence[Pick], best: NDArray[np.int64], measured: Advice) -> list[Decision]:
-    """Returns the decisions ``picks`` with what :func:`compare` returned of them; no mistakes are named yet."""
+    """Returns the decisions ``picks`` with what :func:`compare` or :func:`measure` returned; no mistakes are named yet."""
     differ = [k for k, one in enumerate(picks) if best[k] != one.ply.action]
     measured_rows = {
         k: Advice(measured.columns, *(getattr(measured, name)[place : place + 1] for name in ARRAYS))

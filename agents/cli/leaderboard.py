@@ -1,13 +1,13 @@
-"""Rate agents at the tasks of a split, by chips, duplicate edge and regret.
+"""Rate agents at the tasks of a split, by chips, duplicate edge, advantage and regret.
 
   nainjaune leaderboard --agents closer tally lowest --tasks 50 --out board
   nainjaune leaderboard --agents chat:gpt-5 closer --game batasaurus \\
       --set memory=perfect --out board --chat-tokens 2000000
 
 At each task one agent sits in the task's seat, in a field of --field, and every agent plays the same deal. Edge is its payoff
-minus what the field's agent gets in that seat on that deal; regret is what its decisions lost against the best moves that the
-adviser chooses (nainjaune analyse), exact where the game is solved. Intervals are over tasks. Differences are from the first
-agent at the same tasks.
+minus what the field's agent gets in that seat on that deal. Advantage is what its decisions gained over the moves of the
+adviser's own player, regret what they lost against the best moves that it chooses (nainjaune analyse); both are exact where the
+game is solved. Intervals are over tasks. Differences are from the first agent at the same tasks.
 
 --out gets leaderboard.json, leaderboard.md and rows.jsonl, a line for each round. The same command, with more agents or tasks
 too, goes on from the lines that are there. docs/language_models.md says what the measures show.

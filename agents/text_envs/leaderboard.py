@@ -1,4 +1,4 @@
-"""A leaderboard: agents at the same tasks, by chips, duplicate edge and regret (docs/language_models.md)."""
+"""A leaderboard: agents at the same tasks, by chips, duplicate edge, advantage and regret (docs/language_models.md)."""
 
 from __future__ import annotations
 
@@ -143,9 +143,11 @@ class Leaderboard:
         counts = faults_of(agent)
         if counts is not None and is_chat(name) and counts.faults[Fault.EXIT]:
             return Row(name, task.index, refused="Its endpoint did not answer; the same command plays the round again.")
-        regret = None
+        regret = over_adviser = None
         if is_solved(setup) or is_advised(setup):
-            (regret,) = regrets([(played.record, task.seat)], self.settings, first=task.index + 1)
+            of_seat, first = [(played.record, task.seat)], task.index + 1
+            (regret,) = regrets(of_seat, self.settings, first=first)
+            (over_adviser,) = regrets(of_seat, self.settings, first=first, own_moves=True)
         costs = {} if counts is None else counts.costs
         return Row(
             name,
@@ -156,6 +158,7 @@ class Leaderboard:
             edge=played.payoff - payoff_of(field, setup, task.seed, task.seat, field),
             regret=None if regret is None else regret.lost,
             error=0.0 if regret is None else regret.error,
+            advantage=None if over_adviser is None else 0.0 - over_adviser.lost,
             calls=costs.get("calls", 0),
             tokens=costs.get("prompt_tokens", 0) + costs.get("answer_tokens", 0),
             forfeits=0 if counts is None else counts.forfeited,

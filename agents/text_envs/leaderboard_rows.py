@@ -35,6 +35,8 @@ class Row:
     """Chips lost against the best moves; None where there is no advice under these rules."""
     error: float = 0.0
     """Standard error of the regret."""
+    advantage: float | None = None
+    """Chips gained over the moves of the adviser's own player; None as for the regret."""
     calls: int = 0
     tokens: int = 0
     forfeits: int = 0

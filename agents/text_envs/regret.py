@@ -7,17 +7,21 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record
 
 from ..advice.adviser import Adviser
 from ..advice.models import in_seats, is_advised, players, usual_model
-from ..advice.review import Pick, Total, compare, pick, reviewed
+from ..advice.review import Pick, Total, compare, measure, pick, reviewed
 from ..exact import solver
 from ..loading import load_agent
 from ..search.policies import rollout_policy
+from ..seeds import Stream, generator
 from .settings import TextEnvSettings
 
 
@@ -25,7 +29,7 @@ class Regret(NamedTuple):
     """What decisions cost together, in the game's unit."""
 
     lost: float
-    """Against the best moves; an estimate is right on average, so it may be below 0."""
+    """Against other moves; an estimate is right on average, so it may be below 0."""
     error: float
     """Its standard error."""
     exact: bool
@@ -43,16 +47,20 @@ def check_regret(setup: Setup, settings: TextEnvSettings) -> None:
         return
     if not is_advised(setup):
         raise AgentError(
-            f"{setup.game.title} under these rules has no regret, as there is no advice on it: choose the reward edge or chips."
+            f"{setup.game.title} under these rules has neither regret nor advantage, as there is no advice on it: choose the "
+            "reward edge or chips."
         )
     if settings.adviser is not None:
         rollout_policy(load_agent(settings.adviser, setup), setup)
 
 
-def regrets(seats: Iterable[tuple[Record, int]], settings: TextEnvSettings, *, first: int = 1) -> list[Regret]:
-    """Returns the regret of a seat in each verified record, given as pairs.
+def regrets(
+    seats: Iterable[tuple[Record, int]], settings: TextEnvSettings, *, first: int = 1, own_moves: bool = False
+) -> list[Regret]:
+    """Returns the regret of a seat in each verified record, given as pairs: what its decisions lost against the best moves.
 
-    The numbers are those of ``nainjaune analyse --seed`` of a file with these records in order from line ``first`` on, within
+    With ``own_moves`` what they lost against the moves of the adviser's own player, which is minus their advantage. Regrets are
+    those of ``nainjaune analyse --seed`` of a file in which these records are the matches ``first``, ``first + 1``, ..., within
     rounding. Records with the same rules are valued together.
     """
     picks: list[list[Pick]] = []
@@ -66,12 +74,12 @@ def regrets(seats: Iterable[tuple[Record, int]], settings: TextEnvSettings, *, f
     result = [Regret(0.0, 0.0, True)] * len(picks)  # of a round without a decision
     for numbers in by_setup.values():
         together = [picks[number] for number in numbers]
-        for number, regret in zip(numbers, _valued(together, settings), strict=True):
+        for number, regret in zip(numbers, _valued(together, settings, own_moves), strict=True):
             result[number] = regret
     return result
 
 
-def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings) -> list[Regret]:
+def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings, own_moves: bool) -> list[Regret]:
     """Returns the regrets of rounds with one setup."""
     setup = rounds[0][0].setup
     picks = [one for some in rounds for one in some]
@@ -85,6 +93,19 @@ def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings) -> list[Reg
     names = in_seats(setup, [settings.adviser or usual_model(setup)])
     adviser = Adviser(setup, players(setup, names))
     choosing, measuring, seed = settings.choosing, settings.measuring, settings.seed
-    decisions = reviewed(picks, *compare(picks, adviser, choosing=choosing, measuring=measuring, seed=seed))
+    if own_moves:
+        moves = np.concatenate([_moves(setup, names[0], some, seed) for some in rounds])
+        measured = measure(picks, moves, adviser, measuring=measuring, seed=seed)
+    else:
+        moves, measured = compare(picks, adviser, choosing=choosing, measuring=measuring, seed=seed)
+    decisions = reviewed(picks, moves, measured)
     totals = [Total.of(decisions[end - len(some) : end]) for some, end in zip(rounds, [*ends, len(decisions)], strict=True)]
     return [Regret(total.regret, total.error, False) for total in totals]
+
+
+def _moves(setup: Setup, name: str, picks: Sequence[Pick], seed: int) -> NDArray[np.int64]:
+    """Returns the moves of an agent at K decisions of one match, ``(K,)``."""
+    batch = Batch(setup, len(picks), autoreset=False, deal=False)
+    batch.set_tables(None, np.array([one.ply.table for one in picks]), trusted=True)
+    rng = generator(seed, Stream.ADVICE, picks[0].match)
+    return load_agent(name, setup).act(DecisionBatch(batch, np.arange(len(picks))), rng)

@@ -1,4 +1,4 @@
-"""What a finished round was worth, in the game's unit: chips, duplicate edge, or regret."""
+"""What a finished round was worth, in the game's unit: chips, duplicate edge, regret, or advantage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nainjaune_env.core.errors import RecordError
 
 from .regret import regrets
 from .round import TextRound
-from .settings import CHIPS, REGRET, TextEnvSettings
+from .settings import ADVANTAGE, CHIPS, REGRET, TextEnvSettings
 from .table import payoff_of
 
 
@@ -43,6 +43,16 @@ def regret(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Rewar
     return [Reward(0.0 - one.lost, one.error, one.exact) for one in of_seats]
 
 
+def advantage(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Reward]:
+    """Returns the advantage of the model's decisions in each round: what they gained over the moves of the adviser's own player.
+
+    If that player is the field's too, its mean is that of the duplicate edge, as far as the adviser's deals are right (the
+    performance difference lemma: Kakade and Langford, "Approximately optimal approximate reinforcement learning", 2002).
+    """
+    of_seats = regrets(((one.record(), one.task.seat) for one in rounds), settings, own_moves=True)
+    return [Reward(0.0 - one.lost, one.error, one.exact) for one in of_seats]
+
+
 def rewarded(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Reward]:
     """Returns the rewards of finished ``rounds`` by ``settings.reward``; raises :class:`RecordError` for one that goes on."""
     for one in rounds:
@@ -50,4 +60,6 @@ def rewarded(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Rew
             raise RecordError("A reward is of a finished round, and this one is not.")
     if settings.reward == REGRET:
         return regret(rounds, settings)
+    if settings.reward == ADVANTAGE:
+        return advantage(rounds, settings)
     return [chips(one) if settings.reward == CHIPS else edge(one) for one in rounds]

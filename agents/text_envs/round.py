@@ -16,7 +16,7 @@ from nainjaune_env.text.words import texts_of
 from ..heuristics import yardstick
 from ..loading import load_agent
 from .regret import check_regret
-from .settings import REGRET, TextEnvSettings
+from .settings import ADVANTAGE, REGRET, TextEnvSettings
 from .table import OpenTable
 from .tasks import TextTask
 
@@ -37,7 +37,7 @@ class TextRound:
         self.setup = task.setup()
         self.field = field_agent(self.setup, settings)
         """The agent in all other seats."""
-        if settings.reward == REGRET:
+        if settings.reward in (REGRET, ADVANTAGE):
             check_regret(self.setup, settings)  # before a player is paid for answers
         self.decisions = 0
         """Moves of the model's seat where it was asked, forfeited ones too."""

@@ -14,7 +14,7 @@ from nainjaune_env.text.words import LANGUAGES
 
 from ..options import build, check_options, has_type, option, option_types
 
-REGRET, EDGE, CHIPS = REWARDS = ("regret", "edge", "chips")
+REGRET, ADVANTAGE, EDGE, CHIPS = REWARDS = ("regret", "advantage", "edge", "chips")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class TextEnvSettings:
     form: str = option(SHORT, "of the texts: short or long")
     retries: int = option(RETRIES, "answers after one that is no legal move, before the lowest legal move is made", low=0)
     field: str | None = option(None, "the agent in all other seats (None: the game's best heuristic)")
-    reward: str = option(REGRET, "regret, edge or chips")
+    reward: str = option(REGRET, "regret, advantage, edge or chips")
     adviser: str | None = option(None, "the agent that plays the adviser's rounds (None: as nainjaune analyse)")
     choosing: int = option(500, "deals in which the adviser chooses the best move", low=2)
     measuring: int = option(2000, "other deals in which it compares that with the move played", low=2)

@@ -19,10 +19,10 @@ from ..stats.ratio_estimate import Estimate, Ratios
 from .leaderboard import Leaderboard
 from .leaderboard_rows import Row
 
-MEASURES = ("chips", "edge", "regret")
+MEASURES = ("chips", "edge", "advantage", "regret")
 NOTES = (
-    "Intervals are 95 %, over tasks. Edge: beyond what the field's agent gets in the same seat on the same deal. Regret: lost "
-    "against the adviser's best moves, so less is better."
+    "Intervals are 95 %, over tasks. Edge: beyond what the field's agent gets in the same seat on the same deal. Advantage: "
+    "gained over the moves of the adviser's own player. Regret: lost against the adviser's best moves, so less is better."
 )
 
 
@@ -72,7 +72,7 @@ class Standing:
 def standings(rows: Mapping[str, Sequence[Row]]) -> list[Standing]:
     """Returns the standing of each agent, by its ``rows`` in the order of the tasks.
 
-    The agent with the least regret a round comes first; where not every agent has one, that with the largest edge.
+    The agent with the largest advantage a round comes first; where not every agent has one, that with the largest edge.
     """
     first = next(iter(rows))
     result = []
@@ -83,9 +83,8 @@ def standings(rows: Mapping[str, Sequence[Row]]) -> list[Standing]:
         measures = {measure: one for measure, one in measures.items() if one.tasks}
         refusals = [row.refused for row in some if row.refused is not None]
         result.append(Standing(name, measures, played, refusals))
-    if all("regret" in one.measures for one in result):
-        return sorted(result, key=lambda one: one.measures["regret"].round.mean)
-    return sorted(result, key=lambda one: -one.measures["edge"].round.mean)
+    rank = "advantage" if all("advantage" in one.measures for one in result) else "edge"
+    return sorted(result, key=lambda one: -one.measures[rank].round.mean)
 
 
 def _measured(measure: str, rows: Sequence[Row], first: Sequence[Row] | None) -> Measured:
@@ -145,7 +144,7 @@ def code(text: str) -> str:
 
 
 _HEAD = [
-    "agent", "chips", "edge", "regret", "a decision", "edge − first's", "regret − first's", "decisions", "calls", "tokens",
+    "agent", "chips", "edge", "advantage", "regret", "edge − first's", "advantage − first's", "decisions", "calls", "tokens",
     "forfeits",
 ]  # fmt: skip
 
@@ -163,11 +162,9 @@ def _cells(board: Leaderboard, places: Sequence[Standing], quote: Callable[[str]
     names = shown_names(board.agents)
     rows = []
     for one in places:
-        regret = one.measures.get("regret")
-        edge = one.measures["edge"]
-        cells = [_ci(one.measures["chips"].round, signed=True), _ci(edge.round, signed=True)]
-        cells += [_ci(None), _ci(None)] if regret is None else [_ci(regret.round), _ci(regret.decision)]
-        cells += [_ci(edge.round_difference, signed=True), _ci(None if regret is None else regret.round_difference, signed=True)]
+        measured = [one.measures.get(measure) for measure in MEASURES]
+        cells = [_ci(None if each is None else each.round, signed=each is not measured[-1]) for each in measured]
+        cells += [_ci(None if each is None else each.round_difference, signed=True) for each in measured[1:3]]
         totals = [f"{one.total(name):,}" for name in ("decisions", "calls", "tokens", "forfeits")]
         rows.append([quote(names[one.agent]), *cells, *totals])
     return rows

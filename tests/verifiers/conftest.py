@@ -13,10 +13,13 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.text_envs.tasks import TEST, split_of, tasks
+from nainjaune_env.games import DEFAULT_GAME
 from tests.agents.bots.servers import server
 from tests.agents.chat.conftest import Local
 
 VF_EVAL = Path(sys.executable).with_name("vf-eval")
+ROUNDS = 360
 QUICK = ("--env.taskset.task.reward", "edge")
 
 
@@ -75,7 +78,9 @@ def evaluate(local: Local) -> Evaluator:
 
 @pytest.fixture(scope="session")
 def of_closer(evaluate: Evaluator, tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
-    """Rounds with more than 1,000 decisions of ``closer``, behind the endpoint and in the field."""
-    evaluation = evaluate(tmp_path_factory.mktemp("closer"), "closer", 360, "--env.taskset.split", "test", *QUICK)
+    """More than 1,000 decisions of ``closer``, behind the endpoint and in the field, under presets: it knows no other rules."""
+    presets = [task.index for task in tasks(DEFAULT_GAME, TEST, 2 * ROUNDS + 40) if split_of(task.setup()) is None][:ROUNDS]
+    options = ("--env.taskset.split", TEST, "--select.include.idx", ",".join(map(str, presets)), *QUICK)
+    evaluation = evaluate(tmp_path_factory.mktemp("closer"), "closer", ROUNDS, *options)
     assert evaluation.done.returncode == 0, evaluation.done.stderr
     return evaluation

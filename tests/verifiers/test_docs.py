@@ -49,4 +49,3 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
         for trace in traces:
             assert verify_record(parse_record(trace["info"]["record"])) == 1
             assert {*trace["rewards"]} == {reward}, trace["errors"]
-            assert trace["metrics"]["edge"] == 0

@@ -20,7 +20,7 @@ from nainjaune_agents.text_envs.tasks import TextTask
 from nainjaune_env.records.record import parse_record, verify_record
 from nainjaune_env.records.recorder import record_of_episode
 from tests.agents.text_envs.players import played_by
-from tests.verifiers.conftest import QUICK, VF_EVAL, Evaluation, Evaluator, environment
+from tests.verifiers.conftest import QUICK, ROUNDS, VF_EVAL, Evaluation, Evaluator, environment
 
 QUICK_REGRET = ("--env.taskset.task.choosing", "40", "--env.taskset.task.measuring", "60", "--env.taskset.task.seed", "7")
 
@@ -36,6 +36,7 @@ def played_by_closer(task: TextTask) -> dict[str, Any]:
 
 
 def test_a_thousand_decisions_of_closer_are_its_own(of_closer: Evaluation) -> None:
+    assert len(of_closer.traces) == ROUNDS
     assert sum(trace["metrics"]["decisions"] for trace in of_closer.traces) > 1000
     for trace in of_closer.traces:
         record, task = parse_record(trace["info"]["record"]), task_of(trace)

@@ -12,8 +12,8 @@ import pytest
 from nainjaune_agents.exact.batasaurus import solve
 from nainjaune_agents.stats.intervals import Z_95
 from nainjaune_agents.text_envs.regret import is_solved
-from nainjaune_agents.text_envs.rewards import Reward, regret, rewarded
-from nainjaune_agents.text_envs.settings import CHIPS, TextEnvSettings
+from nainjaune_agents.text_envs.rewards import Reward, advantage, edge, regret, rewarded
+from nainjaune_agents.text_envs.settings import ADVANTAGE, CHIPS, TextEnvSettings
 from nainjaune_agents.text_envs.tasks import SPLITS, TextTask, tasks
 from nainjaune_env.records.record import write_records
 from tests.agents.cli.command import Capture, nainjaune
@@ -92,3 +92,28 @@ def test_the_payoff_and_what_was_lost_are_the_value_of_the_game(solved: list[Tex
     assert (abs(unequal) < 1e-6).mean() > 0.1
     assert (abs(unequal) > 1e-6).mean() > 0.1
     assert abs(unequal.mean()) < 4 * unequal.std() / np.sqrt(len(unequal))
+
+
+def test_the_advantage_of_the_advisers_own_player_is_nothing() -> None:
+    settings = TextEnvSettings(reward=ADVANTAGE, adviser="closer", measuring=10)
+    results = rewarded([*rounds(tasks("nain_jaune", "train", 6), settings, "closer")], settings)
+    assert results == [Reward(0.0, 0.0, False)] * 6
+
+
+def test_an_advantage_is_an_edge_on_average() -> None:
+    """If adviser and field are the same player, and as far as its deals are right."""
+    settings = TextEnvSettings(adviser="closer", measuring=40)
+    first = tasks("nain_jaune", "train", 1)[0]
+    some = [replace(first, preset="djeco", players=4, knobs={}, seed=seed, seat=seed % 4) for seed in range(120)]
+    played = [*rounds(some, settings, "random")]
+    advantages, edges = ([one.value for one in part] for part in (advantage(played, settings), map(edge, played)))
+    rest = np.array(advantages) - edges
+    assert np.mean(edges) < -5
+    assert abs(rest.mean()) < 3 * rest.std() / np.sqrt(len(rest))
+    assert rest.std() < np.std(edges)
+
+
+def test_the_exact_advantage_is_minus_the_regret(solved: list[TextTask]) -> None:
+    settings = TextEnvSettings(reward=ADVANTAGE)
+    played = [*rounds(solved, settings, "random")]
+    assert rewarded(played, settings) == regret(played, settings)

@@ -16,14 +16,25 @@ REGRETS = {"one": [2.0, 4.0, 1.0, 5.0], "other": [1.0, 1.0, 1.0, 1.0]}
 
 def rows(name: str, **changes: object) -> list[Row]:
     return [
-        Row(name, k, decisions=k + 1, chips=10.0 * k, edge=lost / 2, regret=lost, calls=2, tokens=500, **changes)  # type: ignore[arg-type]
+        Row(
+            name,
+            k,
+            decisions=k + 1,
+            chips=10.0 * k,
+            edge=lost / 2,
+            regret=lost,
+            advantage=-lost,
+            calls=2,
+            tokens=500,
+            **changes,  # type: ignore[arg-type]
+        )
         for k, lost in enumerate(REGRETS[name])
     ]
 
 
 def test_means_and_differences_by_hand() -> None:
     other, one = standings({"one": rows("one"), "other": rows("other")})
-    assert (other.agent, one.agent) == ("other", "one")  # less regret first
+    assert (other.agent, one.agent) == ("other", "one")  # the larger advantage first
     regret = one.measures["regret"]
     assert regret.round.mean == 3
     spread = math.sqrt((1 + 1 + 4 + 4) / 3 / 4)
@@ -53,7 +64,7 @@ def test_differences_are_at_the_tasks_that_both_have() -> None:
     assert "other played 3 tasks. The first of the others: It does not play." in text(board, places, "chips")
 
 
-def test_without_regret_the_largest_edge_is_first() -> None:
+def test_without_advantages_the_largest_edge_is_first() -> None:
     bare = [Row("other", k, decisions=1, edge=9.0) for k in range(4)]
     places = standings({"one": rows("one"), "other": bare})
     assert [one.agent for one in places] == ["other", "one"]
