@@ -4,8 +4,7 @@ The gain is the mean over the seats, by a seat's own payoff unless the task says
 responders is the mean best-response gain, NashConv divided by the number of seats. The largest gain among the responders tried is
 a lower bound of it, so it never shows that an agent cannot be exploited.
 
-A search differs from the agent it searches over in few decisions, so its gain is measured with control variates
-(``control_variate``): the same mean over a smaller variance.
+The gain is measured with control variates (``control_variate``) where they apply: the same mean with a smaller variance.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, ConfigError, as_sentence
 from nainjaune_env.core.spec import Setup
 
+from ..bots.agent import BotAgent
 from ..bots.counting import BotCounts
 from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, Results, WorkUnit
-from ..search import SearchAgent
 from ..stats.differences import Differences, interval_notes
 from ..stats.intervals import to_json
 from ..task import DEFAULT_TASK, Task
@@ -43,7 +42,7 @@ class BestResponseGap:
     duplicate: Differences | None = None
     """The same edge without control variates; None if it was measured without them anyway."""
     uncontrolled: str | None = None
-    """Why a search was measured without control variates, in a sentence."""
+    """Why the gain was measured without control variates, in a sentence."""
     bots: BotCounts = field(default_factory=BotCounts)
     """What the bots among the agents did wrong."""
 
@@ -85,7 +84,7 @@ def best_response_gap(
     """Chooses the best of ``responders`` against ``target`` on ``choosing`` deals, and measures it on ``deals`` others.
 
     A responder sits in each seat in turn and the target in all others, as in ``duplicate``. A single responder is not put through
-    the choice. A search is measured with control variates where they apply. ``task`` is that of ``Duplicate``. ``progress`` is
+    the choice. The best is measured with control variates where they apply. ``task`` is that of ``Duplicate``. ``progress`` is
     called with the number of deals done, in all ``choosing * len(responders) + deals``. ``executor`` is where deals are played
     (None: in this process), as in ``tournament``. Raises :class:`AgentError` if there is no responder or two agents share a name.
     """
@@ -103,18 +102,24 @@ def best_response_gap(
         tried = choice.edges(played(choice), progress, bots)
     best = max(numbers, key=lambda number: tried[number - 1].mean) if tried else 1
     plan = ResponsePlan(setup, names, (best,), choosing, deals, seed, task)
-    uncontrolled = None
-    if isinstance(agents[best], SearchAgent):
-        try:
-            check(setup, agents[best], target, task)
-        except (AgentError, ConfigError) as error:
-            uncontrolled = f"{names[best]} was measured without control variates: {as_sentence(error)}"
-        else:
-            plan = replace(plan, controlled=True)
-            gain, plain = plan.controlled_edge(played(plan), progress, bots)
-            return BestResponseGap(tried, gain, plain, bots=bots)
-    (gain,) = plan.edges(played(plan), progress, bots)
-    return BestResponseGap(tried, gain, uncontrolled=uncontrolled, bots=bots)
+    uncontrolled = _without_control(setup, agents[best], target, task)
+    if uncontrolled is not None:
+        (gain,) = plan.edges(played(plan), progress, bots)
+        return BestResponseGap(tried, gain, uncontrolled=uncontrolled, bots=bots)
+    plan = replace(plan, controlled=True)
+    gain, plain = plan.controlled_edge(played(plan), progress, bots)
+    return BestResponseGap(tried, gain, plain, bots=bots)
+
+
+def _without_control(setup: Setup, responder: Agent, target: Agent, task: Task) -> str | None:
+    """Returns why control variates do not apply, in a sentence; None if they do."""
+    try:
+        check(setup, responder, target, task)
+    except (AgentError, ConfigError) as error:
+        return f"The gain is measured without control variates. {as_sentence(error)}"
+    if isinstance(target, BotAgent):
+        return f"The gain is measured without control variates: {target.name} would be asked hundreds of times as often."
+    return None
 
 
 @dataclass(frozen=True)
