@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.arena import rated_rounds
-from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.rated_rounds import drawn_seats, rate
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.heuristics import heuristics
