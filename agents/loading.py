@@ -24,6 +24,7 @@ from nainjaune_env.core.spec import Setup, check_setup
 from .exact import exact_agents
 from .external import is_external, loader_of
 from .heuristics import heuristics, modifiers
+from .mixed import is_mixed, mixed_agent
 from .nets.devices import set_agent_threads
 from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .zoo import PREFIX, is_zoo_name, player_registry
@@ -138,7 +139,7 @@ def _run_at(name: str, game: str) -> Path | None:
     """
     path = run_named(name)[1]
     text = base_name(name)
-    if is_zoo_name(name) or is_external(text) or text in named_agents(game) or not exists(path):
+    if is_zoo_name(name) or is_mixed(name) or is_external(text) or text in named_agents(game) or not exists(path):
         return None
     if named := _name_in_file(path):
         raise AgentError(f"{quoted(str(path))} is no run or checkpoint: a player in such a file is named {named!r}.")
@@ -180,7 +181,8 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the game
     (``cheapest@remember=0.7``). ``@search=50,objective=centred`` searches for another payoff than the seat's own (``task``), and
     ``@search=50,inference=policy`` draws deals by what the others have played (``search.inference``). In
-    ``@search=50,rollouts=zoo:strong-1`` another agent plays the rollouts; its name has no ``/`` and no modifiers.
+    ``@search=50,rollouts=zoo:strong-1`` another agent plays the rollouts; its name has no ``/`` and no modifiers. ``mixed`` and
+    ``mixed:closer+tally`` are another player in each seat (:mod:`.mixed`).
 
     Raises :class:`AgentError` for an unknown name or a solution of other tables,
     :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and
@@ -190,6 +192,8 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     check_setup(setup)
     if not isinstance(name, str):
         raise AgentError(f"An agent's name is a text, not {quoted(name)}.")
+    if is_mixed(name):
+        return mixed_agent(name, setup, partial(load_agent, device=device))
     ending = _ending(name)
     if ending:
         return _modified(load_agent(ending[1], setup, device=device), ending[2], ending[3], setup, device)

@@ -23,6 +23,7 @@ from nainjaune_env.core.validation import read_json
 
 from .arena.duplicate import Duplicate
 from .loading import TRANSFERRED, base_name, external_players, load_agent
+from .mixed import explicit_name
 from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, in_half_precision, load_checkpoint, save_checkpoint
 from .nets.fit import check_fits
 from .task import DEFAULT_TASK, Task
@@ -285,7 +286,7 @@ def _rating(
         differ = f"{edge.moments.differing} of {deals} deals differ in a field of {rival!r}"
         raise ConfigError(f"Too few deals for an interval, which a rating has: {differ}. Rate it on more deals (--deals).")
     return Rating(
-        field=rival,
+        field=explicit_name(rival, setup),
         preset=setup.preset,
         players=setup.players,
         knobs=setup.knobs,

@@ -23,7 +23,7 @@ SCRIPT_FOLDERS = ("benchmarks", "examples", "notebooks", "site")
 
 BUDGETS = {
     "": 6,
-    "agents": 8,
+    "agents": 12,
     "agents/advice": 20,
     "agents/arena": 12,
     "agents/bots": 55,

@@ -7,8 +7,8 @@ hero cannot tell from the true one, which has mean 0 given what the hero knows. 
 mean of the result is that of plain duplicate play, whatever hero, field and number of deals are.
 
 The other deals are samples of the posterior: determinizations, which are uniform over all that is consistent with the rules, kept
-where the field, replayed from the deal, takes every action that it took. The true deal is one more sample of the same posterior,
-so the plain mean over it and those kept has the same expectation as the term itself.
+where the field, replayed from the deal, takes every action that it took. So a hero may read the plies too. The true deal is one
+more sample of the same posterior, so the plain mean over it and those kept has the same expectation as the term itself.
 
 These are the imaginary observations of AIVAT (Burch, Schmid, Moravcik, Morrill and Bowling, "AIVAT: a new variance reduction
 technique for agent evaluation in imperfect information games", 2018), with the field's own play as the value function. As Kim and
@@ -71,6 +71,19 @@ class ControlledEdge:
 
 
 @dataclass(frozen=True)
+class ControlledGains:
+    """What a hero gains over a field on D deals."""
+
+    gains: NDArray[np.float64]
+    """By seat, without and with the control variates, ``(2, D, n)``."""
+    leader: NDArray[np.int64]
+    """The seats that act first, ``(D,)``."""
+    decisions: int
+    """As in :class:`ControlledEdge`."""
+    samples: int
+
+
+@dataclass(frozen=True)
 class _Differences:
     """K decisions in which hero and field differ."""
 
@@ -99,25 +112,34 @@ def controlled_edge(
     """Returns the edge of ``hero`` over a field of ``rival`` on the deals of a tournament with this ``seed``.
 
     ``task`` and ``progress`` are as in ``Duplicate``. Raises :class:`AgentError` for an agent that remembers, for a field that
-    draws at random, and for a game whose rounds cannot be rewound, and :class:`ConfigError` for another task than a seat's own
-    payoff of rounds that are not carried.
+    draws at random or reads the plies, and for a game whose rounds cannot be rewound, and :class:`ConfigError` for another task
+    than a seat's own payoff of rounds that are not carried.
     """
     check(setup, hero, rival, task)
     check_whole("The number of deals", deals, 1)
     result = ControlledEdge(hero.name, rival.name)
     for at, count in chunks(0, deals, CHUNK_TABLES // (setup.players + 1)):
-        rngs = [generator(seed, Stream.DUPLICATE, 0, 1, who, at) for who in range(3)]
-        openings = opening_tables(setup, task, seed, at, count, [rival], np.zeros((count, setup.players), np.int64))
-        rows, log, differences = play(setup, hero, rival, streams(seed, count, first=at), openings, rngs)
-        terms, samples = luck_removed(setup, rival, rows, log, differences, rngs[2])
-        for moments, term in ((result.plain, terms[:, 0]), (result.controlled, terms[:, 1])):
-            by_table = np.bincount(differences.table, term, minlength=len(rows))
-            moments.add(by_table.reshape(count, setup.players).mean(axis=1))
-        result.decisions += len(differences.table)
-        result.samples += samples
+        played = controlled_gains(setup, hero, rival, at, count, seed=seed, task=task)
+        for moments, gains in zip((result.plain, result.controlled), played.gains, strict=True):
+            moments.add(gains.mean(axis=1))
+        result.decisions += played.decisions
+        result.samples += played.samples
         if progress is not None:
             progress(count)
     return result
+
+
+def controlled_gains(
+    setup: Setup, hero: Agent, rival: Agent, at: int, count: int, *, seed: int, task: Task = DEFAULT_TASK
+) -> ControlledGains:
+    """Plays the deals ``at .. at+count-1`` at once; arguments as in :func:`controlled_edge`, which checks them."""
+    rngs = [generator(seed, Stream.DUPLICATE, 0, 1, who, at) for who in range(3)]
+    openings = opening_tables(setup, task, seed, at, count, [rival], np.zeros((count, setup.players), np.int64))
+    rows, log, differences = play(setup, hero, rival, streams(seed, count, first=at), openings, rngs)
+    terms, samples = luck_removed(setup, rival, rows, log, differences, rngs[2])
+    gains: NDArray[np.float64] = np.array([np.bincount(differences.table, term, len(rows)) for term in terms.T], np.float64)
+    leader = rows["seat"][:: setup.players].astype(np.int64)
+    return ControlledGains(gains.reshape(2, count, setup.players), leader, len(differences.table), samples)
 
 
 def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
@@ -130,8 +152,8 @@ def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
     for agent in (hero, rival):
         if is_recurrent(agent, setup):
             raise AgentError(f"Control variates are for agents without memory, and {agent.name!r} remembers.")
-        if needs_history(agent):
-            raise AgentError(f"Control variates are for agents without history, and {agent.name!r} reads the plies of the round.")
+    if needs_history(rival):
+        raise AgentError(f"Control variates need a field without history, and {rival.name!r} reads the plies of the round.")
     match rollout_policy(rival, setup):
         case CompiledPolicy(number=number) if number != UNIFORM:
             return
@@ -154,7 +176,8 @@ def play(
     every ply's action ``(P, D * n)``, and where hero and field differ.
     """
     n = setup.players
-    batch = Batch(setup, len(seeds) * n, skip_forced=False, autoreset=False)
+    history = needs_history(hero)
+    batch = Batch(setup, len(seeds) * n, skip_forced=False, autoreset=False, log=history)
     if openings is None:
         batch.reset(seeds=np.repeat(seeds, n))
     else:
@@ -172,7 +195,7 @@ def play(
             mine = batch.seat[choice] == hero_seat[choice]
             actions[choice] = usual
             if mine.any():
-                decisions = DecisionBatch(batch, choice[mine])
+                decisions = DecisionBatch(batch, choice[mine], None, history)
                 chosen = hero.act(decisions, rngs[0])
                 actions[decisions.index] = chosen
                 differs = chosen != usual[mine]

@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng, any_needs_history, check_agents
-from nainjaune_env.core.prng import streams
+from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch, make_batch
 
+from ..mixed import members_of, seated_members
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums, ProductSums
@@ -35,6 +36,8 @@ AfterStep = Callable[[NDArray[np.int64]], None]
 
 PAIR_KEY = (0, 1)
 """Part of the key of agents' generators: the same for every pair, so that an edge does not depend on who else is listed."""
+MIXED_SEATS = 6 << 32
+"""The stream of a seed for the members of mixed fields in the seats of each deal."""
 CHUNK_TABLES = 8192
 """Tables of a chunk; the memory of a tournament depends on it and not on the number of deals."""
 CHUNKS_AT_ONCE = {"cpu": 1, "cuda": 32}
@@ -230,9 +233,8 @@ class Duplicate:
             seating[:, seat, seat] = 0
         rngs = [generator(self.seed, Stream.DUPLICATE, *PAIR_KEY, who, at) for who in range(2)]
         pair = [self.agents[hero], self.agents[rival]]
-        seeds = self.deal_seeds(at, count)
         return play_deals(
-            self.setup, pair, seating, seeds, rngs, openings=openings, after_step=after_step, device=self.device
+            self.setup, pair, seating, self.seed, at, rngs, openings=openings, after_step=after_step, device=self.device
         )  # fmt: skip
 
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
@@ -253,14 +255,15 @@ def check_device(setup: Setup, agents: Sequence[Agent], device: str) -> None:
     make_batch(setup, 1, device=device)  # raises before anything is played if the device is missing
     from ..cuda.players import check_players
 
-    check_players(agents, setup)
+    check_players([player for agent in agents for player in members_of(agent) or [agent]], setup)
 
 
 def play_deals(
     setup: Setup,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    seeds: NDArray[np.uint64],
+    seed: int,
+    at: int,
     rngs: Sequence[Rng],
     *,
     openings: NDArray[Any] | None = None,
@@ -269,12 +272,17 @@ def play_deals(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Plays D deals with T seatings each; returns the payoffs ``(D, T, n)`` and the seat that acts first in each deal ``(D,)``.
 
-    ``seating (D, T, n)`` are indices into ``agents``, ``seeds (D,)`` the generator states of the deals; agent i draws from
-    ``rngs[i]``. ``openings (D,)`` are the tables before any ply (None: fresh rounds).
-    ``after_step`` is called after each step with its actions ``(D * T,)``. ``device`` is where the tables are.
+    ``seating (D, T, n)`` are indices into ``agents``; the deals are those of ``seed`` from number ``at`` on. Agent i draws from
+    ``rngs[i]``; the members of a mixed field are drawn by deal and seat. ``openings (D,)`` are the tables before any
+    ply (None: fresh rounds). ``after_step`` is called after each step with its actions ``(D * T,)``. ``device`` is where the
+    tables are.
     """
     deals, rotations, n = seating.shape
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
+    seeds = streams(seed, deals, first=at)
+    if any(map(members_of, agents)):
+        draws = RowStreams(streams(seed, deals, MIXED_SEATS, first=at), np.arange(deals)).random((deals, n))
+        agents, seating, rngs = seated_members(agents, seating, rngs, draws)
     log = any_needs_history(agents)
     batch = make_batch(setup, deals * rotations, autoreset=False, log=log, deal=False, device=device, **options)
     if openings is None:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 
@@ -71,8 +70,8 @@ def ranked(
     )
     seating = np.stack([np.roll(first_seating, turn, axis=1) for turn in range(n)], axis=1)
     rngs = [generator(seed, Stream.MIXED, who, at) for who in range(len(agents))]
-    seeds, openings = streams(seed, count, first=at), opening_tables(setup, task, seed, at, count, agents, first_seating)
-    payoff, _ = play_deals(setup, agents, seating, seeds, rngs, openings=openings, device=device)
+    openings = opening_tables(setup, task, seed, at, count, agents, first_seating)
+    payoff, _ = play_deals(setup, agents, seating, seed, at, rngs, openings=openings, device=device)
     return rankings(payoff, seating)
 
 

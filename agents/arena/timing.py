@@ -13,6 +13,7 @@ from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng, needs
 from nainjaune_env.core.spec import Setup
 
 from ..bots.counting import faults_of
+from ..mixed import members_of
 
 
 @dataclass
@@ -49,13 +50,16 @@ class TimedAgent:
     meanwhile, and decisions of one call share its cost.
     """
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, clock: DecisionClock | None = None) -> None:
+        """``clock`` is what counts its time (None: a new one)."""
         self.agent = agent
         self.name = agent.name
         self.needs_history = needs_history(agent)
         self.faults = faults_of(agent)
-        self.clock = DecisionClock(agent.name)
+        self.clock = clock or DecisionClock(agent.name)
         self._warm = False
+        self.members = [TimedAgent(member, self.clock) for member in members_of(agent)]
+        """Those of a mixed field."""
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns the agent's actions."""

@@ -15,6 +15,7 @@ from nainjaune_env.agent import Agent, check_agents
 from nainjaune_env.core.errors import AgentError, ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
+from .. import mixed
 from ..bots.counting import BotCounts
 from ..distributed.arrays import packed, unpacked
 from ..distributed.plan_fields import DealPlan
@@ -142,8 +143,9 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about the intervals of edges and advantages (``stats.differences``)."""
-        return interval_notes([*(edge.moments for edge in self.edges), *self.advantages.values()])
+        """Sentences about mixed fields, and about the intervals of edges and advantages (``stats.differences``)."""
+        pools = [mixed.sentence(name, self.plan.setup) for name in self.plan.agents if mixed.is_mixed(name)]
+        return [*pools, *interval_notes([*(edge.moments for edge in self.edges), *self.advantages.values()])]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the content of ``results.json``."""

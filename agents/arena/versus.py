@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, quoted
-from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 from ..bots.counting import BotCounts
@@ -208,9 +207,9 @@ def both_ways(
     hero = {who: [play((1 - who,) * seat + (who,) + (1 - who,) * (n - 1 - seat)) for seat in range(n)] for who in heroes}
     seating = np.broadcast_to(np.array(list(numbers), np.int64), (count, len(numbers), n))
     rngs = [generator(seed, Stream.VERSUS, who, at) for who in (0, 1)]
-    seeds, field = streams(seed, count, first=at), np.full((count, n), 1 - heroes[0])
+    field = np.full((count, n), 1 - heroes[0])
     openings = opening_tables(setup, task, seed, at, count, agents, field)
-    payoff, _ = play_deals(setup, agents, seating, seeds, rngs, openings=openings, device=device)
+    payoff, _ = play_deals(setup, agents, seating, seed, at, rngs, openings=openings, device=device)
     payoff = whole_payoff(task, payoff)
     gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in heroes]  # each (D, n)
     return np.stack([gain.sum(axis=1) for gain in gains], axis=1)

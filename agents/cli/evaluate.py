@@ -7,8 +7,9 @@
 
 An agent is the name of a heuristic (see nainjaune agents), the folder of a run, or a player from elsewhere such as exec:./bot
 (docs/players.md); runs/first@sample draws from the policy instead of playing the likeliest action. Other suffixes, such as
-tally@search=50, are in docs/search.md and docs/heuristics.md. For every ordered pair, a hero sits in each seat in turn, in a
-field of the other agent, on the same deals. The edge is the hero's payoff minus what the field gets in that seat on that deal.
+tally@search=50, are in docs/search.md and docs/heuristics.md. mixed, or mixed:closer+tally, is another player in each seat.
+For every ordered pair, a hero sits in each seat in turn, in a field of the other agent, on the same deals. The edge is the
+hero's payoff minus what the field gets in that seat on that deal.
 The table of edges is printed; --out gets results.html (who is stronger, and how they play), .csv, .json, .txt and .png.
 --records also plays whole matches among all agents, with rotating seats and the preset's own stacks, and writes their records.
 

@@ -26,6 +26,7 @@ from ..bots.settings import STOP, BotSettings, bot_settings, use_bot_settings
 from ..chat.settings import what_counts
 from ..external import is_bot, loader_of
 from ..loading import TRANSFERRED, base_name, checkpoint_path, external_players, load_agent, use_threads
+from ..mixed import is_mixed, member_names
 from ..zoo import is_zoo_name
 from .plan_fields import read_plan
 from .units import Player, WorkPlan
@@ -75,7 +76,7 @@ def identity(plan: WorkPlan) -> dict[str, Any]:
     It has the key ``files`` only with players from elsewhere, and ``bots``, the settings of this process, only with bots.
     """
     weights = {}
-    for name in plan.agents:
+    for name in _players(plan):
         path = weights_path(name, plan.setup)
         if path is not None:
             weights[name] = atomic_files.digest(path)
@@ -86,6 +87,12 @@ def identity(plan: WorkPlan) -> dict[str, Any]:
         run["bots"] = bot_settings().to_dict()
     same: dict[str, Any] = json.loads(json.dumps(run))  # tuples are lists in a file
     return same
+
+
+def _players(plan: WorkPlan) -> list[str]:
+    """Returns the names of the agents of ``plan``, of a mixed field those of its members."""
+    players = [member for name in plan.agents for member in (member_names(name, plan.setup) if is_mixed(name) else [name])]
+    return [*dict.fromkeys(players)]
 
 
 def run_id(run: Mapping[str, Any]) -> str:
@@ -146,6 +153,9 @@ def worker_player(kind: type[WorkPlan], run: Mapping[str, Any], files: Mapping[s
     if "bots" in run:
         use_bot_settings(BotSettings(**run["bots"]))
     check_files(run.get("files", {}))
+    for name in _players(plan):
+        if name not in plan.agents:  # a member of a mixed field, which is loaded by its name
+            _agent(name, plan.setup, run["weights"].get(name), None)
     agents = [_agent(name, plan.setup, run["weights"].get(name), files) for name in plan.agents]
     use_threads(1)
     return counted(plan.player(agents), agents)

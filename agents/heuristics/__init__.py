@@ -6,14 +6,14 @@ environments and on a GPU it defines ``decide(which, table, rules, legal_bits, h
 act may know, where ``hidden_state (MEMORY,) uint8`` is its memory, zeros at its first decision of a round; ``remembers(rules)``
 says under which rules it is needed. Every game has the agent ``random``. A module may also define ``MODIFIERS``, which make
 another agent of any agent of that game (``NAME@word=number``), and ``YARDSTICK``, the name of the heuristic that no other one
-beats, and ``ABOUT``, a line on each.
+beats, ``ABOUT``, a line on each, and ``MIXED``, the names of the agents of a mixed field.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
@@ -67,6 +67,12 @@ def yardstick(game: str) -> str:
     """Returns the name of a game's best heuristic: its module's ``YARDSTICK``, else the last one."""
     named: str | None = getattr(heuristics_module(game), "YARDSTICK", None)
     return named or list(heuristics(game))[-1]
+
+
+def mixed_pool(game: str) -> Sequence[str]:
+    """Returns the names of the agents of a game's mixed field: its module's ``MIXED``, else all heuristics."""
+    named: Sequence[str] | None = getattr(heuristics_module(game), "MIXED", None)
+    return named or list(heuristics(game))
 
 
 def modifiers(game: str) -> Mapping[str, Callable[[Agent, float], Agent]]:

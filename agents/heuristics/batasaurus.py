@@ -124,6 +124,7 @@ def play(which: Any, table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
 NAMES = ("highest", "cheapest", "mirror")
 YARDSTICK = "cheapest"
+MIXED = ("random", "mirror", "cheapest", "zoo:strong-1")
 """The reference opponent (docs/heuristics.md describes all heuristics)."""
 ABOUT = About(
     "random",

@@ -276,6 +276,7 @@ play = choose
 
 NAMES = ("highest", "longest", "pots", "run_pot", "lowest", "tally", "patient", "closer")
 YARDSTICK = "closer"
+MIXED = ("random", "lowest", "tally", "closer", "zoo:strong-1")
 """The best of them (docs/heuristics.md)."""
 ABOUT = About(
     "lowest",

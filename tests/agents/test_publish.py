@@ -12,6 +12,7 @@ import pytest
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
+from nainjaune_agents.mixed import explicit_name
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.publish import origin, publish
 from nainjaune_agents.task import Task
@@ -75,6 +76,16 @@ def test_the_same_player_lighter_and_rated_at_every_task(trained: Train, tmp_pat
         edge = Duplicate(setup, agents, seed=3, task=rating.task).edge(0, 1, 40)
         assert (rating.mean, rating.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
     assert sum(reported) == 160
+
+
+def test_a_card_names_the_pool_of_a_mixed_field(trained: Train, tmp_path: Path) -> None:
+    run, box = tmp_path / "run", PlayerRegistry(tmp_path / "box")
+    setup = trained(run)
+    path = publish([run], "tiny", [setup], registry=box, **{**SHELVED, "against": ["mixed", "lowest"]})
+    (mixed, _) = load_card(path.with_suffix(".json")).ratings
+    assert mixed.field == explicit_name("mixed", setup)
+    edge = Duplicate(setup, [load_agent(str(path), setup), load_agent(mixed.field, setup)], seed=3).edge(0, 1, 40)
+    assert (mixed.mean, mixed.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
     assert box.find("zoo:tiny", setup).path == path
 
 

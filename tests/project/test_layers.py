@@ -29,6 +29,7 @@ LAYERS: dict[str, int] = {
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
     AGENTS: 8, f"{AGENTS}.options": 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.task": 5,
+    f"{AGENTS}.mixed": 5,
     f"{AGENTS}.provenance": 5, f"{AGENTS}.distributed.*": 5, f"{AGENTS}.stats.*": 5, f"{AGENTS}.heuristics.*": 5,
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.nets.*": 5,
     f"{AGENTS}.wasm.*": 5, f"{AGENTS}.external.*": 5, f"{AGENTS}.bots.*": 5, f"{AGENTS}.chat.*": 5,

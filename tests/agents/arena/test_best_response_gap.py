@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from nainjaune_agents.arena import duplicate
@@ -45,6 +46,30 @@ def test_one_responder_needs_no_choosing() -> None:
     gap = best_response_gap(small(), First("a"), [Last("b")], deals=30, choosing=20, seed=4, progress=reported.append)
     assert gap.chosen_by == []
     assert sum(reported) == 30
+
+
+def test_the_best_is_measured_with_control_variates() -> None:
+    setup, target = small(), KNOWN["tally"]
+    gap = best_response_gap(setup, target, [KNOWN["lowest"], KNOWN["random"]], deals=40, choosing=20, seed=4)
+    plain = Duplicate(setup, [target, KNOWN["lowest"]], seed=4).edge(1, 0, 40, first_deal=20)
+    assert gap.duplicate is not None
+    assert gap.gain.hero == "lowest"
+    assert gap.duplicate.mean == pytest.approx(plain.mean)
+    assert gap.gain.moments.variance < 0.9 * plain.moments.variance
+    assert np.mean([stats.mean for stats in gap.gain.by_seat]) == pytest.approx(gap.gain.mean)
+    for by_seat in zip(gap.gain.by_seat, plain.by_seat, strict=True):
+        assert [each.differing > 0 for each in by_seat] == [True, True]
+    payload = gap.to_dict()
+    assert payload["gain"] == gap.gain.mean != plain.mean
+    assert payload["duplicate"] == gap.duplicate.estimate.to_dict()
+
+
+def test_where_control_variates_do_not_apply_a_sentence_says_so() -> None:
+    gap = best_response_gap(small(), KNOWN["random"], [KNOWN["tally"]], deals=300, choosing=2, seed=4)
+    assert gap.duplicate is None
+    assert gap.gain.moments == Duplicate(small(), [KNOWN["random"], KNOWN["tally"]], seed=4).edge(1, 0, 300, first_deal=2).moments
+    assert "duplicate" not in gap.to_dict()
+    assert gap.to_dict()["notes"][-1].startswith("The gain is measured without control variates. Control variates need a field")
 
 
 @pytest.mark.parametrize("names", ["a", "aa", "abb"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from nainjaune_agents.arena import control_variate
 from nainjaune_agents.arena.control_variate import controlled_edge, play, same_play
@@ -14,6 +15,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.task import Start, Task
+from nainjaune_env.agent import DecisionBatch, Rng
 from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
@@ -22,10 +24,24 @@ from tests.support.positions import small
 from tests.test_agent import untrained
 
 
+class Reader:
+    """Plays the lowest or the highest action by the plies so far."""
+
+    name, needs_history = "reader", True
+
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+        plies = decisions.history
+        weight = np.where(np.arange(plies.action.shape[1]) < plies.count[:, None], plies.action, 0).sum(axis=1)
+        mask = decisions.mask
+        highest = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
+        return np.where(weight % 2 == 0, mask.argmax(axis=1), highest).astype(np.int64)
+
+
 @pytest.mark.parametrize("start", ["fresh", {"pots": [0, 9]}], ids=str)
-def test_terms_on_the_true_deal_add_up_to_duplicate_play(start: Start) -> None:
+@pytest.mark.parametrize("name", ["lowest", "reader"])
+def test_terms_on_the_true_deal_add_up_to_duplicate_play(name: str, start: Start) -> None:
     setup, task = small(4), Task(start=start)
-    hero, rival = load_agent("lowest", setup), load_agent("tally", setup)
+    hero, rival = Reader() if name == "reader" else load_agent(name, setup), load_agent("tally", setup)
     edge = controlled_edge(setup, hero, rival, deals=30, seed=3, task=task)
     plain = Duplicate(setup, [hero, rival], seed=3, task=task).edge(0, 1, 30)
     assert edge.plain.mean == pytest.approx(plain.mean)
@@ -35,10 +51,11 @@ def test_terms_on_the_true_deal_add_up_to_duplicate_play(start: Start) -> None:
 
 
 @pytest.mark.slow
-def test_no_bias_and_intervals_that_cover() -> None:
+@pytest.mark.parametrize("name", ["lowest", "reader"])
+def test_no_bias_and_intervals_that_cover(name: str) -> None:
     """600 deals: the means agree within three standard errors of their difference, and intervals of 30 deals cover."""
     setup = small(3)
-    hero, rival = load_agent("lowest", setup), load_agent("tally", setup)
+    hero, rival = Reader() if name == "reader" else load_agent(name, setup), load_agent("tally", setup)
     plain, controlled, covered, groups = Moments(), Moments(), 0, []
     for seed in range(20):
         edge = controlled_edge(setup, hero, rival, deals=30, seed=seed)
@@ -103,6 +120,8 @@ def test_who_is_refused() -> None:
     for rival in (chance, untrained(setup, "drawn", stochastic=True)):
         with pytest.raises(AgentError, match="always acts alike"):
             controlled_edge(setup, tally, rival, deals=2, seed=1)
+    with pytest.raises(AgentError, match="need a field without history, and 'reader' reads the plies"):
+        controlled_edge(setup, tally, Reader(), deals=2, seed=1)
     for task in (Task("centred"), Task(start="carried")):
         with pytest.raises(ConfigError, match=f"of rounds that are not carried, and not for {task}"):
             controlled_edge(setup, load_agent("lowest", setup), tally, deals=2, seed=1, task=task)
