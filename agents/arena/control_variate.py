@@ -104,7 +104,8 @@ def controlled_edge(
     """
     check(setup, hero, rival, task)
     check_whole("The number of deals", deals, 1)
-    result = ControlledEdge(hero.name, rival.name)
+    plain, controlled = Differences(heavy=task.draws), Differences(heavy=task.draws)
+    result = ControlledEdge(hero.name, rival.name, plain, controlled)
     for at, count in chunks(0, deals, CHUNK_TABLES // (setup.players + 1)):
         rngs = [generator(seed, Stream.DUPLICATE, 0, 1, who, at) for who in range(3)]
         openings = opening_tables(setup, task, seed, at, count, [rival], np.zeros((count, setup.players), np.int64))
