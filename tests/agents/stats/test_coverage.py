@@ -9,8 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.tournament import tournament
+from nainjaune_agents.arena.versus import versus
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.stats.differences import CALIBRATED_COUNT, MIN_COUNT, Differences
+from nainjaune_agents.stats.differences import CALIBRATED_COUNT, MIN_COUNT, TOO_SHORT, Differences
 from nainjaune_agents.task import FRESH, Start, Task
 from nainjaune_env import make_setup
 
@@ -58,3 +60,8 @@ def test_with_given_pots_there_is_no_interval_over_few_deals() -> None:
         edge = played.edge(0, 1, count)
         assert math.isnan(edge.ci95) == (count < CALIBRATED_COUNT)
         assert all(math.isnan(seat.half_width) for seat in edge.by_seat) or count == CALIBRATED_COUNT
+    compared = versus(played.setup, played.agents, deals=100, seed=1, task=played.task)
+    assert compared.to_dict()["ci95"] is None
+    assert TOO_SHORT in compared.notes
+    result = tournament(played.setup, played.agents, deals=100, seed=1, task=played.task)
+    assert np.isnan([*(edge.ci95 for edge in result.edges), result.advantage(*PAIRS[1]).half_width]).all()
