@@ -49,7 +49,7 @@ class PlayerEdge:
 
     @property
     def ci95(self) -> float:
-        """Half-width of the 95 % interval; nan if too few deals differ for one."""
+        """Half-width of the 95 % interval; nan without one."""
         return self.edge.ci95
 
     @property

@@ -1,9 +1,10 @@
 """Measures how often 95 % intervals over deals contain the true edge: samples of few deals, drawn from very many.
 
 The edge over all --population deals counts as the true one. From these deals samples are drawn with replacement, and each gets
-three intervals: Student's t, the printed one (``stats/differences.py``), and Hall's (1992), which corrects Student's t for the
-skewness of the sample, as wide on both sides as on the wider one. A row says how many samples have a printed interval and, of
-these, how many contain the true edge by each, and how many are called rough.
+four intervals: Student's t, the nominal one (``stats/differences.py``), Hall's (1992), which corrects Student's t for the
+skewness of the sample, as wide on both sides as on the wider one, and the printed one. A row says how many samples have a nominal
+interval and, of these, how many contain the true edge by each of the first three; how many have a printed interval and, of these,
+how many contain the true edge; how many times as wide as the nominal one it is (median); and how many are called rough.
 
   python benchmarks/interval_coverage.py                    about three minutes
   python benchmarks/interval_coverage.py --preset skip --pots 60 --agents closer tally
@@ -59,17 +60,24 @@ def halls(values: NDArray[np.float64]) -> float:
     return float(np.abs(moved).max() * values.std(ddof=1))
 
 
-def row(population: NDArray[np.float64], size: int, samples: int, rng: np.random.Generator) -> list[str]:
-    """Returns the shares for ``samples`` samples of ``size`` deals: an interval, and of these covered (3 ×), rough."""
-    covered = []
+def row(population: NDArray[np.float64], heavy: bool, size: int, samples: int, rng: np.random.Generator) -> list[str]:
+    """Returns the cells for ``samples`` samples of ``size`` deals; ``heavy`` as in :class:`Differences`."""
+    nominal, printed, wider = [], [], []
     for _ in range(samples):
         values = population[rng.integers(len(population), size=size)]
-        shown, off = Differences.of(values), abs(values.mean() - population.mean())
-        if not np.isnan(shown.half_width):
-            student = t_95(size - 1) * np.sqrt(shown.variance / size)
-            covered.append([off <= student, off <= shown.half_width, off <= halls(values), shown.rough])
-    shares = np.mean(covered, axis=0) if covered else np.full(4, np.nan)
-    return [f"{100 * share:.1f} %" if share == share else "–" for share in (len(covered) / samples, *shares)]
+        stats, off = Differences.of(values), abs(values.mean() - population.mean())
+        stats.heavy = heavy
+        if not np.isnan(stats.nominal_half_width):
+            student = t_95(size - 1) * np.sqrt(stats.variance / size)
+            nominal.append([off <= student, off <= stats.nominal_half_width, off <= halls(values)])
+        if not np.isnan(stats.half_width):
+            printed.append([off <= stats.half_width, stats.rough])
+            wider.append(stats.half_width / stats.nominal_half_width if stats.nominal_half_width else 1)
+    of_nominal = np.mean(nominal, axis=0) if nominal else np.full(3, np.nan)
+    covered, rough = np.mean(printed, axis=0) if printed else np.full(2, np.nan)
+    shares = [len(nominal) / samples, *of_nominal, len(printed) / samples, covered, rough]
+    cells = [f"{100 * share:.1f} %" if share == share else "–" for share in shares]
+    return [*cells[:-1], f"{np.median(wider):.2f}" if wider else "–", cells[-1]]
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -79,7 +87,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--pots", type=int, help="chips in each pot before the antes")
     parser.add_argument("--agents", nargs=2, metavar=("HERO", "FIELD"), default=["closer", "tally"])
     parser.add_argument("--population", type=int, default=40_000, help="deals to draw from (default: %(default)s)")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[30, 100, 300, 1000, 3000], help="deals of a sample")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10, 30, 50, 100, 200, 300, 1000], help="deals of a sample")
     parser.add_argument("--samples", type=int, default=2000, help="samples of each size (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=777)
     return parser.parse_args(arguments)
@@ -91,8 +99,11 @@ def main(arguments: list[str] | None = None) -> None:
     cases = CASES if options.preset is None else [(options.preset, options.pots, tuple(options.agents))]
     rng = np.random.default_rng(options.seed)
     print(f"{options.players} seats, {options.population:,} deals of seed {options.seed}, {options.samples:,} samples\n")
-    print("| | pots | hero, field | skewness | deals | an interval | Student's t | printed | Hall's | rough |")
-    print("|---|---:|---|---:|---:|---:|---:|---:|---:|---:|")
+    print(
+        "| | pots | hero, field | skewness | deals | nominal | Student's t | of nominal | Hall's | printed | of printed "
+        "| wider | rough |"
+    )
+    print("|---|---:|---" + "|---:" * 10 + "|")
     for preset, pots, pair in cases:
         try:
             population = gains(preset, options.players, pots, pair, options.population, options.seed)
@@ -101,7 +112,12 @@ def main(arguments: list[str] | None = None) -> None:
         skewness = ((population - population.mean()) ** 3).mean() / population.std() ** 3
         for size in options.sizes:
             cells = [preset, str(pots or ""), ", ".join(f"`{name}`" for name in pair), f"{skewness:.1f}", f"{size:,}"]
-            print("|", " | ".join([f"`{cells[0]}`", *cells[1:], *row(population, size, options.samples, rng)]), "|", flush=True)
+            print(
+                "|",
+                " | ".join([f"`{cells[0]}`", *cells[1:], *row(population, pots is not None, size, options.samples, rng)]),
+                "|",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

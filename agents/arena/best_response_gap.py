@@ -160,7 +160,7 @@ class ResponsePlan(DealPlan):
 
     def edges(self, results: Results, progress: Callable[[int], object] | None, bots: BotCounts) -> list[Edge]:
         """Returns the edge of each hero, from the results of all units, and adds the counts of ``bots``."""
-        sums = [EdgeSums(self.setup, measure=False) for _ in self.heroes]
+        sums = [EdgeSums(self.setup, measure=False, task=self.task) for _ in self.heroes]
         with closing(results):
             for unit, payload in results:
                 bots.add(payload)

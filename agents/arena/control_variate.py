@@ -117,7 +117,8 @@ def controlled_edge(
     """
     check(setup, hero, rival, task)
     check_whole("The number of deals", deals, 1)
-    result = ControlledEdge(hero.name, rival.name)
+    plain, controlled = Differences(heavy=task.draws), Differences(heavy=task.draws)
+    result = ControlledEdge(hero.name, rival.name, plain, controlled)
     for at, count in chunks(0, deals, CHUNK_TABLES // (setup.players + 1)):
         played = controlled_gains(setup, hero, rival, at, count, seed=seed, task=task)
         for moments, gains in zip((result.plain, result.controlled), played.gains, strict=True):

@@ -68,17 +68,17 @@ class Edge:
 
     @property
     def ci95(self) -> float:
-        """Half-width of the 95 % interval; nan if too few deals differ for one."""
+        """Half-width of the 95 % interval; nan without one."""
         return self.moments.half_width
 
 
 class EdgeSums:
     """Exact sums over deals of one hero in one field; sums over different deals merge in any order."""
 
-    def __init__(self, setup: Setup, *, measure: bool) -> None:
-        n = setup.players
-        self.gain = DifferenceSums(n * n)
-        self.by_seat = [DifferenceSums(n) for _ in range(n)]
+    def __init__(self, setup: Setup, *, measure: bool, task: Task = DEFAULT_TASK) -> None:
+        n, heavy = setup.players, task.draws
+        self.gain = DifferenceSums(n * n, heavy=heavy)
+        self.by_seat = [DifferenceSums(n, heavy=heavy) for _ in range(n)]
         self.behaviour = Behaviour(setup) if measure else None
 
     def merge(self, other: EdgeSums) -> None:
@@ -177,7 +177,7 @@ class Duplicate:
         :class:`~nainjaune_env.core.errors.DealError` for a number of deals below 1.
         """
         check_whole("The number of deals", deals, 1)
-        sums = [EdgeSums(self.setup, measure=self.measure) for _ in pairs]
+        sums = [EdgeSums(self.setup, measure=self.measure, task=self.task) for _ in pairs]
         for at, count in chunks(first_deal, deals, self.chunk * CHUNKS_AT_ONCE[self.device]):
             for pair, so_far in zip(pairs, sums, strict=True):
                 so_far.merge(self.play(*pair, at, count)[0])
@@ -193,7 +193,7 @@ class Duplicate:
         counter = self._counter(at, count, openings)
         payoff, leader = self._play_chunk(hero, rival, at, count, None if counter is None else counter.add_step, openings)
         tallies = None if counter is None else counter.tallies()
-        sums, gain = EdgeSums(self.setup, measure=self.measure), self._gain(payoff)
+        sums, gain = EdgeSums(self.setup, measure=self.measure, task=self.task), self._gain(payoff)
         if sums.behaviour is not None:
             for first, some in chunks(0, count, self.chunk):  # its numbers take more memory than the tables
                 part = slice(first, first + some)

@@ -218,9 +218,9 @@ class TournamentSums:
 
     def __init__(self, plan: TournamentPlan) -> None:
         self.plan = plan
-        self._edges = [EdgeSums(plan.setup, measure=plan.measure) for _ in plan.pairs]
+        self._edges = [EdgeSums(plan.setup, measure=plan.measure, task=plan.task) for _ in plan.pairs]
         both_ways = () if plan.one_way else combinations(range(len(plan.agents)), 2)
-        self._advantages = {pair: DifferenceSums(2 * plan.setup.players**2) for pair in both_ways}
+        self._advantages = {pair: DifferenceSums(2 * plan.setup.players**2, heavy=plan.task.draws) for pair in both_ways}
         self._gains: dict[tuple[int, int, int], NDArray[np.int64]] = {}
         """By the first deal, the hero and the field, until they have played these deals the other way too."""
         self._rankings: dict[int, NDArray[np.int16]] = {}

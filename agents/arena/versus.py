@@ -79,9 +79,9 @@ class VersusResult:
         """``test``: what decides when to stop (None: the number of deals is fixed)."""
         self.plan = plan
         self.test = test
-        scale = plan.setup.players**2  # gains are whole numbers over it
-        self._gains = (DifferenceSums(scale), DifferenceSums(scale))
-        self._advantage = DifferenceSums(2 * scale)
+        scale, heavy = plan.setup.players**2, plan.task.draws  # gains are whole numbers over the scale
+        self._gains = (DifferenceSums(scale, heavy=heavy), DifferenceSums(scale, heavy=heavy))
+        self._advantage = DifferenceSums(2 * scale, heavy=heavy)
         self.bots = BotCounts()
         """What the bots among the agents did wrong."""
 

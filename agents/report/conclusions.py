@@ -7,13 +7,13 @@ from itertools import combinations
 from ..arena import advantage
 from ..arena.duplicate import Edge
 from ..arena.tournament import Result
-from .format_ci import few_differ, format_ci
+from .format_ci import format_ci, no_interval
 from .text import short_names, shown_names
 
 
 def edge_text(edge: Edge, unit: str) -> str:
-    """Returns the edge with its interval, or with the number of deals that differ if they are too few for one."""
-    few = few_differ(edge.moments)
+    """Returns the edge with its interval, or with the reason why there is none."""
+    few = no_interval(edge.moments)
     return format_ci(edge.estimate, unit, signed=True) + (f" ({few})" if few else "")
 
 

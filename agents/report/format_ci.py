@@ -24,17 +24,19 @@ def mean_ci(mean: float, half: float, digits: int = 3) -> str:
 
 
 def mean_of_deals(stats: Differences, half: float | None = None, *, what: str = "deals") -> str:
-    """Returns :func:`mean_ci` of a mean over deals, or ``+0.250 (3 of 50 deals differ)`` if too few differ for an interval.
+    """Returns :func:`mean_ci` of a mean over deals, or ``+0.250 (3 of 50 deals differ)`` without an interval.
 
     ``half``: the half-width (None: that in ``stats``). ``what``: the word for deals.
     """
-    half, few = stats.half_width if half is None else half, few_differ(stats, what)
+    half, few = stats.half_width if half is None else half, no_interval(stats, what)
     return f"{decimal(stats.mean, '+.3f')} ({few})" if few else mean_ci(stats.mean, half)
 
 
-def few_differ(stats: Differences, what: str = "deals") -> str:
-    """Returns ``3 of 50 deals differ`` if these are too few for an interval, else an empty text."""
-    return f"{stats.differing:,} of {stats.count:,} {what} differ" if math.isnan(stats.inflation) else ""
+def no_interval(stats: Differences, what: str = "deals") -> str:
+    """Returns why there is no interval: ``3 of 50 deals differ`` or ``too few deals``; an empty text if there is one."""
+    if math.isnan(stats.inflation):
+        return f"{stats.differing:,} of {stats.count:,} {what} differ"
+    return f"too few {what}" if stats.short else ""
 
 
 def format_ci(estimate: Estimate, unit: str, *, signed: bool = False) -> str:

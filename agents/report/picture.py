@@ -13,7 +13,7 @@ from nainjaune_env.core.atomic_files import replacing
 
 from ..arena.duplicate import Edge
 from ..arena.tournament import Result
-from .format_ci import decimal, few_differ
+from .format_ci import decimal, no_interval
 from .text import short_names, shown_names
 
 
@@ -25,7 +25,7 @@ def write_picture(result: Result, path: Path) -> None:
 
 
 def _half(edge: Edge) -> str:
-    return few_differ(edge.moments) or f"±{edge.ci95:.2f}"
+    return no_interval(edge.moments) or f"±{edge.ci95:.2f}"
 
 
 def _draw(result: Result, path: Path) -> None:

@@ -9,7 +9,12 @@ weights. The positive values and the negative ones then have independent sums. E
 "Confidence intervals for directly standardized rates: a method based on the gamma distribution", 1997: the lower end is the
 quantile of the gamma distribution with the mean and the variance of the sum, the upper end that with one more value. They are
 combined as Zou and Donner do, "Construction of confidence limits about effect measures", 2008. The half-width is the distance
-to the farther end. ``docs/evaluation.md`` has the coverage.
+to the farther end.
+
+Below 300 values the largest few are most of the sample variance, which then varies far more than Student's t assumes. Where
+many values differ from 0, its degrees of freedom are therefore not N - 1 but the effective number of these values less 1. No
+interval made from the sample helps where it lacks the values that matter: below 30 values there is none, and none below 300
+where a few deals may outweigh all others, as with full pots. ``docs/lab/evaluation.md`` has the coverage.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import Z_95, Moments
+from .intervals import Z_95, Moments, t_95
 from .ratio_estimate import Estimate
 
 ENOUGH = 10
@@ -31,9 +36,15 @@ ENOUGH_TO_DECIDE = 20
 """The same for the decision of a sequential test, which looks many times."""
 RARE = 0.25
 """Below this share of values other than 0 the interval is not Student's."""
+MIN_COUNT = 30
+"""Least number of values for an interval."""
 CALIBRATED_COUNT, CALIBRATED_SIZE = 300, 30
 """Least number of values, and least effective number of those other than 0, for an interval that is not called rough."""
 
+TOO_SHORT = (
+    f"Without an interval: it takes {MIN_COUNT} deals, and {CALIBRATED_COUNT} where rounds begin with given pots "
+    "(docs/evaluation.md)."
+)
 TOO_FEW = "Without an interval: too few deals differ for one (docs/evaluation.md)."
 ROUGH = (
     f"Intervals over fewer than {CALIBRATED_COUNT} deals, or where few deals outweigh the rest, "
@@ -59,6 +70,8 @@ class Differences(Moments):
 
     sides: tuple[Side, Side] = field(default=(Side(), Side()))
     """The values above 0, and the values below 0."""
+    heavy: bool = False
+    """Whether a few values may outweigh all others, as where rounds begin with full pots."""
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Self:
@@ -71,10 +84,25 @@ class Differences(Moments):
         """Adds all values that ``other`` has seen."""
         super().merge(other)
         self.sides = self.sides[0].merged(other.sides[0]), self.sides[1].merged(other.sides[1])
+        self.heavy |= other.heavy
 
     def negated(self) -> Self:
         """Returns the differences with the opposite signs."""
-        return type(self)(self.count, -self.mean, self.squares, self.sides[::-1])
+        return type(self)(self.count, -self.mean, self.squares, self.sides[::-1], self.heavy)
+
+    @property
+    def short(self) -> bool:
+        """Whether there are too few values for an interval, however many of them differ from 0."""
+        return self.count < (CALIBRATED_COUNT if self.heavy else MIN_COUNT)
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the 95 % confidence interval of the mean; nan where ``short``, and if ``inflation`` is."""
+        if self.short:
+            return math.nan
+        if self.count >= CALIBRATED_COUNT or self.rare:
+            return self.nominal_half_width
+        return self.nominal_half_width * t_95(max(int(self.effective_size) - 1, 1)) / t_95(self.count - 1)
 
     @property
     def estimate(self) -> Estimate:
@@ -125,7 +153,11 @@ class Differences(Moments):
 def interval_notes(shown: Iterable[Differences]) -> list[str]:
     """Returns the sentences that belong beside the intervals of ``shown``: what they lack, and how far to trust them."""
     shown = list(shown)
-    notes = {TOO_FEW: any(math.isnan(each.inflation) for each in shown), ROUGH: any(each.rough for each in shown)}
+    notes = {
+        TOO_SHORT: any(each.short for each in shown),
+        TOO_FEW: any(math.isnan(each.inflation) for each in shown),
+        ROUGH: any(each.rough for each in shown),
+    }
     return [note for note, due in notes.items() if due]
 
 

@@ -50,7 +50,12 @@ class Moments:
 
     @property
     def half_width(self) -> float:
-        """Half the width of the 95 % confidence interval of the mean; nan below two numbers, and if ``inflation`` is."""
+        """Half the width of the 95 % confidence interval of the mean; nan where the numbers allow none."""
+        return self.nominal_half_width
+
+    @property
+    def nominal_half_width(self) -> float:
+        """Half the width by Student's t and ``inflation``, however few the numbers; nan below two, and if ``inflation`` is."""
         if self.count < 2:
             return math.nan
         return t_95(self.count - 1) * math.sqrt(self.variance / self.count * self.inflation)

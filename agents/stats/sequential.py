@@ -76,13 +76,13 @@ TUNED_TO = 5000
 def anytime_half_width(seen: Moments) -> float:
     """Returns the half-width of an interval that covers the mean at all times at once with probability 95 %.
 
-    NaN below 2 values, and if they allow no interval. A fixed-sample interval is valid only if the number of values was chosen
+    NaN if the values allow no interval. A fixed-sample interval is valid only if the number of values was chosen
     before. A sequential test stops where the mean went far, and there a fixed-sample interval misses more often than it claims.
     This one stays valid under any stopping rule: Robbins's normal mixture with an estimated variance (Waudby-Smith, Arbour,
     Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence sequences", 2024). It is more than
     1.5 times as wide.
     """
-    if seen.count < 2:
+    if math.isnan(seen.half_width):
         return math.nan
     alpha = 0.05
     log = -2 * math.log(alpha)

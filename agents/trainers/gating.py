@@ -27,7 +27,7 @@ def edge_over(current: Agent, candidate: Agent, setup: Setup, *, deals: int, see
 
 
 def is_weaker(edge: Edge) -> bool:
-    """Returns whether the one-sided upper bound of ``edge`` is below 0; not where too few deals differ for an interval."""
+    """Returns whether the one-sided upper bound of ``edge`` is below 0; not where too few deals differ."""
     moments = edge.moments
-    bound: float = moments.mean + moments.half_width * NormalDist().inv_cdf(1 - LEVEL) / Z_95  # NaN without an interval
+    bound: float = moments.mean + moments.nominal_half_width * NormalDist().inv_cdf(1 - LEVEL) / Z_95  # may be NaN
     return bound < 0

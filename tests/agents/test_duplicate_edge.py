@@ -20,7 +20,7 @@ from nainjaune_agents import duplicate_edge, edge
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
-from nainjaune_agents.report.format_ci import mean_ci
+from nainjaune_agents.report.format_ci import mean_of_deals
 from nainjaune_env.agent_adapters import as_agent
 from nainjaune_env.core.errors import AgentError, DealError, KeywordError, RulesError
 from nainjaune_env.registry import make_setup
@@ -48,7 +48,7 @@ def test_it_is_the_edge_of_duplicate_play() -> None:
     assert [stats.mean for stats in found.edge.by_seat] == [stats.mean for stats in expected.by_seat]
     assert found.setup == SETUP
     said, where, *_ = str(found).splitlines()
-    assert said == f"first in a field of tally: {mean_ci(found.mean, found.ci95)} chips a round beyond that field."
+    assert said == f"first in a field of tally: {mean_of_deals(found.edge.moments)} chips a round beyond that field."
     assert where == "95 % interval; Nain Jaune, preset djeco, 3 players, 50 deals, seed 3."
     assert repr(found) == str(found)
 
@@ -101,7 +101,7 @@ def test_a_picture_by_the_distance_from_the_seat_that_acts_first() -> None:
     page = found._repr_html_()
     assert page.startswith("<p><b>first in a field of random: +")
     labels = ["all seats", "acts first", "1 seat later", "2 seats later"]
-    for text in (*labels, *(mean_ci(stats.mean, stats.half_width) for stats in found.edge.by_seat)):
+    for text in (*labels, *(mean_of_deals(stats) for stats in found.edge.by_seat)):
         assert f">{text}</text>" in page
     axes = found.plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == labels

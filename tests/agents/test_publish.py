@@ -58,7 +58,9 @@ def test_the_same_player_lighter_and_rated_at_every_task(trained: Train, tmp_pat
     """Each rating is the edge that ``evaluate`` measures at its start."""
     run, box, heavy, reported = tmp_path / "run", PlayerRegistry(tmp_path / "box"), Task(start={"pots": [20, 20]}), list[int]()
     setup = trained(run)
-    path = publish([run], "tiny", [setup], registry=box, tasks=[Task(), heavy], progress=reported.append, **SHELVED)
+    path = publish(
+        [run], "tiny", [setup], registry=box, tasks=[Task(), heavy], progress=reported.append, **SHELVED | {"deals": 300}
+    )
     before, after = load_checkpoint(run), load_checkpoint(path)
     assert path.stat().st_size < 0.5 * (run / FILE_NAME).stat().st_size
     assert after.tensors.keys() == {name for name in before.tensors if name.startswith("model.")}
@@ -73,9 +75,10 @@ def test_the_same_player_lighter_and_rated_at_every_task(trained: Train, tmp_pat
     ]
     agents = [load_agent(str(path), setup), load_agent("lowest", setup)]
     for rating in card.ratings[::2]:
-        edge = Duplicate(setup, agents, seed=3, task=rating.task).edge(0, 1, 40)
+        edge = Duplicate(setup, agents, seed=3, task=rating.task).edge(0, 1, 300)
         assert (rating.mean, rating.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
-    assert sum(reported) == 160
+    assert sum(reported) == 1200
+    assert box.find("zoo:tiny", setup).path == path
 
 
 def test_a_card_names_the_pool_of_a_mixed_field(trained: Train, tmp_path: Path) -> None:
@@ -84,9 +87,8 @@ def test_a_card_names_the_pool_of_a_mixed_field(trained: Train, tmp_path: Path) 
     path = publish([run], "tiny", [setup], registry=box, **{**SHELVED, "against": ["mixed", "lowest"]})
     (mixed, _) = load_card(path.with_suffix(".json")).ratings
     assert mixed.field == explicit_name("mixed", setup)
-    edge = Duplicate(setup, [load_agent(str(path), setup), load_agent(mixed.field, setup)], seed=3).edge(0, 1, 40)
+    edge = Duplicate(setup, [load_agent(str(path), setup), load_agent(mixed.field, setup)], seed=3).edge(0, 1, SHELVED["deals"])
     assert (mixed.mean, mixed.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
-    assert box.find("zoo:tiny", setup).path == path
 
 
 def test_how_it_was_made_goes_back_to_what_it_began_from(trained: Train, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -14,8 +15,9 @@ from tests.support.positions import small
 
 
 def differences(mean: float, count: int = 100, squares: float = 9.0) -> Differences:
-    """Of values that are all apart from 0, so that the interval is Student's."""
-    return Differences(count, mean, squares, (Side(count, abs(mean) * count + 1, squares + count * mean * mean), Side()))
+    """Of values of equal size that are all apart from 0, so that the interval is Student's."""
+    total = squares + count * mean * mean
+    return Differences(count, mean, squares, (Side(count, math.sqrt(count * total), total), Side()))
 
 
 def edges(means: Mapping[tuple[str, str], float], count: int = 100, squares: float = 9.0, seats: int = 3) -> list[Edge]:

@@ -74,10 +74,10 @@ def test_payoffs_edges_and_accounts_agree(setup: Setup) -> None:
     by_part = figures(edge)
     payoff = by_part["payoff", ""]
     assert payoff.difference.mean == pytest.approx(edge.mean)
-    assert payoff.difference.ci95 == pytest.approx(edge.ci95)
+    assert payoff.difference.ci95 == pytest.approx(edge.moments.nominal_half_width)
     by_seat = [figure for (name, _), figure in by_part.items() if name == "payoff_by_distance"]
     assert [figure.difference.mean for figure in by_seat] == pytest.approx([m.mean for m in edge.by_seat])
-    assert [figure.difference.ci95 for figure in by_seat] == pytest.approx([m.half_width for m in edge.by_seat])
+    assert [figure.difference.ci95 for figure in by_seat] == pytest.approx([m.nominal_half_width for m in edge.by_seat])
     account = [figure for figure in by_part.values() if figure.measure.account]
     assert len(account) > 1
     for side in ("hero", "field", "difference"):

@@ -65,7 +65,8 @@ def test_three_deals_by_hand() -> None:
     assert edge.moments.count == 3
     assert edge.mean == pytest.approx(np.mean(blocks))
     assert edge.moments.variance == pytest.approx(np.var(blocks, ddof=1))
-    assert edge.ci95 == pytest.approx(4.30265 * math.sqrt(np.var(blocks, ddof=1) / 3))
+    assert math.isnan(edge.ci95)  # too few deals
+    assert edge.moments.nominal_half_width == pytest.approx(4.30265 * math.sqrt(np.var(blocks, ddof=1) / 3))
     assert [m.mean for m in edge.by_seat] == pytest.approx([np.mean(gains) for gains in by_distance])
     assert edge.mean != 0
 

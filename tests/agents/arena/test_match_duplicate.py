@@ -60,7 +60,7 @@ def test_gains_are_those_of_matches_played_one_at_a_time(setup: Setup) -> None:
                 by_round[match, : len(rows)] += sign * np.array([row[seat] for row in rows]) / n
         gains.append(gain)
     assert edge.matches.mean == pytest.approx(np.mean(gains))
-    assert edge.matches.half_width > 0
+    assert edge.matches.nominal_half_width > 0
     assert edge.rounds == pytest.approx(np.mean(lengths))
     assert edge.per_round.mean == pytest.approx(np.mean(gains) / np.mean(lengths))
     assert [each.mean for each in edge.by_round] == pytest.approx(by_round.mean(axis=0)[: len(edge.by_round)].tolist())

@@ -60,7 +60,7 @@ def test_what_an_encoding_lacks_is_replaced(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_report_is_kept_where_stdout_is_no_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="latin-1"))
-    words = ["evaluate", "--agents", "lowest", "random", "--deals", "5", "--out", str(tmp_path / "r")]
+    words = ["evaluate", "--agents", "lowest", "random", "--deals", "30", "--out", str(tmp_path / "r")]
     assert status_of(words) == 0
     assert (tmp_path / "r" / "results.json").is_file()
     assert "hero \\ field" in raw.getvalue().decode("latin-1")
@@ -74,7 +74,7 @@ def test_files_are_written_before_anything_is_printed(
     with full() as stdout:
         monkeypatch.setattr(sys, "stdout", stdout)
         stdout.reconfigure(write_through=True)  # the first line fails
-        assert status_of([*command.split(), "lowest", "random", "--deals", "5", "--out", str(tmp_path / "r")]) == 2
+        assert status_of([*command.split(), "lowest", "random", "--deals", "30", "--out", str(tmp_path / "r")]) == 2
     assert capfd.readouterr().err == f"nainjaune {command.split()[0]}: No space left on device.\n"
     assert list((tmp_path / "r").glob("*.json"))
 

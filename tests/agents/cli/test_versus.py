@@ -45,7 +45,7 @@ def test_until_decided(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
         ("tally random --until-decided --deals 40 --bounds 8 8.1", r"Undecided at the cap: \+\d"),
         ("tally random --deals 300", r"A is stronger: \+\d"),
         ("random tally --deals 300", r"B is stronger: −\d"),
-        ("tally random --deals 2", r"Neither is significantly stronger: "),
+        ("closer tally --deals 40", r"Neither is significantly stronger: "),
     ],
 )
 def test_the_last_word(words: str, said: str, capfd: Capture) -> None:

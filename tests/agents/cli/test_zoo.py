@@ -29,7 +29,7 @@ def test_the_list_and_a_card(tmp_path: Path, capfd: Capture) -> None:
 
 def test_a_run_is_added(capfd: Capture) -> None:
     run_in(Path("runs/a"), tiny(iterations=1))
-    words = "zoo tiny --folder box --add runs/a --note Tiny. --against lowest --deals 20"
+    words = "zoo tiny --folder box --add runs/a --note Tiny. --against lowest --deals 30"
     status, out, _ = nainjaune(capfd, f"{words} --local-changes")  # a developer's checkout may have some
     assert status == 0
     path = Path(out.removeprefix("Added: ").strip())

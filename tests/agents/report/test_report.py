@@ -20,7 +20,7 @@ from nainjaune_agents.report.conclusions import sentences
 from nainjaune_agents.report.page import page
 from nainjaune_agents.report.report import write_report
 from nainjaune_agents.report.text import text_table
-from nainjaune_agents.stats.differences import ROUGH, TOO_FEW, Differences
+from nainjaune_agents.stats.differences import ROUGH, TOO_FEW, TOO_SHORT, Differences
 from nainjaune_agents.task import Task
 from tests.agents.arena.edges import advantages, differences, result_of, result_of_differences
 from tests.agents.arena.scripted import First, Last
@@ -157,11 +157,13 @@ def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
         folder.mkdir()
         report = write_report(result, folder).read_text(encoding="utf-8")
         assert (ROUGH in text_table(result)) == (ROUGH in report)
+        assert ("(too few deals)" in text_table(result)) == ("too few deals" in report) == (TOO_SHORT in report)
         noted: list[str] = json.loads((folder / "results.json").read_text(encoding="utf-8"))["notes"]
         assert (ROUGH in noted) == (ROUGH in report)
         return noted
 
     alike = np.resize([1.0, -2.0, 2.5], 3000)
+    assert notes(alike[:29]) == [TOO_SHORT]
     assert notes(alike[:299]) == [ROUGH]
     assert notes(alike[:300]) == []
     assert notes(np.append(alike[:2999], 5000.0)) == [ROUGH]

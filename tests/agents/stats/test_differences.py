@@ -10,8 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from nainjaune_agents.stats.differences import ENOUGH, ENOUGH_TO_DECIDE, Differences
-from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.stats.differences import (
+    CALIBRATED_COUNT,
+    ENOUGH,
+    ENOUGH_TO_DECIDE,
+    MIN_COUNT,
+    ROUGH,
+    TOO_SHORT,
+    Differences,
+    interval_notes,
+)  # fmt: skip
+from nainjaune_agents.stats.intervals import Moments, t_95
 from nainjaune_agents.stats.sequential import SequentialTest, anytime_half_width
 
 some = settings(max_examples=100, deadline=None, derandomize=True, database=None)
@@ -39,6 +48,12 @@ def samples(count: int, size: int, rng: np.random.Generator) -> NDArray[np.float
 def of(sample: NDArray[np.float64] | list[float]) -> Differences:
     differences = Differences()
     differences.add(sample)
+    return differences
+
+
+def heavy(sample: NDArray[np.float64]) -> Differences:
+    differences = of(sample)
+    differences.heavy = True
     return differences
 
 
@@ -85,10 +100,32 @@ def test_chunks_give_what_the_whole_gives(chunks: list[list[float]]) -> None:
     np.testing.assert_allclose(added.negated().half_width, added.half_width)
 
 
-def test_where_many_differ_the_interval_is_students() -> None:
-    sample = np.concatenate([np.zeros(75), np.arange(1.0, 26)])
+def test_where_many_differ_the_interval_is_students_to_the_bit() -> None:
+    sample = np.concatenate([np.zeros(225), np.arange(1.0, 76)])
     assert of(sample).half_width == Moments.of(sample).half_width
-    assert of(sample[75:]).half_width == Moments.of(sample[75:]).half_width
+    assert heavy(sample).half_width == Moments.of(sample).half_width
+
+
+def test_of_fewer_values_the_degrees_of_freedom_are_of_those_that_weigh() -> None:
+    sample = [6.0, *[1.0] * 30, *[-1.0] * 30]  # effective size 66² / 96 = 45.4
+    assert of(sample).half_width == pytest.approx(t_95(44) * math.sqrt(np.var(sample, ddof=1) / 61))
+    one = [1.0, *[1e-9] * 40]
+    assert of(one).half_width == pytest.approx(t_95(1) * math.sqrt(np.var(one, ddof=1) / 41))
+
+
+def test_no_interval_over_too_few_values() -> None:
+    values = np.resize([1.0, -2.0, 2.5], 300)
+    for made, least in ((of, MIN_COUNT), (heavy, CALIBRATED_COUNT)):
+        short, enough = made(values[: least - 1]), made(values[:least])
+        assert np.isnan([short.half_width, anytime_half_width(short)]).all()
+        assert not short.rough
+        assert interval_notes([short]) == [TOO_SHORT]
+        assert 0 < enough.half_width < anytime_half_width(enough)
+        assert interval_notes([enough]) == ([ROUGH] if least < CALIBRATED_COUNT else [])
+    parts = Differences()
+    parts.merge(heavy(values[:200]))
+    assert parts.heavy
+    assert parts.negated().heavy
 
 
 def test_too_few_that_differ_say_nothing() -> None:

@@ -175,7 +175,7 @@ def test_spreads_within_parts() -> None:
 
 
 def test_its_evaluation_has_an_edge_a_setup_and_their_mean() -> None:
-    metrics = trainer_of(tiny(mixture=TWO, eval_every=1, eval_deals=20)).evaluate()
+    metrics = trainer_of(tiny(mixture=TWO, eval_every=1, eval_deals=30)).evaluate()
     each = [metrics[f"eval/edge/{name}"] for name in ("djeco-3", "skip-6")]
     assert metrics["eval/edge"] == pytest.approx(np.mean(each))
     assert each[0] != each[1]
