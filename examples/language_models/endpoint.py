@@ -8,6 +8,7 @@ rules, knobs set over a preset among them, and the situations.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import re
@@ -253,7 +254,9 @@ class Server(ThreadingHTTPServer):
 
 
 if __name__ == "__main__":
-    server = Server(("127.0.0.1", int(sys.argv[1])), Handler)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("port", type=int, help="0: a free one")
+    server = Server(("127.0.0.1", parser.parse_args().port), Handler)
     print(f"http://127.0.0.1:{server.server_port}/v1", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         server.serve_forever()
