@@ -73,7 +73,7 @@ def check_status(status: int, err: str, where: str) -> None:
             raise Fault(f"{where}: status {status}, and a traceback: {err[-1500:]}")
         return
     said = re.split(r"[\r\n](?=nainjaune)|^(?=nainjaune)", err)[-1]
-    result = re.match(r"nainjaune[a-z ]*: (?:error: )?", said)
+    result = re.match(r"nainjaune[a-z -]*: (?:error: )?", said)
     if status != 2 or not result:
         raise Fault(f"{where}: expected status 2 and a sentence after the program's name, not {status} and {err[-1500:]!r}")
     check_sentence(said[result.end() :].strip(), where)

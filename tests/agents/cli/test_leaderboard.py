@@ -11,16 +11,16 @@ from nainjaune_agents.report.format_ci import format_ci
 from nainjaune_agents.stats.ratio_estimate import Estimate
 from tests.agents.cli.command import Capture, output_of, refused
 
-WORDS = "leaderboard --agents highest random --game batasaurus --set memory=perfect --tasks 3"
+WORDS = "leaderboard --agents highest random --game batasaurus --set memory=perfect --tasks 30"
 
 
 def test_a_table_and_its_files(capfd: Capture, tmp_path: Path) -> None:
     out = tmp_path / "board"
     printed = output_of(capfd, f"{WORDS} --out {out}")
-    assert "batasaurus, memory=perfect: 3 tasks of the split test, in cards a round." in printed
+    assert "batasaurus, memory=perfect: 30 tasks of the split test, in cards a round." in printed
     assert {path.name for path in out.iterdir()} == {"rows.jsonl", "leaderboard.json", "leaderboard.md"}
     numbers = json.loads((out / "leaderboard.json").read_text())
-    assert [one["tasks"] for one in numbers["standings"]] == [3, 3]
+    assert [one["tasks"] for one in numbers["standings"]] == [30, 30]
     assert {one["agent"] for one in numbers["standings"]} == {"highest", "random"}
     assert {"commit", "settings", "unit"} <= numbers.keys()
     for one in numbers["standings"]:

@@ -12,7 +12,8 @@ from nainjaune_agents.text_envs.leaderboard import Leaderboard
 from nainjaune_agents.text_envs.leaderboard_rows import Row
 from nainjaune_agents.text_envs.standings import markdown, standings, text
 
-REGRETS = {"one": [2.0, 4.0, 1.0, 5.0], "other": [1.0, 1.0, 1.0, 1.0]}
+TASKS = 32
+REGRETS = {"one": [2.0, 4.0, 1.0, 5.0] * 8, "other": [1.0] * TASKS}
 
 
 def rows(name: str, **changes: object) -> list[Row]:
@@ -20,7 +21,7 @@ def rows(name: str, **changes: object) -> list[Row]:
         Row(
             name,
             k,
-            decisions=k + 1,
+            decisions=k % 4 + 1,
             chips=10.0 * k,
             edge=lost / 2,
             regret=lost,
@@ -38,19 +39,19 @@ def test_means_and_differences_by_hand() -> None:
     assert (other.agent, one.agent) == ("other", "one")  # the larger advantage first
     regret = one.measures["regret"]
     assert regret.round.mean == 3
-    spread = math.sqrt((1 + 1 + 4 + 4) / 3 / 4)
-    assert regret.round.ci95 == pytest.approx(t_95(3) * spread)
+    spread = math.sqrt((1 + 1 + 4 + 4) * 8 / (TASKS - 1) / TASKS)
+    assert regret.round.ci95 == pytest.approx(t_95(25 - 1) * spread)  # Kish: (8 * 12)**2 / (8 * 46)
     assert regret.decision.mean == pytest.approx(12 / 10)
     assert regret.round_difference is None
     difference = other.measures["regret"]
     assert difference.round_difference is not None
     assert difference.decision_difference is not None
     assert difference.round_difference.mean == -2
-    assert difference.round_difference.ci95 == pytest.approx(t_95(3) * spread)
+    assert difference.round_difference.ci95 == pytest.approx(t_95(19 - 1) * spread)  # (8 * 8)**2 / (8 * 26)
     assert difference.decision_difference.mean == pytest.approx(4 / 10 - 12 / 10)
     assert other.measures["chips"].round_difference is not None
     assert other.measures["chips"].round_difference.mean == 0
-    assert (other.total("decisions"), other.total("calls"), other.total("tokens")) == (10, 8, 2000)
+    assert (other.total("decisions"), other.total("calls"), other.total("tokens")) == (80, 64, 16000)
 
 
 def test_differences_are_at_the_tasks_that_both_have() -> None:
@@ -66,15 +67,15 @@ def test_differences_are_at_the_tasks_that_both_have() -> None:
 
 
 def test_without_advantages_the_largest_edge_is_first() -> None:
-    bare = [Row("other", k, decisions=1, edge=9.0) for k in range(4)]
+    bare = [Row("other", k, decisions=1, edge=9.0) for k in range(TASKS)]
     places = standings({"one": rows("one"), "other": bare})
     assert [one.agent for one in places] == ["other", "one"]
     assert "regret" not in places[0].measures
-    page = markdown(Leaderboard(("one", "other"), "nain_jaune", count=4), places, "chips")
+    page = markdown(Leaderboard(("one", "other"), "nain_jaune", count=TASKS), places, "chips")
     assert "| `other` | 0.00 | +9.00 ± 0.00 | — | — |" in page
     assert "`other` has a regret at 0 tasks" in page
     assert ROUGH in page
-    assert page.startswith("# Leaderboard\n\nnain_jaune: 4 tasks of the split test, in chips a round.")
+    assert page.startswith("# Leaderboard\n\nnain_jaune: 32 tasks of the split test, in chips a round.")
     assert places[0].to_dict()["edge"]["round"] == {"mean": 9.0, "ci95": 0.0}
 
 

@@ -256,7 +256,7 @@ def test_the_first_iteration_fixes_the_payoff_scale(tmp_path: Path, algorithm: s
 def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     logged = capture_metrics(monkeypatch)
     evaluated = 1 if algorithm == "expert" else 3
-    run_in(tmp_path, tiny(algorithm, eval_every=evaluated, eval_deals=5))
+    run_in(tmp_path, tiny(algorithm, eval_every=evaluated, eval_deals=30))
     assert set(logged) == set(get_trainer(algorithm).METRICS)
     last = 3 if algorithm == "expert" else 4
     for name, values in logged.items():

@@ -22,7 +22,7 @@ from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from tests.support.training import run_in
 
 BLOCK = 32_768
-TINY = {"tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 3, "eval_every": 2, "eval_deals": 5}
+TINY = {"tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 3, "eval_every": 2, "eval_deals": 30}
 with_wandb = pytest.mark.skipif(find_spec("wandb") is None, reason="needs the extra 'wandb'")
 with_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="needs the extra 'mlflow'")
 
