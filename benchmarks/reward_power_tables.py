@@ -63,8 +63,8 @@ class CaseResult:
     def values(self, name: str) -> dict[str, NDArray[np.float64]]:
         """Returns a player's values at each task by measure, the larger the better; with regrets, of the first tasks only."""
         played = self.played[name]
-        found = {"wins": played.best, "out first": played.out, "chips": played.chips, "edge": played.edge}
-        values = {measure: column for measure, column in found.items() if column is not None}
+        columns = {"wins": played.best, "out first": played.out, "chips": played.chips, "edge": played.edge}
+        values = {measure: column for measure, column in columns.items() if column is not None}
         for one in self.usual:
             values[f"regret, {one.model}"] = -one.sums[name][:, 0]
             values[f"gain, {one.model}"] = one.sums[name][:, 2] - one.sums[name][:, 0]

@@ -118,16 +118,16 @@ class TextRound:
             self._before.pop()  # it asks for another answer
             made = self._prompt.names[self._prompt.legal.index(action)]
             notice = texts_of(self.settings.language).forfeited.format(move=made)
-        told = self.table.count
+        since = self.table.count
         self.table.step(action)
-        self._ask(told, notice)
+        self._ask(since, notice)
 
-    def _ask(self, told: int, notice: str | None) -> None:
-        """Makes the next prompt: plies from number ``told`` on, the move just made too, after a ``notice``."""
+    def _ask(self, since: int, notice: str | None) -> None:
+        """Makes the next prompt: plies from number ``since`` on, the move just made too, after a ``notice``."""
         self._prompt = self._dialogue = None
         if self.done:
             return
-        prompt = self._text.prompt(self.table.batch.tables[0], self.table.log.round(0), since=told)
+        prompt = self._text.prompt(self.table.batch.tables[0], self.table.log.round(0), since=since)
         if notice is not None:
             prompt = replace(prompt, situation=f"{notice}\n{prompt.situation}")
         self._prompt, self._dialogue = prompt, prompt.dialogue(self.settings.retries)

@@ -124,10 +124,10 @@ class Dialogue:
     """What was wrong with each refused answer: one of ``KINDS``."""
 
     def __post_init__(self) -> None:
-        told = [("system", self.rules)]
+        turns = [("system", self.rules)]
         for situation, answer in self.earlier:
-            told += [("user", situation), ("assistant", answer)]
-        self.messages = [{"role": role, "content": text} for role, text in (*told, ("user", self.situation))]
+            turns += [("user", situation), ("assistant", answer)]
+        self.messages = [{"role": role, "content": text} for role, text in (*turns, ("user", self.situation))]
         """As chat-completions endpoints take them."""
 
     def answer(self, text: str, *, is_cut: bool = False) -> int | None:

@@ -163,9 +163,9 @@ def test_reports_have_it_as_a_field(tmp_path: Path, capfd: Capture) -> None:
     words = f"evaluate --one-way --agents closer tally {NAME} --preset djeco --players 3 --deals 12 --out {tmp_path / 'results'}"
     status, out, err = nainjaune(capfd, words)
     assert status == 0, err
-    held = json.loads((tmp_path / "results/results.json").read_text(encoding="utf-8"))
-    assert [edge["field"] for edge in held["edges"]] == ["tally", NAME]
-    assert f"In {NAME} each seat" in held["notes"][0]
+    results = json.loads((tmp_path / "results/results.json").read_text(encoding="utf-8"))
+    assert [edge["field"] for edge in results["edges"]] == ["tally", NAME]
+    assert f"In {NAME} each seat" in results["notes"][0]
     page = (tmp_path / "results/results.html").read_text(encoding="utf-8")
     for text in (out, page):
         assert f"In {NAME} each seat of each deal is drawn from lowest, tally, closer." in text

@@ -68,9 +68,9 @@ def test_hidden_cards_change_no_byte(setup: Setup, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "ADVICE_ERROR", 1e6)
     asked, ask = [], TextRound._ask
 
-    def asking(played: TextRound, told: int, notice: str | None) -> None:
-        asked[:] = told, notice
-        ask(played, told, notice)
+    def asking(played: TextRound, since: int, notice: str | None) -> None:
+        asked[:] = since, notice
+        ask(played, since, notice)
 
     monkeypatch.setattr(TextRound, "_ask", asking)
     tables, rng, compared, differing = Tables(TextEnvSettings(retries=9), advice=True), random.Random(1), 0, 0
