@@ -120,7 +120,7 @@ class AnswerStore:
             self._connection.execute("UPDATE claims SET until = ? WHERE owner = ?", (time.time() + LEASE, self._owner))
 
     def release(self, request: bytes) -> None:
-        """Gives a claim back."""
+        """Ends a claim of this store."""
         with self._lock, self._connection:
             self._connection.execute("DELETE FROM claims WHERE request = ? AND owner = ?", (request, self._owner))
 

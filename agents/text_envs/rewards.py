@@ -39,8 +39,7 @@ def regret(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Rewar
 
     The adviser's estimate is that of ``nainjaune analyse`` on the rounds' records in this order; it may be above 0.
     """
-    of_seats = regrets(((one.record(), one.task.seat) for one in rounds), settings)
-    return [Reward(0.0 - one.lost, one.error, one.exact) for one in of_seats]
+    return _minus_losses(rounds, settings, own_moves=False)
 
 
 def advantage(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Reward]:
@@ -49,7 +48,11 @@ def advantage(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Re
     If that player is the field's too, its mean is that of the duplicate edge, as far as the adviser's deals are right (the
     performance difference lemma: Kakade and Langford, "Approximately optimal approximate reinforcement learning", 2002).
     """
-    of_seats = regrets(((one.record(), one.task.seat) for one in rounds), settings, own_moves=True)
+    return _minus_losses(rounds, settings, own_moves=True)
+
+
+def _minus_losses(rounds: Sequence[TextRound], settings: TextEnvSettings, *, own_moves: bool) -> list[Reward]:
+    of_seats = regrets(((one.record(), one.task.seat) for one in rounds), settings, own_moves=own_moves)
     return [Reward(0.0 - one.lost, one.error, one.exact) for one in of_seats]
 
 

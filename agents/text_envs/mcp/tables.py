@@ -105,7 +105,7 @@ class Tables:
     ) -> str:
         """Deals the round of a task (``split``, ``index``), or one by these rules; returns the table's word, rules and position.
 
-        ``seed`` None is drawn, and told by :meth:`finish` alone: hidden cards follow from it. Raises ``NainJauneError`` for a
+        ``seed`` None is drawn, and only :meth:`finish` returns it: hidden cards follow from it. Raises ``NainJauneError`` for a
         table or a task that there cannot be.
         """
         if split is None and index is None:

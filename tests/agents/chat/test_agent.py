@@ -81,8 +81,8 @@ def test_every_preset_is_played_as_the_player_behind_it_plays_it(
     other = load_agent({"nain_jaune": "lowest", "batasaurus": "highest"}[game], setup)
     with loaded(local, player, tmp_path, setup=setup, on_fault=STOP, language=language, form=form) as agent:
         played = tournament(setup, [agent, other], deals=8, seed=5)
-    own = tournament(setup, [load_agent(player, setup), other], deals=8, seed=5)
-    assert without_costs(played, f"chat:{player}") == without_costs(own, player)
+    expected = tournament(setup, [load_agent(player, setup), other], deals=8, seed=5)
+    assert without_costs(played, f"chat:{player}") == without_costs(expected, player)
     asked = local.asked()
     assert len(asked) > 30
     assert ("Vous jouez" in asked[0]["body"]["messages"][0]["content"]) == (language == "fr")

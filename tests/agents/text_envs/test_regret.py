@@ -33,12 +33,12 @@ def test_regrets_are_those_of_the_command(capfd: Capture, tmp_path: Path) -> Non
     rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
     assert len(rows) == sum(one.decisions for one in played)
     for match, value in enumerate(values, 1):
-        own = [row for row in rows if row["match"] == str(match)]
-        digits = 1e-3 * (len(own) + 1)
-        assert value.value == pytest.approx(-sum(float(row["regret"]) for row in own), abs=digits)
-        squares = sum(float(row["ci95"]) ** 2 for row in own)
+        of_match = [row for row in rows if row["match"] == str(match)]
+        digits = 1e-3 * (len(of_match) + 1)
+        assert value.value == pytest.approx(-sum(float(row["regret"]) for row in of_match), abs=digits)
+        squares = sum(float(row["ci95"]) ** 2 for row in of_match)
         assert value.error == pytest.approx(np.sqrt(squares) / Z_95, abs=digits)
-        assert not value.exact or not own
+        assert not value.exact or not of_match
     assert min(value.value for value in values) < -1
 
 

@@ -1,4 +1,4 @@
-"""Rounds: what is asked and told, and that a player of words plays as it would without them."""
+"""Rounds: what is asked, what is said of the others' plies, and that a player of words plays as it would without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of models, in this process: what they say, count and keep, and what nobody is told."""
+"""Tables of models, in this process: what they say, count and keep, and what no client learns."""
 
 from __future__ import annotations
 
