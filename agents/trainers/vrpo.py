@@ -58,7 +58,6 @@ class Config(ppo.SurrogateConfig):
 
 METRICS = {
     **{name: meaning for name, meaning in ppo.METRICS.items() if name != "update/recall_loss"},
-    "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards)",
     "update/value_loss": "mean squared error of Q for the actions taken, in units of payoff_scale squared",
     "update/explained_variance": "1 - var(G - Q) / var(G) for the actions taken, before the update",
 }
