@@ -107,13 +107,16 @@ def metric_table(rows: Sequence[Sequence[str]]) -> str:
     return markdown_table(["metric", "meaning"], rows)
 
 
+def other_rows(name: str, rows_of: Callable[[str], list[list[str]]]) -> list[list[str]]:
+    """Returns the rows of a trainer that neither the page of all trainers nor that of its base has in the same words."""
+    base = get_trainer(name).Trainer.__base__.__module__.rpartition(".")[2]
+    elsewhere = [*shared_by_trainers(rows_of), *(rows_of(base) if base in trainer_names() else [])]
+    return [row for row in rows_of(name) if row not in elsewhere]
+
+
 def trainer_sections(name: str) -> dict[str, str]:
-    """Returns the tables of one trainer, without the rows that the page of all trainers has in the same words."""
-    shared_keys, shared_metrics = shared_by_trainers(key_rows), shared_by_trainers(metric_rows)
-    return {
-        "keys": key_table([row for row in key_rows(name) if row not in shared_keys]),
-        "metrics": metric_table([row for row in metric_rows(name) if row not in shared_metrics]),
-    }
+    """Returns the tables of one trainer."""
+    return {"keys": key_table(other_rows(name, key_rows)), "metrics": metric_table(other_rows(name, metric_rows))}
 
 
 def players() -> list[tuple[str, Player]]:

@@ -14,20 +14,21 @@ from .observation_net import ObservationNet
 
 
 class ValueNet(ObservationNet):
-    """A critic: an MLP from an observation to its value, in units of the policy's ``payoff_scale``."""
+    """A critic: an MLP from an observation to its value, or that of each action, in units of the policy's ``payoff_scale``."""
 
-    def __init__(self, layout: Layout, hidden: Sequence[int], generator: torch.Generator) -> None:
+    def __init__(self, layout: Layout, hidden: Sequence[int], generator: torch.Generator, outputs: int = 1) -> None:
+        """``outputs``: 1 for the value, or the number of actions."""
         super().__init__(layout)
         self.body = mlp(layout.size, hidden, generator)
-        self.value = linear(hidden[-1] if hidden else layout.size, 1, 0.1, generator)
+        self.value = linear(hidden[-1] if hidden else layout.size, outputs, 0.1, generator)
 
     def forward(self, observation: Tensor) -> Tensor:
-        """Returns values ``(K,) float32`` of ``observation (K, size) uint8``."""
+        """Returns values ``(K,) float32``, or ``(K, outputs)`` for more than one, of ``observation (K, size) uint8``."""
         value: Tensor = self.value(self.body(self.scaled(observation)))
         return value.squeeze(-1).float()
 
     def fused(self) -> LinearChain:
-        """Returns the layers for the fused computation; the only head is the value."""
+        """Returns the layers for the fused computation; the only head is that of the values."""
         chain = linear_chain(self, self.body, [self.value])
         assert chain is not None
         return chain

@@ -52,38 +52,44 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Config(BaseConfig):
-    """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
+class SurrogateConfig(BaseConfig):
+    """The keys of every trainer that learns by the clipped surrogate."""
 
-    TRAINS_MEMORY: ClassVar = True
-    algorithm: str = option("ppo", "the trainer")
-    mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
     init: str | None = option(None, "the run whose network training begins from (none: a new one)")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
-    recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
     entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
     last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
     epochs: int = option(2, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step, at most", low=1)
     target_kl: float = option(0.0, "no further epoch once the mean 'update/kl' of one is above this; 0 = all epochs", low=0)
     clip: float = option(0.2, "how far the probability ratio may move from 1 before its gain is clipped", low=0)
-    gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
-    privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
     critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MAX_UNITS)
     bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
     ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
-    overlap: bool = option(
-        False, "play the rounds of the next iteration while learning from those of this one: for two cores, with threads=1"
-    )
-    device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
 
     def __post_init__(self) -> None:
         if self.bf16 == "auto":  # a run keeps what was found: another processor would train another network
             object.__setattr__(self, "bf16", fast_dtype() is torch.bfloat16)
         super().__post_init__()
         check_config(self)
+
+
+@dataclass(frozen=True)
+class Config(SurrogateConfig):
+    """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
+
+    TRAINS_MEMORY: ClassVar = True
+    algorithm: str = option("ppo", "the trainer")
+    mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
+    recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
+    gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
+    privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
+    overlap: bool = option(
+        False, "play the rounds of the next iteration while learning from those of this one: for two cores, with threads=1"
+    )
+    device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
 
     def setups(self) -> list[Setup]:
         """Returns the setups of training: the mixture's, or the one of :meth:`setup`."""
@@ -110,14 +116,26 @@ def gae(trajectory_id: NDArray[np.int64], return_so_far: Floats, value: Floats, 
     Arguments are the columns of a :class:`Rollout`. The reward of a decision is the payoff up to the same seat's next one.
     Schulman et al., "High-dimensional continuous control using GAE", 2016, eq. 16.
     """
-    advantage = np.empty(len(trajectory_id), np.float32)
-    later = np.zeros((len(final), 4))  # per trajectory: payoff, value and advantage at its next decision; 1 = it has one
-    _gae_backward(trajectory_id, return_so_far, value, final, lam, advantage, later)
-    return advantage
+    return lambda_errors(trajectory_id, return_so_far, value, value, final, lam)
+
+
+def lambda_errors(
+    trajectory_id: NDArray[np.int64], return_so_far: Floats, value: Floats, expected: Floats, final: Floats, lam: float
+) -> Floats:
+    """Returns what the lambda-return of each of T decisions is above ``value (T,)``, what is predicted of it there.
+
+    ``expected (T,)``: what the decision before adds to its reward in place of all that follows. Otherwise as :func:`gae`.
+    """
+    error = np.empty(len(trajectory_id), np.float32)
+    later = np.zeros((len(final), 4))  # per trajectory: payoff, expected and error at its next decision; 1 = it has one
+    _errors_backward(trajectory_id, return_so_far, value, expected, final, lam, error, later)
+    return error
 
 
 @jit
-def _gae_backward(trajectory_id: Any, return_so_far: Any, value: Any, final: Any, lam: Any, out: Any, later: Any) -> None:
+def _errors_backward(
+    trajectory_id: Any, return_so_far: Any, value: Any, expected: Any, final: Any, lam: Any, out: Any, later: Any
+) -> None:
     for t in range(trajectory_id.size - 1, -1, -1):
         s = trajectory_id[t]
         if later[s, 3] == 0.0:
@@ -125,7 +143,7 @@ def _gae_backward(trajectory_id: Any, return_so_far: Any, value: Any, final: Any
         delta = later[s, 0] - return_so_far[t] + later[s, 1] - value[t]
         out[t] = delta + lam * later[s, 2]
         later[s, 0] = return_so_far[t]
-        later[s, 1] = value[t]
+        later[s, 1] = expected[t]
         later[s, 2] = out[t]
         later[s, 3] = 1.0
 
@@ -158,6 +176,11 @@ class Trainer(BaseTrainer[Config]):
 
     loss_function = staticmethod(ppo_loss)
 
+    @property
+    def critic_outputs(self) -> int:
+        """Values that a critic predicts at once."""
+        return 1
+
     def __init__(self, config: Config, setup: Setup, *, run_pair: RunPair | None = None) -> None:
         """``run_pair`` runs two parts of a pass at the same time (None: in turn)."""
         super().__init__(config, setup)
@@ -166,7 +189,7 @@ class Trainer(BaseTrainer[Config]):
         rng = torch.Generator().manual_seed(config.seed)
         self.net = self.new_net(rng)
         critic_layout = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
-        self.critic = ValueNet(critic_layout, config.critic_hidden, rng) if config.privileged else None
+        self.critic = ValueNet(critic_layout, config.critic_hidden, rng, self.critic_outputs) if config.privileged else None
         modules = {"model.": self.net, "critic.": self.critic}
         self.modules = {prefix: module.to(config.device) for prefix, module in modules.items() if module}
         self.parameters = [parameter for net in self.modules.values() for parameter in net.parameters()]
@@ -249,18 +272,26 @@ class Trainer(BaseTrainer[Config]):
             if opponents:
                 opponents.stepped()
             payoff += batch.reward
-        decisions = buffer.decisions()
+        return self.valued(buffer.decisions()), payoff
+
+    def valued(self, decisions: Decisions) -> Decisions:
+        """Returns ``decisions`` with the critic's values, if there is a critic."""
         if self.critic and len(decisions.value):
             decisions.value[:] = self.policy.critic_value(torch.from_numpy(decisions.omniscient)).numpy()
-        return decisions, payoff
+        return decisions
 
     # ---- learning ------------------------------------------------------------------------------------------------
+
+    def estimates(self, rollout: Rollout) -> tuple[Floats, Floats, Floats]:
+        """Returns advantages, targets of the value and its predictions, each ``(T,)`` in the game's unit."""
+        value = rollout.value
+        advantage = gae(rollout.trajectory_id, rollout.return_so_far, value, rollout.final, self.config.gae_lambda)
+        return advantage, advantage + value, value
 
     def update(self, rollout: Rollout, rng: np.random.Generator) -> dict[str, float]:
         """Takes gradient steps on the decisions of a rollout; returns the metrics."""
         c = self.config
-        advantage = gae(rollout.trajectory_id, rollout.return_so_far, rollout.value, rollout.final, c.gae_lambda)
-        target = advantage + rollout.value
+        advantage, target, predicted = self.estimates(rollout)
         if self.iteration == 0 and c.init is None and not self.common:
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(self.mean(float(target.std())), 1.0))
@@ -295,7 +326,7 @@ class Trainer(BaseTrainer[Config]):
             "rollout/entropy": means.pop("entropy"),
             "update/recall_loss": 0.0,
             **{f"update/{name}": mean for name, mean in means.items()},
-            "update/explained_variance": explained_variance(target / unit, rollout.value / unit),
+            "update/explained_variance": explained_variance(target / unit, predicted / unit),
             "update/epochs": float(epoch),
             "schedule/learning_rate": self.learning_rate,
             "schedule/entropy_weight": entropy_weight,

@@ -332,7 +332,7 @@ class RolloutPolicy:
         return logits, value
 
     def critic_value(self, critic_obs: Tensor) -> Tensor:
-        """Returns the critic's values ``(K,)`` of ``critic_obs (K, critic_obs_size) uint8``."""
+        """Returns the critic's values ``(K,)``, or ``(K, outputs)``, of ``critic_obs (K, critic_obs_size) uint8``."""
         assert self._critic is not None
         return torch.cat([self._critic(part)[0] for part in torch.split(critic_obs, CRITIC_ROWS)]).squeeze(1)
 
@@ -342,7 +342,7 @@ class NetOutput(NamedTuple):
 
     logits: Tensor  # (K, A) float32, not masked
     value: Tensor  # (K,) float32
-    critic_value: Tensor | None  # (K,) float32, None without a critic
+    critic_value: Tensor | None  # (K,) float32, (K, outputs) of a critic with several, None without one
     state: Tensor | None  # (K, recurrent) after each decision, None without memory
 
 
