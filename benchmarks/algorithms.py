@@ -20,8 +20,10 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,8 +35,10 @@ from examples import ppo_magnet
 from nainjaune_agents.cli.arguments import integer
 from nainjaune_agents.exact.cfr import cfr_plus
 from nainjaune_agents.loading import use_threads
+from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.sweeps.comparison import EXACT, Plan, claim_folder, read_plan
-from nainjaune_agents.sweeps.comparison_measures import as_columns, interval, measured, outcomes_of, processor_seconds, tree_of
+from nainjaune_agents.sweeps.comparison_measures import measured, outcomes_of, processor_seconds, tree_of
+from nainjaune_agents.sweeps.comparison_play import advantages, played
 from nainjaune_agents.sweeps.grid import SeedRun
 from nainjaune_agents.sweeps.training import run_of, train_all, train_run
 from nainjaune_agents.trainers import register
@@ -102,20 +106,44 @@ def compare(plan: Plan, folder: Path, workers: int, part: slice | None = None) -
     if part is not None:
         print("The runs of this part are done. Start without --part to measure all.")
         return 0
-    rows = measured(plan, folder, lambda setting: print(f"measures {setting}", flush=True))
-    table = pa.table(as_columns(rows)).replace_schema_metadata({KEY: json.dumps(asdict(plan))})
+    measure = exact if plan.measure == "exact" else play
+    rows, lines = measure(plan, folder)
+    columns = {name: [getattr(row, name) for row in rows] for name in asdict(rows[0])}
+    table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(asdict(plan))})
     with replacing(folder / RESULTS) as temporary:
         pq.write_table(table, temporary, compression="zstd")
-    for setting in plan.settings:
-        for recipe, policy in dict.fromkeys((row.recipe, row.policy) for row in rows if row.setting == setting):
-            chosen = [row for row in rows if (row.setting, row.recipe, row.policy) == (setting, recipe, policy)]
-            mean, width = interval(np.array([row.nash_conv for row in chosen]))
-            seconds = np.mean([row.processor_seconds for row in chosen])
-            print(f"{setting:12} {recipe:16} {policy:10} {len(chosen)} seeds  NashConv {mean:.5f} ± {width:.5f}  {seconds:.1f} s")
-    for test in outcomes_of(plan, rows):
-        d = test.difference
-        print(f"{test.setting:12} {test.first} less {test.second}: {d.mean:+.5f} ± {d.half_width:.5f}  {test.verdict}")
+    print("\n".join(lines))
     return 0
+
+
+def exact(plan: Plan, folder: Path) -> tuple[Sequence[Any], list[str]]:
+    """Measures by best responses; returns the rows, and the lines that sum them up."""
+    rows, lines = measured(plan, folder, lambda setting: print(f"measures {setting}", flush=True)), []
+    for setting, recipe, policy in dict.fromkeys((row.setting, row.recipe, row.policy) for row in rows):
+        chosen = [row for row in rows if (row.setting, row.recipe, row.policy) == (setting, recipe, policy)]
+        nash_conv = Moments.of(np.array([row.nash_conv for row in chosen]))
+        seconds = Moments.of(np.array([row.processor_seconds for row in chosen]))
+        lines.append(
+            f"{setting:12} {recipe:16} {policy:10} {len(chosen)} seeds  NashConv "
+            f"{nash_conv.mean:.5f} ± {nash_conv.half_width:.5f}  {seconds.mean:.1f} s"
+        )
+    for outcome in outcomes_of(plan, rows):
+        d = outcome.difference
+        lines.append(
+            f"{outcome.setting:12} {outcome.first} less {outcome.second}: {d.mean:+.5f} ± {d.half_width:.5f}  {outcome.verdict}"
+        )
+    return rows, lines
+
+
+def play(plan: Plan, folder: Path) -> tuple[Sequence[Any], list[str]]:
+    """Measures by play; returns the rows, and the lines that sum them up."""
+    rows, lines = played(plan, folder, lambda words: print(words, flush=True)), []
+    for setting, hero, field in dict.fromkeys((row.setting, row.hero, row.field) for row in rows):
+        edge = Moments.of(np.array([row.edge for row in rows if (row.setting, row.hero, row.field) == (setting, hero, field)]))
+        lines.append(f"{setting:12} {hero} over {field}: {edge.mean:+.3f} ± {edge.half_width:.3f}  {edge.count} seeds")
+    for one in advantages(plan, rows):
+        lines.append(f"{one.setting:12} {one.first} stronger than {one.second} by {one.mean:+.3f} ± {one.ci95:.3f}")
+    return rows, lines
 
 
 def calibrate(plan: Plan) -> int:

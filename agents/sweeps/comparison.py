@@ -20,7 +20,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
 from ..options import build as build_options
-from ..options import option
+from ..options import completed, option
 from ..trainers import get_trainer
 from ..trainers.config import LENGTH_KEYS, build, read_yaml, resolve_setup
 from .grid import RUNS, SeedRun
@@ -36,7 +36,7 @@ TENTH_SEEDS, TENTH_LENGTH = 0.4, 0.25
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """That ``first`` has the lower NashConv than ``second`` on every setting."""
+    """That ``first`` is better than ``second`` on every setting: has the lower NashConv, or is stronger in play."""
 
     first: str
     second: str
@@ -52,6 +52,8 @@ class Plan:
     seconds: float = option(10.0, "processor seconds of a run, from which the iterations were calculated", low=0)
     seeds: list[int] = option([], "training seeds")
     primary: str = option("likeliest", "the policy whose NashConv the hypotheses are about: 'likeliest' or 'sample'")
+    measure: str = option("exact", "'exact': best-response gains on trees; 'play': edges of the results over each other")
+    deals: int = option(2000, "duplicate deals of an edge", low=2)
     common: dict[str, Any] = option({}, "keys of all configurations")
     recipes: dict[str, Any] = option({}, "keys of the configurations of each recipe")
     settings: dict[str, Any] = option({}, "game, preset, players and rules of each setting")
@@ -110,6 +112,8 @@ def read_plan(path: Path) -> Plan:
         raise ConfigError(f"A comparison has two or more different training seeds, not {plan.seeds}.")
     if plan.primary not in ("likeliest", "sample"):
         raise ConfigError(f"'primary' should be 'likeliest' or 'sample', not {quoted(plan.primary)}.")
+    if plan.measure not in ("exact", "play"):
+        raise ConfigError(f"'measure' should be 'exact' or 'play', not {quoted(plan.measure)}.")
     for name, keys in plan.settings.items():
         if not isinstance(keys, dict) or not {"game", "preset", "players"} <= keys.keys() <= {*SETTING_KEYS}:
             raise ConfigError(f"The setting {quoted(name)} should have the keys {', '.join(SETTING_KEYS)}, not {quoted(keys)}.")
@@ -122,6 +126,8 @@ def read_plan(path: Path) -> Plan:
                 raise ConfigError(
                     f"'iterations' of {quoted(setting)} should name recipes {[*plan.recipes]}, not {quoted(recipe)}."
                 )
+            if recipe == EXACT and plan.measure != "exact":
+                raise ConfigError(f"'iterations' of {quoted(setting)} has {EXACT}, which needs a tree, and 'measure' is 'play'.")
             if not isinstance(length, int) or isinstance(length, bool) or length < 1:
                 raise ConfigError(f"The iterations of {quoted(recipe)} on {quoted(setting)} should be 1 or more, not {length!r}.")
     for entry in plan.hypotheses:
@@ -142,7 +148,8 @@ def claim_folder(plan: Plan, folder: Path) -> None:
     now = {"package": version("nainjaune-env"), **json.loads(json.dumps(asdict(plan)))}
     path = folder / PLAN
     if path.exists():
-        before = read_json(path, "plan of a comparison", ConfigError)
+        stored = read_json(path, "plan of a comparison", ConfigError)
+        before = {"package": stored.pop("package"), **completed(Plan, stored)}
         for what, then, here in differences(before, now):
             raise ConfigError(
                 f"The results in {str(folder)!r} are of {what} {quoted(then)}, and this plan has {quoted(here)}: "

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError
@@ -23,7 +20,6 @@ from ..exact.response import best_response_gains
 from ..exact.tree import Tree, begun_by, build_tree, collect_openings
 from ..loading import load_agent
 from ..nets.checkpoint import ABOUT_NAME, load_checkpoint
-from ..stats.intervals import Moments
 from ..stats.multiple_testing import holm
 from ..stats.welch import WelchInterval, welch
 from .comparison import EXACT, Plan
@@ -171,14 +167,3 @@ def outcomes_of(plan: Plan, rows: list[Row]) -> list[Outcome]:
     found = [welch(np.array(values[setting, first]), np.array(values[setting, second])) for setting, first, second in pairs]
     together = holm(np.array([one.normal_score for one in found]))
     return [Outcome(*pair, one, bool(yes)) for pair, one, yes in zip(pairs, found, together, strict=True)]
-
-
-def interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Returns the mean of ``values (N,)`` and the half-width of its 95 % interval by Student's t, nan for one value."""
-    moments = Moments.of(values)
-    return moments.mean, moments.half_width if moments.count > 1 else math.nan
-
-
-def as_columns(rows: list[Row]) -> dict[str, list[Any]]:
-    """Returns the rows by column, for a table."""
-    return {name: [getattr(row, name) for row in rows] for name in Row.__dataclass_fields__}
