@@ -20,13 +20,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from nainjaune_agents.nets.checkpoint import Checkpoint
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.options import option
 from nainjaune_agents.trainers import ppo
 from nainjaune_agents.trainers.config import apply_settings, build
 from nainjaune_agents.trainers.gpu_rollout import unpacked
 from nainjaune_agents.trainers.rollout import NetOutput
-from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.trainers.run import Progress, Run
 from nainjaune_env.core.spec import Setup
 
 
@@ -34,6 +35,7 @@ from nainjaune_env.core.spec import Setup
 class Config(ppo.Config):
     """PPO's configuration and the keys of the magnet."""
 
+    algorithm: str = option("ppo_magnet", "the trainer")
     magnet: float = option(0.05, "weight of KL(policy || magnet)", low=0)
     magnet_decay: float = option(0.99, "decay, an iteration, of the average of the weights that is the magnet", low=0, high=1)
 
@@ -58,6 +60,15 @@ class Trainer(ppo.Trainer):
         return loss + self.config.magnet * divergence, stats | {"magnet_kl": divergence.detach()}
 
 
+def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
+    """Trains as :func:`~nainjaune_agents.trainers.ppo.train` does."""
+    return ppo.train(config, run, checkpoint, progress, Trainer(config, config.setup()))
+
+
+METRICS = {**ppo.METRICS, "update/magnet_kl": "mean KL(policy || magnet), in nats"}
+"""Every metric that is logged, with its meaning."""
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Trains by the command line; a run that was stopped goes on with ``--resume``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -68,7 +79,7 @@ def main(arguments: list[str] | None = None) -> None:
     config = build(Config, apply_settings({"preset": "djeco", "players": 4, "objective": "own"}, args.set))
     with Run(args.out) as run:
         checkpoint = run.create(config, resume=args.resume)
-        ppo.train(config, run, checkpoint, lambda *_: None, Trainer(config, config.setup()))
+        train(config, run, checkpoint, lambda *_: None)
     print(f"Trained: {args.out}. Rate it with: nainjaune evaluate --agents random {args.out} --out results")
 
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -59,10 +60,23 @@ def begin(seed_run: SeedRun, run: Run) -> Checkpoint | None:
 
 
 def train_run(seed_run: SeedRun, run: Run, progress: Progress) -> bool:
-    """Trains a run in its folder, from its checkpoint if it has begun; returns whether it is done."""
+    """Trains a run in its folder, from its checkpoint if it has begun; returns whether it is done.
+
+    Adds to the list ``trained`` of ``run.json`` the processor seconds of this process, on all its threads, from before the
+    first iteration to the end, and those of the first iteration, in which a process loads or compiles code.
+    """
+    spent: list[float] = []
+
+    def timed(completed: int, metrics: dict[str, float]) -> None:
+        spent.append(time.process_time())
+        progress(completed, metrics)
+
     with run:
         checkpoint = begin(seed_run, run)
-        return bool(get_trainer(seed_run.config.algorithm).train(seed_run.config, run, checkpoint, progress))
+        finished = bool(get_trainer(seed_run.config.algorithm).train(seed_run.config, run, checkpoint, timed))
+        entry = {"processor_seconds": spent[-1] - spent[0], "first": spent[min(1, len(spent) - 1)] - spent[0]}
+        run.note("trained", {"from": 0 if checkpoint is None else checkpoint.iteration, **entry})
+        return finished
 
 
 def is_done(seed_run: SeedRun) -> bool:

@@ -1,0 +1,97 @@
+"""What a comparison of algorithms measures by play, in games too large for a tree: edges of the results over each other."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nainjaune_env.core.atomic_files import write_text
+
+from ..arena.duplicate import Duplicate
+from ..loading import load_agent
+from ..mixed import MIXED, explicit_name
+from ..stats.intervals import Moments
+from .comparison import Plan, run_folder
+from .grid import SeedRun
+from .training import is_done
+
+PLAYED = "play"
+"""The folder of edges that have been measured."""
+DEAL_SEED = 271_828
+"""Of the duplicate deals: no other edge of the package uses it, and all pairs of a setting meet the same deals."""
+
+
+@dataclass(frozen=True)
+class PlayRow:
+    """The edge of one result over a field of another one with the same training seed, or over a mixed field."""
+
+    setting: str
+    hero: str
+    field: str
+    """A recipe, or a mixed field with its pool."""
+    seed: int
+    edge: float
+    """In chips (cards) a round, a seat's own payoff."""
+    ci95: float
+    """Half-width over deals."""
+    deals: int
+
+
+def pairs_of(plan: Plan, setting: str) -> Iterator[tuple[str, str]]:
+    """Yields hero and field of all edges of a setting."""
+    yield from itertools.permutations(plan.iterations[setting], 2)
+    mixed = explicit_name(MIXED, plan.setup(setting))
+    yield from ((recipe, mixed) for recipe in plan.iterations[setting])
+
+
+def played(plan: Plan, folder: Path, progress: Callable[[str], object] = lambda _: None) -> list[PlayRow]:
+    """Returns the edges between all results in ``folder`` whose training is done; what was played before is not played again."""
+    done: dict[tuple[str, int], SeedRun] = {(run.name, run.seed): run for run in plan.runs(folder) if is_done(run)}
+    rows = []
+    for setting in plan.iterations:
+        setup = plan.setup(setting)
+        for seed, (number, (hero, field)) in itertools.product(plan.seeds, enumerate(pairs_of(plan, setting))):
+            recipes = [name for name in (hero, field) if name in plan.recipes]
+            if any((f"{setting}/{name}", seed) not in done for name in recipes):
+                continue
+            path = folder / PLAYED / setting / f"{number}-{hero}-{seed}.json"
+            if not path.exists():
+                progress(f"{setting}: {hero} in a field of {field}, seed {seed}")
+                places = [str(run_folder(folder, setting, name, seed)) if name in recipes else name for name in (hero, field)]
+                duplicate = Duplicate(setup, [load_agent(place, setup) for place in places], seed=DEAL_SEED)
+                edge = duplicate.edge(0, 1, plan.deals)
+                write_text(path, json.dumps(asdict(PlayRow(setting, hero, field, seed, edge.mean, edge.ci95, plan.deals))) + "\n")
+            rows.append(PlayRow(**json.loads(path.read_text(encoding="utf-8"))))
+    return rows
+
+
+@dataclass(frozen=True)
+class Advantage:
+    """By how much ``first`` is stronger than ``second``: half the difference of their edges over a field of the other one."""
+
+    setting: str
+    first: str
+    second: str
+    mean: float
+    ci95: float
+    """Half-width over training seeds, by Student's t."""
+    seeds: int
+
+
+def advantages(plan: Plan, rows: list[PlayRow]) -> list[Advantage]:
+    """Returns the advantage of each hypothesis' pair on each setting where two or more seeds have played both ways."""
+    edges = {(row.setting, row.hero, row.field, row.seed): row.edge for row in rows}
+    found = []
+    for claim, setting in itertools.product(plan.claims, plan.settings):
+        ways = [(setting, claim.first, claim.second), (setting, claim.second, claim.first)]
+        both = [[edges.get((*way, seed)) for way in ways] for seed in plan.seeds]
+        halves = [(there - back) / 2 for there, back in both if there is not None and back is not None]
+        if len(halves) > 1:
+            moments = Moments.of(np.array(halves))
+            found.append(Advantage(setting, claim.first, claim.second, moments.mean, moments.half_width, len(halves)))
+    return found

@@ -1,0 +1,69 @@
+"""Measures of a comparison: exact gains of trained runs and of CFR+, kept, and the tests of hypotheses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.exact.cfr import cfr_plus
+from nainjaune_agents.exact.policy import tabular
+from nainjaune_agents.exact.response import best_response_gains
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.sweeps.comparison import Plan, read_plan
+from nainjaune_agents.sweeps.comparison_measures import Row, measured, outcomes_of, processor_seconds, tree_of
+from nainjaune_agents.sweeps.training import train_all
+from tests.agents.sweeps.plans import small_plan
+
+
+def test_rows_are_the_exact_gains_of_all_runs_and_are_kept(tmp_path: Path) -> None:
+    plan = read_plan(small_plan(tmp_path))
+    out = tmp_path / "out"
+    runs = plan.runs(out)
+    assert train_all(runs[:2], 1, lambda *_: None) == {}
+    rows = measured(plan, out)
+    assert [(row.recipe, row.seed, row.policy) for row in rows] == [
+        ("ppo", 1, "likeliest"), ("ppo", 1, "sample"), ("deep_monte_carlo", 1, "likeliest"), ("deep_monte_carlo", 1, "sample"),
+        ("cfr_plus", -1, "average"),
+    ]  # fmt: skip
+    tree = tree_of(plan, "short")
+    for row, name in zip(rows, ("", "@sample"), strict=False):
+        agent = load_agent(f"{runs[0].folder}{name}", tree.setup)
+        gains = best_response_gains(tree, tabular(tree, agent, np.random.default_rng(0)))
+        assert (row.nash_conv, row.gains) == (gains.nash_conv, gains.gains.tolist())
+        assert row.iterations == 4
+        assert row.decisions > 0
+        assert 0 < row.processor_seconds < 60
+    assert rows[-1].nash_conv == best_response_gains(tree, cfr_plus(tree, 50).policy).nash_conv
+    kept = runs[0].folder / "exact.json"
+    kept.write_text(json.dumps([{**json.loads(kept.read_text())[0], "nash_conv": 7.0}]))
+    assert measured(plan, out)[0].nash_conv == 7
+
+
+def test_processor_seconds_leave_out_what_the_first_iterations_loaded(tmp_path: Path) -> None:
+    entries = [{"from": 0, "processor_seconds": 9.0, "first": 5.0}, {"from": 3, "processor_seconds": 7.0, "first": 4.0}]
+    (tmp_path / "run.json").write_text(json.dumps({"trained": entries}))
+    assert processor_seconds(tmp_path, 9) == pytest.approx((4 + 3) * 9 / 7)
+
+
+def with_values(plan: Plan, first: list[float], second: list[float]) -> list[Row]:
+    return [
+        Row("short", recipe, seed, plan.primary, value, [value, 0.0], 4, 9, 1.0)
+        for recipe, values in (("ppo", first), ("deep_monte_carlo", second))
+        for seed, value in enumerate(values)
+    ]
+
+
+def test_a_hypothesis_is_supported_refuted_or_open(tmp_path: Path) -> None:
+    plan = read_plan(small_plan(tmp_path))
+    low, high = [0.1, 0.11, 0.12, 0.1, 0.09], [0.5, 0.55, 0.52, 0.49, 0.5]
+    (one,) = outcomes_of(plan, with_values(plan, low, high))
+    assert one.verdict == "supported"
+    assert one.difference.mean == pytest.approx(np.mean(low) - np.mean(high))
+    assert [test.verdict for test in outcomes_of(plan, with_values(plan, high, low))] == ["refuted"]
+    assert [test.verdict for test in outcomes_of(plan, with_values(plan, low, low[::-1]))] == ["open"]
+    assert outcomes_of(plan, with_values(plan, low, high[:1])) == []
+    assert outcomes_of(replace(plan, primary="sample"), with_values(plan, low, high)) == []
