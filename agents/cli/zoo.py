@@ -26,7 +26,7 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
 from ..report.format_ci import mean_ci
-from ..stats.differences import CALIBRATED_COUNT, ROUGH
+from ..stats.differences import CALIBRATED_COUNT, HEAVY_COUNT, ROUGH
 from .agents import player_row
 from .arguments import add_seed_argument, integer
 from .progress import progress_bar
@@ -133,5 +133,5 @@ def _card(player: Player) -> list[str]:
     for rating in card.ratings:
         edge = mean_ci(rating.mean, rating.ci95)
         rows.append([rating.field, rating.table, edge, f"{rating.deals} deals, seed {rating.seed}"])
-    rough = [ROUGH] if any(rating.deals < CALIBRATED_COUNT for rating in card.ratings) else []
-    return [*lines, *(f"  {line}" for line in align(rows, left=(0, 1, 3))), *rough]
+    rough = any(rating.deals < (HEAVY_COUNT if rating.task.draws else CALIBRATED_COUNT) for rating in card.ratings)
+    return [*lines, *(f"  {line}" for line in align(rows, left=(0, 1, 3))), *([ROUGH] if rough else [])]
