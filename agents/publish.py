@@ -1,4 +1,4 @@
-"""Adds the network of a run to the zoo: without the training state, with ratings and a model card.
+"""Adds the network of a run to the zoo: without the training state, with ratings and a model card; or rates a player again.
 
 Several runs that began from the same network can be added as the mean of their weights: Wortsman et al., "Model soups", 2022.
 """
@@ -20,6 +20,7 @@ from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
+from nainjaune_env.registry import get_game
 
 from .arena.duplicate import Duplicate
 from .loading import TRANSFERRED, base_name, external_players, load_agent
@@ -28,7 +29,7 @@ from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, in_half_precisio
 from .nets.fit import check_fits
 from .task import DEFAULT_TASK, Task
 from .trainers.config import LENGTH_KEYS
-from .zoo import HouseRules, ModelCard, PlayerRegistry, Rating, save_card
+from .zoo import HouseRules, ModelCard, Player, PlayerRegistry, Rating, save_card
 from .zoo.model_card import LOCAL_CHANGES
 from .zoo.registry import check_player_name, is_zoo_name, player_registry
 
@@ -202,11 +203,7 @@ def publish(
     for run, each in zip(runs, checkpoints, strict=True):
         check_finished(run, each)
     checkpoint = mean_network(runs, checkpoints)
-    if len(set(against)) < len(against):
-        raise ConfigError(f"Expected different agents to rate it against, not {[*against]!r}.")
-    for rival in against:
-        if external_players(rival):
-            raise ConfigError(f"A card rates a player against those that everybody has, not {quoted(rival)}.")
+    check_rivals(against)
     made = _origin_of_all(runs)
     if made.commit is not None and made.commit.endswith(LOCAL_CHANGES) and not local_changes:
         raise ConfigError(
@@ -248,6 +245,57 @@ def publish(
     )
     save_card(path.with_suffix(".json"), card)
     return path
+
+
+def rate(
+    player: Player,
+    *,
+    against: Sequence[str],
+    deals: int,
+    seed: int,
+    tasks: Sequence[Task] = (DEFAULT_TASK,),
+    progress: Callable[[int], object] | None = None,
+) -> ModelCard:
+    """Returns the card of ``player`` with ratings at each table at which it has some: of ``tasks``, and the agents ``against``.
+
+    They replace ratings at the same table and task in the same field. ``progress`` is as in :func:`publish`. Raises
+    :class:`AgentError` for an agent that does not play at all of these tables, before anything is played, and
+    :class:`ConfigError` as :func:`publish` does, and :class:`CheckpointError` if the file does not match its card.
+    """
+    check_rivals(against)
+    player.check()
+    setups = rated_setups(player.card)
+    for setup in setups:
+        for rival in against:
+            load_agent(rival, setup)
+    ratings = [
+        _rating(str(player.path), rival, setup, task, deals, seed, progress)
+        for setup in setups
+        for task in tasks
+        for rival in against
+    ]
+    again = [(rating.field, rating.table) for rating in ratings]
+    kept = [rating for rating in player.card.ratings if (rating.field, rating.table) not in again]
+    return replace(player.card, ratings=[*kept, *ratings])
+
+
+def rated_setups(card: ModelCard) -> list[Setup]:
+    """Returns the setups of the ratings on ``card``, each once."""
+    setups: list[Setup] = []
+    for rating in card.ratings:
+        setup = get_game(card.game).setup(rating.preset, rating.players, **rating.knobs)
+        if setup not in setups:
+            setups.append(setup)
+    return setups
+
+
+def check_rivals(against: Sequence[str]) -> None:
+    """Raises :class:`ConfigError` if an agent in ``against`` stands twice or comes from elsewhere."""
+    if len(set(against)) < len(against):
+        raise ConfigError(f"Expected different agents to rate it against, not {[*against]!r}.")
+    for rival in against:
+        if external_players(rival):
+            raise ConfigError(f"A card rates a player against those that everybody has, not {quoted(rival)}.")
 
 
 def check_finished(run: Path, checkpoint: Checkpoint) -> None:

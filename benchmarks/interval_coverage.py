@@ -75,9 +75,11 @@ def row(population: NDArray[np.float64], heavy: bool, size: int, samples: int, r
             wider.append(stats.half_width / stats.nominal_half_width if stats.nominal_half_width else 1)
     of_nominal = np.mean(nominal, axis=0) if nominal else np.full(3, np.nan)
     covered, rough = np.mean(printed, axis=0) if printed else np.full(2, np.nan)
-    shares = [len(nominal) / samples, *of_nominal, len(printed) / samples, covered, rough]
+    calibrated = [contains for contains, rough in printed if not rough]
+    of_calibrated = np.mean(calibrated) if calibrated else np.nan
+    shares = [len(nominal) / samples, *of_nominal, len(printed) / samples, covered, rough, of_calibrated]
     cells = [f"{100 * share:.1f} %" if share == share else "–" for share in shares]
-    return [*cells[:-1], f"{np.median(wider):.2f}" if wider else "–", cells[-1]]
+    return [*cells[:-2], f"{np.median(wider):.2f}" if wider else "–", *cells[-2:]]
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -101,9 +103,9 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"{options.players} seats, {options.population:,} deals of seed {options.seed}, {options.samples:,} samples\n")
     print(
         "| | pots | hero, field | skewness | deals | nominal | Student's t | of nominal | Hall's | printed | of printed "
-        "| wider | rough |"
+        "| wider | rough | of the others |"
     )
-    print("|---|---:|---" + "|---:" * 10 + "|")
+    print("|---|---:|---" + "|---:" * 11 + "|")
     for preset, pots, pair in cases:
         try:
             population = gains(preset, options.players, pots, pair, options.population, options.seed)

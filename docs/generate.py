@@ -26,7 +26,7 @@ from nainjaune_agents.options import described
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.study import columns as study
 from nainjaune_agents.trainers import get_trainer, trainer_names
-from nainjaune_agents.zoo import PREFIX, ModelCard, Player, player_registry
+from nainjaune_agents.zoo import PREFIX, ModelCard, Player, Rating, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.rules_docs import markdown_table
@@ -154,10 +154,11 @@ def player_section(player: Player) -> str:
     """Returns the section of one file of a player."""
     card = player.card
     unit = get_game(card.game).unit
-    rows = []
-    for rating in card.ratings:
-        edge = mean_ci(rating.mean, rating.ci95)
-        rows.append([rating.table, f"`{rating.field}`", edge, f"{rating.deals:,}", str(rating.seed)])
+    columns = ["table", "over a field of", f"edge, {unit} a round", "deals", "seed"]
+    parts = [markdown_table(columns, [rating_row(rating.field, rating) for rating in card.ratings])]
+    if card.search_gains:
+        columns = ["table", "gain left to a search", f"{unit} a round", "deals", "seed"]
+        parts.append("\n" + markdown_table(columns, [rating_row(f"@{gain.search}", gain) for gain in card.search_gains]))
     effort = f"{decisions_of(card)} decisions, {card.seconds / 60:.0f} minutes"
     commands = "\n".join(card.made_by)
     return "\n".join(
@@ -166,9 +167,14 @@ def player_section(player: Player) -> str:
             f"{card.note} Trained by [{card.algorithm}](../trainer_{card.algorithm}.md): {effort}, "
             f"{card.made_at}. `{player.path.parent.name}/{player.path.name}`.\n",
             f"```\n{commands}\n```\n",
-            markdown_table(["table", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
+            *parts,
         ]
     )
+
+
+def rating_row(what: str, rating: Rating) -> list[str]:
+    """Returns the row of ``rating``, with ``what`` in the second column."""
+    return [rating.table, f"`{what}`", mean_ci(rating.mean, rating.ci95), f"{rating.deals:,}", str(rating.seed)]
 
 
 def study_table(columns: Sequence[study.ColumnSpec]) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, ConfigError, as_sentence
@@ -80,13 +81,15 @@ def best_response_gap(
     task: Task = DEFAULT_TASK,
     progress: Callable[[int], object] | None = None,
     executor: Executor | None = None,
+    chunk: int | None = None,
 ) -> BestResponseGap:
     """Chooses the best of ``responders`` against ``target`` on ``choosing`` deals, and measures it on ``deals`` others.
 
     A responder sits in each seat in turn and the target in all others, as in ``duplicate``. A single responder is not put through
-    the choice. The best is measured with control variates where they apply. ``task`` is that of ``Duplicate``. ``progress`` is
-    called with the number of deals done, in all ``choosing * len(responders) + deals``. ``executor`` is where deals are played
-    (None: in this process), as in ``tournament``. Raises :class:`AgentError` if there is no responder or two agents share a name.
+    the choice. The best is measured with control variates where they apply. ``task`` is that of ``Duplicate``, and so is
+    ``chunk``, the deals played at once. ``progress`` is called with the number of deals done, in all
+    ``choosing * len(responders) + deals``. ``executor`` is where deals are played (None: in this process), as in ``tournament``.
+    Raises :class:`AgentError` if there is no responder or two agents share a name.
     """
     names = tuple(agent.name for agent in (target, *responders))
     if not responders or len(set(names)) < len(names):
@@ -98,10 +101,10 @@ def best_response_gap(
 
     numbers, tried = tuple(range(1, len(names))), []
     if len(responders) > 1:
-        choice = ResponsePlan(setup, names, numbers, 0, choosing, seed, task)
+        choice = ResponsePlan(setup, names, numbers, 0, choosing, seed, task, chunk=chunk)
         tried = choice.edges(played(choice), progress, bots)
     best = max(numbers, key=lambda number: tried[number - 1].mean) if tried else 1
-    plan = ResponsePlan(setup, names, (best,), choosing, deals, seed, task)
+    plan = ResponsePlan(setup, names, (best,), choosing, deals, seed, task, chunk=chunk)
     uncontrolled = _without_control(setup, agents[best], target, task)
     if uncontrolled is not None:
         (gain,) = plan.edges(played(plan), progress, bots)
@@ -136,16 +139,18 @@ class ResponsePlan(DealPlan):
     task: Task
     controlled: bool = False
     """Whether control variates are computed; then there is one hero, to which they apply."""
+    chunk: int | None = None
+    """Deals of a unit, as in ``Duplicate``."""
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields the units of all heroes on the same deals, one chunk after the other."""
-        for at, count in chunks(self.first, self.deals, chunk_deals(self.setup)):
+        for at, count in chunks(self.first, self.deals, chunk_deals(self.setup, self.chunk)):
             for part in range(len(self.heroes)):
                 yield WorkUnit(part, at, count)
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that plays a unit."""
-        duplicate = Duplicate(self.setup, agents, seed=self.seed, task=self.task)
+        duplicate = Duplicate(self.setup, agents, seed=self.seed, task=self.task, chunk=self.chunk)
 
         def play(unit: WorkUnit) -> Payload:
             if self.controlled:
@@ -183,7 +188,11 @@ class ResponsePlan(DealPlan):
         ordered = [parts[first] for first in sorted(parts)]  # sums of floats depend on the order
         gains = np.concatenate([np.array(part["gains"]) for part in ordered], axis=1)
         leader = np.concatenate([np.array(part["leader"]) for part in ordered])
-        plain, moments = (Differences.of(each.mean(axis=1)) for each in gains)
+        plain, moments = (self._differences(each.mean(axis=1)) for each in gains)
         n, deal = self.setup.players, np.arange(len(leader))
-        by_seat = [Differences.of(gains[1, deal, (leader + distance) % n]) for distance in range(n)]
+        by_seat = [self._differences(gains[1, deal, (leader + distance) % n]) for distance in range(n)]
         return Edge(self.agents[self.heroes[0]], self.agents[0], moments, by_seat), plain
+
+    def _differences(self, gains: NDArray[np.float64]) -> Differences:
+        """Returns those of ``gains (D,)``."""
+        return replace(Differences.of(gains), heavy=self.task.draws)

@@ -1,4 +1,4 @@
-"""List the zoo of trained networks that ship with the package, show their model cards, or add one.
+"""List the zoo of trained networks that ship with the package, show their model cards, add one, or rate one again.
 
   nainjaune zoo
   nainjaune zoo strong
@@ -6,13 +6,15 @@
   nainjaune zoo strong --add runs/mine --against tally lowest \\
       --start fresh pots=20 \\
       --note 'PPO, ten minutes'
+  nainjaune zoo strong --against mixed --seed 5
 
 Without a name: all players, one line per file. With a name: the model cards of that player, with the commands that reproduce
 it and its edges over fields of other agents, with 95 % intervals over deals. --add rates the network of a finished run and
 adds it to the zoo without the training state. A run that was made with files that differ from its commit is refused, unless
 --local-changes is given; the model card says so then. A network for all tables is rated at every preset and number of seats.
 With several --start it is rated at each of them. Several runs that began from the same network (init) are added as one, the mean
-of their weights, which was stronger than each of them (docs/lab/zoo.md).
+of their weights, which was stronger than each of them (docs/lab/zoo.md). --against without --add rates a player again, at the
+tables at which its cards have ratings, and puts the edges on the cards.
 """
 
 from __future__ import annotations
@@ -21,18 +23,20 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nainjaune_env.core.errors import AgentError, ConfigError, quoted, unknown_name_message
+from nainjaune_env.core.errors import AgentError, ConfigError, as_sentence, quoted, unknown_name_message
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
 from ..report.format_ci import mean_ci
-from ..stats.differences import CALIBRATED_COUNT, ROUGH
+from ..stats.differences import CALIBRATED_COUNT, HEAVY_COUNT, ROUGH
 from .agents import player_row
 from .arguments import add_seed_argument, integer
 from .progress import progress_bar
 
 if TYPE_CHECKING:
-    from ..zoo import Player, PlayerRegistry
+    from collections.abc import Sequence
+
+    from ..zoo import Player, PlayerRegistry, Rating
 
 NAME = "zoo"
 HELP = "list the trained players, show their model cards, add one"
@@ -48,10 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--local-changes", action="store_true", help="with --add: also a run that was made with files that differ from its commit"
     )
-    parser.add_argument("--against", nargs="+", metavar="AGENT", help="with --add: agents whose fields it is rated in")
+    parser.add_argument("--against", nargs="+", metavar="AGENT", help="agents in whose fields it is rated")
     parser.add_argument(
         "--start", nargs="+", default=["fresh"], metavar="START",
-        help="with --add: what rounds start with in its ratings: 'fresh', 'carried', 'pots=20', one or more (default: fresh)",
+        help="what rounds start with in these ratings: 'fresh', 'carried', 'pots=20', one or more (default: fresh)",
     )  # fmt: skip
     parser.add_argument("--deals", type=integer(2), default=10_000, help="number of deals of each rating (default: %(default)s)")
     add_seed_argument(parser, default=2)
@@ -70,8 +74,10 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError("--add needs a name, --note and --against: nainjaune zoo NAME --add RUN --note … --against AGENT …")
         check_player_name(name)
         return _add(args, name, registry)
-    if args.note or args.against or args.local_changes:
-        raise ConfigError("--note, --against and --local-changes need --add.")
+    if args.note or args.local_changes:
+        raise ConfigError("--note and --local-changes need --add.")
+    if args.against and name is None:
+        raise ConfigError("--against needs the name of the player that is rated: nainjaune zoo NAME --against AGENT …")
     if not registry.folder.is_dir():
         raise ConfigError(f"There is no folder at {quoted(str(registry.folder))}.")
     if not registry.names():
@@ -79,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
     if name is not None and name not in registry.names():
         raise AgentError(unknown_name_message("zoo player", name, registry.names()))
     players = list(registry.players(name))
+    if args.against:
+        return _rate(args, players)
     if name is None:
         print("\n".join(align([player_row(player) for player in players], left=range(3))))
     for player in players if name is not None else ():
@@ -100,6 +108,30 @@ def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
             progress=bar.update,
         )  # fmt: skip
     print(f"Added: {printable(str(path))}")
+    return 0
+
+
+def _rate(args: argparse.Namespace, players: Sequence[Player]) -> int:
+    """Rates ``players`` again, and says where an agent of --against does not play; if at none, that is an error."""
+    from ..publish import rate, rated_setups
+    from ..task import Task, parse_start
+    from ..zoo import save_card
+
+    tasks = [Task(start=parse_start(start)) for start in args.start]
+    refusals = []
+    for player in players:
+        total = len(rated_setups(player.card)) * len(tasks) * len(args.against) * args.deals
+        try:
+            with progress_bar(total=total, unit="deal") as bar:
+                card = rate(player, against=args.against, deals=args.deals, seed=args.seed, tasks=tasks, progress=bar.update)
+        except AgentError as error:
+            refusals.append(error)
+            print(printable(f"Not rated: {player.name}, {player.plays_at}. {as_sentence(error)}"))
+            continue
+        save_card(player.path.with_suffix(".json"), card)
+        print(printable(f"Rated: {player.name}, {player.plays_at}."))
+    if len(refusals) == len(players):
+        raise refusals[0]
     return 0
 
 
@@ -127,11 +159,17 @@ def _card(player: Player) -> list[str]:
         *(f"  {command}" for command in card.made_by),
         *(["House rules under which it plays, too:"] if card.house_rules else []),
         *(f"  {rules.table}" for rules in card.house_rules),
-        "Edges, a round, over a field of",
     ]
-    rows = []
-    for rating in card.ratings:
-        edge = mean_ci(rating.mean, rating.ci95)
-        rows.append([rating.field, rating.table, edge, f"{rating.deals} deals, seed {rating.seed}"])
-    rough = [ROUGH] if any(rating.deals < CALIBRATED_COUNT for rating in card.ratings) else []
-    return [*lines, *(f"  {line}" for line in align(rows, left=(0, 1, 3))), *rough]
+    rated = [[rating.field, *_measured(rating)] for rating in card.ratings]
+    gains = [[f"@{gain.search}", *_measured(gain)] for gain in card.search_gains]
+    rough = any(
+        rating.deals < (HEAVY_COUNT if rating.task.draws else CALIBRATED_COUNT) for rating in (*card.ratings, *card.search_gains)
+    )
+    for heading, rows in (("Edges, a round, over a field of", rated), ("Gain left to a search, a round", gains)):
+        lines += [heading, *(f"  {line}" for line in align(rows, left=(0, 1, 3)))] if rows else []
+    return [*lines, *([ROUGH] if rough else [])]
+
+
+def _measured(rating: Rating) -> list[str]:
+    """Returns the table, the edge, and over how many deals."""
+    return [rating.table, mean_ci(rating.mean, rating.ci95), f"{rating.deals} deals, seed {rating.seed}"]

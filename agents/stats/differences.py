@@ -14,7 +14,9 @@ to the farther end.
 Below 300 values the largest few are most of the sample variance, which then varies far more than Student's t assumes. Where
 many values differ from 0, its degrees of freedom are therefore not N - 1 but the effective number of these values less 1. No
 interval made from the sample helps where it lacks the values that matter: below 30 values there is none, and none below 300
-where a few deals may outweigh all others, as with full pots. ``docs/lab/evaluation.md`` has the coverage.
+where a few deals may outweigh all others, as with full pots; there intervals over fewer than 3,000 are called rough. A sample
+that lacks the rare values looks even, so the start of rounds decides, not Kish's number. ``docs/lab/evaluation.md`` has the
+coverage.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ MIN_COUNT = 30
 """Least number of values for an interval."""
 CALIBRATED_COUNT, CALIBRATED_SIZE = 300, 30
 """Least number of values, and least effective number of those other than 0, for an interval that is not called rough."""
+HEAVY_COUNT = 3000
+"""The first of these where a few values may outweigh all others."""
 
 TOO_SHORT = (
     f"Without an interval: it takes {MIN_COUNT} deals, and {CALIBRATED_COUNT} where rounds begin with given pots "
@@ -47,8 +51,8 @@ TOO_SHORT = (
 )
 TOO_FEW = "Without an interval: too few deals differ for one (docs/evaluation.md)."
 ROUGH = (
-    f"Intervals over fewer than {CALIBRATED_COUNT} deals, or where few deals outweigh the rest, "
-    "can miss more often than 1 time in 20 (docs/evaluation.md)."
+    f"Intervals over fewer than {CALIBRATED_COUNT} deals ({HEAVY_COUNT} where rounds begin with given pots), or where few deals "
+    "outweigh the rest, can miss more often than 1 time in 20 (docs/evaluation.md)."
 )
 
 
@@ -123,7 +127,7 @@ class Differences(Moments):
     @property
     def rough(self) -> bool:
         """Whether there is an interval, but over too few values, or values too unequal, to rely on its 95 %."""
-        few = self.count < CALIBRATED_COUNT or self.effective_size < CALIBRATED_SIZE
+        few = self.count < (HEAVY_COUNT if self.heavy else CALIBRATED_COUNT) or self.effective_size < CALIBRATED_SIZE
         return few and not math.isnan(self.half_width)
 
     @property

@@ -7,7 +7,7 @@ it is its card.
 
 from __future__ import annotations
 
-from .model_card import HouseRules, ModelCard, Rating, load_card, save_card
+from .model_card import HouseRules, ModelCard, Rating, SearchGain, load_card, save_card
 from .registry import PREFIX, Player, PlayerRegistry, is_zoo_name, player_registry
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Player",
     "PlayerRegistry",
     "Rating",
+    "SearchGain",
     "is_zoo_name",
     "load_card",
     "player_registry",

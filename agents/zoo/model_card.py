@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,14 @@ class Rating:
         if self.start != DEFAULT_TASK.start:
             parts.append(start_text(self.start))
         return ", ".join(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchGain(Rating):
+    """What a seat gains by a search over the player, with the player in all others: the gain left to a search."""
+
+    search: str
+    """The search, as it stands behind ``@`` in an agent's name."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,8 @@ class ModelCard:
     """Total training decisions (or labels)."""
     machine: str
     ratings: list[Rating]
+    search_gains: list[SearchGain] = field(default_factory=list)
+    """By ``benchmarks/search_gain.py``; none on cards that are older."""
 
     @property
     def anywhere(self) -> bool:
@@ -164,19 +174,21 @@ def load_card(path: Path) -> ModelCard:
     content = read_json(path, "model card", CheckpointError)
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT or content.pop("version", None) != VERSION:
         raise CheckpointError(f"{str(path)!r} is not a {FORMAT} of version {VERSION}.")
+    content.setdefault("search_gains", [])
     expected = {f.name for f in fields(ModelCard)}
     if content.keys() != expected:
         raise CheckpointError(
             f"The model card at {str(path)!r} has the keys {', '.join(content)}, not {', '.join(sorted(expected))}."
         )
     try:
-        for name in ("ratings", "house_rules"):
+        for name in ("ratings", "house_rules", "search_gains"):
             if not isinstance(content[name], list):
                 raise TypeError(f"{name!r} is not a list")
         house_rules = [HouseRules(**rules) for rules in content["house_rules"]]
         ratings = [Rating(**rating) for rating in content["ratings"]]
-        for rating in ratings:
+        search_gains = [SearchGain(**gain) for gain in content["search_gains"]]
+        for rating in (*ratings, *search_gains):
             _ = rating.task
-        return ModelCard(**{**content, "ratings": ratings, "house_rules": house_rules})
+        return ModelCard(**{**content, "ratings": ratings, "house_rules": house_rules, "search_gains": search_gains})
     except (TypeError, ConfigError) as error:
         raise CheckpointError(f"The model card at {str(path)!r} is malformed: {as_sentence(error)}") from None

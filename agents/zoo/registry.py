@@ -47,6 +47,11 @@ class Player:
         """The tables it plays at, in words."""
         return f"{get_game(self.card.game).title} at any table" if self.card.anywhere else table_text(self.card.setup())
 
+    def check(self) -> None:
+        """Raises :class:`CheckpointError` if the file does not match the hash on its card."""
+        if not self.path.is_file() or digest(self.path) != self.card.sha256:
+            raise CheckpointError(f"{str(self.path)!r} does not match the hash on its card: it was changed, or is incomplete.")
+
 
 def table_text(setup: Setup) -> str:
     """Returns a game, its preset, the knobs that differ from it, and the seats, in words."""
@@ -90,8 +95,7 @@ class PlayerRegistry:
             table = f"{setup.game.title} at any table" if anywhere else table_text(setup)
             raise AgentError(f"{name} does not play {table}. It plays: {where}.")
         _, player = min(fitting, key=lambda ranked: (ranked[0], len(ranked[1].card.knobs)))
-        if not player.path.is_file() or digest(player.path) != player.card.sha256:
-            raise CheckpointError(f"{str(player.path)!r} does not match the hash on its card: it was changed, or is incomplete.")
+        player.check()
         return player
 
 

@@ -14,10 +14,10 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.mixed import explicit_name
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
-from nainjaune_agents.publish import origin, publish
+from nainjaune_agents.publish import origin, publish, rate
 from nainjaune_agents.task import Task
 from nainjaune_agents.zoo import PlayerRegistry, load_card
-from nainjaune_env.core.errors import CheckpointError, ConfigError
+from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.agents.trainers.test_ppo import run_in, tiny
@@ -89,6 +89,24 @@ def test_a_card_names_the_pool_of_a_mixed_field(trained: Train, tmp_path: Path) 
     assert mixed.field == explicit_name("mixed", setup)
     edge = Duplicate(setup, [load_agent(str(path), setup), load_agent(mixed.field, setup)], seed=3).edge(0, 1, SHELVED["deals"])
     assert (mixed.mean, mixed.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
+
+
+def test_a_player_is_rated_again_at_the_tables_of_its_ratings(trained: Train, tmp_path: Path) -> None:
+    run, box, reported = tmp_path / "run", PlayerRegistry(tmp_path / "box"), list[int]()
+    setup = trained(run)
+    publish([run], "tiny", [setup], registry=box, **SHELVED)
+    (player,) = box.players("tiny")
+    card = rate(player, against=["tally", "lowest"], deals=60, seed=4, progress=reported.append)
+    assert [(rating.field, rating.deals) for rating in card.ratings] == [("random", 40), ("tally", 60), ("lowest", 60)]
+    edge = Duplicate(setup, [load_agent(str(player.path), setup), load_agent("tally", setup)], seed=4).edge(0, 1, 60)
+    assert (card.ratings[1].mean, card.ratings[1].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
+    assert sum(reported) == 120
+    with pytest.raises(AgentError, match="'nobody'"):
+        rate(player, against=["tally", "nobody"], deals=60, seed=4, progress=reported.append)
+    assert sum(reported) == 120
+    player.path.write_bytes(b"")
+    with pytest.raises(CheckpointError, match="does not match the hash on its card"):
+        rate(player, against=["tally"], deals=60, seed=4)
 
 
 def test_how_it_was_made_goes_back_to_what_it_began_from(trained: Train, tmp_path: Path) -> None:

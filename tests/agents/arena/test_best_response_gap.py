@@ -9,6 +9,7 @@ from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.best_response_gap import ResponsePlan, best_response_gap
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.stats.differences import TOO_SHORT
 from nainjaune_agents.task import Task
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError
@@ -62,6 +63,14 @@ def test_the_best_is_measured_with_control_variates() -> None:
     payload = gap.to_dict()
     assert payload["gain"] == gap.gain.mean != plain.mean
     assert payload["duplicate"] == gap.duplicate.estimate.to_dict()
+
+
+def test_with_given_pots_few_deals_give_no_interval_by_control_variates_either() -> None:
+    heavy = Task(start={"pots": [20, 20]})
+    gap = best_response_gap(small(), KNOWN["tally"], [KNOWN["lowest"]], deals=299, choosing=0, seed=4, task=heavy)
+    assert gap.duplicate is not None
+    assert np.isnan([each.half_width for each in (gap.gain.moments, gap.duplicate, *gap.gain.by_seat)]).all()
+    assert TOO_SHORT in gap.notes
 
 
 def test_where_control_variates_do_not_apply_a_sentence_says_so() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nainjaune_agents.mixed import explicit_name
+from nainjaune_agents.zoo import PlayerRegistry, load_card, save_card
+from nainjaune_env import make_setup
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 from tests.agents.trainers.test_ppo import run_in, tiny
-from tests.agents.zoo.boxes import put
+from tests.agents.zoo.boxes import RATING, put
 from tests.support.positions import small
 
 
@@ -37,13 +41,33 @@ def test_a_run_is_added(capfd: Capture) -> None:
     assert "zoo:tiny" in nainjaune(capfd, "zoo --folder box")[1]
 
 
+def test_cards_get_ratings_where_the_field_plays(tmp_path: Path, capfd: Capture) -> None:
+    """On Batasaurus the mixed pool has players that remember."""
+    put(tmp_path, "a", small(), "classic-3")
+    other = put(tmp_path, "a", make_setup("batasaurus"), "batasaurus-2").with_suffix(".json")
+    rating = replace(RATING, preset="batasaurus", players=2, knobs={})
+    save_card(other, replace(load_card(other), ratings=[rating]))
+    before = [player.card for player in PlayerRegistry(tmp_path).players("a")]
+    out = output_of(capfd, f"zoo a --folder {tmp_path} --against mixed --deals 60 --seed 5")
+    batasaurus, classic = out.splitlines()
+    assert batasaurus.startswith("Not rated: zoo:a, Batasaurus")
+    assert classic == "Rated: zoo:a, Nain Jaune (classic, max_rounds 2) with 3 seats."
+    after = [player.card for player in PlayerRegistry(tmp_path).players("a")]
+    assert after[0] == before[0]
+    assert after[1].ratings[:-1] == before[1].ratings
+    assert after[1].ratings[-1].field == explicit_name("mixed", small())
+    assert "mixed:" in output_of(capfd, f"zoo a --folder {tmp_path}")
+    refused(capfd, f"zoo a --folder {tmp_path} --against nobody", "'nobody'", printed=True)
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         ("nobody", "Unknown zoo player 'nobody'"),
         ("../../evil --add runs/a --note x --against lowest", "with a letter or digit; not '../../evil'."),
         ("--add runs/a", "--add needs a name, --note and --against"),
-        ("a --note x", "--note, --against and --local-changes need --add"),
+        ("a --note x", "--note and --local-changes need --add"),
+        ("--against lowest", "--against needs the name of the player that is rated"),
         ("a --add runs/a --note x --against lowest --deals 1", "--deals: expected a whole number from 2 to"),
         ("a --add runs/none --note x --against lowest", "There is no checkpoint at 'runs/none"),
         ("--folder no", r"There is no folder at 'no'\."),

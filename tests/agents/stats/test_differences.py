@@ -14,6 +14,7 @@ from nainjaune_agents.stats.differences import (
     CALIBRATED_COUNT,
     ENOUGH,
     ENOUGH_TO_DECIDE,
+    HEAVY_COUNT,
     MIN_COUNT,
     ROUGH,
     TOO_SHORT,
@@ -69,6 +70,9 @@ def test_intervals_that_miss_too_often_are_called_rough() -> None:
     assert of(alike[1:]).rough
     assert of([*alike, 100.0]).rough
     assert not of([0.0] * 50).rough  # it has no interval
+    even = np.resize([1.0, -2.0, 2.5], HEAVY_COUNT)
+    assert heavy(even[1:]).rough  # samples without the rare values look like this one
+    assert not heavy(even).rough
     assert (of([3.0, -3.0, 0.0]).effective_size, of([0.0]).effective_size) == (2, 0)
 
 
@@ -121,7 +125,7 @@ def test_no_interval_over_too_few_values() -> None:
         assert not short.rough
         assert interval_notes([short]) == [TOO_SHORT]
         assert 0 < enough.half_width < anytime_half_width(enough)
-        assert interval_notes([enough]) == ([ROUGH] if least < CALIBRATED_COUNT else [])
+        assert interval_notes([enough]) == [ROUGH]
     parts = Differences()
     parts.merge(heavy(values[:200]))
     assert parts.heavy

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nainjaune_agents.task import DEFAULT_TASK, Task
-from nainjaune_agents.zoo import load_card, save_card
+from nainjaune_agents.zoo import SearchGain, load_card, save_card
 from nainjaune_env.core.errors import CheckpointError
 from tests.agents.zoo.boxes import put
 from tests.support.positions import small
@@ -42,6 +43,17 @@ def test_ratings_name_their_task(card: Path) -> None:
     assert second.table == "classic, stake 2, 3 seats, centred payoff, start with pots 20"
 
 
+def test_gains_left_to_a_search_are_optional(card: Path) -> None:
+    """Cards that are older have none."""
+    payload = json.loads(card.read_text(encoding="utf-8"))
+    assert payload.pop("search_gains") == []
+    card.write_text(json.dumps(payload), encoding="utf-8")
+    assert load_card(card).search_gains == []
+    gain = SearchGain(**payload["ratings"][0], search="search=2,inference=policy")
+    save_card(card, replace(load_card(card), search_gains=[gain]))
+    assert load_card(card).search_gains == [gain]
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -50,6 +62,7 @@ def test_ratings_name_their_task(card: Path) -> None:
         ({"ratings": {"luck": 1}}, "is malformed: .*unexpected keyword"),
         ({"ratings": {"start": "heavy"}}, "is malformed: .*'heavy'"),
         ({"ratings": None}, "has the keys .*, not .*ratings"),
+        ({"search_gains": [{"luck": 1}]}, "is malformed: .*unexpected keyword"),
         ({"house_rules": {}}, "is malformed: 'house_rules' is not a list"),
         ({"house_rules": [{"preset": "classic", "players": 3, "knobs": {}}]}, "house rules have a list of 'players'"),
         (
