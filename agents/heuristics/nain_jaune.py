@@ -22,7 +22,16 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.actions import PASS, POT
 from nainjaune_env.games.nain_jaune.rules import Blocked, KernelRules, Stranded
-from nainjaune_env.games.nain_jaune.state import ACES, ALL_RANKS, MAX_SEATS, NUM_RANKS, ONE, POTS, ranks_of
+from nainjaune_env.games.nain_jaune.state import (
+    ACES,
+    ALL_RANKS,
+    MAX_SEATS,
+    NUM_RANKS,
+    ONE,
+    POTS,
+    cards_of_ranks,
+    ranks_of,
+)
 
 from . import About
 
@@ -126,9 +135,7 @@ def best_tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
     """
     hand_ranks = ranks_of(table.hand[table.seat])
     ranks = ranks_in(rules, legal_bits)
-    gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
-    for seat in range(rules.players):
-        gone |= table.played[seat]
+    gone = seen(table, rules)
     best = 0
     best_score = np.int64(-2 * SURE)
     for rank in range(1, NUM_RANKS + 1):
@@ -151,13 +158,17 @@ def best_tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
     return best
 
 
+CERTAIN = 1024
+"""The probability 1 of ``planner``: it counts in whole numbers, so that it leads the same on every machine."""
+LEAD = 10
+"""The worth of the next lead to ``planner``, in cards, where one run remains."""
 LAST_CARDS = 4
 """The largest hand with which ``patient`` and ``closer`` lead a run to the King."""
 
 
 @jit
-def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any) -> Any:
-    """Returns the rank that ``patient`` leads, or ``closer`` if it ``counts``.
+def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any, gone: Any) -> Any:
+    """Returns the rank that ``patient`` leads, or ``closer`` if it ``counts``; nobody else has the cards ``gone``.
 
     ``patient`` leads the lowest rank first, pot cards from half-way on, and Kings with the last four cards. A run that goes out
     at once comes first. Once some seat has at most half of its cards left (or from the start if a stranded card costs twice its
@@ -170,12 +181,7 @@ def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any)
     """
     hand_ranks = ranks_of(table.hand[table.seat])
     ranks = ranks_in(rules, legal_bits)
-    gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
-    fewest = np.int64(table.cards[table.seat])
-    for seat in range(rules.players):
-        gone |= table.played[seat]
-        fewest = min(fewest, np.int64(table.cards[seat]))
-    stakes = 2 * fewest <= rules.hand_size or rules.stranded == Stranded.TWICE_POT
+    stakes = is_late(table, rules) or rules.stranded == Stranded.TWICE_POT
     top = rules.top_rank  # the King, but in a short deck
     tops = count(table.hand[table.seat] & ACES << (top - 1))
     most, most_from = np.int64(0), 0
@@ -201,6 +207,77 @@ def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any)
     if returns_from > 0 and table.cards[table.seat] <= LAST_CARDS:
         return returns_from
     return lowest_rank
+
+
+@jit
+def planned_lead(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
+    """Returns the rank that ``planner`` leads: as ``closer`` until half-way, then the one with the highest score.
+
+    It knows the ranks that all others have proven to lack (N6): a run that gets there is blocked. A lead that goes out, or is
+    sure to, comes first. The others score 1 for each chip that they take, 1 for each rank held that can go along before the run
+    is blocked, times the chance that the run gets there, and ``LEAD`` times the chance of the next lead, divided by the number
+    of runs that remain. The next lead is its if it holds the rank below the one where the run is blocked. Of equal scores the
+    lowest rank counts. If blocked runs skip (N2.6), every run gets to the King, and it leads as ``closer`` to the end.
+    """
+    void = ALL_RANKS
+    for seat in range(rules.players):
+        void &= ALL_RANKS if seat == table.seat else np.int64(table.void[seat])
+    gone = seen(table, rules) | cards_of_ranks(void)
+    if rules.blocked == Blocked.SKIP or not is_late(table, rules):
+        return patient_lead(table, rules, legal_bits, True, gone)
+    hand_ranks, ranks = ranks_of(table.hand[table.seat]), ranks_in(rules, legal_bits)
+    best, best_score = 0, np.int64(-1)
+    for rank in range(1, NUM_RANKS + 1):
+        if not ranks >> (rank - 1) & 1:
+            continue
+        end = run_end(hand_ranks, rank)
+        tops = count(table.hand[table.seat] & ACES << (rules.top_rank - 1)) - (end == rules.top_rank)
+        left = max(runs_without(table, rank, end) - tops, 1)
+        score, gets_here = CERTAIN * run_chips(table, rules, rank, end), np.int64(CERTAIN)
+        next_lead = np.int64(CERTAIN * (end - rank + 1 == table.cards[table.seat]))
+        for other in range(rank, rules.top_rank + 1):
+            if hand_ranks >> (other - 1) & 1:
+                score += gets_here
+            else:
+                going_on = gets_here * out_chance(table, rules, gone, other) // CERTAIN
+                next_lead += (gets_here - going_on) * (hand_ranks >> (other - 2) & 1)
+                gets_here = going_on
+        next_lead += gets_here * (hand_ranks >> (rules.top_rank - 1) & 1)
+        score += SURE * CERTAIN if next_lead >= CERTAIN and left == 1 else LEAD * next_lead // left
+        if score > best_score:
+            best, best_score = rank, score
+    return best
+
+
+@jit
+def seen(table: Table, rules: KernelRules) -> Any:
+    """Returns the set of the cards in the hand, those played, and those that a short deck lacks (N1.7)."""
+    cards = table.hand[table.seat] | ~rules.deck
+    for seat in range(rules.players):
+        cards |= table.played[seat]
+    return cards
+
+
+@jit
+def is_late(table: Table, rules: KernelRules) -> Any:
+    """Returns whether some seat has at most half of its cards left."""
+    fewest = np.int64(table.cards[0])
+    for seat in range(1, rules.players):
+        fewest = min(fewest, np.int64(table.cards[seat]))
+    return 2 * fewest <= rules.hand_size
+
+
+@jit
+def out_chance(table: Table, rules: KernelRules, gone: Any, rank: Any) -> Any:
+    """Returns the chance, in parts of ``CERTAIN``, that a seat that may hold ``rank`` has one of its cards not in ``gone``."""
+    hands, none = np.int64(0), np.int64(CERTAIN)
+    for seat in range(rules.players):
+        if seat != table.seat and not table.void[seat] >> (rank - 1) & 1:
+            hands += table.cards[seat]
+    talon = count(rules.deck) - rules.players * rules.hand_size
+    for _ in range(copies_left(gone, rank)):
+        none = none * talon // (talon + hands)
+    return CERTAIN - none
 
 
 @jit
@@ -260,7 +337,9 @@ def lead(which: Any, table: Table, rules: KernelRules, legal_bits: Any) -> Any:
         return lowest(ranks_in(rules, legal_bits)) + 1
     if which == 5:
         return best_tally(table, rules, legal_bits)
-    return patient_lead(table, rules, legal_bits, which == 7)
+    if which == 8:
+        return planned_lead(table, rules, legal_bits)
+    return patient_lead(table, rules, legal_bits, which == 7, seen(table, rules))
 
 
 @jit
@@ -274,7 +353,7 @@ def choose(which: Any, table: Table, rules: KernelRules, legal_bits: Any) -> Any
 play = choose
 """For searches."""
 
-NAMES = ("highest", "longest", "pots", "run_pot", "lowest", "tally", "patient", "closer")
+NAMES = ("highest", "longest", "pots", "run_pot", "lowest", "tally", "patient", "closer", "planner")
 YARDSTICK = "closer"
 MIXED = ("random", "lowest", "tally", "closer", "zoo:strong-1")
 """The best of them (docs/heuristics.md)."""
@@ -291,6 +370,7 @@ ABOUT = About(
         "tally": ("leads by a count of chips and ranks, and to go out", (0.532, 0.048)),
         "patient": ("the lowest first, stakes from half-time, Kings with the last four", (0.569, 0.038)),
         "closer": ("as patient, and knows when it is sure to go out", (0.624, 0.041)),
+        "planner": ("as closer, and counts how far a run goes before it is blocked", (0.0, 0.0)),
     },
 )
 """The edges of docs/heuristics.md."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,9 @@ class View:
         self.top = int(rules.top_rank)
         deck = [(number, DECK[number]) for number in cards_in(rules.deck)]
         self.elsewhere = [text for number, text in deck if not seen >> number & 1 and text not in self.hand]
+        self.talon = len(deck) - setup.players * int(rules.hand_size)
+        others = [seat for seat in range(setup.players) if seat != table.seat]
+        self.others = [(self.sizes[seat], {r for r in range(1, 14) if int(table.void[seat]) >> r - 1 & 1}) for seat in others]
 
     def play(self, rank: int) -> str:
         """The move that plays a rank: announced, if its pot card is held."""
@@ -126,9 +130,47 @@ def closer(view: View) -> str:
         left = [RANKS.index(card[0]) + 1 for card in view.hand]
         for played in view.run(rank):
             left.remove(played)
-        if not left or (rank in returns and at_most_one_lead_goes(left, view.top)):
+        if not left or (rank in returns and stopping_runs(left, view.top) <= 1):
             return view.play(rank)
     return view.play(first_that(view, returns))
+
+
+def planner(view: View) -> str:
+    """Probabilities are in whole parts of 1024, rounded as there."""
+    rules, knobs, one = view.setup.kernel_rules, view.setup.rules.to_dict(), 1024
+    dead = set.intersection(*(void for _, void in view.others))
+    view = copy.copy(view)
+    view.elsewhere = [card for card in view.elsewhere if RANKS.index(card[0]) + 1 not in dead]
+    if knobs["blocked"] == "skip" or min(view.sizes) > rules.hand_size / 2:  # type: ignore[attr-defined]
+        return closer(view)
+
+    def is_out(rank: int) -> int:
+        """The probability that another seat has a card of the rank."""
+        hands = sum(size for size, void in view.others if rank not in void)
+        nobody = one
+        for card in view.elsewhere:
+            if card[0] == RANKS[rank - 1]:
+                nobody = nobody * view.talon // (view.talon + hands)
+        return one - nobody
+
+    def score(rank: int) -> int:
+        run, left = view.run(rank), [RANKS.index(card[0]) + 1 for card in view.hand]
+        for played in run:
+            left.remove(played)
+        cards, chance, lead = 0, one, one * (not left)
+        for other in range(rank, view.top + 1):
+            if other in view.held:
+                cards += chance
+                continue
+            further = chance * is_out(other) // one
+            lead += (chance - further) * (other - 1 in view.held)
+            chance = further
+        lead += chance * (view.top in view.held)
+        runs = max(stopping_runs(left, view.top), 1)
+        bonus = 100 * one if lead >= one and runs == 1 else 10 * lead // runs
+        return one * sum(view.pots[card] for card in view.pots_on(run)) + cards + bonus
+
+    return view.play(max(view.held, key=lambda r: (score(r), -r)))
 
 
 def to_the_king(view: View) -> set[int]:
@@ -152,8 +194,8 @@ def first_that(view: View, returns: set[int]) -> int:
     return ranks[0]
 
 
-def at_most_one_lead_goes(left: list[int], top: int) -> bool:
-    """Whether these ranks can be played in runs of which all but one end with a King.
+def stopping_runs(left: list[int], top: int) -> int:
+    """The least number of runs, of those that play these ranks, that do not end with a King.
 
     A run is begun with the lowest rank that is left, and goes on as far as it can: no other way leaves fewer that do not.
     """
@@ -164,12 +206,12 @@ def at_most_one_lead_goes(left: list[int], top: int) -> bool:
             left.remove(rank)
             rank += 1
         without += rank - 1 != top
-    return without <= 1
+    return without
 
 
 DEFINITIONS: dict[str, Callable[[View], str]] = {
     "lowest": lowest, "highest": highest, "longest": longest, "run_pot": run_pot, "pots": pots, "tally": tally,
-    "patient": patient, "closer": closer,
+    "patient": patient, "closer": closer, "planner": planner,
 }  # fmt: skip
 
 
