@@ -50,7 +50,7 @@ class Row:
     decisions: int
     """In training."""
     processor_seconds: float
-    """Of training; the first iteration of each process, which loads code, counted as the mean of the others."""
+    """Of training; the first step of each process, which loads code, counted as the mean of the others."""
 
 
 def tree_of(plan: Plan, setting: str) -> Tree:
@@ -102,17 +102,20 @@ def rows_of_run(run: SeedRun, tree: Tree) -> list[Row]:
                 gains.gains.tolist(),
                 progress.iteration,
                 int(progress.progress["decisions"]),
-                processor_seconds(run.folder, progress.iteration),
+                processor_seconds(run.folder),
             )
         )
     return rows
 
 
-def processor_seconds(folder: Path, iterations: int) -> float:
-    """Returns those of a run's training: the seconds that its processes recorded, but for what the first iterations loaded."""
+def processor_seconds(folder: Path) -> float:
+    """Returns those of a run's training, where the first step of each process, which loads code, counts as its others do."""
     stretches = read_json(folder / ABOUT_NAME, "record of how a run was made", ConfigError)["trained"]
-    rest = sum(entry["processor_seconds"] - entry["first"] for entry in stretches)
-    return float(rest * iterations / max(iterations - len(stretches), 1))
+    total = 0.0
+    for entry in stretches:
+        steps, seconds = entry["steps"], entry["processor_seconds"]
+        total += (seconds - entry["first"]) * steps / (steps - 1) if steps > 1 else seconds
+    return total
 
 
 def row_of_cfr(setting: str, tree: Tree, iterations: int) -> Row:

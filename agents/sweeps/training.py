@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict
 from multiprocessing.connection import Connection, wait
 
 from nainjaune_env.core.errors import ConfigError, DivergenceError, MissingLibraryError, NainJauneError
@@ -63,7 +64,8 @@ def train_run(seed_run: SeedRun, run: Run, progress: Progress) -> bool:
     """Trains a run in its folder, from its checkpoint if it has begun; returns whether it is done.
 
     Adds to the list ``trained`` of ``run.json`` the processor seconds of this process, on all its threads, from before the
-    first iteration to the end, and those of the first iteration, in which a process loads or compiles code.
+    first step to the end, the number of steps (calls of ``progress``), and the seconds of the first one, in which a process
+    loads or compiles code.
     """
     spent: list[float] = []
 
@@ -74,8 +76,10 @@ def train_run(seed_run: SeedRun, run: Run, progress: Progress) -> bool:
     with run:
         checkpoint = begin(seed_run, run)
         finished = bool(get_trainer(seed_run.config.algorithm).train(seed_run.config, run, checkpoint, timed))
-        entry = {"processor_seconds": spent[-1] - spent[0], "first": spent[min(1, len(spent) - 1)] - spent[0]}
-        run.note("trained", {"from": 0 if checkpoint is None else checkpoint.iteration, **entry})
+        steps = len(spent) - 1
+        if steps:
+            entry = {"steps": steps, "processor_seconds": spent[-1] - spent[0], "first": spent[1] - spent[0]}
+            run.note("trained", {"from": 0 if checkpoint is None else checkpoint.iteration, **entry})
         return finished
 
 
@@ -84,10 +88,10 @@ def is_done(seed_run: SeedRun) -> bool:
     if not (seed_run.folder / FILE_NAME).exists():
         return False
     checkpoint = load_checkpoint(seed_run.folder)
-    same = (
-        not changed_keys(seed_run.config, checkpoint.config) and checkpoint.config.get("iterations") == seed_run.config.iterations
-    )
-    return same and checkpoint.iteration == seed_run.config.iterations
+    same = not changed_keys(seed_run.config, checkpoint.config)
+    # the property ``iterations`` of a configuration counts decisions where generations are its length
+    lengths = [values.get(key) for values in (asdict(seed_run.config), checkpoint.config) for key in LENGTH_KEYS if key in values]
+    return same and lengths == [checkpoint.iteration] * 2
 
 
 def to_train(runs: Sequence[SeedRun], progressed: Progressed) -> list[SeedRun]:

@@ -15,7 +15,7 @@ from nainjaune_agents.exact.response import best_response_gains
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.sweeps.comparison import Plan, read_plan
 from nainjaune_agents.sweeps.comparison_measures import Row, measured, outcomes_of, processor_seconds, tree_of
-from nainjaune_agents.sweeps.training import train_all
+from nainjaune_agents.sweeps.training import is_done, train_all
 from tests.agents.sweeps.plans import small_plan
 
 
@@ -43,10 +43,26 @@ def test_rows_are_the_exact_gains_of_all_runs_and_are_kept(tmp_path: Path) -> No
     assert measured(plan, out)[0].nash_conv == 7
 
 
-def test_processor_seconds_leave_out_what_the_first_iterations_loaded(tmp_path: Path) -> None:
-    entries = [{"from": 0, "processor_seconds": 9.0, "first": 5.0}, {"from": 3, "processor_seconds": 7.0, "first": 4.0}]
+def test_processor_seconds_leave_out_what_the_first_steps_loaded(tmp_path: Path) -> None:
+    entries = [
+        {"from": 0, "steps": 3, "processor_seconds": 9.0, "first": 5.0},
+        {"from": 3, "steps": 1, "processor_seconds": 2.0, "first": 2.0},
+        {"from": 4, "steps": 4, "processor_seconds": 7.0, "first": 4.0},
+    ]
     (tmp_path / "run.json").write_text(json.dumps({"trained": entries}))
-    assert processor_seconds(tmp_path, 9) == pytest.approx((4 + 3) * 9 / 7)
+    assert processor_seconds(tmp_path) == pytest.approx(4 * 3 / 2 + 2 + 3 * 4 / 3)
+
+
+def test_a_run_by_generations_is_done_too(tmp_path: Path) -> None:
+    expert = {"algorithm": "expert", "shards": 1, "shard": 8, "rounds": 16, "deals": 2, "epochs": 1, "minibatch": 8}
+    common = {"objective": "centred", "arch": {"name": "mlp", "hidden": [8]}, "eval_every": 0}
+    made = small_plan(tmp_path, common=common, recipes={"expert": expert}, iterations={"short": {"expert": 2}}, hypotheses=[])
+    plan, out = read_plan(made), tmp_path / "out"
+    run = plan.runs(out)[0]
+    assert not is_done(run)
+    train_all([run], 1, lambda *_: None)
+    assert is_done(run)
+    assert {row.iterations for row in measured(plan, out)} == {2}
 
 
 def with_values(plan: Plan, first: list[float], second: list[float]) -> list[Row]:
