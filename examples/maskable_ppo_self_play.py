@@ -4,7 +4,7 @@
 
 The environment is made with ``opponents="self"``; ``SelfPlayBuffer`` computes the advantages of each seat from its own decisions.
 All else is Stable-Baselines3's. After some minutes on one core the player is saved, and measured on new deals against ``closer``,
-the best heuristic, by duplicate play. Its name is then ``sb3:self_play.zip`` in every command:
+the baseline, by duplicate play. Its name is then ``sb3:self_play.zip`` in every command:
 
     nainjaune evaluate --agents sb3:self_play.zip closer --preset djeco --players 4
 """

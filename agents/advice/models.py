@@ -18,7 +18,7 @@ STRONG = "zoo:strong"
 
 
 def usual_model(setup: Setup) -> str:
-    """Returns the default agent: the :func:`strongest` if it plays rounds from any position, else the game's best heuristic."""
+    """Returns the default agent: the :func:`strongest` if it plays rounds from any position, else the game's baseline."""
     name = strongest(setup)
     return name if _plays_on(setup, name) else yardstick(setup.game.name)
 
@@ -38,7 +38,7 @@ def _plays_on(setup: Setup, name: str) -> bool:
 
 
 def strongest(setup: Setup) -> str:
-    """Returns ``zoo:strong`` if it plays at tables with ``setup``, else the game's best heuristic."""
+    """Returns ``zoo:strong`` if it plays at tables with ``setup``, else the game's baseline heuristic."""
     try:
         player_registry().find(STRONG, setup)
     except AgentError:

@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         metavar="AGENT",
-        help="agent that plays the rounds (default: zoo:strong where it plays, else the best heuristic)",
+        help="agent that plays the rounds (default: zoo:strong where it plays, else the baseline heuristic)",
     )
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT", help="agents in the other seats, in seat order, or one for all (default: --model)"

@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all decisions to this file, as CSV")
     parser.add_argument(
         "--model", nargs="+", metavar="AGENT",
-        help="agents that play the rounds, by seat, or one (default: zoo:strong where it plays, else the best heuristic)",
+        help="agents that play the rounds, by seat, or one (default: zoo:strong where it plays, else the baseline heuristic)",
     )  # fmt: skip
     add_rollout_arguments(parser)
     add_place_arguments(parser)

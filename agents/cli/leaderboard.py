@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="a rule knob of all tasks")
     parser.add_argument("--split", choices=SPLITS, default="test", help="of the tasks (default: %(default)s)")
     parser.add_argument("--tasks", type=integer(2), default=100, help="number of tasks (default: %(default)s)")
-    parser.add_argument("--field", metavar="AGENT", help="who plays all other seats (default: the game's best heuristic)")
+    parser.add_argument("--field", metavar="AGENT", help="who plays all other seats (default: the game's baseline heuristic)")
     parser.add_argument(
         "--adviser", metavar="AGENT", help="who plays the adviser's rounds (default: zoo:strong where it plays, else the field's)"
     )

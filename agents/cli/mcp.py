@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--advice", action="store_true", help="models may ask what each of their moves is worth")
     parser.add_argument("--record", type=Path, metavar="FILE", help="add the record of each finished round to this file")
-    parser.add_argument("--field", metavar="AGENT", help="the agent in all other seats (default: the game's best heuristic)")
+    parser.add_argument("--field", metavar="AGENT", help="the agent in all other seats (default: the game's baseline heuristic)")
     parser.add_argument("--form", choices=("short", "long"), default="short", help="of the texts (default: %(default)s)")
     add_language_argument(parser)
 

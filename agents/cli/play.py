@@ -1,6 +1,6 @@
 """Play against agents in the terminal.
 
-  # a match against the game's best heuristic
+  # a match against the game's baseline heuristic
   nainjaune play
   nainjaune play --resume
   nainjaune play --lang fr --preset classic --players 5 \\
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 NAME = "play"
 HELP = "play against agents"
 HINT_DEALS = 1000
-"""Deals in which each move is tried for a hint, with rounds played to their end by the game's best heuristic."""
+"""Deals in which each move is tried for a hint, with rounds played to their end by the game's baseline heuristic."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with the match that you left last")
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT",
-        help="the agents in the other seats, in seat order, or one for all of them (default: the game's best heuristic)",
+        help="the agents in the other seats, in seat order, or one for all of them (default: the game's baseline heuristic)",
     )  # fmt: skip
     parser.add_argument("--seat", type=integer(0), help="your seat (default: 0)")
     length = parser.add_mutually_exclusive_group()

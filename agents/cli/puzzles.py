@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--model", nargs="+", metavar="AGENT",
-        help="agents that play the rounds, by seat, or one (default: zoo:strong where it plays, else the best heuristic)",
+        help="agents that play the rounds, by seat, or one (default: zoo:strong where it plays, else the baseline heuristic)",
     )  # fmt: skip
     add_rollout_arguments(parser)
     add_bot_arguments(parser)

@@ -64,7 +64,7 @@ def about(game: str) -> About:
 
 
 def yardstick(game: str) -> str:
-    """Returns the name of a game's best heuristic: its module's ``YARDSTICK``, else the last one."""
+    """Returns the name of a game's baseline, which plays by default: its module's ``YARDSTICK``, else the last heuristic."""
     named: str | None = getattr(heuristics_module(game), "YARDSTICK", None)
     return named or list(heuristics(game))[-1]
 

@@ -24,7 +24,7 @@ class TextEnvSettings:
     language: str = option("en", "of the texts: en or fr")
     form: str = option(SHORT, "of the texts: short or long")
     retries: int = option(RETRIES, "answers after one that is no legal move, before the lowest legal move is made", low=0)
-    field: str | None = option(None, "the agent in all other seats (None: the game's best heuristic)")
+    field: str | None = option(None, "the agent in all other seats (None: the game's baseline heuristic)")
     reward: str = option(REGRET, "regret, advantage, edge or chips")
     adviser: str | None = option(None, "the agent that plays the adviser's rounds (None: as nainjaune analyse)")
     choosing: int = option(500, "deals in which the adviser chooses the best move", low=2)

@@ -88,8 +88,8 @@ def tasks(game: str, split: str, count: int, *, first: int = 0, knobs: Mapping[s
 
     ``knobs`` are the same in all of them, such as ``{"memory": "perfect"}``. In ``train`` and ``test`` half of the tasks have a
     preset, the others random knobs; in ``held_out`` some knob has a value of :func:`held_out_values`. The model's seat has at
-    least one decision where the game's best heuristic plays the others. Raises :class:`RulesError` for an unknown game, split or
-    knob, and for ``knobs`` that leave a split without rules.
+    least one decision where the game's baseline plays the others. Raises :class:`RulesError` for an unknown game, split or knob,
+    and for ``knobs`` that leave a split without rules.
     """
     spec = get_game(game)
     check_name("split", split, SPLITS)

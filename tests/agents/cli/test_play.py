@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.heuristics import yardstick
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.play.saved import save_match, saved_path
 from nainjaune_env.games import DEFAULT_GAME
@@ -30,11 +30,10 @@ def play(capfd: Capture, monkeypatch: pytest.MonkeyPatch, words: str, typed: str
     return nainjaune(capfd, f"play --pace=0 {words}")
 
 
-def test_the_default_is_a_match_against_the_best_rule_of_thumb(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_is_a_match_against_the_baseline_heuristic(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     status, out, err = play(capfd, monkeypatch, "--seed 5")
-    best = list(heuristics(DEFAULT_GAME))[-1]
     assert (status, err) == (0, "")
-    assert f"seat 0 (you), seat 1 ({best})" in out
+    assert f"seat 0 (you), seat 1 ({yardstick(DEFAULT_GAME)})" in out
     assert "Seed 5: --seed 5 deals the same cards again." in out
     assert out.endswith("To play the same cards again, use --seed 5.\n")
 
