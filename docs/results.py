@@ -65,6 +65,6 @@ def strength_rows() -> list[list[str]]:
     by_preset = edges([f"{name}, 4 seats" for name in presets], "closer", [f"`{name}`" for name in presets])
     seen = edges(["batasaurus, 2 seats", "batasaurus, memory perfect, 2 seats"], "random", ["cards seen once", "always visible"])
     return [
-        ["edge of `zoo:strong` over `closer`, the best heuristic, in chips a round, 4 seats", by_preset],
+        ["edge of `zoo:strong` over `closer`, the yardstick, in chips a round, 4 seats", by_preset],
         ["edge of `zoo:strong` over `random` in Batasaurus, in cards a round, 2 seats", seen],
     ]

@@ -370,7 +370,7 @@ ABOUT = About(
         "tally": ("leads by a count of chips and ranks, and to go out", (0.532, 0.048)),
         "patient": ("the lowest first, stakes from half-time, Kings with the last four", (0.569, 0.038)),
         "closer": ("as patient, and knows when it is sure to go out", (0.624, 0.041)),
-        "planner": ("as closer, and counts how far a run goes before it is blocked", (0.0, 0.0)),
+        "planner": ("as closer, and counts how far a run goes before it is blocked", (0.673, 0.041)),
     },
 )
 """The edges of docs/heuristics.md."""
