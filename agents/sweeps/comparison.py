@@ -54,6 +54,7 @@ class Plan:
     primary: str = option("likeliest", "the policy whose NashConv the hypotheses are about: 'likeliest' or 'sample'")
     measure: str = option("exact", "'exact': best-response gains on trees; 'play': edges of the results over each other")
     deals: int = option(2000, "duplicate deals of an edge", low=2)
+    search_deals: int = option(0, "with 'play': deals of what a search gains over each result; 0 = not measured", low=0)
     common: dict[str, Any] = option({}, "keys of all configurations")
     recipes: dict[str, Any] = option({}, "keys of the configurations of each recipe")
     settings: dict[str, Any] = option({}, "game, preset, players and rules of each setting")
@@ -173,6 +174,8 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple
         then, here = before.get(key, {}), now.get(key, {})
         if key == "recipes":
             then = {name: value for name, value in then.items() if name in trained}
+        if key == "search_deals" and not then:  # that measure has not been taken
+            continue
         if key not in GROWING:
             found += [(key, then, here)] if then != here else []
             continue

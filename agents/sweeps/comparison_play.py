@@ -10,9 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.spec import Setup
 
-from ..arena.duplicate import Duplicate
+from ..arena.best_response_gap import best_response_gap
+from ..arena.duplicate import Duplicate, Edge
 from ..loading import load_agent
 from ..mixed import MIXED, explicit_name
 from ..stats.intervals import Moments
@@ -24,14 +27,20 @@ PLAYED = "play"
 """The folder of edges that have been measured."""
 DEAL_SEED = 271_828
 """Of the duplicate deals: no other edge of the package uses it, and all pairs of a setting meet the same deals."""
+SEARCH = "@search=50,inference=policy"
+"""The search whose gain over each result is measured."""
 
 
 @dataclass(frozen=True)
 class PlayRow:
-    """The edge of one result over a field of another one with the same training seed, or over a mixed field."""
+    """The edge of one result over a field of another one with the same training seed, or over a mixed field.
+
+    Or of a search over a result in a field of that result, which is measured with control variates where they apply.
+    """
 
     setting: str
     hero: str
+    """A recipe, or one with :data:`SEARCH`."""
     field: str
     """A recipe, or a mixed field with its pool."""
     seed: int
@@ -47,6 +56,8 @@ def pairs_of(plan: Plan, setting: str) -> Iterator[tuple[str, str]]:
     yield from itertools.permutations(plan.iterations[setting], 2)
     mixed = explicit_name(MIXED, plan.setup(setting))
     yield from ((recipe, mixed) for recipe in plan.iterations[setting])
+    if plan.search_deals:
+        yield from ((f"{recipe}{SEARCH}", recipe) for recipe in plan.iterations[setting])
 
 
 def played(plan: Plan, folder: Path, progress: Callable[[str], object] = lambda _: None) -> list[PlayRow]:
@@ -56,18 +67,30 @@ def played(plan: Plan, folder: Path, progress: Callable[[str], object] = lambda 
     for setting in plan.iterations:
         setup = plan.setup(setting)
         for seed, (number, (hero, field)) in itertools.product(plan.seeds, enumerate(pairs_of(plan, setting))):
-            recipes = [name for name in (hero, field) if name in plan.recipes]
-            if any((f"{setting}/{name}", seed) not in done for name in recipes):
+            recipes = {name: name.removesuffix(SEARCH) for name in (hero, field) if name.removesuffix(SEARCH) in plan.recipes}
+            if any((f"{setting}/{recipe}", seed) not in done for recipe in recipes.values()):
                 continue
             path = folder / PLAYED / setting / f"{number}-{hero}-{seed}.json"
             if not path.exists():
                 progress(f"{setting}: {hero} in a field of {field}, seed {seed}")
-                places = [str(run_folder(folder, setting, name, seed)) if name in recipes else name for name in (hero, field)]
-                duplicate = Duplicate(setup, [load_agent(place, setup) for place in places], seed=DEAL_SEED)
-                edge = duplicate.edge(0, 1, plan.deals)
-                write_text(path, json.dumps(asdict(PlayRow(setting, hero, field, seed, edge.mean, edge.ci95, plan.deals))) + "\n")
+                names = [
+                    f"{run_folder(folder, setting, recipes[name], seed)}{name.removeprefix(recipes[name])}"
+                    if name in recipes
+                    else name
+                    for name in (hero, field)
+                ]
+                edge = measured_edge(plan, setup, *(load_agent(name, setup) for name in names), search=hero.endswith(SEARCH))
+                row = PlayRow(setting, hero, field, seed, edge.mean, edge.ci95, edge.moments.count)
+                write_text(path, json.dumps(asdict(row)) + "\n")
             rows.append(PlayRow(**json.loads(path.read_text(encoding="utf-8"))))
     return rows
+
+
+def measured_edge(plan: Plan, setup: Setup, hero: Agent, field: Agent, *, search: bool) -> Edge:
+    """Returns the edge of ``hero`` in a field of ``field``; of a search as its gain over the field."""
+    if search:
+        return best_response_gap(setup, field, [hero], deals=plan.search_deals, choosing=0, seed=DEAL_SEED).gain
+    return Duplicate(setup, [hero, field], seed=DEAL_SEED).edge(0, 1, plan.deals)
 
 
 @dataclass(frozen=True)
