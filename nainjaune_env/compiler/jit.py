@@ -138,7 +138,8 @@ def instantiate(template: str, instance: str, **bound: Any) -> ModuleType:
     """Returns a new copy of the module ``template`` whose globals contain the names ``bound``.
 
     The copy is registered as ``template[instance]``; a second call, in any thread, returns the same module, complete. The sources
-    of bound modules are part of the cache's key; any other bound value must differ only if ``instance`` does.
+    of bound modules, and of the modules of bound functions, are part of the cache's key; any other bound value must differ only
+    if ``instance`` does.
     """
     name = f"{template}[{instance}]"
     with _INSTANTIATING:  # until its code has run, the module in sys.modules is incomplete
@@ -151,7 +152,7 @@ def _instantiate(template: str, name: str, bound: dict[str, Any]) -> ModuleType:
         raise ModuleNotFoundError(f"no module {template!r} to instantiate")
     module = importlib.util.module_from_spec(spec)
     module.__name__ = name
-    vars(module).update(bound, __modules__=tuple(value for value in bound.values() if isinstance(value, ModuleType)))
+    vars(module).update(bound, __modules__=tuple(part for part in map(_module_of, bound.values()) if part is not None))
     sys.modules[name] = module
     try:
         # exec'd by hand: the import system refuses a loader whose module goes by another name
@@ -161,3 +162,10 @@ def _instantiate(template: str, name: str, bound: dict[str, Any]) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def _module_of(value: object) -> ModuleType | None:
+    """Returns the module whose source a bound value is from: itself, or that of a function; None for other values."""
+    if isinstance(value, ModuleType):
+        return value
+    return sys.modules.get(getattr(value, "py_func", value).__module__) if callable(value) else None

@@ -143,6 +143,23 @@ def test_one_instance_of_a_template_is_loaded_from_the_cache_where_no_other_is(t
 
 
 @compiled_only
+def test_a_change_of_a_bound_function_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "template.py").write_text("from nainjaune_env.compiler.jit import jit\n@jit\ndef twice(x):\n    return f(f(x))\n")
+    code = (
+        "from nainjaune_env.compiler.jit import instantiate; import kernels\n"
+        "print(instantiate('template', 't', f=kernels.f).twice(0))"
+    )
+    env = os.environ | {"NAINJAUNE_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    for step in (1, 2):
+        (tmp_path / "kernels.py").write_text(
+            f"from nainjaune_env.compiler.jit import jit\n@jit\ndef f(x):\n    return x + {step}\n"
+        )
+        command = [sys.executable, "-W", "error", "-c", code]
+        printed = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True).stdout
+        assert printed == f"{2 * step}\n"
+
+
+@compiled_only
 def test_a_second_game_is_found_compiled_as_the_first_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that numba does not recognise goes through Python every time, and takes thirty times as long."""
     batches = [Batch(get_game(name).setup(), 1) for name in game_names()]
