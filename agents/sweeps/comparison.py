@@ -168,7 +168,7 @@ GROWING = ("recipes", "settings", "iterations")
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
     """Returns what differs between the plan of a folder and that of ``now``: the key, the value there and the value here."""
-    found = []
+    changed = []
     trained = {recipe for row in before.get("iterations", {}).values() for recipe in row}
     for key in sorted({*before, *now} - {"hypotheses"}):
         then, here = before.get(key, {}), now.get(key, {})
@@ -177,14 +177,14 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple
         if key == "search_deals" and not then:  # that measure has not been taken
             continue
         if key not in GROWING:
-            found += [(key, then, here)] if then != here else []
+            changed += [(key, then, here)] if then != here else []
             continue
         for name, value in then.items():
             other = here.get(name)
             if key == "iterations" and isinstance(other, dict):
-                found += [
+                changed += [
                     (f"{key}.{name}.{recipe}", n, other.get(recipe)) for recipe, n in value.items() if other.get(recipe) != n
                 ]
             elif other != value:
-                found.append((f"{key}.{name}", value, other))
-    return found
+                changed.append((f"{key}.{name}", value, other))
+    return changed

@@ -167,6 +167,6 @@ def outcomes_of(plan: Plan, rows: list[Row]) -> list[Outcome]:
         for setting in plan.settings
         if min(len(values.get((setting, recipe), [])) for recipe in (claim.first, claim.second)) > 1
     ]
-    found = [welch(np.array(values[setting, first]), np.array(values[setting, second])) for setting, first, second in pairs]
-    together = holm(np.array([one.normal_score for one in found]))
-    return [Outcome(*pair, one, bool(yes)) for pair, one, yes in zip(pairs, found, together, strict=True)]
+    intervals = [welch(np.array(values[setting, first]), np.array(values[setting, second])) for setting, first, second in pairs]
+    together = holm(np.array([one.normal_score for one in intervals]))
+    return [Outcome(*pair, one, bool(yes)) for pair, one, yes in zip(pairs, intervals, together, strict=True)]

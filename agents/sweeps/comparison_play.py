@@ -109,12 +109,12 @@ class Advantage:
 def advantages(plan: Plan, rows: list[PlayRow]) -> list[Advantage]:
     """Returns the advantage of each hypothesis' pair on each setting where two or more seeds have played both ways."""
     edges = {(row.setting, row.hero, row.field, row.seed): row.edge for row in rows}
-    found = []
+    rows_of_claims = []
     for claim, setting in itertools.product(plan.claims, plan.settings):
         ways = [(setting, claim.first, claim.second), (setting, claim.second, claim.first)]
         both = [[edges.get((*way, seed)) for way in ways] for seed in plan.seeds]
         halves = [(there - back) / 2 for there, back in both if there is not None and back is not None]
         if len(halves) > 1:
             moments = Moments.of(np.array(halves))
-            found.append(Advantage(setting, claim.first, claim.second, moments.mean, moments.half_width, len(halves)))
-    return found
+            rows_of_claims.append(Advantage(setting, claim.first, claim.second, moments.mean, moments.half_width, len(halves)))
+    return rows_of_claims
