@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shutil
 import signal
@@ -47,6 +46,8 @@ CONFIG_NAME = "config.yaml"
 """The first file that is written: a folder with it holds a run."""
 EVENTS = "events.out.tfevents.*"
 """The files of metrics. They are begun after the first checkpoint."""
+ORDER_SECONDS = 1.1
+"""The longest wait for a second in which TensorBoard's next file comes after the others."""
 PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
 """Packages that every trainer uses; ``run.json`` records their versions."""
 
@@ -229,17 +230,24 @@ Progress = Callable[[int, dict[str, float]], None]
 """Receives the trainer's ``completed`` and the metrics of the last iteration, ``{}`` when a run is started or resumed."""
 
 
-def _wait_for_order(folder: Path) -> None:
-    """Waits, up to a second, until a file of metrics that is begun now comes after the files of other processes.
+def _last_writer(folder: Path, iteration: int) -> Any:
+    """Returns a writer whose file comes last in ``folder``: waits for about a second until a new one does.
 
-    TensorBoard reads the files in the order of their names, which begin with the second of the start and go on with the number of
-    the process. Where the file of a resumed run came before that of the same second which it continues, the metrics of the
-    iterations after the resumption would be dropped.
+    TensorBoard reads the files in the order of their names, which begin with the second of the start, and go on with the numbers
+    of the process and of the writer in it. Where the file of a resumed run came before that of the same second which it
+    continues, the metrics of the iterations after the resumption would be dropped.
     """
-    while any(
-        file.name.split(".")[3] == f"{int(time.time()):010d}" and file.name.rsplit(".", 2)[1] != str(os.getpid())
-        for file in folder.glob(EVENTS)
-    ):
+    end = time.monotonic() + ORDER_SECONDS
+    while True:
+        before = {*folder.glob(EVENTS)}
+        writer: Any = SummaryWriter(str(folder), purge_step=iteration + 1)
+        new = {*folder.glob(EVENTS)} - before
+        # no longer than that: the clock of the machine that made the others may be ahead
+        if not before or min(new) > max(before) or time.monotonic() > end:
+            return writer
+        writer.close()
+        for file in new:
+            file.unlink()
         time.sleep(0.02)
 
 
@@ -248,8 +256,7 @@ class TensorBoardLog:
 
     def __init__(self, folder: Path, iteration: int) -> None:
         """The run goes on from ``iteration``."""
-        _wait_for_order(folder)
-        self._writer: Any = SummaryWriter(str(folder), purge_step=iteration + 1)
+        self._writer = _last_writer(folder, iteration)
 
     def log(self, iteration: int, metrics: dict[str, float]) -> None:
         """Adds a point to the curve of each metric."""
