@@ -30,10 +30,10 @@ def test_the_tail_of_students_t() -> None:
 
 def test_intervals_contain_a_difference_of_0_about_as_often_as_they_say() -> None:
     rng = np.random.default_rng(5)
-    found = [welch(rng.normal(0, 1, 5), rng.normal(0, 4, 5)) for _ in range(2000)]
-    covered = np.mean([abs(one.mean) <= one.half_width for one in found])
+    intervals = [welch(rng.normal(0, 1, 5), rng.normal(0, 4, 5)) for _ in range(2000)]
+    covered = np.mean([abs(one.mean) <= one.half_width for one in intervals])
     assert 0.93 < covered < 0.98
-    assert np.mean([one.p_value < 0.05 for one in found]) == pytest.approx(1 - covered, abs=0.002)
+    assert np.mean([one.p_value < 0.05 for one in intervals]) == pytest.approx(1 - covered, abs=0.002)
 
 
 def test_constant_samples_have_no_statistic() -> None:

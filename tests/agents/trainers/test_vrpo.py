@@ -151,14 +151,14 @@ def test_the_critic_learns_the_values_of_the_actions_taken(played: tuple[Trainer
     trainer, rollout = played
     assert trainer.critic is not None
     batch = minibatch(trainer, rollout)
-    found = gradients(trainer, batch)["critic.value.bias"]
+    gradient = gradients(trainer, batch)["critic.value.bias"]
     with torch.no_grad():
         q = trainer.critic(batch.omniscient).gather(1, batch.action[:, None])[:, 0]
     slope = 2 * trainer.config.value_weight * (q - batch.target) / len(q)
-    expected = torch.zeros_like(found).index_add_(0, batch.action, slope)
-    assert torch.allclose(found, expected, atol=1e-5)
-    never = sorted(set(range(len(found))) - set(batch.action.tolist()))
-    assert not found[never].any()
+    expected = torch.zeros_like(gradient).index_add_(0, batch.action, slope)
+    assert torch.allclose(gradient, expected, atol=1e-5)
+    never = sorted(set(range(len(gradient))) - set(batch.action.tolist()))
+    assert not gradient[never].any()
 
 
 def test_policy_and_critic_learn_apart(played: tuple[Trainer, Rollout]) -> None:
