@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 from numba.core import types
@@ -27,6 +27,32 @@ llvm: Any = importlib.import_module("llvmlite.binding")  # without types for myp
 ir: Any = numba.core.cgutils.ir  # type: ignore[attr-defined]
 
 WASM = "wasm32-unknown-unknown"
+
+
+class Platform(NamedTuple):
+    """A kind of machine that shared libraries are made for, on any machine."""
+
+    triple: str
+    """LLVM's name of it."""
+    cpu: str
+    """The oldest processor, or level of processors, that the code runs on."""
+    linker_target: str
+    """The name of it for ``zig cc``; with the oldest C library, where the system has several."""
+    suffix: str
+    """How names of its shared libraries end."""
+
+
+PLATFORMS = {
+    "linux-x86_64": Platform("x86_64-unknown-linux-gnu", "x86-64", "x86_64-linux-gnu.2.17", ".so"),
+    "linux-x86_64-v3": Platform("x86_64-unknown-linux-gnu", "x86-64-v3", "x86_64-linux-gnu.2.17", ".so"),
+    "linux-aarch64": Platform("aarch64-unknown-linux-gnu", "generic", "aarch64-linux-gnu.2.17", ".so"),
+    "windows-x86_64": Platform("x86_64-pc-windows-msvc", "x86-64", "x86_64-windows-gnu", ".dll"),
+    "windows-x86_64-v3": Platform("x86_64-pc-windows-msvc", "x86-64-v3", "x86_64-windows-gnu", ".dll"),
+    "macos-arm64": Platform("arm64-apple-macosx11.0.0", "apple-m1", "aarch64-macos", ".dylib"),
+    "macos-x86_64": Platform("x86_64-apple-macosx10.13.0", "x86-64", "x86_64-macos", ".dylib"),
+    "macos-x86_64-v3": Platform("x86_64-apple-macosx10.13.0", "x86-64-v3", "x86_64-macos", ".dylib"),
+}
+"""The platforms of shared libraries by name; ``-v3`` is the level of x86-64 with AVX2 and BMI2, of 2013 and later."""
 GENERIC = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 """The environment variables of a process that lowers functions for another target."""
 
@@ -130,6 +156,22 @@ def link_wasm(code: bytes, exports: Mapping[str, object], *, stack: int = 1 << 1
         return target.read_bytes()
 
 
+def link_shared(code: bytes, platform: Platform) -> bytes:
+    """Returns the shared library of ``code``, which :func:`emit` made for ``platform``; it exports all external functions.
+
+    Raises :class:`NainJauneError` where linking fails; see also :func:`check_linker`.
+    """
+    check_linker()
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "library.o"), Path(folder, f"library{platform.suffix}")
+        source.write_bytes(code)
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", platform.linker_target, "-shared", "-s"]
+        result = subprocess.run([*command, "-o", str(target), str(source)], capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise NainJauneError(f"zig could not link the library: {result.stderr.strip()}")
+        return target.read_bytes()
+
+
 def with_section(module: bytes, name: str, payload: bytes) -> bytes:
     """Returns the WebAssembly ``module`` with a custom section more (WebAssembly core specification, 5.5.3)."""
     content = _leb128(len(name.encode())) + name.encode() + payload
@@ -146,6 +188,6 @@ def _leb128(number: int) -> bytes:
 
 
 def check_linker() -> None:
-    """Raises :class:`MissingLibraryError` without the package ``ziglang``, whose ``wasm-ld`` links modules."""
+    """Raises :class:`MissingLibraryError` without the package ``ziglang``, whose linkers link modules and libraries."""
     if importlib.util.find_spec("ziglang") is None:
-        raise MissingLibraryError("Linking a WebAssembly module", "ziglang", "wasm")
+        raise MissingLibraryError("Linking a compiled module", "ziglang", "wasm")
