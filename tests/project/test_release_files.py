@@ -98,6 +98,6 @@ def test_links_to_the_repository_are_those_of_the_project() -> None:
     texts = [
         (ROOT / path).read_text(encoding="utf-8") for path in listed if path.endswith((".md", ".diff", ".py", ".cff", ".ipynb"))
     ]
-    owners = re.findall(rf"github(?:\.com|/stars|/gh)?/([\w.-]+)/{name}\b", "\n".join(texts))
+    owners = re.findall(rf"(?:github(?:\.com|/stars)?|/gh)/([\w.-]+)/{name}\b", "\n".join(texts))
     assert len(owners) > 5
     assert set(owners) == {owner}
