@@ -191,7 +191,9 @@ class NainJauneObserver:
   def set_from(self, state, player):
     """Updates `tensor` and `dict` to reflect `state` from PoV of `player`."""
     if self._recall:
-      raise ValueError("All that a player has seen has no tensor, only a string")
+      raise ValueError(
+          "All that a player has seen has no tensor, only a string"
+      )
     self.tensor.fill(0)
     self.dict["player"][player] = 1
     now = state.round
@@ -218,7 +220,9 @@ class NainJauneObserver:
       hands = state.hands if now is None or self._recall else now.hands
       parts.append(f"hand: {_hand_string(hands[player])}")
     if self._public and now is not None:
-      parts.append(_history_string(now) if self._recall else _public_string(now))
+      parts.append(
+          _history_string(now) if self._recall else _public_string(now)
+      )
     return " | ".join(parts)
 
 
