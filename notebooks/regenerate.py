@@ -32,6 +32,19 @@ FOLDER = Path(__file__).resolve().parent
 MARK = "nainjaune"
 """The key of our part of a notebook's metadata."""
 
+SETUP = """\
+# On Colab, install the package; elsewhere do nothing
+import sys
+
+if "google.colab" in sys.modules:
+    !git clone --quiet --depth 1 https://github.com/OWNER/nainjaune-env
+    %pip install --quiet "./nainjaune-env[{extra}]"
+    %cd nainjaune-env/notebooks
+    %env NAINJAUNE_NOTEBOOKS=small"""
+"""The first code cell of every notebook. No figure depends on it, so it is not in the digest."""
+WITH_TORCH = ("02_train_and_rate", "08_algorithms")
+"""Notebooks that need torch: they install more on Colab, and do not run on Binder."""
+
 
 def main(words: list[str] | None = None) -> int:
     """Runs the command. Returns 1 if a cell fails, after printing which."""
@@ -65,6 +78,11 @@ def main(words: list[str] | None = None) -> int:
 def notebooks() -> list[Path]:
     """Returns the paths of all notebooks, in order."""
     return sorted(FOLDER.glob("[0-9]*.ipynb"))
+
+
+def setup_of(name: str) -> str:
+    """Returns the first code cell of the notebook ``name``."""
+    return SETUP.format(extra="notebooks" if name in WITH_TORCH else "players,study")
 
 
 def execute(notebook: nbformat.NotebookNode, name: str, size: str) -> None:
@@ -118,8 +136,9 @@ def client(notebook: nbformat.NotebookNode, folder: Path, progress: Callable[...
 
 
 def code_digest(notebook: nbformat.NotebookNode) -> str:
-    """Returns the SHA-256 digest of all code cells, as 64 hexadecimal digits."""
-    text = "\0".join(one.source for one in notebook.cells if one.cell_type == "code")
+    """Returns the SHA-256 digest of all code cells but that of ``SETUP``, as 64 hexadecimal digits."""
+    head = SETUP.partition("\n")[0]
+    text = "\0".join(one.source for one in notebook.cells if one.cell_type == "code" and not one.source.startswith(head))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

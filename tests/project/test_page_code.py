@@ -25,7 +25,7 @@ DOCS = ROOT / "docs"
 ADAPTORS = sorted((DOCS / "adaptors").glob("*.md"))
 PAGES = [
     ROOT / "README.md",
-    *(DOCS / f"{name}.md" for name in ("architecture", "players", "trainer_ppo", "zoo", "advise", "language_models")),
+    *(DOCS / f"{name}.md" for name in ("architecture", "players", "trainer_ppo", "zoo", "advise", "language_models", "why")),
     *ADAPTORS,
 ]
 UNAVOIDABLE = {"torchrl": "PettingZoo in TorchRL is tested using version"}

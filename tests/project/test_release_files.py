@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from typing import Any
 
@@ -85,3 +86,18 @@ def test_every_page_of_an_adaptor_tells_how_to_install_its_extra() -> None:
         assert f"`pip install -e '.[{extra}]'` in a checkout" in text
         assert f"`pip install 'nainjaune-env[{extra}]'` from an index" in text
         assert "](../installing.md)" in text
+
+
+def test_links_to_the_repository_are_those_of_the_project() -> None:
+    """Badges and patches name the repository as pyproject.toml does: as an address, or as owner and name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    address = project["urls"]["Repository"]
+    owner, name = address.removeprefix("https://github.com/").split("/")
+    assert name == project["name"]
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    texts = [
+        (ROOT / path).read_text(encoding="utf-8") for path in listed if path.endswith((".md", ".diff", ".py", ".cff", ".ipynb"))
+    ]
+    owners = re.findall(rf"(?:github(?:\.com|/stars)?|/gh)/([\w.-]+)/{name}\b", "\n".join(texts))
+    assert len(owners) > 5
+    assert set(owners) == {owner}
