@@ -23,7 +23,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib verifiers openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist release hub lint prove fuzz bench bench-growth bench-training peers rllib verifiers openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -107,9 +107,16 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	touch $@
 
 dist: $(STAMP)  ## build the source distribution and the wheel into dist/, and check them
-	rm -rf dist
-	$(BIN)/python -m build
+	rm -rf dist build/lib build/bdist.*
+	$(BIN)/python -m build --sdist --wheel
 	$(BIN)/python -m twine check --strict dist/*
+
+release: $(STAMP)  ## check that the commit is a release, and make and try all that one has; nothing is uploaded
+	$(BIN)/python .github/release/release.py before
+	$(MAKE) dist
+	$(BIN)/python .github/release/release.py built
+	$(MAKE) play
+	$(MAKE) hub
 
 hub: $(STAMP)  ## lay out the model registry and a study of its play for a model hub, with their cards, in build/hub
 	rm -rf build/hub
