@@ -111,9 +111,12 @@ def linked(files: Files) -> set[str]:
 
 
 def shown(path: str, config: MkDocsConfig) -> File:
-    """Returns a page that shows a file; a notebook is rendered."""
+    """Returns a page that shows a file, rendered if it is a notebook; the file itself if it is no text."""
     stem, kind = posixpath.splitext(path)
-    text = (ROOT / path).read_text(encoding="utf-8")
+    try:
+        text = (ROOT / path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return File(path, str(ROOT), config.site_dir, config.use_directory_urls, dest_uri=f"source/{path}")
     if kind == ".ipynb":
         content, place = markdown_of(text), stem
     else:

@@ -101,6 +101,13 @@ def test_a_linked_source_is_shown(site: Path) -> None:
     assert "def count_rounds" not in index  # sources are not searched
 
 
+def test_a_linked_file_that_is_no_text_can_be_downloaded(site: Path) -> None:
+    """A notebook links to a Parquet file."""
+    name = "benchmarks/taken/algorithms.parquet"
+    assert (site / "source" / name).read_bytes() == (ROOT / name).read_bytes()
+    assert f'href="../../source/{name}"' in (site / "notebooks" / "08_algorithms" / "index.html").read_text(encoding="utf-8")
+
+
 def test_every_module_is_in_the_reference_once(site: Path, pages: dict[Path, Html]) -> None:
     """But for the command line's, which say what they do by ``--help``."""
     places = [place for path, page in pages.items() if path.is_relative_to(site / "reference") for place in page.places]
