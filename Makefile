@@ -19,11 +19,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER := build/browser
 CUDA_STAMP := $(VENV)/.installed-cuda
-# suppresses Material for MkDocs' notice about its successor
-MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
-SITE := --config-file docs/site/mkdocs.yml
+ZENSICAL := PYTHONPATH=docs/site $(BIN)/python -m zensical
+SITE := --config-file build/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib verifiers openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist release hub lint prove fuzz bench bench-growth bench-training peers rllib verifiers openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -107,9 +106,16 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	touch $@
 
 dist: $(STAMP)  ## build the source distribution and the wheel into dist/, and check them
-	rm -rf dist
-	$(BIN)/python -m build
+	rm -rf dist build/lib build/bdist.*
+	$(BIN)/python -m build --sdist --wheel
 	$(BIN)/python -m twine check --strict dist/*
+
+release: $(STAMP)  ## check that the commit is a release, and make and try all that one has; nothing is uploaded
+	$(BIN)/python .github/release/release.py before
+	$(MAKE) dist
+	$(BIN)/python .github/release/release.py built
+	$(MAKE) play
+	$(MAKE) hub
 
 hub: $(STAMP)  ## lay out the model registry and a study of its play for a model hub, with their cards, in build/hub
 	rm -rf build/hub
@@ -185,10 +191,12 @@ $(PUFFERLIB)/.installed: pyproject.toml constraints.txt
 
 docs: $(STAMP)  ## write the generated pages and build the docs site into build/site, with the page that `make play` has written
 	$(BIN)/python docs/generate.py
-	$(MKDOCS) build $(SITE)
+	$(BIN)/python docs/site/pages.py
+	$(ZENSICAL) build $(SITE) --strict
 
-docs-serve: $(STAMP)  ## serve the docs site and rebuild it at each change
-	$(MKDOCS) serve $(SITE)
+docs-serve: $(STAMP)  ## serve the docs site; `python docs/site/pages.py` in another terminal brings it up to date
+	$(BIN)/python docs/site/pages.py
+	$(ZENSICAL) serve $(SITE)
 
 # each entry that the pull request adds or changes; bubblewrap is there for programs of strangers
 ladder: $(STAMP)  ## verify the entries of examples/ladder that differ from the branch main (ENTRIES=files): play, verify, play again

@@ -112,6 +112,8 @@ def dataset_card() -> str:
         "license": "mit",
         "pretty_name": f"Play of {PREFIX}{PLAYER}",
         "task_categories": [TASK],
+        "annotations_creators": ["machine-generated"],
+        "source_datasets": ["original"],
         "tags": TAGS,
         "configs": [
             {"config_name": f"{game.name}_{file}", "data_files": f"{game.name}/{file}.parquet"}

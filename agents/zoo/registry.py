@@ -48,8 +48,13 @@ class Player:
         return f"{get_game(self.card.game).title} at any table" if self.card.anywhere else table_text(self.card.setup())
 
     def check(self) -> None:
-        """Raises :class:`CheckpointError` if the file does not match the hash on its card."""
-        if not self.path.is_file() or digest(self.path) != self.card.sha256:
+        """Raises :class:`CheckpointError` if the file is missing, or does not match the hash on its card."""
+        if not self.path.is_file():
+            raise CheckpointError(
+                f"The network of {self.name} is not there: {str(self.path)!r}. Source distributions have no networks; "
+                "`pip install --force-reinstall --only-binary :all: nainjaune-env` installs a wheel, which has them."
+            )
+        if digest(self.path) != self.card.sha256:
             raise CheckpointError(f"{str(self.path)!r} does not match the hash on its card: it was changed, or is incomplete.")
 
 
@@ -81,7 +86,7 @@ class PlayerRegistry:
         one for any table (``ModelCard.serves``). With ``any_rules``, as for further training, files that are not known to play
         well there follow: of the same preset and number of seats, then for any table. Among equals it prefers the file with
         fewer knobs. Raises :class:`AgentError` if there is no such player or no file that fits, and :class:`CheckpointError` if
-        the file does not match the hash on its card.
+        the file is missing or does not match the hash on its card.
         """
         base_name = name.removeprefix(PREFIX)
         if base_name not in self.names():

@@ -1,8 +1,7 @@
 """Translates docstrings from reStructuredText to Markdown.
 
 Three constructs mean nothing in Markdown, and only these are translated: roles, which become links into the reference
-(``:class:`Batch```), code blocks after two colons, and simple tables. A role with an unknown name is a warning, which fails the
-build.
+(``:class:`Batch```), code blocks after two colons, and simple tables. A role with an unknown name fails the build.
 """
 
 from __future__ import annotations
@@ -13,9 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from griffe import Alias, Extension, GriffeLoader, NameResolutionError, Object, get_logger
-
-logger = get_logger("docstrings")
+from griffe import Alias, Extension, GriffeLoader, NameResolutionError, Object
 
 PACKAGES = ("nainjaune_env", "nainjaune_agents")
 ROLE = re.compile(r":(attr|class|data|func|meth|mod):`(~?)([\w.]+)`")
@@ -82,12 +79,12 @@ def pipes(border: str, parts: list[list[str]]) -> Iterator[str]:
 
 
 def link(obj: Object, target: str, *, short: bool) -> str:
-    """Returns a role as a link, with its whole target or only the last part as text."""
+    """Returns a role as a link, with its whole target or only the last part as text. Raises ValueError if it is unknown."""
     shown = target.rpartition(".")[2] if short else target
     path = resolved(obj, target)
     if path is None:
-        logger.warning(f"{obj.path}: the name {target!r} is unknown here; write its whole path.")
-    return f"[`{shown}`][{path}]" if path and path.startswith(PACKAGES) else f"`{shown}`"
+        raise ValueError(f"{obj.path}: the name {target!r} is unknown here; write its whole path.")
+    return f"[`{shown}`][{path}]" if path.startswith(PACKAGES) else f"`{shown}`"
 
 
 def resolved(obj: Object, target: str) -> str | None:

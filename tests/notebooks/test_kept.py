@@ -68,4 +68,4 @@ def test_all_are_listed_where_one_looks_for_them() -> None:
     names = [path.name for path in NOTEBOOKS]
     assert re.findall(r"\]\((\d\d_\w+\.ipynb)\)", (FOLDER / "README.md").read_text(encoding="utf-8")) == names
     navigation = (ROOT / "docs" / "site" / "mkdocs.yml").read_text(encoding="utf-8")
-    assert re.findall(r"notebooks/(\d\d_\w+\.ipynb)\.md$", navigation, re.MULTILINE) == names
+    assert re.findall(r"notebooks/(\d\d_\w+\.ipynb)$", navigation, re.MULTILINE) == names

@@ -43,7 +43,7 @@ def test_the_fields_are_those_of_hubs(name: str, card: Card) -> None:
     fields, text = card(name)
     own = {
         "model": {"library_name", "pipeline_tag", "model-index"},
-        "dataset": {"pretty_name", "task_categories", "configs"},
+        "dataset": {"pretty_name", "task_categories", "annotations_creators", "source_datasets", "configs"},
     }
     assert fields.keys() == {"license", "tags", *own[name]}
     assert fields["license"] == "mit"

@@ -51,7 +51,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The source distribution of a checkout with the tag v1.2.3, and the wheel built from it; both built offline.
+    """The source distribution and the wheel of a checkout with the tag v1.2.3, as `make dist` builds them, but offline.
 
     The checkout is a copy of the files that git has or would add, so that nothing is left in the working tree.
     """
@@ -64,7 +64,7 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]
     git(copy, "add", "--all")
     git(copy, "commit", "--quiet", "--message", "x")
     git(copy, "tag", "v1.2.3")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(copy)]
+    command = [sys.executable, "-m", "build", "--sdist", "--wheel", "--no-isolation", "--outdir", str(out), str(copy)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     (source,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
@@ -80,10 +80,11 @@ def unpacked(distributions: tuple[Path, Path], tmp_path_factory: pytest.TempPath
 
 @pytest.mark.long
 def test_an_index_would_accept_both(distributions: tuple[Path, Path]) -> None:
-    """The wheel was built from the unpacked source distribution, where there is no git; the registry's networks fill it."""
+    """The registry's networks fill the wheel; the source distribution is without them, notebooks and pictures."""
     source, wheel = distributions
     assert (source.name, wheel.name) == ("nainjaune_env-1.2.3.tar.gz", "nainjaune_env-1.2.3-py3-none-any.whl")
     assert wheel.stat().st_size < 17e6
+    assert source.stat().st_size < 3e6
     command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, distributions)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -92,8 +93,22 @@ def test_an_index_would_accept_both(distributions: tuple[Path, Path]) -> None:
         names = {name.partition("/")[2] for name in files.getnames()}
     assert {
         "pyproject.toml", "setup.py", "constraints.txt", "Makefile", "CHANGELOG.md", "tests/conftest.py", "docs/generate.py",
-        "configs/nain_jaune/ppo.yaml", "notebooks/00_quick_start.ipynb",
+        "configs/nain_jaune/ppo.yaml", "notebooks/regenerate.py", "agents/zoo/strong/nain_jaune.json",
     } <= names  # fmt: skip
+    left_out = {name for name in names if name.endswith((".safetensors", ".onnx", ".ipynb", ".png", ".webp"))}
+    assert left_out == {"tests/golden/run_of_version_1/checkpoint.safetensors"}
+
+
+@pytest.mark.long
+def test_a_source_distribution_builds_the_wheel_without_networks(distributions: tuple[Path, Path], tmp_path: Path) -> None:
+    source, wheel = distributions
+    with tarfile.open(source) as files:
+        files.extractall(tmp_path, filter="data")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path)]
+    done = subprocess.run([*command, str(tmp_path / source.name.removesuffix(".tar.gz"))], check=False, capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    names, from_source = (set(zipfile.ZipFile(path).namelist()) for path in (wheel, tmp_path / wheel.name))
+    assert from_source == {name for name in names if not name.endswith(".safetensors")}
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tomllib
@@ -41,6 +42,21 @@ def test_workflows_run_targets_of_the_makefile_and_nothing_else(path: Any) -> No
         assert all(step["with"]["fetch-depth"] == 0 for step in checkouts), "without the tags there is no version"
 
 
+def test_only_what_was_built_and_checked_is_published() -> None:
+    """To PyPI after TestPyPI, each in an environment of its own, whose job alone may ask for an identity and builds nothing."""
+    jobs = read(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
+    assert commands({"jobs": {"build": jobs["build"]}}) == ["make release"]
+    assert (jobs["rehearse"]["needs"], jobs["publish"]["needs"]) == ("build", "rehearse")
+    for job, environment in (("rehearse", "testpypi"), ("publish", "pypi")):
+        assert jobs[job]["environment"]["name"] == environment
+        assert jobs[job]["permissions"] == {"id-token": "write"}
+        assert [step["uses"].split("@")[0] for step in jobs[job]["steps"]] == [
+            "actions/download-artifact",
+            "pypa/gh-action-pypi-publish",
+        ]
+    assert "permissions" not in jobs["build"]
+
+
 def test_scripts_are_tested_when_what_they_touch_changes() -> None:
     """And on the main branch, whatever has changed."""
     events = read(ROOT / ".github" / "workflows" / "scripts.yml")[True]  # YAML's `on`
@@ -71,6 +87,20 @@ def test_the_citation_says_what_the_project_says() -> None:
     assert citation["title"] == project["name"]
     assert citation["license"] == project["license"]
     assert citation["authors"] == [{"name": author["name"]} for author in project["authors"]]
+
+
+def test_zenodo_is_told_what_the_citation_says() -> None:
+    """In the words of Zenodo's deposit metadata. Where this file is, Zenodo does not read the citation."""
+    citation = read(ROOT / "CITATION.cff")
+    assert json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8")) == {
+        "title": citation["title"],
+        "description": citation["abstract"],
+        "upload_type": citation["type"],
+        "access_right": "open",
+        "license": citation["license"],
+        "creators": citation["authors"],
+        "keywords": citation["keywords"],
+    }
 
 
 def test_every_page_of_an_adaptor_tells_how_to_install_its_extra() -> None:

@@ -14,26 +14,36 @@ from types import ModuleType
 from tests.support.source import ROOT
 
 SITE = ROOT / "docs" / "site"
-PARTS = ("hooks.py", "docstrings.py", "ipynb.py", "reference.py", "extra.css")
+PARTS = ("pages.py", "docstrings.py", "folded.py", "ipynb.py", "reference.py", "extra.css")
 
 
-def build(config: Path, into: Path) -> subprocess.CompletedProcess[str]:
-    """Warnings are errors to MkDocs by its configuration, and to Python by its option."""
-    command = [sys.executable, "-W", "error", "-m", "mkdocs", "build", "--config-file", config, "--site-dir", into]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+def build(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    """The site of the repository in ``root``, in ``out``/site, as `make docs` builds it; the first step that fails."""
+    machinery = root / "docs" / "site"
+    environment = {**os.environ, "PYTHONPATH": str(machinery)}
+    commands = [
+        [sys.executable, str(machinery / "pages.py"), str(out)],
+        [sys.executable, "-m", "zensical", "build", "--config-file", str(out / "mkdocs.yml"), "--strict"],
+    ]
+    for command in commands:
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+        if done.returncode != 0:
+            break
+    return done
 
 
-def small(root: Path, navigation: str) -> Path:
-    """The configuration of a site made by our machinery of pages in ``root``, which are still to be written."""
+def small(root: Path, navigation: str) -> None:
+    """Puts our machinery in ``root``, for a site of pages there, which are still to be written."""
     copy = root / "docs" / "site"
     copy.mkdir(parents=True)
     for name in PARTS:
         shutil.copy(SITE / name, copy)
-    config = re.sub(r"\nwatch:.*", "", (SITE / "mkdocs.yml").read_text(encoding="utf-8"))
-    config = re.sub(r"\nnav:.*?\n\n", f"\nnav: {navigation}\n\n", config, flags=re.DOTALL)
+    config = (SITE / "mkdocs.yml").read_text(encoding="utf-8")
+    config = re.sub(r"\nnav:.*?\n\n", f"\nnav:\n{navigation}\n\n", config, flags=re.DOTALL)
     (copy / "mkdocs.yml").write_text(config, encoding="utf-8")
-    return copy / "mkdocs.yml"
+    for package in ("nainjaune_env", "agents", "docs/images"):
+        (root / package).mkdir(parents=True)
+    shutil.copy(ROOT / "docs" / "images" / "logo.svg", root / "docs" / "images")
 
 
 def part(name: str) -> ModuleType:

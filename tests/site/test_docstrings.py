@@ -18,24 +18,27 @@ class Table(Base):
         """Before :meth:`step`."""
 
     def step(self):
-        """Not :meth:`leap`, but a :class:`~.spec.Stage` of :attr:`Table.stages`."""
+        """A :class:`~.spec.Stage` of :attr:`Table.stages`."""
+
+    def leap(self):
+        """Not :meth:`fly`."""
 '''
 
 
-def test_roles_become_links_and_one_that_names_nothing_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_roles_become_links_and_one_that_names_nothing_is_refused() -> None:
     translated = part("docstrings").translated
     with griffe.temporary_visited_module(CODE, module_name="room") as module:
         table = module["Table"]
         text = [translated(obj.docstring.value, obj).strip() for obj in (module, table, table["reset"], table["step"])]
+        with pytest.raises(ValueError, match=r"room\.Table\.leap: the name 'fly' is unknown here; write its whole path\."):
+            translated(table["leap"].docstring.value, table["leap"])
     assert text == [
         "A module; see `Table.step`.",  # no module of ours, so nothing to link to
         "Like [`Setup`][nainjaune_env.core.spec.Setup], not like [`Batch`][nainjaune_env.engine.batch.Batch]; "
         "raises [`DealError`][nainjaune_env.core.errors.DealError] or `ValueError`.",
         "Before `step`.",
-        "Not `leap`, but a `Stage` of `Table.stages`.",
+        "A `Stage` of `Table.stages`.",
     ]
-    (record,) = caplog.records
-    assert record.getMessage() == "room.Table.step: the name 'leap' is unknown here; write its whole path."
 
 
 def test_what_is_beside_a_module_and_what_a_base_has_is_found() -> None:

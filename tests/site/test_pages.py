@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.source import ROOT, SCRIPTS, sources
 
-from .building import SITE, build, small
+from .building import build, small
 
 pytestmark = pytest.mark.slow
 
@@ -38,10 +38,10 @@ class Html(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    into = tmp_path_factory.mktemp("site")
-    done = build(SITE / "mkdocs.yml", into)
+    out = tmp_path_factory.mktemp("out")
+    done = build(ROOT, out)
     assert done.returncode == 0, done.stdout + done.stderr
-    return into
+    return out / "site"
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +96,16 @@ def test_a_linked_source_is_shown(site: Path) -> None:
     assert 'href="../source/nainjaune_env/analysis/loops.py/"' in page
     shown = (site / "source" / "nainjaune_env" / "analysis" / "loops.py" / "index.html").read_text(encoding="utf-8")
     assert "count_rounds" in shown
-    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    index = (site / "search.json").read_text(encoding="utf-8")
     assert "Two commands" in index
     assert "def count_rounds" not in index  # sources are not searched
+
+
+def test_a_linked_file_that_is_no_text_can_be_downloaded(site: Path) -> None:
+    """A notebook links to a Parquet file."""
+    name = "benchmarks/taken/algorithms.parquet"
+    assert (site / "source" / name).read_bytes() == (ROOT / name).read_bytes()
+    assert f'href="../../source/{name}"' in (site / "notebooks" / "08_algorithms" / "index.html").read_text(encoding="utf-8")
 
 
 def test_every_module_is_in_the_reference_once(site: Path, pages: dict[Path, Html]) -> None:
@@ -122,25 +129,51 @@ def test_lists_are_lists_on_the_site_too() -> None:
     assert flattened("- a\n  - b\n\nas\n- c\n\n- d\n  e\n    - f\n\n```\nx\n- g\n```\n") == ["  - b", "- c"]
 
 
-def test_a_warning_fails_the_build(tmp_path: Path) -> None:
-    """A page that is not in the navigation, and three links that lead nowhere, one for want of an ending."""
-    config = small(tmp_path, "[README.md]")
-    (tmp_path / "README.md").write_text(
-        "# Here\n\n[there](docs/there.md) [here](#there) [forgotten](docs/forgotten)\n", encoding="utf-8"
-    )
+def test_a_page_that_cannot_be_reached_and_links_that_lead_nowhere_fail_the_build(tmp_path: Path) -> None:
+    """What Zensical lets pass: a page that the navigation lacks, one that it has in vain, links to files that are not there."""
+    small(tmp_path, "  - README.md\n  - docs/gone.md")
+    page = "# Here\n\n[there](docs/there.md) [bare](docs/forgotten) ![none](docs/none.png) `[code](docs/code.md)`\n"
+    (tmp_path / "README.md").write_text(page, encoding="utf-8")
     (tmp_path / "docs" / "forgotten.md").write_text("# Forgotten\n", encoding="utf-8")
-    done = build(config, tmp_path / "out")
+    done = build(tmp_path, tmp_path / "out")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "README.md links to docs/forgotten, which is not there.",
+        "README.md links to docs/none.png, which is not there.",
+        "README.md links to docs/there.md, which is not there.",
+        "The navigation has docs/gone.md, which is not there.",
+        "The navigation does not have docs/forgotten.md.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("link", "fault"),
+    [("[here](#there)", "anchor does not exist"), ("[`nothing`][nainjaune_env.nothing]", "unresolved autoref")],
+)
+def test_a_warning_fails_the_build(link: str, fault: str, tmp_path: Path) -> None:
+    small(tmp_path, "  - README.md")
+    (tmp_path / "README.md").write_text(f"# Here\n\n{link}\n", encoding="utf-8")
+    done = build(tmp_path, tmp_path / "out")
     assert done.returncode != 0
-    for fault in ("docs/there.md", "#there", "docs/forgotten.md", "docs/forgotten'", "Aborted with 4 warnings in strict mode"):
-        assert fault in done.stdout + done.stderr
+    assert fault in done.stdout + done.stderr
+
+
+def test_an_unknown_name_in_a_docstring_fails_the_build(tmp_path: Path) -> None:
+    small(tmp_path, "  - README.md")
+    (tmp_path / "README.md").write_text("# Here\n\n::: nainjaune_env\n", encoding="utf-8")
+    code = 'class Table:\n    """See :class:`Nobody`."""\n'
+    (tmp_path / "nainjaune_env" / "__init__.py").write_text(code, encoding="utf-8")
+    done = build(tmp_path, tmp_path / "out")
+    assert done.returncode != 0
+    assert "nainjaune_env.Table: the name 'Nobody' is unknown here" in done.stdout + done.stderr
 
 
 def test_the_site_has_the_page_that_plays_where_it_was_made(tmp_path: Path) -> None:
-    config = small(tmp_path, "[README.md]")
+    small(tmp_path, "  - README.md")
     (tmp_path / "README.md").write_text("# Here\n\nText.\n", encoding="utf-8")
     (tmp_path / "build" / "play").mkdir(parents=True)
     (tmp_path / "build" / "play" / "index.html").write_text("<p>Play", encoding="utf-8")
-    done = build(config, tmp_path / "out")
+    done = build(tmp_path, tmp_path / "out")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "out" / "play" / "index.html").read_text(encoding="utf-8") == "<p>Play"
-    assert "play/" in Html((tmp_path / "out" / "index.html").read_text(encoding="utf-8")).links
+    assert (tmp_path / "out" / "site" / "play" / "index.html").read_text(encoding="utf-8") == "<p>Play"
+    assert "play/" in Html((tmp_path / "out" / "site" / "index.html").read_text(encoding="utf-8")).links
