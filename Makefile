@@ -126,6 +126,7 @@ hub: $(STAMP)  ## lay out the model registry and a study of its play for a model
 
 lint: $(STAMP)  ## ruff and mypy
 	$(BIN)/ruff check .
+	$(BIN)/ruff check --preview --select PLW1514 . # without an encoding Windows reads and writes cp1252
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 

@@ -53,7 +53,7 @@ def commit(source: Path = Path(__file__)) -> str | None:
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(source.resolve().parent), *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=10).stdout.strip()
+        return subprocess.run(command, check=True, capture_output=True, encoding="utf-8", timeout=10).stdout.strip()
 
     try:
         git("ls-files", "--error-unmatch", source.name)  # an environment may be inside a checkout of another project

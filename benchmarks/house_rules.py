@@ -88,7 +88,7 @@ def rate(setup: Setup, hero: str, field: str, deals: int, seed: int) -> dict[str
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
     """Returns the lines of a file of results; none where there is no file."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:

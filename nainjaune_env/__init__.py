@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core import machine as _machine  # noqa: F401  (first: it says where nothing here can run)
 from nainjaune_env.envs.registration import register
 
 if TYPE_CHECKING:

@@ -118,12 +118,16 @@ async def _serve(args: argparse.Namespace, path: Path, about: str, first: Callab
         print(f"{about} {link}\nCtrl-C stops the server.", flush=True)
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for each in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(each, stopped.set)
-        if not args.no_browser:
-            await asyncio.to_thread(webbrowser.open, link)
-        await stopped.wait()
-        await serving.close()
+        numbers = (signal.SIGINT, signal.SIGTERM)  # Windows has no loop.add_signal_handler
+        before = {each: signal.signal(each, lambda *_: loop.call_soon_threadsafe(stopped.set)) for each in numbers}
+        try:
+            if not args.no_browser:
+                await asyncio.to_thread(webbrowser.open, link)
+            await stopped.wait()
+            await serving.close()
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
     finally:
         store.close()
     return 0

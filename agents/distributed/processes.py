@@ -30,6 +30,8 @@ from .units import Payload, Player, Results, WorkPlan, WorkUnit
 
 MAX_LOSSES = 5
 """Pools that may end in succession without a single finished unit."""
+MAX_WINDOWS = 61
+"""Windows waits for at most 64 things at once, three of which the pool needs itself."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """The variables that libraries take their number of threads from; each worker has one."""
 Report = Callable[[str], object]
@@ -39,7 +41,12 @@ class Processes:
     """Plays units in some processes of this machine, which load the agents by their names."""
 
     def __init__(self, workers: int, report: Report | None = None) -> None:
-        """``report`` is called about once a second with a few words on the workers."""
+        """``report`` is called about once a second with a few words on the workers.
+
+        Raises :class:`WorkError` for more workers than Windows waits for.
+        """
+        if sys.platform == "win32" and workers > MAX_WINDOWS:
+            raise WorkError(f"On Windows there are at most {MAX_WINDOWS} workers, not {workers}.")
         self.workers = workers
         self._report = report
 

@@ -40,8 +40,9 @@ def build(entries: Sequence[Entry]) -> None:
             continue
         try:
             subprocess.run(
-                shlex.split(entry.build), cwd=entry.folder, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
-            )
+                shlex.split(entry.build), cwd=entry.folder, check=True, capture_output=True, encoding="utf-8", errors="replace",
+                stdin=subprocess.DEVNULL,
+            )  # fmt: skip
         except subprocess.CalledProcessError as error:
             lines = error.stderr.strip().splitlines() or ["it wrote nothing"]
             cause = next((line for line in lines if "error" in line.lower()), lines[-1])

@@ -50,6 +50,8 @@ class Terminal:
         self.screen = is_screen(self.out, environment)
         self.pace = pace
         self._read = read
+        if self.screen and sys.platform == "win32":
+            os.system("")  # its older consoles take control sequences from then on
         if self.screen and self.inp.isatty():
             with contextlib.suppress(ImportError):  # not on every platform; without it lines cannot be edited
                 import readline  # noqa: F401  (makes `input` editable)
@@ -102,6 +104,11 @@ class Terminal:
 
     def _wait(self, seconds: float) -> None:
         """Waits for a line or ``seconds``, and discards an unfinished line. Raises :class:`EOFError` at the end of the input."""
+        if sys.platform == "win32":  # select takes sockets alone there
+            until = time.monotonic() + seconds
+            while time.monotonic() < until and _key() != "\r":
+                time.sleep(0.02)
+            return
         ready, _, _ = select.select([self.inp], [], [], seconds)
         if not ready:
             _drop_typing(self.inp)
@@ -109,7 +116,19 @@ class Terminal:
             raise EOFError
 
 
+def _key() -> str:
+    """Returns the oldest key typed into the console of Windows; empty without one."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        if msvcrt.kbhit():
+            return msvcrt.getwch()
+    return ""
+
+
 def _drop_typing(inp: TextIO) -> None:
+    while _key():
+        pass
     with contextlib.suppress(ImportError):  # not on every platform; without it what was typed ahead is read
         import termios
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def align(rows: Sequence[Sequence[str]], *, left: Collection[int] = (), ruled: b
 
 def short_names(names: Sequence[str]) -> list[str]:
     """Returns names to show: printable, without the folders of paths unless they would no longer be distinct."""
-    tails = [Path(name).name if "/" in name else name for name in names]
+    tails = [Path(name).name if {"/", os.sep} & {*name} else name for name in names]
     return [printable(name) for name in (tails if len(set(tails)) == len(tails) else names)]
 
 

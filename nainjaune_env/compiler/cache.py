@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import hashlib
 import os
 import shutil
 import stat
@@ -28,7 +29,12 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(file: int) -> None:
-        msvcrt.locking(file, msvcrt.LK_LOCK, 1)
+        while True:
+            try:
+                return msvcrt.locking(file, msvcrt.LK_LOCK, 1)
+            except OSError as error:  # it gives up after ten seconds, and another process may compile for longer
+                if error.errno != errno.EDEADLK:
+                    raise
 
     def _unlock(file: int) -> None:
         msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
@@ -81,7 +87,8 @@ def _open_folder(root: Path, module: str, file: Path) -> Path | None:
     if not root.is_absolute():
         warn_uncached(root, RELATIVE)
         return None
-    folder = root / "compiled" / f"{module}-{source_hash(file, sys.modules.get(module))}"
+    names = hashlib.sha256(f"{module} {source_hash(file, sys.modules.get(module))}".encode())
+    folder = root / "compiled" / f"{file.stem}-{names.hexdigest()[:16]}"  # short: Windows refuses a path of 260 characters
     try:
         fresh = not folder.exists()
         root.parent.mkdir(parents=True, exist_ok=True)

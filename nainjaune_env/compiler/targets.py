@@ -150,7 +150,7 @@ def link_wasm(code: bytes, exports: Mapping[str, object], *, stack: int = 1 << 1
         source.write_bytes(code)
         command = [sys.executable, "-m", "ziglang", "wasm-ld", "--no-entry", "--strip-all", *names]
         command += ["-z", f"stack-size={stack}", "--stack-first", "-o", str(target), str(source)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        result = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
         if result.returncode:
             raise NainJauneError(f"wasm-ld could not link the module: {result.stderr.strip()}")
         return target.read_bytes()

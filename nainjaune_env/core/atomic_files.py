@@ -9,9 +9,14 @@ import os
 import re
 import secrets
 import shutil
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+WINDOWS = sys.platform == "win32"
+READING = 5.0
+"""Seconds that another process may take to read a file that is to be replaced."""
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
 
 
@@ -39,9 +44,22 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
         temporary.chmod(mode)  # some writers put a private file in its place
-        temporary.replace(path)
+        _rename(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _rename(temporary: Path, path: Path) -> None:
+    """Renames ``temporary`` to ``path``. Windows replaces no file that is open, so there it waits up to ``READING`` seconds."""
+    until = time.monotonic() + READING
+    while True:
+        try:
+            temporary.replace(path)
+            return
+        except PermissionError:
+            if not WINDOWS or time.monotonic() > until:
+                raise
+            time.sleep(0.05)
 
 
 def digest(path: Path) -> str:
@@ -50,9 +68,9 @@ def digest(path: Path) -> str:
 
 
 def write_text(path: Path, text: str, *, mode: int = 0o666) -> None:
-    """Writes ``text`` as UTF-8, whole or not at all; ``mode`` as in :func:`replacing`."""
+    """Writes ``text`` as UTF-8, its line ends as they are, whole or not at all; ``mode`` as in :func:`replacing`."""
     with replacing(path, mode=mode) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", newline="")  # the same bytes on every system
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -87,6 +87,10 @@ class WorkError(NainJauneError, RuntimeError):
     """Workers that fail or do not fit a run, or files of results that belong to another one or are missing."""
 
 
+class PlatformError(NainJauneError, ImportError):
+    """A Python or a machine that the package does not run on."""
+
+
 class MissingLibraryError(NainJauneError, ImportError):
     """A library that only some of the package needs, and that is not installed."""
 

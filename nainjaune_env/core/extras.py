@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import distributions
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 DISTRIBUTION = "nainjaune-env"
 
@@ -19,8 +19,10 @@ def install_command(extra: str) -> str:
     texts = [installed.read_text("direct_url.json") for installed in distributions(name=DISTRIBUTION)]
     origin = json.loads(next(filter(None, texts), "{}"))
     if "dir_info" in origin:
+        from urllib.request import url2pathname  # of a drive too; it takes 20 ms, and most starts ask for no command
+
         option = "-e " if origin["dir_info"].get("editable") else ""
-        return f"pip install {option}'{unquote(urlsplit(origin['url']).path)}[{extra}]'"
+        return f"pip install {option}'{url2pathname(urlsplit(origin['url']).path)}[{extra}]'"
     if "vcs_info" in origin:
         commit = origin["vcs_info"]
         return f"pip install '{DISTRIBUTION}[{extra}] @ {commit['vcs']}+{origin['url']}@{commit['commit_id']}'"

@@ -221,7 +221,7 @@ def build(game: GameSpec, folder: Path, extensions: Sequence[str] = ()) -> None:
     check_linker()
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", __name__, game.name, str(folder), *extensions]
-    result = subprocess.run(command, env=os.environ | GENERIC, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, env=os.environ | GENERIC, capture_output=True, encoding="utf-8", errors="replace")
     if result.returncode:
         raise NainJauneError(f"The module of {game.title} could not be built: {result.stderr.strip()}")
 

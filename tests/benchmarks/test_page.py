@@ -23,7 +23,7 @@ def written(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "page"),
     [
-        *((name, "speed") for name in ("speed", "adaptors", "growth", "training")),
+        *((name, "speed") for name in ("speed", "adaptors", "growth", "training", "installs")),
         *((name, "scale") for name in ("scale", "scale_simulation")),
     ],
 )

@@ -35,7 +35,7 @@ def test_the_gains_of_two_tables_and_their_resumption(monkeypatch: pytest.Monkey
     first = command("search_gain", *LINE.split())
     assert first.returncode == 0
     assert first.stdout.count("\n| `") == 2
-    results = json.loads(Path("gain/skip-2/gain.json").read_text())
+    results = json.loads(Path("gain/skip-2/gain.json").read_text(encoding="utf-8"))
     setup, name = make_setup(None, "skip", 2), "zoo:strong@search=2,inference=policy"
     gap = best_response_gap(
         setup, load_agent("zoo:strong", setup), [load_agent(name, setup)], deals=6, choosing=0, seed=6, chunk=4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _pyio  # type: ignore[import-not-found]
 import errno
 import os
 import stat
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_env.core import atomic_files
 from nainjaune_env.core.atomic_files import locked, remove_leftovers, replacing, replacing_folder, write_bytes, write_text
 
 
@@ -54,9 +56,47 @@ def test_a_disk_that_refuses_leaves_the_old_file(tmp_path: Path, monkeypatch: py
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
-def test_text_is_utf_8(tmp_path: Path) -> None:
-    write_text(tmp_path / "a.txt", "7♦ – manche\n")
-    assert (tmp_path / "a.txt").read_bytes() == "7♦ – manche\n".encode()
+def test_text_is_utf_8_and_keeps_its_line_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.linesep", "\r\n")  # Windows: its text files end lines so unless they are told otherwise
+    monkeypatch.setattr("io.open", _pyio.open)  # the same in Python, which reads `linesep`
+    write_text(tmp_path / "a.txt", "7♦ – manche\r\n\n")
+    assert (tmp_path / "a.txt").read_bytes() == "7♦ – manche\r\n\n".encode()
+
+
+@pytest.mark.parametrize("windows", [True, False])
+def test_a_file_that_is_read_is_replaced_afterwards_on_windows(
+    windows: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_text(tmp_path / "a.txt", "old")
+    tries = []
+
+    def while_open(source: Path, target: Path) -> None:  # what Windows raises; other systems raise it for a folder of others
+        tries.append(source)
+        if len(tries) < 3:
+            raise PermissionError(errno.EACCES, "Access is denied")
+        os.replace(source, target)
+
+    monkeypatch.setattr("pathlib.Path.replace", while_open)
+    monkeypatch.setattr(atomic_files, "WINDOWS", windows)
+    if windows:
+        write_text(tmp_path / "a.txt", "new")
+    else:
+        with pytest.raises(PermissionError):
+            write_text(tmp_path / "a.txt", "new")
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == ("new" if windows else "old")
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_file_that_is_read_for_long_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def while_open(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EACCES, "Access is denied")
+
+    monkeypatch.setattr("pathlib.Path.replace", while_open)
+    monkeypatch.setattr(atomic_files, "WINDOWS", True)
+    monkeypatch.setattr(atomic_files, "READING", 0.1)
+    with pytest.raises(PermissionError):
+        write_text(tmp_path / "a.txt", "new")
+    assert os.listdir(tmp_path) == []
 
 
 def test_bytes_are_written_as_they_are(tmp_path: Path) -> None:

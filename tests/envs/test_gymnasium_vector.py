@@ -230,3 +230,21 @@ def test_gymnasiums_wrapper_makes_tensors_of_it() -> None:
     for one, two in zip(envs.step(torch.tensor(actions))[:4], plain.step(actions)[:4], strict=True):
         assert isinstance(one, torch.Tensor)
         np.testing.assert_array_equal(one.numpy(), two)
+
+
+@pytest.mark.long
+def test_processes_that_are_spawned_play_the_same() -> None:
+    """As on macOS and Windows, where a process begins without the modules of the one that starts it."""
+
+    def played(**settings: Any) -> list[bytes]:
+        envs = gymnasium.make_vec("NainJaune-v0", num_envs=2, preset="djeco", players=3, **settings)
+        observations, infos = envs.reset(seed=3)
+        shown = [observations.tobytes()]
+        for _ in range(20):
+            observations, rewards, done, _, infos = envs.step(np.array([mask.argmax() for mask in infos["action_mask"]]))
+            shown += [observations.tobytes(), rewards.tobytes(), done.tobytes()]
+        envs.close()
+        return shown
+
+    alone = played(vectorization_mode="sync")
+    assert played(vectorization_mode="async", vector_kwargs={"context": "spawn"}) == alone

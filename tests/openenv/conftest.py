@@ -24,16 +24,16 @@ SETTINGS = TextEnvSettings(choosing=8, measuring=16)
 @contextlib.contextmanager
 def running(log: Path, *command: str, **options: object) -> Iterator[str]:
     """The base URL that uvicorn in ``python *command`` writes of into ``log``; it is stopped at the end."""
-    with log.open("w") as file, subprocess.Popen([sys.executable, *command], stderr=file, **options) as process:  # type: ignore[call-overload]
+    with log.open("w", encoding="utf-8") as file, subprocess.Popen([sys.executable, *command], stderr=file, **options) as process:  # type: ignore[call-overload]
         try:
-            while "running on" not in log.read_text():
-                assert process.poll() is None, log.read_text()
+            while "running on" not in log.read_text(encoding="utf-8"):
+                assert process.poll() is None, log.read_text(encoding="utf-8")
                 time.sleep(0.05)
-            yield log.read_text().partition("running on ")[2].split()[0]
-            assert process.poll() is None, log.read_text()
+            yield log.read_text(encoding="utf-8").partition("running on ")[2].split()[0]
+            assert process.poll() is None, log.read_text(encoding="utf-8")
         finally:
             process.kill()
-    assert "Traceback" not in log.read_text()
+    assert "Traceback" not in log.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -104,7 +104,7 @@ for line in sys.stdin:
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_seeds_come_from_the_generator_and_are_not_sent_where_they_are_not_needed(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_the_library_that_is_missing(monkeypatch: pytest.MonkeyPatch, capfd: Cap
 def test_nothing_is_served_where_it_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     pytest.importorskip("mcp", reason="the MCP SDK is in the extra mcp, which is not installed")
     monkeypatch.chdir(tmp_path)
-    Path("notes.txt").write_text("notes\n")
+    Path("notes.txt").write_text("notes\n", encoding="utf-8")
     refused(capfd, "mcp --record notes.txt", "Nothing is added to such a file")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         refused(capfd, f"mcp --http 127.0.0.1:{taken.getsockname()[1]}", "in use")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -27,6 +28,28 @@ def test_it_prints_the_link_and_stops_in_order(tmp_path: Path, monkeypatch: pyte
     assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(path)]) == 0
     assert re.search(r"Whoever has this link makes new ones: http://127\.0\.0\.1:\d+/#[\w-]{32}\n", capfd.readouterr().out)
     assert path.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_in_order(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    """Also with an event loop that has no signal handlers of its own, as on Windows."""
+
+    class Waits(asyncio.Event):
+        async def wait(self) -> bool:  # type: ignore[override]
+            signal.raise_signal(number)
+            return await super().wait()
+
+    def missing(*_: object) -> None:
+        raise NotImplementedError
+
+    monkeypatch.setattr("asyncio.unix_events._UnixSelectorEventLoop.add_signal_handler", missing, raising=False)
+    monkeypatch.setattr(asyncio, "Event", Waits)
+    before = signal.getsignal(number)
+    assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(tmp_path / "t.sqlite")]) == 0
+    assert signal.getsignal(number) == before
+    assert capfd.readouterr().err == ""
 
 
 def test_one_server_a_file(tmp_path: Path, capfd: Capture) -> None:

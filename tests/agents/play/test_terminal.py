@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -64,6 +66,20 @@ def test_without_a_screen_a_glimpse_waits_for_enter() -> None:
     typist = Typist([""])
     typist.glimpse("seen", "ready? ", 5)
     assert typist.shown == "seen\nready? \n"
+
+
+@pytest.mark.parametrize(("typed", "left"), [("", ""), ("ab", ""), ("a\rb", "b")])
+def test_on_windows_a_glimpse_ends_at_enter_or_in_time(typed: str, left: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys come from its console, one by one; no other system has one."""
+    keys = [*typed]
+    console = SimpleNamespace(kbhit=lambda: bool(keys), getwch=lambda: keys.pop(0))
+    monkeypatch.setitem(sys.modules, "msvcrt", console)  # type: ignore[arg-type]
+    monkeypatch.setattr(sys, "platform", "win32")
+    out, begun = Screen(), time.monotonic()
+    Terminal(out=out, inp=Screen(), environment={}).glimpse("secret", "ready? ", 0.3)
+    assert (time.monotonic() - begun < 0.3) == ("\r" in typed)
+    assert "".join(keys) == left
+    assert out.getvalue() == f"{ALTERNATE}{CLEAR}secret\nready? {CLEAR}{BACK}"
 
 
 @pytest.mark.parametrize("screen", [False, True])
