@@ -1,4 +1,4 @@
-"""One table of a game behind a C interface: the functions of a WebAssembly module; ``engine.modules`` instantiates it for a game.
+"""One table of a game behind a C interface: functions of WebAssembly modules and libraries; ``engine.modules`` binds a game.
 
 Every function takes ``session``, the address of a block of memory that is laid out as ``modules.session_dtype`` says and aligned
 to 8 bytes; whoever calls sets its ``numbers``, the packed rules (:func:`pack`) and options, and reads results from it. Nothing
@@ -59,10 +59,17 @@ def _rules(session: Any) -> Any:
 
 
 @inlined
+def _is_playable(session: Any) -> Any:
+    """Returns whether ``numbers`` are packed rules, and options of a table that does not begin episodes by itself."""
+    rules, options = _rules(session)
+    return size.fewest <= rules.players <= size.seats and not options.autoreset
+
+
+@inlined
 def _may_take(session: Any, action: Any) -> Any:
     """Returns whether ``action``, any integer, is legal, and the log has space for it."""
     full = view_at(session, at.log_marks, (2, 3), np.int64)[1, COUNT]
-    return not full and action < size.actions and is_legal(view_at(session, at.legal, (1,), np.int64)[0], action)
+    return _is_playable(session) and not full and is_legal(view_at(session, at.legal, (1,), np.int64)[0], action)
 
 
 @inlined
@@ -121,7 +128,7 @@ def pack(session: Any, players: Any) -> Any:
 
 def begin(session: Any, state: Any, start_values: Any) -> Any:
     """Begins a match or, by the options, a round: its generator has ``state``; ``start_values``: how many there are, or 0."""
-    if start_values != 0 and start_values != size.start_values:
+    if not _is_playable(session) or (start_values != 0 and start_values != size.start_values):
         return REFUSED
     values = view_at(session, at.start_values, (np.int64(start_values),), np.int32)
     for i in range(start_values):
@@ -153,6 +160,8 @@ def place(session: Any, opens: Any) -> Any:
 
     With ``opens`` the table has what chance and the round before have put there, and the round begins (``Kernel.open_round``).
     """
+    if not _is_playable(session):
+        return REFUSED
     rules, _ = _rules(session)
     tables = view_at(session, at.tables, (1,), table_dtype)
     log_tables = view_at(session, at.log_tables, (1, 2), table_dtype)
@@ -181,7 +190,7 @@ def ply(session: Any, action: Any) -> Any:
 def deal(session: Any) -> Any:
     """Deals the next round after one that :func:`ply` has ended."""
     tables = view_at(session, at.tables, (1,), table_dtype)
-    if tables[0].stage != Stage.ROUND_OVER:
+    if not _is_playable(session) or tables[0].stage != Stage.ROUND_OVER:
         return REFUSED
     rules, _ = _rules(session)
     log = _log(session)
@@ -206,7 +215,8 @@ def rewind(session: Any, plies: Any) -> Any:
     """
     tables = view_at(session, at.tables, (1,), table_dtype)
     log = _log(session)
-    if plies < 0 or plies > log.marks[0, COUNT] or log.marks[1, COUNT]:
+    begun = log.marks[0, KNOWN] == 1
+    if not _is_playable(session) or not begun or plies < 0 or plies > log.marks[0, COUNT] or log.marks[1, COUNT]:
         return REFUSED
     tables[0] = log.tables[0, OPENING]
     log.tables[0, DEALT] = log.tables[0, OPENING]
@@ -264,8 +274,7 @@ def draw_worlds(session: Any, count: Any) -> None:
 
 def resample(session: Any, state: Any, count: Any) -> Any:
     """Writes ``count`` determinizations for the seat to act to ``worlds``, drawn from a generator with ``state``."""
-    table = view_at(session, at.tables, (1,), table_dtype)[0]
-    if count < 1 or count > size.worlds or table.stage != Stage.PLAYING:
+    if count < 1 or count > size.worlds or view_at(session, at.legal, (1,), np.int64)[0] == 0:
         return REFUSED
     view_at(session, at.rng, (1,), np.uint64)[0] = np.uint64(state)
     draw_worlds(session, np.int64(count))
