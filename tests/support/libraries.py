@@ -1,0 +1,77 @@
+"""Libraries of games, built once a session, and their functions and memory by ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents import wasm
+from nainjaune_env.engine.libraries import build_library, this_platform
+from nainjaune_env.engine.modules import session_dtype
+from nainjaune_env.engine.tables_interface import FIELDS
+from nainjaune_env.registry import get_game
+
+EXTENSIONS = (wasm,)
+
+
+@functools.cache
+def library_of(*games: str) -> Path:
+    """Returns the library with ``games``, in a folder with its headers, built once a process; skips without a linker."""
+    if importlib.util.find_spec("ziglang") is None:
+        pytest.skip("ziglang is not installed: `make wasm` installs it")
+    folder = tempfile.mkdtemp(prefix="library-")
+    extensions = [extension.__name__ for extension in EXTENSIONS]
+    return build_library([get_game(game) for game in games], Path(folder), [this_platform()], extensions)[0]
+
+
+class Library:
+    """The functions of a game in a library, with one session."""
+
+    def __init__(self, path: Path, game: str) -> None:
+        self._library, self.game = ctypes.CDLL(str(path)), get_game(game)
+        layout = session_dtype(self.game, EXTENSIONS)
+        self.block = np.zeros(layout.itemsize // 8, np.int64).view(np.uint8)
+        self.session: Any = self.block.view(layout)[0]
+
+    def function(self, name: str) -> Any:
+        """Returns the C function ``name``."""
+        return getattr(self._library, f"{self.game.name}_{name}")
+
+    def __call__(self, name: str, *args: int) -> int:
+        """Calls ``name`` with the session; numbers of functions with ``state`` and ``tried`` have 64 bits."""
+        wide = {"begin": (0,), "resample": (0,), "decide": (1,), "playouts": (1, 2)}.get(name, ())
+        given = [ctypes.c_int64(arg) if place in wide else ctypes.c_int32(arg) for place, arg in enumerate(args)]
+        result: int = self.function(name)(ctypes.c_void_p(self.block.ctypes.data), *given)
+        return result
+
+
+class Tables:
+    """Tables in arrays of this class, and the batch that points to them."""
+
+    def __init__(self, library: Library, count: int, numbers: Any, players: int) -> None:
+        game = library.game
+        self.numbers = np.ascontiguousarray(numbers, np.int64)
+        self.tables = np.zeros(count, game.table)
+        self.start_values: Any = None
+        self.legal, self.deals = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self.observation = np.zeros((count, game.layout(players).size), np.uint8)
+        self.mask, self.done = np.zeros((count, len(game.actions)), np.uint8), np.zeros(count, np.uint8)
+        self.reward, self.credited = np.zeros((count, players), np.int32), np.zeros((count, players), np.int32)
+        self.scratch = np.zeros(players, np.int32)
+        self.count = count
+        self.library = library
+
+    def __call__(self, name: str, *arrays: Any) -> int:
+        """Calls a function with the batch and ``arrays``; an ``int`` among them is a number of 32 bits."""
+        pointers = [getattr(self, name) for name in FIELDS if name != "count"]
+        block = np.array([self.count, *(0 if array is None else array.ctypes.data for array in pointers)], np.int64)
+        given = [ctypes.c_int32(arg) if isinstance(arg, int) else ctypes.c_void_p(arg.ctypes.data) for arg in arrays]
+        result: int = self.library.function(name)(ctypes.c_void_p(block.ctypes.data), *given)
+        return result
