@@ -66,10 +66,16 @@ def _is_playable(session: Any) -> Any:
 
 
 @inlined
+def _has_begun(session: Any) -> Any:
+    """Returns whether there is an episode under these rules."""
+    return _is_playable(session) and view_at(session, at.log_marks, (2, 3), np.int64)[0, KNOWN] == 1
+
+
+@inlined
 def _may_take(session: Any, action: Any) -> Any:
     """Returns whether ``action``, any integer, is legal, and the log has space for it."""
     full = view_at(session, at.log_marks, (2, 3), np.int64)[1, COUNT]
-    return _is_playable(session) and not full and is_legal(view_at(session, at.legal, (1,), np.int64)[0], action)
+    return _has_begun(session) and not full and is_legal(view_at(session, at.legal, (1,), np.int64)[0], action)
 
 
 @inlined
@@ -105,7 +111,7 @@ def _enter_or_step(session: Any, action: Any) -> None:
 
 
 def pack(session: Any, players: Any) -> Any:
-    """Writes the rules that ``knobs`` mean for that many seats to ``numbers``, where the options are already.
+    """Writes the rules that ``knobs`` mean for that many seats to ``numbers``, where the options are already; an episode is over.
 
     Where the knobs do not go together, returns the number of the sentence that says so, with its numbers in ``details``, and
     changes nothing else.
@@ -123,6 +129,8 @@ def pack(session: Any, players: Any) -> Any:
     refusal = refuse_rules(given, rules, options.whole_match, view_at(session, at.details, (DETAILS,), np.int64))
     if refusal == 0:
         pack_rules(rules, numbers)
+        view_at(session, at.log_marks, (2, 3), np.int64)[0, KNOWN] = 0
+        view_at(session, at.legal, (1,), np.int64)[0] = 0
     return refusal
 
 
@@ -190,7 +198,7 @@ def ply(session: Any, action: Any) -> Any:
 def deal(session: Any) -> Any:
     """Deals the next round after one that :func:`ply` has ended."""
     tables = view_at(session, at.tables, (1,), table_dtype)
-    if not _is_playable(session) or tables[0].stage != Stage.ROUND_OVER:
+    if not _has_begun(session) or tables[0].stage != Stage.ROUND_OVER:
         return REFUSED
     rules, _ = _rules(session)
     log = _log(session)
@@ -215,8 +223,7 @@ def rewind(session: Any, plies: Any) -> Any:
     """
     tables = view_at(session, at.tables, (1,), table_dtype)
     log = _log(session)
-    begun = log.marks[0, KNOWN] == 1
-    if not _is_playable(session) or not begun or plies < 0 or plies > log.marks[0, COUNT] or log.marks[1, COUNT]:
+    if not _has_begun(session) or plies < 0 or plies > log.marks[0, COUNT] or log.marks[1, COUNT]:
         return REFUSED
     tables[0] = log.tables[0, OPENING]
     log.tables[0, DEALT] = log.tables[0, OPENING]
@@ -237,7 +244,7 @@ def rewind(session: Any, plies: Any) -> Any:
 def observe(session: Any, seat: Any) -> Any:
     """Writes what ``seat`` observes to ``observation``; returns its bytes."""
     rules, _ = _rules(session)
-    if seat < 0 or seat >= rules.players:
+    if not _has_begun(session) or seat < 0 or seat >= rules.players:
         return REFUSED
     table = view_at(session, at.tables, (1,), table_dtype)[0]
     return game.encode(table, rules, np.int64(seat), view_at(session, at.observation, (size.observation,), np.uint8))
@@ -246,7 +253,7 @@ def observe(session: Any, seat: Any) -> Any:
 def redact(session: Any, seat: Any) -> Any:
     """Copies the table to ``worlds[0]`` without what ``seat`` may not know."""
     rules, _ = _rules(session)
-    if seat < 0 or seat >= rules.players:
+    if not _has_begun(session) or seat < 0 or seat >= rules.players:
         return REFUSED
     worlds = view_at(session, at.worlds, (size.worlds,), table_dtype)
     worlds[0] = view_at(session, at.tables, (1,), table_dtype)[0]

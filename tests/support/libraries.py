@@ -19,6 +19,8 @@ from nainjaune_env.engine.tables_interface import FIELDS
 from nainjaune_env.registry import get_game
 
 EXTENSIONS = (wasm,)
+GUARD, PATTERN = 64, 0xA5
+"""Bytes before and after an array that no call may write, and what they are."""
 
 
 @functools.cache
@@ -31,13 +33,35 @@ def library_of(*games: str) -> Path:
     return build_library([get_game(game) for game in games], Path(folder), [this_platform()], extensions)[0]
 
 
+class Guarded:
+    """Arrays of zeros with bytes before and after them that no call may write."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Any] = []
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
+        """Returns a new array."""
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        block = np.full(size + 2 * GUARD, PATTERN, np.uint8)
+        block[GUARD:-GUARD] = 0
+        self._blocks.append(block)
+        return block[GUARD:-GUARD].view(dtype).reshape(shape)
+
+    def check(self) -> None:
+        """Raises ``AssertionError`` where one of those bytes has changed."""
+        for block in self._blocks:
+            assert (block[:GUARD] == PATTERN).all(), "written before the beginning of an array"
+            assert (block[-GUARD:] == PATTERN).all(), "written beyond the end of an array"
+
+
 class Library:
     """The functions of a game in a library, with one session."""
 
     def __init__(self, path: Path, game: str) -> None:
         self._library, self.game = ctypes.CDLL(str(path)), get_game(game)
         layout = session_dtype(self.game, EXTENSIONS)
-        self.block = np.zeros(layout.itemsize // 8, np.int64).view(np.uint8)
+        self.guarded = Guarded()
+        self.block = self.guarded.zeros(layout.itemsize, np.uint8)
         self.session: Any = self.block.view(layout)[0]
 
     def function(self, name: str) -> Any:
@@ -57,14 +81,16 @@ class Tables:
 
     def __init__(self, library: Library, count: int, numbers: Any, players: int) -> None:
         game = library.game
+        zeros = (guarded := Guarded()).zeros
+        self.guarded = guarded
         self.numbers = np.ascontiguousarray(numbers, np.int64)
-        self.tables = np.zeros(count, game.table)
+        self.tables = zeros(count, game.table)
         self.start_values: Any = None
-        self.legal, self.deals = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        self.observation = np.zeros((count, game.layout(players).size), np.uint8)
-        self.mask, self.done = np.zeros((count, len(game.actions)), np.uint8), np.zeros(count, np.uint8)
-        self.reward, self.credited = np.zeros((count, players), np.int32), np.zeros((count, players), np.int32)
-        self.scratch = np.zeros(players, np.int32)
+        self.legal, self.deals = zeros(count, np.int64), zeros(count, np.int64)
+        self.observation = zeros((count, game.layout(players).size), np.uint8)
+        self.mask, self.done = zeros((count, len(game.actions)), np.uint8), zeros(count, np.uint8)
+        self.reward, self.credited = zeros((count, players), np.int32), zeros((count, players), np.int32)
+        self.scratch = zeros(players, np.int32)
         self.count = count
         self.library = library
 
