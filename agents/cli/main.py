@@ -24,6 +24,7 @@ from . import (
     film,
     ladder,
     leaderboard,
+    library,
     mcp,
     merge,
     network,
@@ -57,7 +58,7 @@ EXTRAS = {
 
 COMMANDS = (
     train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, leaderboard, merge, play, serve, mcp, advise,
-    analyse, puzzles, exact, exploit, record, film, view, study, zoo, export, wasm, network, play_site,
+    analyse, puzzles, exact, exploit, record, film, view, study, zoo, export, wasm, library, network, play_site,
 )  # fmt: skip
 
 

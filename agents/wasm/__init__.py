@@ -1,6 +1,6 @@
-"""Players in the WebAssembly module of a game: a ``nainjaune_env.engine.modules.Extension``.
+"""Players in the WebAssembly module or the library of a game: a ``nainjaune_env.engine.modules.Extension``.
 
-The module gets the game's heuristics, advice by playouts, and the forward pass of a trained network (``interface``).
+It gets the game's heuristics, advice by playouts, and the forward pass of a trained network (``interface``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nainjaune_env.engine.modules import Functions, sizes_of
 
 from ..heuristics import about, heuristics, heuristics_module, yardstick
 from ..search.rollouts import loops_for
-from . import interface
+from . import interface, tables_interface
 
 
 def memory_of(game: GameSpec) -> int:
@@ -55,6 +55,15 @@ def functions(game: GameSpec, base: Any) -> Functions:
     bound |= {"remembers": getattr(module, "remembers", interface.remembers_nothing)}
     bound |= {"heuristics": len(heuristics(game.name)) - 1, "memory": memory_of(game)}
     made: Functions = instance_of(setup, interface.__name__, "module", **bound).FUNCTIONS
+    return made
+
+
+def table_functions(game: GameSpec, base: Any) -> Functions:
+    """Returns the functions of ``tables_interface`` for ``game``."""
+    setup, module = game.setup(), heuristics_module(game.name)
+    bound = {"base": base, "memory": memory_of(game), "heuristics": len(heuristics(game.name)) - 1, "size": base.size}
+    bound |= {"heuristic_decide": getattr(module, "decide", interface.no_heuristic)}
+    made: Functions = instance_of(setup, tables_interface.__name__, "library", **bound).FUNCTIONS
     return made
 
 

@@ -279,3 +279,14 @@ def view_at(typing_context: Any, address: Any, offset: Any, shape: Any, dtype: A
         return array._getvalue()
 
     return array_type(types.voidptr, types.intp, _tuple_of(types.intp, len(shape)), dtype), generate
+
+
+@intrinsic
+def pointer_at(typing_context: Any, address: Any, offset: Any) -> Any:
+    """Returns the pointer that stands ``offset`` bytes after the pointer ``address``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = context.get_value_type(types.voidptr)
+        return builder.load(builder.bitcast(builder.gep(arguments[0], [arguments[1]]), pointer.as_pointer()))
+
+    return types.voidptr(types.voidptr, types.intp), generate

@@ -1,4 +1,4 @@
-"""One table of a game behind a C interface: the functions of a WebAssembly module; ``engine.modules`` instantiates it for a game.
+"""One table of a game behind a C interface: functions of WebAssembly modules and libraries; ``engine.modules`` binds a game.
 
 Every function takes ``session``, the address of a block of memory that is laid out as ``modules.session_dtype`` says and aligned
 to 8 bytes; whoever calls sets its ``numbers``, the packed rules (:func:`pack`) and options, and reads results from it. Nothing
@@ -59,10 +59,23 @@ def _rules(session: Any) -> Any:
 
 
 @inlined
+def _is_playable(session: Any) -> Any:
+    """Returns whether ``numbers`` are packed rules, and options of a table that does not begin episodes by itself."""
+    rules, options = _rules(session)
+    return size.fewest <= rules.players <= size.seats and not options.autoreset
+
+
+@inlined
+def _has_begun(session: Any) -> Any:
+    """Returns whether there is an episode under these rules."""
+    return _is_playable(session) and view_at(session, at.log_marks, (2, 3), np.int64)[0, KNOWN] == 1
+
+
+@inlined
 def _may_take(session: Any, action: Any) -> Any:
     """Returns whether ``action``, any integer, is legal, and the log has space for it."""
     full = view_at(session, at.log_marks, (2, 3), np.int64)[1, COUNT]
-    return not full and action < size.actions and is_legal(view_at(session, at.legal, (1,), np.int64)[0], action)
+    return _has_begun(session) and not full and is_legal(view_at(session, at.legal, (1,), np.int64)[0], action)
 
 
 @inlined
@@ -98,7 +111,7 @@ def _enter_or_step(session: Any, action: Any) -> None:
 
 
 def pack(session: Any, players: Any) -> Any:
-    """Writes the rules that ``knobs`` mean for that many seats to ``numbers``, where the options are already.
+    """Writes the rules that ``knobs`` mean for that many seats to ``numbers``, where the options are already; an episode is over.
 
     Where the knobs do not go together, returns the number of the sentence that says so, with its numbers in ``details``, and
     changes nothing else.
@@ -116,12 +129,14 @@ def pack(session: Any, players: Any) -> Any:
     refusal = refuse_rules(given, rules, options.whole_match, view_at(session, at.details, (DETAILS,), np.int64))
     if refusal == 0:
         pack_rules(rules, numbers)
+        view_at(session, at.log_marks, (2, 3), np.int64)[0, KNOWN] = 0
+        view_at(session, at.legal, (1,), np.int64)[0] = 0
     return refusal
 
 
 def begin(session: Any, state: Any, start_values: Any) -> Any:
     """Begins a match or, by the options, a round: its generator has ``state``; ``start_values``: how many there are, or 0."""
-    if start_values != 0 and start_values != size.start_values:
+    if not _is_playable(session) or (start_values != 0 and start_values != size.start_values):
         return REFUSED
     values = view_at(session, at.start_values, (np.int64(start_values),), np.int32)
     for i in range(start_values):
@@ -153,6 +168,8 @@ def place(session: Any, opens: Any) -> Any:
 
     With ``opens`` the table has what chance and the round before have put there, and the round begins (``Kernel.open_round``).
     """
+    if not _is_playable(session):
+        return REFUSED
     rules, _ = _rules(session)
     tables = view_at(session, at.tables, (1,), table_dtype)
     log_tables = view_at(session, at.log_tables, (1, 2), table_dtype)
@@ -181,7 +198,7 @@ def ply(session: Any, action: Any) -> Any:
 def deal(session: Any) -> Any:
     """Deals the next round after one that :func:`ply` has ended."""
     tables = view_at(session, at.tables, (1,), table_dtype)
-    if tables[0].stage != Stage.ROUND_OVER:
+    if not _has_begun(session) or tables[0].stage != Stage.ROUND_OVER:
         return REFUSED
     rules, _ = _rules(session)
     log = _log(session)
@@ -206,7 +223,7 @@ def rewind(session: Any, plies: Any) -> Any:
     """
     tables = view_at(session, at.tables, (1,), table_dtype)
     log = _log(session)
-    if plies < 0 or plies > log.marks[0, COUNT] or log.marks[1, COUNT]:
+    if not _has_begun(session) or plies < 0 or plies > log.marks[0, COUNT] or log.marks[1, COUNT]:
         return REFUSED
     tables[0] = log.tables[0, OPENING]
     log.tables[0, DEALT] = log.tables[0, OPENING]
@@ -227,7 +244,7 @@ def rewind(session: Any, plies: Any) -> Any:
 def observe(session: Any, seat: Any) -> Any:
     """Writes what ``seat`` observes to ``observation``; returns its bytes."""
     rules, _ = _rules(session)
-    if seat < 0 or seat >= rules.players:
+    if not _has_begun(session) or seat < 0 or seat >= rules.players:
         return REFUSED
     table = view_at(session, at.tables, (1,), table_dtype)[0]
     return game.encode(table, rules, np.int64(seat), view_at(session, at.observation, (size.observation,), np.uint8))
@@ -236,7 +253,7 @@ def observe(session: Any, seat: Any) -> Any:
 def redact(session: Any, seat: Any) -> Any:
     """Copies the table to ``worlds[0]`` without what ``seat`` may not know."""
     rules, _ = _rules(session)
-    if seat < 0 or seat >= rules.players:
+    if not _has_begun(session) or seat < 0 or seat >= rules.players:
         return REFUSED
     worlds = view_at(session, at.worlds, (size.worlds,), table_dtype)
     worlds[0] = view_at(session, at.tables, (1,), table_dtype)[0]
@@ -264,8 +281,7 @@ def draw_worlds(session: Any, count: Any) -> None:
 
 def resample(session: Any, state: Any, count: Any) -> Any:
     """Writes ``count`` determinizations for the seat to act to ``worlds``, drawn from a generator with ``state``."""
-    table = view_at(session, at.tables, (1,), table_dtype)[0]
-    if count < 1 or count > size.worlds or table.stage != Stage.PLAYING:
+    if count < 1 or count > size.worlds or view_at(session, at.legal, (1,), np.int64)[0] == 0:
         return REFUSED
     view_at(session, at.rng, (1,), np.uint64)[0] = np.uint64(state)
     draw_worlds(session, np.int64(count))

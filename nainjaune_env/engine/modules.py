@@ -50,6 +50,9 @@ class Extension(Protocol):
     def functions(self, game: GameSpec, base: Any) -> Functions:
         """Returns its functions; ``base`` is ``engine.interface`` for the game, with the offsets of all fields."""
 
+    def table_functions(self, game: GameSpec, base: Any) -> Functions:
+        """Returns its functions for many tables, in libraries; ``base`` is ``engine.tables_interface`` for the game."""
+
     def description(self, game: GameSpec) -> Mapping[str, Any]:
         """Returns what it adds to :func:`describe`."""
 
@@ -87,32 +90,56 @@ def sizes_of(game: GameSpec) -> Sizes:
     )
 
 
+SESSION_FIELDS = {
+    "knobs": "see `KNOB_`; what `pack` reads",
+    "details": "the numbers in the sentence of a refusal",
+    "numbers": "packed rules and options",
+    "tables": "the table",
+    "log_tables": "as the episode began, and as its round was dealt",
+    "log_marks": "[0]: plies of the episode, plies before the round; [1][0]: 1 = the log is full",
+    "legal": "the legal actions of the seat to act, as bits; 0 at the end",
+    "deals": "rounds begun",
+    "rng": "the generator of what a function draws, after it has",
+    "memory": "scratch",
+    "worlds": "determinizations, or the redacted table",
+    "start_values": "of `begin`",
+    "reward": "what each seat has gained since the last step",
+    "credited": "what was already returned as reward",
+    "scratch": "scratch",
+    "log_plies": "seat and action of each ply",
+    "observation": "what the seat to act observes, or that of `observe`",
+    "mask": "1 = legal",
+    "done": "1 = the episode has ended",
+}
+"""The fields of a session and what they are."""
+
+
 def session_dtype(game: GameSpec, extensions: Sequence[Extension] = ()) -> np.dtype[Any]:
     """Returns the layout of a session of ``game`` in memory."""
     size = sizes_of(game)
-    fields: list[Any] = [
-        ("knobs", np.int64, (max(size.knobs, 1),)),  # see ``Rules.numbers``
-        ("details", np.int64, (DETAILS,)),
-        ("numbers", np.int64, (size.numbers,)),  # packed rules and options (``compiled.numbers_of``)
-        ("tables", game.table, (1,)),
-        ("log_tables", game.table, (1, 2)),
-        ("log_marks", np.int64, (2, 3)),
-        ("legal", np.int64, (1,)),
-        ("deals", np.int64, (1,)),
-        ("rng", np.uint64, (1,)),  # the generator of what a function draws, after it has
-        ("memory", np.float64, (size.memory,)),
-        ("worlds", game.table, (size.worlds,)),
-        ("start_values", np.int32, (max(size.start_values, 1),)),
-        ("reward", np.int32, (1, size.seats)),
-        ("credited", np.int32, (1, size.seats)),
-        ("scratch", np.int32, (size.seats,)),
-        ("log_plies", np.int8, (1, size.plies, 2)),
-        ("observation", np.uint8, (1, size.observation)),
-        ("mask", np.bool_, (1, size.actions)),
-        ("done", np.bool_, (1,)),
-        *(field for extension in extensions for field in extension.fields(game)),
+    kinds: list[Any] = [
+        (np.int64, (max(size.knobs, 1),)),  # see ``Rules.numbers``
+        (np.int64, (DETAILS,)),
+        (np.int64, (size.numbers,)),  # see ``compiled.numbers_of``
+        (game.table, (1,)),
+        (game.table, (1, 2)),
+        (np.int64, (2, 3)),
+        (np.int64, (1,)),
+        (np.int64, (1,)),
+        (np.uint64, (1,)),
+        (np.float64, (size.memory,)),
+        (game.table, (size.worlds,)),
+        (np.int32, (max(size.start_values, 1),)),
+        (np.int32, (1, size.seats)),
+        (np.int32, (1, size.seats)),
+        (np.int32, (size.seats,)),
+        (np.int8, (1, size.plies, 2)),
+        (np.uint8, (1, size.observation)),
+        (np.bool_, (1, size.actions)),
+        (np.bool_, (1,)),
     ]
-    return np.dtype(fields, align=True)
+    fields = [(name, *kind) for name, kind in zip(SESSION_FIELDS, kinds, strict=True)]
+    return np.dtype([*fields, *(field for extension in extensions for field in extension.fields(game))], align=True)
 
 
 def interface_of(game: GameSpec, extensions: Sequence[Extension] = ()) -> Any:

@@ -6,11 +6,13 @@ from .calls import Calls
 from .commands import Commands
 from .files import Checkpoints, LabelFiles
 from .kills import Kills
+from .library_calls import LibraryCalls
 from .oracle import Fuzzer
 from .quotas import Quotas
 from .records import Records
 from .shard_folders import ShardFolders
 
 FUZZERS: dict[str, type[Fuzzer]] = {
-    fuzzer.name: fuzzer for fuzzer in (Records, Checkpoints, LabelFiles, Commands, Calls, Kills, ShardFolders, Quotas)
+    fuzzer.name: fuzzer
+    for fuzzer in (Records, Checkpoints, LabelFiles, Commands, Calls, LibraryCalls, Kills, ShardFolders, Quotas)
 }

@@ -23,7 +23,7 @@ LAYERS: dict[str, int] = {
     # 2: the games, which do not know each other
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # 3: what is written once for all games
-    f"{ENV}.registry": 3, f"{ENV}.engine.modules": 3, f"{ENV}.agent": 3, f"{ENV}.agent_adapters": 3,
+    f"{ENV}.registry": 3, f"{ENV}.engine.modules": 3, f"{ENV}.engine.libraries": 3, f"{ENV}.agent": 3, f"{ENV}.agent_adapters": 3,
     f"{ENV}.records.*": 3, f"{ENV}.text.*": 3, f"{ENV}.analysis.*": 3,
     # 4: rendering, adaptors to other libraries, and the public names
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
