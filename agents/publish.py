@@ -29,7 +29,7 @@ from .nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, in_half_precisio
 from .nets.fit import check_fits
 from .task import DEFAULT_TASK, Task
 from .trainers.config import LENGTH_KEYS
-from .zoo import HouseRules, ModelCard, Player, PlayerRegistry, Rating, save_card
+from .zoo import HouseRules, ModelCard, Player, PlayerRegistry, Rating, load_card, save_card
 from .zoo.model_card import LOCAL_CHANGES
 from .zoo.registry import check_player_name, is_zoo_name, player_registry
 
@@ -90,12 +90,8 @@ def origin(run: Path) -> Origin:
         card = player_registry().find(player, checkpoint.setup, anywhere=checkpoint.common, any_rules=True).card
         first = First(initialised_from, card.seconds, card.decisions)
         return replace(origin_of_run, seconds=card.seconds + seconds, decisions=card.decisions + decisions, first=first)
-    if Path(initialised_from).is_file():
-        raise CheckpointError(
-            f"The run {str(run)!r} began from the file {quoted(initialised_from)}, which does not record how it was made. "
-            "Begin from a run's folder, or from a zoo player by its name (init=zoo:NAME)."
-        )
-    before = origin(Path(initialised_from))
+    path = Path(initialised_from)
+    before = _origin_on_card(path, run) if path.is_file() else origin(path)
     return replace(
         origin_of_run,
         commit=_with_local_changes(commit, before.commit),
@@ -104,6 +100,18 @@ def origin(run: Path) -> Origin:
         decisions=before.decisions + origin_of_run.decisions,
         first=before.first,
     )
+
+
+def _origin_on_card(path: Path, run: Path) -> Origin:
+    """Returns the origin of a file that ``run`` began from, by its model card; raises :class:`CheckpointError` without one."""
+    beside = path.with_suffix(".json")
+    if not beside.exists() or (card := load_card(beside)).sha256 != digest(path):
+        raise CheckpointError(
+            f"The run {str(run)!r} began from the file {quoted(str(path))}, which has no model card of it beside it. "
+            "Begin from a run's folder, or from a zoo player by its name (init=zoo:NAME)."
+        )
+    first = First(str(path.resolve()), card.seconds, card.decisions)
+    return Origin([*card.made_by], card.commit, card.machine, card.seconds, card.decisions, first)
 
 
 def _origin_of_all(runs: Sequence[Path]) -> Origin:

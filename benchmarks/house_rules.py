@@ -1,8 +1,9 @@
 """Rates the player that a name gives under every house rule.
 
-Settings are every value of each knob alone, at every preset and number of seats, and random pairs of knobs. Each is a line of
---out: the edge over a field of --field by duplicate play, with the file of the registry that plays there, or the sentence by
-which the player is refused. A run that was stopped continues. --markdown prints the table of docs/lab/zoo.md.
+Settings are every value of each knob alone, at every preset and number of seats, and random pairs of knobs; or, with --random,
+that many with one to four random knobs. Each is a line of --out: the edge over a field of --field by duplicate play, with the
+file of the registry that plays there, or the sentence by which the player is refused. A run that was stopped continues.
+--markdown prints the table of docs/lab/zoo.md.
 
 --card writes the house rules of a model card: the single values at which the edge is clearly above 0 in every file of --results.
 
@@ -46,6 +47,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--deals", type=int, default=400, help="of each setting (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=190, help="of the deals, and of the random pairs (default: %(default)s)")
     parser.add_argument("--pairs", type=int, default=200, help="settings with two random knobs (default: %(default)s)")
+    parser.add_argument("--random", type=int, metavar="N", help="only N settings with one to four random knobs")
+    parser.add_argument("--rules-seed", type=int, default=0, help="of these settings (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("house_rules.jsonl"), help="default: %(default)s")
     parser.add_argument("--markdown", action="store_true", help="print the table of what --out has, and play nothing")
     parser.add_argument("--card", type=Path, metavar="JSON", help="write the house rules of this model card, and play nothing")
@@ -70,9 +73,13 @@ def settings(game: GameSpec, tables: Sequence[tuple[str, int]], pairs: int, seed
         yield preset, players, {}
         for name, choices in tried.items():
             yield from ((preset, players, {name: value}) for value in choices if value != getattr(rules, name))
-    bases = [game.setup(preset, players) for preset, players in tables]
-    for setup in itertools.islice(random_setups(bases, np.random.default_rng(seed), knobs=[2]), pairs):
-        yield setup.preset, setup.players, dict(setup.knobs)
+    yield from drawn(game, tables, pairs, seed, knobs=[2])
+
+
+def drawn(game: GameSpec, tables: Sequence[tuple[str, int]], number: int, seed: int, knobs: Sequence[int]) -> Iterator[Setting]:
+    """Yields settings with random knobs at ``tables``: how many knobs is drawn from ``knobs``."""
+    setups = random_setups([game.setup(preset, players) for preset, players in tables], np.random.default_rng(seed), knobs=knobs)
+    return ((setup.preset, setup.players, dict(setup.knobs)) for setup in itertools.islice(setups, number))
 
 
 def rate(setup: Setup, hero: str, field: str, deals: int, seed: int) -> dict[str, Any]:
@@ -187,8 +194,13 @@ def main(arguments: list[str] | None = None) -> None:
         if options.preset in (None, preset_name) and options.players in (None, players)
     ]
     known = [(row["preset"], row["players"], row["knobs"]) for row in done]
+    chosen = (
+        settings(game, tables, options.pairs, options.seed)
+        if options.random is None
+        else drawn(game, tables, options.random, options.rules_seed, knobs=(1, 2, 3, 4))
+    )
     with options.out.open("a") as out:
-        for setting in tqdm([*settings(game, tables, options.pairs, options.seed)], unit="setting"):
+        for setting in tqdm([*chosen], unit="setting"):
             setup = make(game, setting)
             if setup is None or setting in known:
                 continue

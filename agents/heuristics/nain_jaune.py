@@ -160,8 +160,8 @@ def best_tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
 CERTAIN = 1024
 """The probability 1 of ``planner``: it counts in whole numbers, so that it leads the same on every machine."""
-LEAD = 10
-"""The worth of the next lead to ``planner``, in cards, where one run remains."""
+LEAD = 5
+"""The worth of the next lead to ``planner``, in cards."""
 LAST_CARDS = 4
 """The largest hand with which ``patient`` and ``closer`` lead a run to the King."""
 
@@ -182,8 +182,6 @@ def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any,
     hand_ranks = ranks_of(table.hand[table.seat])
     ranks = ranks_in(rules, legal_bits)
     stakes = is_late(table, rules) or rules.stranded == Stranded.TWICE_POT
-    top = rules.top_rank  # the King, but in a short deck
-    tops = count(table.hand[table.seat] & ACES << (top - 1))
     most, most_from = np.int64(0), 0
     returns_from, lowest_rank = 0, 0
     for rank in range(1, NUM_RANKS + 1):
@@ -192,8 +190,8 @@ def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any,
         end = run_end(hand_ranks, rank)
         if end - rank + 1 == table.cards[table.seat]:
             return rank
-        returns = end == top or (counts and in_the_way(gone, rules, end) == 0)
-        if counts and returns and runs_without(table, rank, end) - (tops - (end == top)) <= 1:
+        returns = end == rules.top_rank or (counts and in_the_way(gone, rules, end) == 0)
+        if counts and returns and runs_without(table, rules, rank, end) <= 1:
             return rank
         chips = run_chips(table, rules, rank, end)
         if stakes and chips > most:
@@ -215,9 +213,9 @@ def planned_lead(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
     It knows the ranks that all others have proven to lack (N6): a run that gets there is blocked. A lead that goes out, or is
     sure to, comes first. The others score 1 for each chip that they take, 1 for each rank held that can go along before the run
-    is blocked, times the chance that the run gets there, and ``LEAD`` times the chance of the next lead, divided by the number
-    of runs that remain. The next lead is its if it holds the rank below the one where the run is blocked. Of equal scores the
-    lowest rank counts. If blocked runs skip (N2.6), every run gets to the King, and it leads as ``closer`` to the end.
+    is blocked, times the chance that the run gets there, and ``LEAD`` times the chance of the next lead, which is its if it
+    holds the rank below the one where the run is blocked. Of equal scores the lowest rank counts. If blocked runs skip (N2.6),
+    every run gets to the King, and it leads as ``closer`` to the end.
     """
     void = ALL_RANKS
     for seat in range(rules.players):
@@ -230,20 +228,15 @@ def planned_lead(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
     for rank in range(1, NUM_RANKS + 1):
         if not ranks >> (rank - 1) & 1:
             continue
-        end = run_end(hand_ranks, rank)
-        tops = count(table.hand[table.seat] & ACES << (rules.top_rank - 1)) - (end == rules.top_rank)
-        left = max(runs_without(table, rank, end) - tops, 1)
-        score, gets_here = CERTAIN * run_chips(table, rules, rank, end), np.int64(CERTAIN)
-        next_lead = np.int64(CERTAIN * (end - rank + 1 == table.cards[table.seat]))
+        end, gets_here = run_end(hand_ranks, rank), np.int64(CERTAIN)
+        score, next_lead = CERTAIN * run_chips(table, rules, rank, end), CERTAIN * (end - rank + 1 == table.cards[table.seat])
         for other in range(rank, rules.top_rank + 1):
-            if hand_ranks >> (other - 1) & 1:
-                score += gets_here
-            else:
-                going_on = gets_here * out_chance(table, rules, gone, other) // CERTAIN
-                next_lead += (gets_here - going_on) * (hand_ranks >> (other - 2) & 1)
-                gets_here = going_on
+            blocked = 0 if hand_ranks >> (other - 1) & 1 else gets_here * block_chance(table, rules, gone, other) // CERTAIN
+            gets_here -= blocked
+            score += gets_here * (hand_ranks >> (other - 1) & 1)
+            next_lead += blocked * (hand_ranks << 1 >> (other - 1) & 1)
         next_lead += gets_here * (hand_ranks >> (rules.top_rank - 1) & 1)
-        score += SURE * CERTAIN if next_lead >= CERTAIN and left == 1 else LEAD * next_lead // left
+        score += SURE * CERTAIN if next_lead >= CERTAIN and runs_without(table, rules, rank, end) <= 1 else LEAD * next_lead
         if score > best_score:
             best, best_score = rank, score
     return best
@@ -268,27 +261,29 @@ def is_late(table: Table, rules: KernelRules) -> Any:
 
 
 @jit
-def out_chance(table: Table, rules: KernelRules, gone: Any, rank: Any) -> Any:
-    """Returns the chance, in parts of ``CERTAIN``, that a seat that may hold ``rank`` has one of its cards not in ``gone``."""
-    hands, none = np.int64(0), np.int64(CERTAIN)
+def block_chance(table: Table, rules: KernelRules, gone: Any, rank: Any) -> Any:
+    """Returns the chance, in parts of ``CERTAIN``, that no seat that may hold ``rank`` has one of its cards not in ``gone``."""
+    hands, chance = np.int64(0), np.int64(CERTAIN)
     for seat in range(rules.players):
-        if seat != table.seat and not table.void[seat] >> (rank - 1) & 1:
-            hands += table.cards[seat]
+        hands += table.cards[seat] * (seat != table.seat and not table.void[seat] >> (rank - 1) & 1)
     talon = count(rules.deck) - rules.players * rules.hand_size
     for _ in range(copies_left(gone, rank)):
-        none = none * talon // (talon + hands)
-    return CERTAIN - none
+        chance = chance * talon // (talon + hands)
+    return chance
 
 
 @jit
-def runs_without(table: Table, rank: Any, end: Any) -> Any:
-    """Returns the least number of runs of the hand after one card of each rank from ``rank`` to ``end`` has left it."""
+def runs_without(table: Table, rules: KernelRules, rank: Any, end: Any) -> Any:
+    """Returns the least number of runs of the hand once a card of each rank from ``rank`` to ``end`` has left it.
+
+    Runs to the King, or to the top of a short deck, are not counted: they bring the lead back.
+    """
     runs, before = 0, 0
-    for other in range(1, NUM_RANKS + 1):
+    for other in range(1, rules.top_rank + 1):
         copies = count(table.hand[table.seat] & ACES << (other - 1)) - (rank <= other <= end)
         runs += max(copies - before, 0)
         before = copies
-    return runs
+    return runs - before
 
 
 @jit
@@ -370,7 +365,7 @@ ABOUT = About(
         "tally": ("leads by a count of chips and ranks, and to go out", (0.532, 0.048)),
         "patient": ("the lowest first, stakes from half-time, Kings with the last four", (0.569, 0.038)),
         "closer": ("as patient, and knows when it is sure to go out", (0.624, 0.041)),
-        "planner": ("as closer, and counts how far a run goes before it is blocked", (0.673, 0.041)),
+        "planner": ("as closer, and counts how far a run goes before it is blocked", (0.673, 0.040)),
     },
 )
 """The edges of docs/heuristics.md."""

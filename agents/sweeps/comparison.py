@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import ConfigError, quoted
+from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
@@ -111,10 +111,9 @@ def read_plan(path: Path) -> Plan:
     plan = build_options(Plan, read_yaml(path))
     if len(plan.seeds) < 2 or len(set(plan.seeds)) < len(plan.seeds):
         raise ConfigError(f"A comparison has two or more different training seeds, not {plan.seeds}.")
-    if plan.primary not in ("likeliest", "sample"):
-        raise ConfigError(f"'primary' should be 'likeliest' or 'sample', not {quoted(plan.primary)}.")
-    if plan.measure not in ("exact", "play"):
-        raise ConfigError(f"'measure' should be 'exact' or 'play', not {quoted(plan.measure)}.")
+    for key, names in (("primary", ("likeliest", "sample")), ("measure", ("exact", "play"))):
+        if getattr(plan, key) not in names:
+            raise ConfigError(unknown_name_message(key, getattr(plan, key), names))
     for name, keys in plan.settings.items():
         if not isinstance(keys, dict) or not {"game", "preset", "players"} <= keys.keys() <= {*SETTING_KEYS}:
             raise ConfigError(f"The setting {quoted(name)} should have the keys {', '.join(SETTING_KEYS)}, not {quoted(keys)}.")

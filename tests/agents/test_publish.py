@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from nainjaune_agents.mixed import explicit_name
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.publish import origin, publish, rate
 from nainjaune_agents.task import Task
-from nainjaune_agents.zoo import PlayerRegistry, load_card
+from nainjaune_agents.zoo import PlayerRegistry, load_card, save_card
 from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
@@ -144,11 +145,22 @@ def test_a_mixture_that_began_from_a_zoo_player(tmp_path: Path) -> None:
     assert origin(tmp_path / "run").decisions > player.card.decisions
 
 
-def test_a_run_that_began_from_a_file_does_not_say_how_it_was_made(trained: Train, tmp_path: Path) -> None:
-    trained(tmp_path / "first")
-    trained(tmp_path / "second", init=str(tmp_path / "first" / FILE_NAME))
-    with pytest.raises(CheckpointError, match=r"which does not record how it was made\. .*\(init=zoo:NAME\)"):
-        origin(tmp_path / "second")
+def test_a_run_that_began_from_a_file_needs_the_card_of_that_file(tmp_path: Path) -> None:
+    path = tmp_path / "player.safetensors"
+    player = PlayerRegistry().find("zoo:strong", get_game("nain_jaune").setup("djeco", 4))
+    shutil.copyfile(player.path, path)
+    arch = load_checkpoint(path).arch
+    run_in(tmp_path / "run", tiny(iterations=2, preset="djeco", players=4, arch=arch, objective="own", init=str(path)))
+    noted(tmp_path / "run", command=["train.py", "c.yaml", "--out", "runs/run"])
+    with pytest.raises(CheckpointError, match=r"has no model card of it beside it\. .*\(init=zoo:NAME\)"):
+        origin(tmp_path / "run")
+    save_card(path.with_suffix(".json"), player.card)
+    made = origin(tmp_path / "run")
+    assert made.commands == [*player.card.made_by, "python train.py c.yaml --out runs/run"]
+    assert made.decisions > player.card.decisions == made.first.decisions
+    save_card(path.with_suffix(".json"), replace(player.card, sha256="0" * 64))
+    with pytest.raises(CheckpointError, match="has no model card of it"):
+        origin(tmp_path / "run")
 
 
 def test_commands_say_no_place_on_this_machine(trained: Train, tmp_path: Path) -> None:

@@ -144,14 +144,14 @@ def planner(view: View) -> str:
     if knobs["blocked"] == "skip" or min(view.sizes) > rules.hand_size / 2:  # type: ignore[attr-defined]
         return closer(view)
 
-    def is_out(rank: int) -> int:
-        """The probability that another seat has a card of the rank."""
+    def block_chance(rank: int) -> int:
+        """The probability that no other seat has a card of the rank."""
         hands = sum(size for size, void in view.others if rank not in void)
         nobody = one
         for card in view.elsewhere:
             if card[0] == RANKS[rank - 1]:
                 nobody = nobody * view.talon // (view.talon + hands)
-        return one - nobody
+        return nobody
 
     def score(rank: int) -> int:
         run, left = view.run(rank), [RANKS.index(card[0]) + 1 for card in view.hand]
@@ -162,12 +162,11 @@ def planner(view: View) -> str:
             if other in view.held:
                 cards += chance
                 continue
-            further = chance * is_out(other) // one
-            lead += (chance - further) * (other - 1 in view.held)
-            chance = further
+            blocked = chance * block_chance(other) // one
+            lead += blocked * (other - 1 in view.held)
+            chance -= blocked
         lead += chance * (view.top in view.held)
-        runs = max(stopping_runs(left, view.top), 1)
-        bonus = 100 * one if lead >= one and runs == 1 else 10 * lead // runs
+        bonus = 100 * one if lead >= one and stopping_runs(left, view.top) <= 1 else 5 * lead
         return one * sum(view.pots[card] for card in view.pots_on(run)) + cards + bonus
 
     return view.play(max(view.held, key=lambda r: (score(r), -r)))

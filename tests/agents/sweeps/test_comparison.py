@@ -43,8 +43,8 @@ def test_a_tenth_is_two_fifths_of_the_seeds_and_a_quarter_of_each_run(tmp_path: 
     [
         ({"seeds": [1]}, "two or more different training seeds"),
         ({"seeds": [1, 1]}, "two or more different training seeds"),
-        ({"primary": "mean"}, "'likeliest' or 'sample', not 'mean'"),
-        ({"measure": "guess"}, "'exact' or 'play', not 'guess'"),
+        ({"primary": "mean"}, "primary 'mean'. Valid: likeliest, sample"),
+        ({"measure": "guess"}, "measure 'guess'. Valid: exact, play"),
         ({"settings": {"short": {"game": "batasaurus"}}}, "'short' should have the keys"),
         ({"settings": {"short": SHORT | {"rules": {"dinosaur": 3}}}}, "Did you mean 'dinosaurs'"),
         ({"settings": {"long": SHORT}}, "'iterations' should have the settings"),
