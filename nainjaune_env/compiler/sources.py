@@ -32,6 +32,21 @@ def source_hash(file: Path, module: ModuleType | None = None) -> str:
 
     Environments with other versions of numba would otherwise replace each other's code at every start.
 
+    """
+    digest = hashlib.sha256(NUMBA_VERSION.encode())
+    for line in sorted(f"{source_name(source)} {_digest(source)}" for source in compiled_sources(file, module)):
+        digest.update(line.encode())
+    return digest.hexdigest()[:16]
+
+
+def source_name(source: Path) -> str:
+    """Returns the path of ``source`` from its top-level package on, such as ``nainjaune_env/core/bits.py``."""
+    return source.relative_to(package_root(source).parent).as_posix()
+
+
+def compiled_sources(file: Path, module: ModuleType | None = None) -> set[Path]:
+    """Returns the sources that ``file`` is compiled from, itself among them.
+
     ``module`` is the module of ``file``; its ``__modules__``, where it has them, are the modules bound to a template or joined
     into one, which are sources too.
     """
@@ -43,10 +58,7 @@ def source_hash(file: Path, module: ModuleType | None = None) -> str:
         if source not in sources and any(source.is_relative_to(root) for root in roots):
             sources.add(source)
             files += _imported_files(source)
-    digest = hashlib.sha256(NUMBA_VERSION.encode())
-    for line in sorted(f"{source.relative_to(package_root(source).parent).as_posix()} {_digest(source)}" for source in sources):
-        digest.update(line.encode())
-    return digest.hexdigest()[:16]
+    return sources
 
 
 @functools.cache

@@ -11,7 +11,8 @@ import importlib
 import importlib.util
 from typing import Any, cast
 
-from nainjaune_env.compiler.jit import JIT_ENABLED, F, with_disk_cache
+from nainjaune_env.compiler.dispatcher import with_disk_cache
+from nainjaune_env.compiler.jit import JIT_ENABLED, F
 from nainjaune_env.core.errors import DeviceError, MissingLibraryError
 
 

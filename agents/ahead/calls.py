@@ -1,0 +1,57 @@
+"""The calls that are compiled ahead: functions of this package, and the signatures that Python calls them with.
+
+``calls.json`` has them as the tests make them; ``tests/support/record_calls.py`` writes it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from nainjaune_env import games
+from nainjaune_env.analysis import stats
+from nainjaune_env.compiler.signatures import Signature, from_json
+from nainjaune_env.core.spec import GameSpec
+from nainjaune_env.engine.compiled import loops_of, replay_loops_of
+from nainjaune_env.engine.workers import worker_loops_of
+from nainjaune_env.envs.learner_tables import learner_loops_of
+from nainjaune_env.registry import get_game
+
+from ..exact.tree import plies_of
+from ..heuristics import heuristics_module
+from ..search.rollouts import loops_for
+
+import os
+CALLS = Path(os.environ.get("XCALLS") or Path(__file__).with_name("calls.json"))
+
+
+def read_calls() -> dict[str, list[Signature]]:
+    """Returns the signatures by ``module:function``."""
+    return {name: list(from_json(listed)) for name, listed in json.loads(CALLS.read_text(encoding="utf-8")).items()}
+
+
+def own_games() -> list[GameSpec]:
+    """Returns the games of this package."""
+    return [get_game(module.name) for module in pkgutil.iter_modules(games.__path__) if module.ispkg]
+
+
+def instantiate_loops(game: GameSpec) -> None:
+    """Makes the instances for ``game`` of all templates whose functions Python calls."""
+    setup, heuristics = game.setup(), heuristics_module(game.name)
+    for factory in (loops_of, replay_loops_of, worker_loops_of, loops_for, plies_of):
+        factory(setup)
+    learner_loops_of(setup, None)
+    if hasattr(heuristics, "decide"):
+        learner_loops_of(setup, heuristics)
+    if game.measures is not None:
+        stats.loops_of(game)
+        loops_for(setup, stats.measures_of(game))
+
+
+def module_named(name: str) -> ModuleType:
+    """Returns the module ``name``, which is imported, or an instance of :func:`instantiate_loops`."""
+    return sys.modules[name] if "[" in name else importlib.import_module(name)
