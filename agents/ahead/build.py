@@ -18,6 +18,7 @@ import numpy as np
 from numba.core import types
 from tqdm import tqdm
 
+from nainjaune_env.compiler import signatures
 from nainjaune_env.compiler.ahead import INDEX, VARIABLE, VERSION, source_digest
 from nainjaune_env.compiler.platforms import LEVEL_3, PLATFORMS
 from nainjaune_env.compiler.signatures import Signature, dtype_name, example_of
@@ -52,14 +53,14 @@ def build_here(folder: Path, platforms: list[str]) -> dict[str, Any]:
     records = {dtype_name(game.table): game.table for game in games}
     about: dict[str, list[dict[str, Any]]] = {}
     functions: dict[str, Any] = {}
-    sources: set[Path] = set()
-    for name, signatures in read_calls().items():
+    sources = {Path(signatures.__file__)}  # how arguments are passed
+    for name, listed in read_calls().items():
         module_name, _, function_name = name.partition(":")
         module = module_named(module_name)
         function = getattr(module, function_name)
         sources |= compiled_sources(Path(str(module.__file__)).resolve(), module)
         about[name] = []
-        for signature in signatures:
+        for signature in listed:
             symbol = f"nainjaune_{len(functions)}"
             functions[symbol] = _types_of(function, signature, records), function.py_func
             about[name].append({"signature": signature, "symbol": symbol})
@@ -94,7 +95,7 @@ def _result_names(made: Any) -> list[str] | str | None:
 
 
 def _result_name(kind: Any) -> str:
-    if isinstance(kind, types.Integer):
+    if kind in types.integer_domain:
         return "int64" if kind.signed else "uint64"
     return "bool" if kind == types.boolean else str(kind)
 

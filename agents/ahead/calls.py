@@ -25,8 +25,7 @@ from ..exact.tree import plies_of
 from ..heuristics import heuristics_module
 from ..search.rollouts import loops_for
 
-import os
-CALLS = Path(os.environ.get("XCALLS") or Path(__file__).with_name("calls.json"))
+CALLS = Path(__file__).with_name("calls.json")
 
 
 def read_calls() -> dict[str, list[Signature]]:

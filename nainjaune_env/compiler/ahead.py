@@ -1,7 +1,8 @@
 """Compiled functions that the package brings in a shared library, called without numba.
 
 The library has a C function for each signature that Python calls a function with. It takes one argument, the address of a block
-of 64-bit words: the arguments as :func:`~nainjaune_env.compiler.signatures.words_of` lists them. The function writes its results behind them.
+of 64-bit words: the arguments as :func:`~nainjaune_env.compiler.signatures.words_of` lists them. The function writes its results
+behind them.
 
 A library belongs to the sources that it was compiled from, by their hashes in its index. One of other sources is not used. What
 a library lacks numba compiles, where it is installed.
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.compiler.platforms import PLATFORMS, platform_names
-from nainjaune_env.compiler.signatures import Signature, from_json, signature_of, type_of, words_of
+from nainjaune_env.compiler.signatures import Signature, from_json, signature_of, words_of
 from nainjaune_env.core.errors import MissingLibraryError
 
 INDEX = "index.json"
@@ -65,10 +66,10 @@ class CompiledCall:
 
     def result(self, block: Any, first: int) -> Any:
         """Returns the results of a call from its block, where they are from the word ``first`` on."""
-        if not self._readers:
-            return None
         if self._single:
             return self._readers[0](block[first])
+        if not self._readers:
+            return None
         return tuple(read(word) for read, word in zip(self._readers, block[first:], strict=True))
 
 
@@ -169,8 +170,7 @@ class AheadFunction:
             name = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
             why = f", as {self._library.refusal}" if self._library.is_empty else ""
             raise MissingLibraryError(f"A function that is not compiled ahead ({name}{why})", "numba", "numba")
-        made = importlib.import_module("nainjaune_env.compiler.dispatcher").compiled(self.py_func, **self._options)
-        return made
+        return importlib.import_module("nainjaune_env.compiler.dispatcher").compiled(self.py_func, **self._options)
 
     @property
     def _numba_type_(self) -> Any:
@@ -183,33 +183,36 @@ class AheadFunction:
 
 
 class _Bound:
-    """A call with most of its arguments in its block already; others are written there when they are other objects than before."""
+    """A call with its arguments in its block already; those that are other objects than before are written there again."""
 
     def __init__(self, function: AheadFunction, call: CompiledCall, arguments: tuple[Any, ...], first: int, count: int) -> None:
-        self._unbound = function
         self._function, self._result = call.function, call.result
-        self._arguments = list(arguments)  # kept, as the block has their addresses
-        self._first = first
+        self._head, self._values, self._tail = arguments[:first], arguments[first : first + count], arguments[first + count :]
         words = [[*words_of(argument)] for argument in arguments]
         starts = [*itertools.accumulate(map(len, words), initial=0)]
         self._starts, self._end = starts[first : first + count], starts[-1]
-        self._types = signature_of(arguments[first : first + count])
+        self._types = signature_of(self._values)
+        self._unbound = function
         self._block = call.block(list(itertools.chain.from_iterable(words)))
         self._address = ctypes.addressof(self._block)
 
     def __call__(self, *values: Any) -> Any:
-        block, arguments, place = self._block, self._arguments, self._first
-        for value, start, kind in zip(values, self._starts, self._types, strict=True):
-            if value is not arguments[place]:
-                if type_of(value) != kind:
-                    return self._unbound(*arguments[: self._first], *values, *arguments[self._first + len(values) :])
-                arguments[place] = value
-                for word in words_of(value):
-                    block[start] = word
-                    start += 1
-            place += 1
+        for value, last in zip(values, self._values, strict=True):
+            if value is not last:
+                if signature_of(values) != self._types:
+                    return self._unbound(*self._head, *values, *self._tail)
+                self._write(values)
+                break
         self._function(self._address)
-        return self._result(block, self._end)
+        return self._result(self._block, self._end)
+
+    def _write(self, values: tuple[Any, ...]) -> None:
+        block = self._block
+        for value, last, start in zip(values, self._values, self._starts, strict=True):
+            if value is not last:
+                for number, word in enumerate(words_of(value), start):
+                    block[number] = word
+        self._values = values  # kept, as the block has their addresses
 
 
 def bind(function: Any, head: tuple[Any, ...], values: tuple[Any, ...], tail: tuple[Any, ...]) -> Callable[..., Any]:

@@ -16,10 +16,14 @@ WORD = 32
 
 
 class Intrinsic:
-    """An intrinsic of ``intrinsic_code``, which compiled code calls under this name; Python cannot call it."""
+    """An intrinsic of ``intrinsic_code``, which compiled code calls under this name; Python cannot."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Raises ``NotImplementedError``."""
+        raise NotImplementedError(f"{self.name} is called by compiled code alone")
 
     @property
     def _numba_type_(self) -> Any:
@@ -34,8 +38,8 @@ prefetch_record = Intrinsic("prefetch_record")
 nth_bit = Intrinsic("nth_bit")
 load = Intrinsic("load")
 fetch_add = Intrinsic("fetch_add")
-sum_units: Any = Intrinsic("sum_units")
-nonzero_bits: Any = Intrinsic("nonzero_bits")
+sum_units = Intrinsic("sum_units")
+nonzero_bits = Intrinsic("nonzero_bits")
 pause = Intrinsic("pause")
 address_of = Intrinsic("address_of")
 array_at = Intrinsic("array_at")

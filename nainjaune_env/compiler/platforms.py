@@ -50,6 +50,6 @@ def platform_names() -> list[str]:
 
 def _has_level_3() -> bool:
     """Returns whether the processor has the third level of x86-64."""
-    simd = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[call-overload]
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]
     features = {*simd.get("baseline", ()), *simd.get("found", ())}
     return any(wanted <= features for wanted in _V3_FEATURES)

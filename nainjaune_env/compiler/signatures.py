@@ -6,6 +6,7 @@ layout and whether they can be written, as numba compiles other code for other o
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib
 import struct
@@ -107,7 +108,7 @@ def words_of(value: Any) -> Iterator[int]:
     """
     kind = type(value)
     if kind is np.ndarray or isinstance(value, np.ndarray):
-        yield value.ctypes.data
+        yield address_of(value)
         yield from value.shape
         yield from value.strides
     elif isinstance(value, tuple):
@@ -119,6 +120,17 @@ def words_of(value: Any) -> Iterator[int]:
         yield struct.unpack("q", struct.pack("d", value))[0]
     elif value is not None:
         yield _as_signed(int(value))
+
+
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """Returns the address of the first item of ``array``."""
+    if array.flags.carray and array.size and array.dtype.names is None:
+        return ctypes.addressof(_from_buffer(array))  # a third of the time of the array's attribute ``ctypes``
+    address: int = array.ctypes.data
+    return address
+
+
+_from_buffer: Any = ctypes.c_char.from_buffer
 
 
 def _as_signed(number: int) -> int:

@@ -18,6 +18,10 @@ from pathlib import Path
 from types import ModuleType
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
+COMPILER = PACKAGE_ROOT / "compiler" / "dispatcher.py"
+"""What ``jit`` imports where numba compiles."""
+LIBRARY = PACKAGE_ROOT / "compiler" / "ahead.py"
+"""What calls code that is compiled already, and so has no part in compilation."""
 NUMBA_VERSION = version("numba")
 
 
@@ -50,12 +54,12 @@ def compiled_sources(file: Path, module: ModuleType | None = None) -> set[Path]:
     ``module`` is the module of ``file``; its ``__modules__``, where it has them, are the modules bound to a template or joined
     into one, which are sources too.
     """
-    files = [file, *_bound_files(module)]
+    files = [file, COMPILER, *_bound_files(module)]
     roots = {PACKAGE_ROOT, *map(package_root, files)}
     sources: set[Path] = set()
     while files:
         source = files.pop()
-        if source not in sources and any(source.is_relative_to(root) for root in roots):
+        if source not in sources and source != LIBRARY and any(source.is_relative_to(root) for root in roots):
             sources.add(source)
             files += _imported_files(source)
     return sources

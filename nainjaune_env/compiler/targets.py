@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import types
+from numba.core import types as numba_types
 from numba.np import arrayobj
 
 from nainjaune_env.compiler.dispatcher import OPTIONS
@@ -26,8 +26,11 @@ from nainjaune_env.compiler.linked import LinkedCompiler
 from nainjaune_env.compiler.platforms import Platform
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 
-llvm: Any = importlib.import_module("llvmlite.binding")  # without types for mypy
+# without types for mypy
+llvm: Any = importlib.import_module("llvmlite.binding")
 ir: Any = numba.core.cgutils.ir  # type: ignore[attr-defined]
+types: Any = numba_types
+populate_array: Any = arrayobj.populate_array
 
 WASM = "wasm32-unknown-unknown"
 
@@ -49,9 +52,9 @@ def check_processor(*allowed: Mapping[str, str]) -> None:
 def lower(functions: Mapping[str, tuple[Any, Callable[..., Any]]], convention: Callable[[str, Any], Any] | None = None) -> Any:
     """Returns one LLVM module with the C functions ``name: (numba signature, function)``; all else in it is internal.
 
-    ``convention`` makes the module of a C function of its name and of what numba has compiled: :func:`c_function`, the default, or
-    :func:`block_function`. An error that compiled code raises stops the program. (numba's own ``cfunc`` reports errors through
-    Python.)
+    ``convention`` makes the module of a C function of its name and of what numba has compiled: :func:`c_function`, the default,
+    or :func:`block_function`. An error that compiled code raises stops the program. (numba's own ``cfunc`` reports errors
+    through Python.)
     """
     check_processor(GENERIC, X86_64_V3)
     whole: Any = None
@@ -131,7 +134,7 @@ def _from_words(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> 
         data = builder.inttoptr(next(words), array.data.type)
         shape, strides = ([next(words) for _ in range(kind.ndim)] for _ in range(2))
         itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
-        arrayobj.populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+        populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
         return array._getvalue()
     if isinstance(kind, types.BaseTuple):
         return context.make_tuple(builder, kind, [_from_words(context, builder, part, words) for part in kind])

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nainjaune_env.compiler.ahead import bind
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, quoted, unknown_name_message
@@ -107,6 +108,8 @@ class Batch:
         self._threads = Threads(workers)
         self._shared = workers > 1 and JIT_ENABLED  # plain Python would run one thread at a time
         self._workers: Workers | None = None
+        self._calls: dict[Callable[..., Any], tuple[LogArrays | None, Callable[..., Any]]] = {}
+        """The calls of loops by one thread, bound to the arrays of this batch, with the log that they have."""
         self._scratch = np.zeros((workers, self.num_players), np.int32)
         self._options = EpisodeOptions(
             whole_match=int(episode == "match"),
@@ -154,11 +157,12 @@ class Batch:
 
     def __getstate__(self) -> dict[str, Any]:
         # a module cannot be pickled, and `written` are attributes: __setstate__ finds them again
-        return {name: value for name, value in self.__dict__.items() if name not in ("_loops", "written")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_loops", "_calls", "written")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._loops = loops_of(self.setup)
+        self._calls = {}
         self._bind()
 
     def _start_values(self, start: object) -> tuple[NDArray[np.int32], bool]:
@@ -168,16 +172,26 @@ class Batch:
         self, loop: Callable[..., None], index: NDArray[np.int64], *rows: NDArray[Any], others: tuple[Any, ...] = ()
     ) -> None:
         """Runs a compiled loop over the tables ``index (K,)``, with arrays ``rows (K,)`` of these and whole arrays ``others``."""
-
-        def work(part: slice, thread: int) -> None:
-            given = (row[part] for row in rows)
-            loop(self.tables, self.numbers, self.log_arrays, index[part], *given, *others, *self.written, self._scratch[thread])
-
+        log = self.log_arrays
         if self._shared:
+
+            def work(part: slice, thread: int) -> None:
+                given = (row[part] for row in rows)
+                loop(self.tables, self.numbers, log, index[part], *given, *others, *self.written, self._scratch[thread])
+
             self._threads.each(work, index.size)
         else:
-            work(slice(None), 0)
+            self.call(loop, index, *rows, *others)
         self.make_space()
+
+    def call(self, loop: Callable[..., Any], *values: Any) -> Any:
+        """Returns what a compiled loop returns for the tables, the rules and the log, ``values``, and what loops write."""
+        log = self.log_arrays
+        bound = self._calls.get(loop)
+        if bound is None or bound[0] is not log:
+            head, tail = (self.tables, self.numbers, log), (*self.written, self._scratch[0])
+            bound = self._calls[loop] = log, bind(loop, head, values, tail)
+        return bound[1](*values)
 
     @property
     def log_arrays(self) -> LogArrays | None:

@@ -86,9 +86,7 @@ class SingleTable(Batch):
         """
         if not 0 <= action < self.num_actions or not int(self.legal[0]) >> action & 1:
             raise IllegalActionError(self.why_illegal(0, action))
-        seat: int = self._loops.step_single(
-            self.tables, self.numbers, self.log_arrays, action, self.start_values, *self.written, self._scratch[0]
-        )
+        seat: int = self.call(self._loops.step_single, action, self.start_values)
         self.make_space()
         return seat
 

@@ -10,7 +10,6 @@ from collections import defaultdict
 from typing import Any
 
 from nainjaune_agents.ahead.calls import CALLS, read_calls
-
 from nainjaune_env.compiler.dispatcher import CompiledFunction
 from nainjaune_env.compiler.signatures import signature_of
 from nainjaune_env.core.atomic_files import write_text
