@@ -111,8 +111,9 @@ def _open(given: str | None) -> Library:
     if not index.is_file():
         return Library({}, None, "this installation has none")
     about = json.loads(index.read_text(encoding="utf-8"))
-    if about["version"] != VERSION or (changed := _changed_source(about["sources"])):
-        return Library({}, None, f"that in {folder} was compiled from other sources ({changed or 'another version'})")
+    changed = "another version" if about["version"] != VERSION else _changed_source(about["sources"])
+    if changed:
+        return Library({}, None, f"that in {folder} was compiled from other sources ({changed})")
     names = platform_names()
     for name in names:
         if name in about["platforms"]:
