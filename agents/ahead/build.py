@@ -1,4 +1,6 @@
-"""Builds the shared library of compiled loops: ``python -m nainjaune_agents.ahead.build FOLDER linux-x86_64 linux-x86_64-v3``.
+"""Builds the shared library of compiled loops: ``python -m nainjaune_agents.ahead.build FOLDER [PLATFORM …]``.
+
+Platforms are names of ``PLATFORMS``; without any they are those of this machine.
 
 A process lowers the functions once for each kind of processor that sources ask for (``intrinsics``), and emits an object for each
 platform; the linker for any of them is in the package ``ziglang``.
@@ -20,7 +22,7 @@ from tqdm import tqdm
 
 from nainjaune_env.compiler import signatures
 from nainjaune_env.compiler.ahead import INDEX, VARIABLE, VERSION, source_digest
-from nainjaune_env.compiler.platforms import LEVEL_3, PLATFORMS
+from nainjaune_env.compiler.platforms import LEVEL_3, PLATFORMS, platform_names
 from nainjaune_env.compiler.signatures import Signature, dtype_name, example_of
 from nainjaune_env.compiler.sources import compiled_sources, source_name
 from nainjaune_env.compiler.targets import GENERIC, X86_64_V3, block_function, emit, link_shared, lower, result_types
@@ -111,7 +113,7 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--here"]:
         print(json.dumps(build_here(Path(arguments[1]), arguments[2:])))
     else:
-        build(Path(arguments[0]), arguments[1:])
+        build(Path(arguments[0]), arguments[1:] or platform_names())
 
 
 if __name__ == "__main__":
