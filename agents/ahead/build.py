@@ -23,7 +23,7 @@ from tqdm import tqdm
 from nainjaune_env.compiler import signatures
 from nainjaune_env.compiler.ahead import INDEX, VARIABLE, VERSION, source_digest
 from nainjaune_env.compiler.platforms import LEVEL_3, PLATFORMS, platform_names
-from nainjaune_env.compiler.signatures import Signature, dtype_name, example_of
+from nainjaune_env.compiler.signatures import Signature, example_of
 from nainjaune_env.compiler.sources import compiled_sources, source_name
 from nainjaune_env.compiler.targets import GENERIC, X86_64_V3, block_function, emit, link_shared, lower, result_types
 from nainjaune_env.core.atomic_files import write_bytes, write_text
@@ -49,14 +49,13 @@ def build(folder: Path, platforms: list[str]) -> None:
 
 def build_here(folder: Path, platforms: list[str]) -> dict[str, Any]:
     """Writes the libraries of ``platforms``, which this process can lower functions for; returns the rest of the index."""
-    games = own_games()
-    for game in games:
+    for game in own_games():
         instantiate_loops(game)
-    records = {dtype_name(game.table): game.table for game in games}
+    records, listed_calls = read_calls()
     about: dict[str, list[dict[str, Any]]] = {}
     functions: dict[str, Any] = {}
     sources = {Path(signatures.__file__)}  # how arguments are passed
-    for name, listed in read_calls().items():
+    for name, listed in listed_calls.items():
         module_name, _, function_name = name.partition(":")
         module = module_named(module_name)
         function = getattr(module, function_name)

@@ -11,10 +11,13 @@ import pkgutil
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from nainjaune_env import games
 from nainjaune_env.analysis import stats
-from nainjaune_env.compiler.signatures import Signature, from_json
+from nainjaune_env.compiler.signatures import Signature, from_json, record_of
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.engine.compiled import loops_of, replay_loops_of
 from nainjaune_env.engine.workers import worker_loops_of
@@ -28,9 +31,20 @@ from ..search.rollouts import loops_for
 CALLS = Path(__file__).with_name("calls.json")
 
 
-def read_calls() -> dict[str, list[Signature]]:
-    """Returns the signatures by ``module:function``."""
-    return {name: list(from_json(listed)) for name, listed in json.loads(CALLS.read_text(encoding="utf-8")).items()}
+class Calls(NamedTuple):
+    """What ``calls.json`` has."""
+
+    records: dict[str, np.dtype[Any]]
+    """The dtypes of records by their names in signatures."""
+    calls: dict[str, list[Signature]]
+    """The signatures by ``module:function``."""
+
+
+def read_calls() -> Calls:
+    """Returns the calls that are compiled ahead."""
+    about = json.loads(CALLS.read_text(encoding="utf-8"))
+    records = {name: record_of(description) for name, description in about["records"].items()}
+    return Calls(records, {name: list(from_json(listed)) for name, listed in about["calls"].items()})
 
 
 def own_games() -> list[GameSpec]:

@@ -30,6 +30,22 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
     return name
 
 
+def describe_record(dtype: np.dtype[Any]) -> dict[str, Any]:
+    """Returns the fields of a record as JSON has them, for :func:`record_of`."""
+    fields: Any = dtype.fields
+    parts = [(fields[name][0].base.str, [*fields[name][0].shape], fields[name][1]) for name in dtype.names or ()]
+    return {"names": [*(dtype.names or ())], "fields": parts, "size": dtype.itemsize, "aligned": dtype.isalignedstruct}
+
+
+def record_of(description: Mapping[str, Any]) -> np.dtype[Any]:
+    """Returns the dtype that :func:`describe_record` has described."""
+    formats, shapes, offsets = zip(*description["fields"], strict=True)
+    parts = [(kind, tuple(shape)) if shape else kind for kind, shape in zip(formats, shapes, strict=True)]
+    layout: Any = {"names": description["names"], "formats": parts, "offsets": offsets, "itemsize": description["size"]}
+    dtype: np.dtype[Any] = np.dtype(layout, align=description["aligned"])
+    return dtype
+
+
 def _array(value: Any) -> Any:
     flags = value.flags
     layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"

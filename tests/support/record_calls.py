@@ -11,7 +11,7 @@ from typing import Any
 
 from nainjaune_agents.ahead.calls import CALLS, read_calls
 from nainjaune_env.compiler.dispatcher import CompiledFunction
-from nainjaune_env.compiler.signatures import signature_of
+from nainjaune_env.compiler.signatures import _DTYPES, describe_record, dtype_name, signature_of
 from nainjaune_env.core.atomic_files import write_text
 
 _CALLED: defaultdict[str, set[Any]] = defaultdict(set)
@@ -32,6 +32,17 @@ def pytest_configure(config: Any) -> None:
 
 def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
     """Writes the file."""
-    for name, signatures in read_calls().items():
+    before = read_calls()
+    for name, signatures in before.calls.items():
         _CALLED[name] |= set(signatures)
-    write_text(CALLS, json.dumps({name: sorted(called, key=repr) for name, called in sorted(_CALLED.items())}, indent=1) + "\n")
+    text = json.dumps([*_CALLED.items()], default=list)
+    dtypes = {*before.records.values(), *(dtype for dtype in _DTYPES if dtype.names is not None)}
+    records = {name: describe_record(dtype) for dtype in dtypes if (name := dtype_name(dtype)) in text}
+    entries = [f"  {json.dumps(name)}: [{_lines(called)}\n  ]" for name, called in sorted(_CALLED.items())]
+    about = [f"  {json.dumps(name)}: {json.dumps(record)}" for name, record in sorted(records.items())]
+    write_text(CALLS, '{\n "records": {\n' + ",\n".join(about) + '\n },\n "calls": {\n' + ",\n".join(entries) + "\n }\n}\n")
+
+
+def _lines(signatures: set[Any]) -> str:
+    """Returns signatures as JSON, one a line."""
+    return ",".join(f"\n   {line}" for line in sorted(map(json.dumps, signatures)))
