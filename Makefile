@@ -15,6 +15,7 @@ EXTRAS ?= all,dev,docs
 ENTRIES ?= $(shell git diff --name-only --diff-filter=d origin/main...HEAD -- 'examples/ladder/entries/*.toml')
 # what `make quick` and `make lowest` test
 QUICK ?= tests/core tests/compiler tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
+PLATFORMS ?= linux-x86_64 linux-x86_64-v3 linux-aarch64 windows-x86_64 windows-x86_64-v3 macos-arm64 macos-x86_64 macos-x86_64-v3
 # what `make library` tests: what users do without numba
 AHEAD ?= tests/envs tests/engine tests/records tests/agents/arena tests/agents/search tests/agents/play
 BIN := $(VENV)/bin
@@ -25,7 +26,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser scripts mutate wasm library play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib verifiers openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm library wheels play long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib verifiers openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -95,6 +96,11 @@ library: $(CUDA_STAMP)  ## compile the loops of all games ahead into build/libra
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
 	$(BIN)/python -m nainjaune_agents.ahead.build build/library
 	NAINJAUNE_LIBRARY="$(abspath build/library)" $(BIN)/python -m pytest -p tests.support.without_numba $(AHEAD)
+
+wheels: $(STAMP)  ## build a wheel for each platform into dist/, with the loops compiled for it (PLATFORMS=names): some minutes each
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	$(BIN)/python -m nainjaune_agents.ahead.build build/libraries $(PLATFORMS)
+	$(BIN)/python -m nainjaune_agents.ahead.wheels build/libraries dist
 
 play: $(STAMP)  ## write the page that plays without a server into build/play: for GitHub Pages or any web server
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'

@@ -28,7 +28,7 @@ from nainjaune_env.compiler.sources import compiled_sources, source_name
 from nainjaune_env.compiler.targets import GENERIC, X86_64_V3, block_function, emit, link_shared, lower, result_types
 from nainjaune_env.core.atomic_files import write_bytes, write_text
 
-from .calls import instantiate_loops, module_named, own_games, read_calls
+from .calls import function_named, instantiate_loops, own_games, read_calls
 
 PACKAGES = {"agents": "nainjaune_agents"}
 """Names of packages by that of their folder in a checkout."""
@@ -56,9 +56,7 @@ def build_here(folder: Path, platforms: list[str]) -> dict[str, Any]:
     functions: dict[str, Any] = {}
     sources = {Path(signatures.__file__)}  # how arguments are passed
     for name, listed in listed_calls.items():
-        module_name, _, function_name = name.partition(":")
-        module = module_named(module_name)
-        function = getattr(module, function_name)
+        module, function = function_named(name)
         sources |= compiled_sources(Path(str(module.__file__)).resolve(), module)
         about[name] = []
         for signature in listed:

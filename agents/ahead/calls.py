@@ -65,6 +65,9 @@ def instantiate_loops(game: GameSpec) -> None:
         loops_for(setup, stats.measures_of(game))
 
 
-def module_named(name: str) -> ModuleType:
-    """Returns the module ``name``, which is imported, or an instance of :func:`instantiate_loops`."""
-    return sys.modules[name] if "[" in name else importlib.import_module(name)
+def function_named(name: str) -> tuple[ModuleType, Any]:
+    """Returns the module and numba's function of ``module:function``; instances are those of :func:`instantiate_loops`."""
+    module_name, _, function_name = name.partition(":")
+    module = sys.modules[module_name] if "[" in module_name else importlib.import_module(module_name)
+    functions = (value for value in vars(module).values() if hasattr(value, "py_func"))
+    return module, next(one for one in functions if (one.__module__, one.__qualname__) == (module_name, function_name))

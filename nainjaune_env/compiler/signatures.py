@@ -69,6 +69,7 @@ _TYPES: dict[type, Callable[[Any], Any]] = {
     float: lambda _: "float64",
     type(None): lambda _: "none",
     np.void: lambda value: (dtype_name(value.dtype),),
+    np.record: lambda value: (dtype_name(value.dtype),),
 }
 
 

@@ -108,8 +108,8 @@ class Batch:
         self._threads = Threads(workers)
         self._shared = workers > 1 and JIT_ENABLED  # plain Python would run one thread at a time
         self._workers: Workers | None = None
-        self._calls: dict[Callable[..., Any], tuple[LogArrays | None, Callable[..., Any]]] = {}
-        """The calls of loops by one thread, bound to the arrays of this batch, with the log that they have."""
+        self._calls: dict[Callable[..., Any], tuple[LogArrays | None, NDArray[np.int64], Callable[..., Any]]] = {}
+        """The calls of loops by one thread, bound to the arrays of this batch, with the log and the rules that they have."""
         self._scratch = np.zeros((workers, self.num_players), np.int32)
         self._options = EpisodeOptions(
             whole_match=int(episode == "match"),
@@ -186,12 +186,12 @@ class Batch:
 
     def call(self, loop: Callable[..., Any], *values: Any) -> Any:
         """Returns what a compiled loop returns for the tables, the rules and the log, ``values``, and what loops write."""
-        log = self.log_arrays
+        log, numbers = self.log_arrays, self.numbers
         bound = self._calls.get(loop)
-        if bound is None or bound[0] is not log:
-            head, tail = (self.tables, self.numbers, log), (*self.written, self._scratch[0])
-            bound = self._calls[loop] = log, bind(loop, head, values, tail)
-        return bound[1](*values)
+        if bound is None or bound[0] is not log or bound[1] is not numbers:
+            head, tail = (self.tables, numbers, log), (*self.written, self._scratch[0])
+            bound = self._calls[loop] = log, numbers, bind(loop, head, values, tail)
+        return bound[2](*values)
 
     @property
     def log_arrays(self) -> LogArrays | None:
