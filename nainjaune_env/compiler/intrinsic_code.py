@@ -256,6 +256,21 @@ def array_at(typing_context: Any, like: Any, address: Any, size: Any) -> Any:
 
 
 @intrinsic
+def rows_of(typing_context: Any, flat: Any, count: Any, width: Any) -> Any:
+    """Returns the first ``count * width`` items of ``flat (N,)``, contiguous, as ``(count, width)``; nothing is checked."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.return_type)(context, builder)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(signature.return_type.dtype)))
+        strides = [builder.mul(arguments[2], itemsize), itemsize]
+        populate_array(array, data=data, shape=[*arguments[1:]], strides=strides, itemsize=itemsize, meminfo=None)
+        return array._getvalue()
+
+    return flat.copy(ndim=2)(flat, types.intp, types.intp), generate
+
+
+@intrinsic
 def view_at(typing_context: Any, address: Any, offset: Any, shape: Any, dtype: Any) -> Any:
     """Returns the items of ``dtype`` from ``offset`` bytes after the pointer ``address`` on as a contiguous array of ``shape``.
 

@@ -34,6 +34,8 @@ populate_array: Any = arrayobj.populate_array
 
 WASM = "wasm32-unknown-unknown"
 
+C_MATH = {"sqrt"}
+"""Functions of C's library that a shared library may call."""
 GENERIC = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 """The environment variables of a process that lowers functions for any processor."""
 X86_64_V3 = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": "+sse2,+bmi2"}
@@ -171,7 +173,8 @@ def _initialize_targets() -> None:
 def emit(module: Any, triple: str, *, cpu: str = "generic", features: str = "") -> bytes:
     """Returns the optimised object code of ``module`` for the target ``triple``.
 
-    Raises ``RuntimeError`` if it calls functions that it does not define: those of Python or of numba's runtime.
+    Raises ``RuntimeError`` if it calls functions that it does not define, those of Python or of numba's runtime; but for
+    :data:`C_MATH`, except in WebAssembly.
     """
     _initialize_targets()
     module = module.clone()
@@ -185,6 +188,8 @@ def emit(module: Any, triple: str, *, cpu: str = "generic", features: str = "") 
     passes.getModulePassManager().run(module, passes)
     module.verify()
     missing = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    if triple != WASM:
+        missing = [name for name in missing if name not in C_MATH]
     if missing:
         raise RuntimeError(f"compiled functions call {', '.join(missing)}, which no module for another target has")
     code: bytes = machine.emit_object(module)
@@ -218,7 +223,7 @@ def link_shared(code: bytes, platform: Platform) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "library.o"), Path(folder, f"library{platform.suffix}")
         source.write_bytes(code)
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", platform.linker_target, "-shared", "-s"]
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", platform.linker_target, "-shared", "-s", "-lm"]
         result = subprocess.run([*command, "-o", str(target), str(source)], capture_output=True, text=True, check=False)
         if result.returncode:
             raise NainJauneError(f"zig could not link the library: {result.stderr.strip()}")
