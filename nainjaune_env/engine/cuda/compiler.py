@@ -13,7 +13,6 @@ import importlib.util
 from typing import Any, cast
 
 from nainjaune_env.compiler.ahead import AheadFunction
-from nainjaune_env.compiler.dispatcher import with_disk_cache
 from nainjaune_env.compiler.jit import JIT_ENABLED, F
 from nainjaune_env.core.errors import DeviceError, MissingLibraryError
 
@@ -40,6 +39,8 @@ def find_cuda() -> Any:
 
 def kernel(fn: F) -> F:
     """Compiles ``fn`` as a kernel, lazily, with the on-disk cache keyed by the sources of ``fn``."""
+    from nainjaune_env.compiler.dispatcher import with_disk_cache  # numba may be absent where there is no GPU
+
     cuda, settings = _numba_cuda()
     dispatcher = cuda.jit(fn)
     return cast(F, dispatcher if settings.ENABLE_CUDASIM else with_disk_cache(dispatcher, settings))  # nothing is compiled there
