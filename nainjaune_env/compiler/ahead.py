@@ -17,6 +17,7 @@ import importlib
 import importlib.util
 import itertools
 import json
+import operator
 import os
 import struct
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.compiler.platforms import PLATFORMS, platform_names
-from nainjaune_env.compiler.signatures import Signature, from_json, signature_of, words_of
+from nainjaune_env.compiler.signatures import Signature, from_json, signature_of, type_of, words_of
 from nainjaune_env.core.errors import MissingLibraryError
 
 INDEX = "index.json"
@@ -36,7 +37,7 @@ VARIABLE = "NAINJAUNE_LIBRARY"
 """The environment variable that names another folder; an empty one: no library."""
 
 _READ: dict[str, Callable[[int], Any]] = {
-    "int64": int,
+    "int64": lambda word: word,
     "uint64": lambda word: word & (1 << 64) - 1,
     "bool": bool,
     "float64": lambda word: struct.unpack("d", struct.pack("q", word))[0],
@@ -198,22 +199,21 @@ class _Bound:
         self._address = ctypes.addressof(self._block)
 
     def __call__(self, *values: Any) -> Any:
-        for value, last in zip(values, self._values, strict=True):
-            if value is not last:
-                if signature_of(values) != self._types:
-                    return self._unbound(*self._head, *values, *self._tail)
-                self._write(values)
-                break
+        if any(map(operator.is_not, values, self._values)) and not self._write(values):
+            return self._unbound(*self._head, *values, *self._tail)
         self._function(self._address)
         return self._result(self._block, self._end)
 
-    def _write(self, values: tuple[Any, ...]) -> None:
-        block = self._block
-        for value, last, start in zip(values, self._values, self._starts, strict=True):
-            if value is not last:
-                for number, word in enumerate(words_of(value), start):
-                    block[number] = word
+    def _write(self, values: tuple[Any, ...]) -> bool:
+        """Writes the values that are other objects to the block; returns False, without a change, where a type is another."""
+        changed = [number for number, value in enumerate(values) if value is not self._values[number]]
+        if any(type_of(values[number]) != self._types[number] for number in changed):
+            return False
+        for number in changed:
+            for place, word in enumerate(words_of(values[number]), self._starts[number]):
+                self._block[place] = word
         self._values = values  # kept, as the block has their addresses
+        return True
 
 
 def bind(function: Any, head: tuple[Any, ...], values: tuple[Any, ...], tail: tuple[Any, ...]) -> Callable[..., Any]:

@@ -107,11 +107,11 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
         return observation, gained, bool(self._tables.batch.done[0]), False, info
 
     def _observe(self) -> tuple[NDArray[np.uint8], dict[str, Any]]:
-        batch = self._tables.batch
-        self._mask[:] = batch.mask.view(np.int8)[0]  # without a conversion
+        batch, mask = self._tables.batch, self._mask
+        mask[:] = batch.mask[0]
         if self.render_mode == "human":
             self.render()
-        info: dict[str, Any] = {"action_mask": self._mask.copy(), "seat": int(self._tables.learner[0])}
+        info: dict[str, Any] = {"action_mask": mask.copy(), "seat": int(self._tables.learner[0])}
         if self._tables.self_play:
             info["rewards"] = self._tables.rewards[0].astype(np.float32)
         return batch.observation[0].copy(), info

@@ -219,7 +219,8 @@ class LearnerTables:
         if self._illegal_reward is not None:
             return float(self._step_blindly(np.array([action]), ONLY, self._acting)[0])
         self._action[0] = action
-        self._play(ONLY, self._acting, self._action)
+        values = self.batch.start_values
+        self._finish(self._run(ONLY, self._acting, self._action, values), ONLY, self._acting, self._action, values)
         return float(self._arrays.gained[0])
 
     def _step_blindly(self, actions: NDArray[Any], which: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -255,12 +256,22 @@ class LearnerTables:
             raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}. {ILLEGAL_HINT}")
         chosen = np.zeros(which.size, np.int64) if actions is None else np.ascontiguousarray(actions, np.int64)
         values = self.batch.start_values if start_values is None else start_values
-        wrong = self._run(which, kinds, chosen, values)
-        if wrong == UNFINISHED:
+        self._finish(self._run(which, kinds, chosen, values), which, kinds, chosen, values)
+
+    def _finish(
+        self,
+        result: int,
+        which: NDArray[np.int64],
+        kinds: NDArray[np.int8],
+        actions: NDArray[np.int64],
+        values: NDArray[np.int32],
+    ) -> None:
+        """Plays on where the compiled loop has left tables; raises :class:`IllegalActionError` where it has refused an action."""
+        if result == UNFINISHED:
             self._play_on(values)
-        elif wrong >= 0:
+        elif result >= 0:
             self._check_running(which[kinds == ACT])
-            raise IllegalActionError(f"{self.batch.why_illegal(int(which[wrong]), int(chosen[wrong]))} {ILLEGAL_HINT}")
+            raise IllegalActionError(f"{self.batch.why_illegal(int(which[result]), int(actions[result]))} {ILLEGAL_HINT}")
 
     def _run(
         self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], values: NDArray[np.int32]
