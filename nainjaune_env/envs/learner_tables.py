@@ -130,7 +130,7 @@ class LearnerTables:
         self._loops = learner_loops_of(setup, module)
         self._seating = SeatAssignment(self.batch, agents, self._arrays.seats, self._streams_of)
         self._acting = np.full(num_tables, ACT, np.int8)
-        self._action = np.zeros(1, np.int64)
+        self._actions = np.zeros(num_tables, np.int64)
         self.batch.done[:] = True  # no episode has begun
 
     def __getstate__(self) -> dict[str, Any]:
@@ -204,10 +204,9 @@ class LearnerTables:
         its last action, shape ``(K,)``, 0 in a new episode. Raises :class:`IllegalActionError` where an episode is over or,
         without ``illegal_reward``, an action is illegal; then nothing has changed.
         """
+        kinds = self._acting if which.size == self._acting.size else np.zeros(which.size, np.int8)
         if begin is not None:
             kinds = begin.astype(np.int8)
-        else:
-            kinds = self._acting if which.size == self._acting.size else np.zeros(which.size, np.int8)
         if self._illegal_reward is not None:
             return self._step_blindly(actions, which, kinds)
         self._play(which, kinds, actions)
@@ -218,9 +217,9 @@ class LearnerTables:
         """Takes the learner's ``action`` at the only table: as :meth:`step`."""
         if self._illegal_reward is not None:
             return float(self._step_blindly(np.array([action]), ONLY, self._acting)[0])
-        self._action[0] = action
+        self._actions[0] = action
         values = self.batch.start_values
-        self._finish(self._run(ONLY, self._acting, self._action, values), ONLY, self._acting, self._action, values)
+        self._finish(self._run(ONLY, self._acting, self._actions, values), ONLY, self._acting, self._actions, values)
         return float(self._arrays.gained[0])
 
     def _step_blindly(self, actions: NDArray[Any], which: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -254,7 +253,13 @@ class LearnerTables:
         if actions is not None and actions.dtype.kind not in "iu":
             self._check_running(which[kinds == ACT])
             raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}. {ILLEGAL_HINT}")
-        chosen = np.zeros(which.size, np.int64) if actions is None else np.ascontiguousarray(actions, np.int64)
+        if actions is None:
+            chosen = np.zeros(which.size, np.int64)
+        elif which.size == self._actions.size:
+            chosen = self._actions  # the same array at each call: a bound call has its address
+            chosen[:] = actions
+        else:
+            chosen = np.ascontiguousarray(actions, np.int64)
         values = self.batch.start_values if start_values is None else start_values
         self._finish(self._run(which, kinds, chosen, values), which, kinds, chosen, values)
 
