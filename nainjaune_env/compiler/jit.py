@@ -1,6 +1,7 @@
-"""The compiler: ``jit`` is ``numba.njit`` with this project's options, and ``instantiate`` compiles a module for each game.
+"""The compiler: ``jit`` compiles a function, and ``instantiate`` a module for each game.
 
-- The on-disk cache is keyed by the sources that a function is compiled from (``cache``, ``sources``).
+- What the package brings compiled is used as it is (``ahead``); numba compiles the rest (``dispatcher``).
+- Its on-disk cache is keyed by the sources that a function is compiled from (``cache``, ``sources``).
 - With the compiler switched off (``NUMBA_DISABLE_JIT=1``) the same functions run as plain Python.
 - ``instantiate`` executes a module of loops with a game's kernel bound to a name, as a C++ template
   would be: numba cannot cache closures over compiled functions, but it caches these.
@@ -9,83 +10,31 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 
-from nainjaune_env.compiler.cache import keep_on_disk
-from nainjaune_env.compiler.compile_notice import announce_compilation
-from nainjaune_env.compiler.linked import LinkedFunction, LinkedFunctionType
+from nainjaune_env.compiler.ahead import AheadFunction, open_library
+from nainjaune_env.compiler.intrinsics import Intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# numba makes its settings at import, where no type checker sees them
-numba_config: Any = numba.core.config
-
-JIT_ENABLED: bool = not numba_config.DISABLE_JIT
+JIT_ENABLED: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 _INSTANTIATING = threading.RLock()
 """Held while a module is instantiated; re-entrant, as a template may instantiate others. numba's lock may be taken within it."""
-_LINKING = threading.Lock()
-"""Held while the linked form of a function is made."""
-
-
-def with_disk_cache(dispatcher: Any, settings: Any) -> Any:
-    """Returns ``dispatcher``, whose code is kept on disk and whose compilation is announced where it takes long.
-
-    ``settings`` are numba's or numba-cuda's, whichever made the dispatcher.
-    """
-    announce_compilation(dispatcher.py_func)
-    keep_on_disk(dispatcher, settings)
-    return dispatcher
-
-
-OPTIONS: dict[str, Any] = {
-    "nopython": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "_nrt": False,
-    "no_cfunc_wrapper": True,
-}
-
-
-class CompiledFunction(numba.core.registry.CPUDispatcher):
-    """A compiled function whose callers in compiled code link :attr:`linked`, which takes half as long to compile.
-
-    numba gives a function a wrapper for calls from Python, which converts each integer of the rules and each field of an array by
-    itself: more code than most functions of a kernel have. So it is compiled only for functions that Python calls.
-    """
-
-    intrinsic: Any = None
-    """What compiled code on the CPU calls in place of the function, if anything. CUDA compiles the function."""
-    _linked: Any = None
-
-    @property
-    def linked(self) -> Any:
-        """The :class:`LinkedFunction` that compiled code links, the same in all threads."""
-        with _LINKING:
-            if self._linked is None:
-                self._linked = with_disk_cache(LinkedFunction(self.py_func, self.targetoptions), numba_config)
-            return self._linked
-
-    @property
-    def _numba_type_(self) -> Any:
-        """The type of a global that compiled code calls."""
-        if self.intrinsic is None:
-            return LinkedFunctionType(self.linked)
-        context: Any = self.typingctx
-        return context.resolve_value_type(self.intrinsic)
 
 
 def jit(fn: F, **options: Any) -> F:
-    """Compiles ``fn`` for the CPU, lazily, with the on-disk cache keyed by the sources of ``fn``.
+    """Returns ``fn`` compiled for the CPU: ahead, where the package brings its code, else by numba when it is first called.
 
     Compiled functions allocate no arrays: callers pass in every array that is written. (On CUDA none can be allocated.)
     So numba's runtime for arrays is left out, and with it the counting of references to every view of a row,
@@ -93,7 +42,10 @@ def jit(fn: F, **options: Any) -> F:
     """
     if not JIT_ENABLED:
         return fn
-    return cast(F, with_disk_cache(CompiledFunction(fn, targetoptions=OPTIONS | options), numba_config))
+    library = open_library()
+    if library.is_empty and importlib.util.find_spec("numba") is not None:
+        return cast(F, importlib.import_module("nainjaune_env.compiler.dispatcher").compiled(fn, **options))
+    return cast(F, AheadFunction(fn, library, options))
 
 
 def inlined(fn: F) -> F:
@@ -105,14 +57,14 @@ def inlined(fn: F) -> F:
     return jit(fn, forceinline=True)
 
 
-def replaced_by(intrinsic: Any, *, where: bool = True) -> Callable[[F], F]:
-    """``inlined`` for a function in whose place compiled code on the CPU, ``where`` it can, calls ``intrinsic``, the same."""
+def replaced_by(intrinsic: Intrinsic, *, feature: str = "") -> Callable[[F], F]:
+    """``inlined`` for a function in whose place compiled code on the CPU calls ``intrinsic``, which does the same.
+
+    ``feature`` is what the processor needs for it, a name of LLVM's.
+    """
 
     def decorate(fn: F) -> F:
-        function: Any = inlined(fn)
-        if JIT_ENABLED and where:
-            function.intrinsic = intrinsic
-        return cast(F, function)
+        return jit(fn, forceinline=True, intrinsic=intrinsic, feature=feature)
 
     return decorate
 

@@ -18,6 +18,10 @@ from pathlib import Path
 from types import ModuleType
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
+COMPILER = PACKAGE_ROOT / "compiler" / "dispatcher.py"
+"""What ``jit`` imports where numba compiles."""
+LIBRARY = PACKAGE_ROOT / "compiler" / "ahead.py"
+"""What calls code that is compiled already, and so has no part in compilation."""
 NUMBA_VERSION = version("numba")
 
 
@@ -32,21 +36,33 @@ def source_hash(file: Path, module: ModuleType | None = None) -> str:
 
     Environments with other versions of numba would otherwise replace each other's code at every start.
 
+    """
+    digest = hashlib.sha256(NUMBA_VERSION.encode())
+    for line in sorted(f"{source_name(source)} {_digest(source)}" for source in compiled_sources(file, module)):
+        digest.update(line.encode())
+    return digest.hexdigest()[:16]
+
+
+def source_name(source: Path) -> str:
+    """Returns the path of ``source`` from its top-level package on, such as ``nainjaune_env/core/bits.py``."""
+    return source.relative_to(package_root(source).parent).as_posix()
+
+
+def compiled_sources(file: Path, module: ModuleType | None = None) -> set[Path]:
+    """Returns the sources that ``file`` is compiled from, itself among them.
+
     ``module`` is the module of ``file``; its ``__modules__``, where it has them, are the modules bound to a template or joined
     into one, which are sources too.
     """
-    files = [file, *_bound_files(module)]
+    files = [file, COMPILER, *_bound_files(module)]
     roots = {PACKAGE_ROOT, *map(package_root, files)}
     sources: set[Path] = set()
     while files:
         source = files.pop()
-        if source not in sources and any(source.is_relative_to(root) for root in roots):
+        if source not in sources and source != LIBRARY and any(source.is_relative_to(root) for root in roots):
             sources.add(source)
             files += _imported_files(source)
-    digest = hashlib.sha256(NUMBA_VERSION.encode())
-    for line in sorted(f"{source.relative_to(package_root(source).parent).as_posix()} {_digest(source)}" for source in sources):
-        digest.update(line.encode())
-    return digest.hexdigest()[:16]
+    return sources
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Compiled functions as object code with a C interface, for any target of LLVM: WebAssembly, or a library of this machine.
 
 numba's own front end types and lowers a function and all that it calls; LLVM's passes for the target optimise the whole. The
-process must not use instructions of its own processor: :func:`check_generic` says how it is started.
+process must not use instructions of its own processor: :func:`check_processor` says how it is started.
 """
 
 from __future__ import annotations
@@ -9,69 +9,56 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import itertools
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
-from numba.core import types
+from numba.core import types as numba_types
+from numba.np import arrayobj
 
-from nainjaune_env.compiler.jit import OPTIONS
+from nainjaune_env.compiler.dispatcher import OPTIONS
 from nainjaune_env.compiler.linked import LinkedCompiler
+from nainjaune_env.compiler.platforms import Platform
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 
-llvm: Any = importlib.import_module("llvmlite.binding")  # without types for mypy
+# without types for mypy
+llvm: Any = importlib.import_module("llvmlite.binding")
 ir: Any = numba.core.cgutils.ir  # type: ignore[attr-defined]
+types: Any = numba_types
+populate_array: Any = arrayobj.populate_array
 
 WASM = "wasm32-unknown-unknown"
 
-
-class Platform(NamedTuple):
-    """A kind of machine that shared libraries are made for, on any machine."""
-
-    triple: str
-    """LLVM's name of it."""
-    cpu: str
-    """The oldest processor, or level of processors, that the code runs on."""
-    linker_target: str
-    """The name of it for ``zig cc``; with the oldest C library, where the system has several."""
-    suffix: str
-    """How names of its shared libraries end."""
-
-
-PLATFORMS = {
-    "linux-x86_64": Platform("x86_64-unknown-linux-gnu", "x86-64", "x86_64-linux-gnu.2.17", ".so"),
-    "linux-x86_64-v3": Platform("x86_64-unknown-linux-gnu", "x86-64-v3", "x86_64-linux-gnu.2.17", ".so"),
-    "linux-aarch64": Platform("aarch64-unknown-linux-gnu", "generic", "aarch64-linux-gnu.2.17", ".so"),
-    "windows-x86_64": Platform("x86_64-pc-windows-gnu", "x86-64", "x86_64-windows-gnu", ".dll"),
-    "windows-x86_64-v3": Platform("x86_64-pc-windows-gnu", "x86-64-v3", "x86_64-windows-gnu", ".dll"),
-    "macos-arm64": Platform("arm64-apple-macosx11.0.0", "apple-m1", "aarch64-macos", ".dylib"),
-    "macos-x86_64": Platform("x86_64-apple-macosx10.13.0", "x86-64", "x86_64-macos", ".dylib"),
-    "macos-x86_64-v3": Platform("x86_64-apple-macosx10.13.0", "x86-64-v3", "x86_64-macos", ".dylib"),
-}
-"""The platforms of shared libraries by name; ``-v3`` is the level of x86-64 with AVX2 and BMI2, of 2013 and later."""
+C_MATH = {"sqrt"}
+"""Functions of C's library that a shared library may call."""
 GENERIC = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-"""The environment variables of a process that lowers functions for another target."""
+"""The environment variables of a process that lowers functions for any processor."""
+X86_64_V3 = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": "+sse2,+bmi2"}
+"""Those of one that lowers functions for the third level of x86-64; the features are those that ``intrinsics`` ask for."""
 
 
-def check_generic() -> None:
-    """Raises ``RuntimeError`` unless numba compiles for any processor in this process (:data:`GENERIC`).
+def check_processor(*allowed: Mapping[str, str]) -> None:
+    """Raises ``RuntimeError`` unless numba compiles for one of the ``allowed`` kinds of processors, :data:`GENERIC` or others.
 
     Otherwise sources may be lowered to instructions of this machine's processor, see ``intrinsics``.
     """
-    if {name: getattr(numba.core.config, name.removeprefix("NUMBA_")) for name in GENERIC} != GENERIC:
-        raise RuntimeError(f"a process that compiles for another target is started with {GENERIC}")
+    if {name: getattr(numba.core.config, name.removeprefix("NUMBA_")) for name in GENERIC} not in allowed:
+        raise RuntimeError(f"a process that compiles for another target is started with {' or '.join(map(str, allowed))}")
 
 
-def lower(functions: Mapping[str, tuple[str, Callable[..., Any]]]) -> Any:
+def lower(functions: Mapping[str, tuple[Any, Callable[..., Any]]], convention: Callable[[str, Any], Any] | None = None) -> Any:
     """Returns one LLVM module with the C functions ``name: (numba signature, function)``; all else in it is internal.
 
-    An error that compiled code raises stops the program. (numba's own ``cfunc`` reports errors through Python.)
+    ``convention`` makes the module of a C function of its name and of what numba has compiled: :func:`c_function`, the default,
+    or :func:`block_function`. An error that compiled code raises stops the program. (numba's own ``cfunc`` reports errors
+    through Python.)
     """
-    check_generic()
+    check_processor(GENERIC, X86_64_V3)
     whole: Any = None
     options = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
     for name, (signature, function) in functions.items():
@@ -81,7 +68,7 @@ def lower(functions: Mapping[str, tuple[str, Callable[..., Any]]]) -> Any:
         for value in [*part.functions, *part.global_variables]:
             if not value.is_declaration:  # numba's linkages, "common" among them, which WebAssembly lacks
                 value.linkage = "external" if value.name == made.fndesc.llvm_func_name else "internal"
-        part.link_in(llvm.parse_assembly(str(_c_function(name, made))))
+        part.link_in(llvm.parse_assembly(str((convention or c_function)(name, made))))
         part.get_function(made.fndesc.llvm_func_name).linkage = "internal"
         if whole is None:
             whole = part
@@ -90,23 +77,91 @@ def lower(functions: Mapping[str, tuple[str, Callable[..., Any]]]) -> Any:
     return whole
 
 
-def _c_function(name: str, made: Any) -> Any:
+def c_function(name: str, made: Any) -> Any:
     """Returns the module of a function with C's calling convention that calls ``made``, a function of numba's."""
     context, kinds = made.target_context, made.fndesc.argtypes
-    module = context.create_module(name)
-    inner = ir.Function(module, context.call_conv.get_function_type(made.fndesc.restype, kinds), made.fndesc.llvm_func_name)
     nothing = made.fndesc.restype == types.none
     result = ir.VoidType() if nothing else context.get_value_type(made.fndesc.restype)
-    outer = ir.Function(module, ir.FunctionType(result, [context.get_value_type(kind) for kind in kinds]), name)
-    builder = ir.IRBuilder(outer.append_basic_block("entry"))
-    status, value = context.call_conv.call_function(builder, inner, made.fndesc.restype, kinds, outer.args)
-    with builder.if_then(status.is_error, likely=False):
-        builder.call(module.declare_intrinsic("llvm.trap", (), ir.FunctionType(ir.VoidType(), ())), ())
+    builder = _new_function(context, name, ir.FunctionType(result, [context.get_value_type(kind) for kind in kinds]))
+    value = _call(builder, made, builder.function.args)
     if nothing:
         builder.ret_void()
     else:
         builder.ret(value)
-    return module
+    return builder.module
+
+
+def block_function(name: str, made: Any) -> Any:
+    """Returns the module of ``void name(int64_t *words)``, which calls ``made``, a function of numba's: see ``ahead``."""
+    context, kinds = made.target_context, made.fndesc.argtypes
+    word = ir.IntType(64)
+    builder = _new_function(context, name, ir.FunctionType(ir.VoidType(), [word.as_pointer()]))
+    places = (builder.gep(builder.function.args[0], [word(place)]) for place in itertools.count())
+    words = (builder.load(place) for place in places)
+    value = _call(builder, made, [_from_words(context, builder, kind, words) for kind in kinds])
+    for number, kind in enumerate(result_types(made)):
+        part = value if made.fndesc.restype == kind else builder.extract_value(value, number)
+        builder.store(_as_word(builder, kind, part), next(places))
+    builder.ret_void()
+    return builder.module
+
+
+def result_types(made: Any) -> tuple[Any, ...]:
+    """Returns numba's types of the results of ``made``: those in a tuple, or the only one, or none."""
+    restype = made.fndesc.restype
+    if restype == types.none:
+        return ()
+    return tuple(restype) if isinstance(restype, types.BaseTuple) else (restype,)
+
+
+def _new_function(context: Any, name: str, kind: Any) -> Any:
+    """Returns a builder at the beginning of a new function in a new module."""
+    return ir.IRBuilder(ir.Function(context.create_module(name), kind, name).append_basic_block("entry"))
+
+
+def _call(builder: Any, made: Any, arguments: Any) -> Any:
+    """Returns the result of a call of ``made``; an error that it raises stops the program."""
+    context, kinds, restype = made.target_context, made.fndesc.argtypes, made.fndesc.restype
+    inner = ir.Function(builder.module, context.call_conv.get_function_type(restype, kinds), made.fndesc.llvm_func_name)
+    status, value = context.call_conv.call_function(builder, inner, restype, kinds, arguments)
+    with builder.if_then(status.is_error, likely=False):
+        builder.call(builder.module.declare_intrinsic("llvm.trap", (), ir.FunctionType(ir.VoidType(), ())), ())
+    return value
+
+
+def _from_words(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
+    """Returns the value of numba's type ``kind`` that the next ``words`` mean (``signatures.words_of``)."""
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder)
+        data = builder.inttoptr(next(words), array.data.type)
+        shape, strides = ([next(words) for _ in range(kind.ndim)] for _ in range(2))
+        itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+        populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        return context.make_tuple(builder, kind, [_from_words(context, builder, part, words) for part in kind])
+    if isinstance(kind, types.NoneType):
+        return context.get_dummy_value()
+    value_type = context.get_value_type(kind)
+    if isinstance(kind, types.Record):
+        return builder.inttoptr(next(words), value_type)
+    if isinstance(kind, types.Float):
+        double = builder.bitcast(next(words), ir.DoubleType())
+        return double if value_type == double.type else builder.fptrunc(double, value_type)
+    if isinstance(kind, types.Integer | types.Boolean):
+        number = next(words)
+        return number if value_type == number.type else builder.trunc(number, value_type)
+    raise TypeError(f"functions that are called with {kind} are not compiled ahead")
+
+
+def _as_word(builder: Any, kind: Any, value: Any) -> Any:
+    """Returns ``value`` as a word of 64 bits."""
+    word = ir.IntType(64)
+    if kind == types.float64:
+        return builder.bitcast(value, word)
+    if value.type == word:
+        return value
+    return builder.sext(value, word) if isinstance(kind, types.Integer) and kind.signed else builder.zext(value, word)
 
 
 @functools.cache
@@ -118,7 +173,8 @@ def _initialize_targets() -> None:
 def emit(module: Any, triple: str, *, cpu: str = "generic", features: str = "") -> bytes:
     """Returns the optimised object code of ``module`` for the target ``triple``.
 
-    Raises ``RuntimeError`` if it calls functions that it does not define: those of Python or of numba's runtime.
+    Raises ``RuntimeError`` if it calls functions that it does not define, those of Python or of numba's runtime; but for
+    :data:`C_MATH`, except in WebAssembly.
     """
     _initialize_targets()
     module = module.clone()
@@ -132,6 +188,8 @@ def emit(module: Any, triple: str, *, cpu: str = "generic", features: str = "") 
     passes.getModulePassManager().run(module, passes)
     module.verify()
     missing = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    if triple != WASM:
+        missing = [name for name in missing if name not in C_MATH]
     if missing:
         raise RuntimeError(f"compiled functions call {', '.join(missing)}, which no module for another target has")
     code: bytes = machine.emit_object(module)
@@ -165,7 +223,7 @@ def link_shared(code: bytes, platform: Platform) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "library.o"), Path(folder, f"library{platform.suffix}")
         source.write_bytes(code)
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", platform.linker_target, "-shared", "-s"]
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", platform.linker_target, "-shared", "-s", "-lm"]
         result = subprocess.run([*command, "-o", str(target), str(source)], capture_output=True, text=True, check=False)
         if result.returncode:
             raise NainJauneError(f"zig could not link the library: {result.stderr.strip()}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.compiler.intrinsics import nth_bit, processor_has, store_counts, store_word
+from nainjaune_env.compiler.intrinsics import nth_bit, store_counts, store_word
 from nainjaune_env.compiler.jit import inlined, jit, replaced_by
 from nainjaune_env.core.prng import below
 
@@ -58,7 +58,7 @@ def _are_legal(legal: Any, actions: Any, inside: Any) -> None:
         inside[k] = is_legal(legal[k], actions[k])
 
 
-@replaced_by(nth_bit, where=processor_has("bmi2"))  # the loop's end cannot be predicted
+@replaced_by(nth_bit, feature="bmi2")  # the loop's end cannot be predicted
 def nth_lowest(word: Any, n: Any) -> Any:
     """Returns the number of the ``n``-th lowest bit set in ``word``, from 0; ``word`` has more than ``n`` bits set."""
     for _ in range(n):
@@ -83,7 +83,7 @@ def write_word(out: Any, at: Any, word: Any) -> None:
         out[at + i] = word >> 8 * i & 255
 
 
-@replaced_by(store_counts, where=processor_has("sse2"))  # on x86; on processors of other kinds it was not timed
+@replaced_by(store_counts, feature="sse2")  # on x86; on processors of other kinds it was not timed
 def write_counts(out: Any, at: Any, words: Any) -> None:
     """Writes 16 bytes from ``out[at]``: byte i says how many of ``words``, a tuple, have bit i set."""
     spread = SPREAD  # each mention of the global would be a copy in the constant memory of a CUDA kernel

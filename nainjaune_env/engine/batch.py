@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nainjaune_env.compiler.ahead import bind
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, quoted, unknown_name_message
@@ -28,6 +29,8 @@ from nainjaune_env.engine.workers import MIN_TABLES_SAMPLED, MIN_TABLES_STEPPED,
 Episode = Literal["round", "match"]
 
 DEVICES = ("cpu", "cuda")
+NOT_PICKLED = ("_loops", "_calls", "_choose", "_seen", "written")
+"""Attributes that :meth:`Batch._bind` makes again."""
 
 
 class Batch:
@@ -137,10 +140,15 @@ class Batch:
         self.done: NDArray[np.bool_] = self.place(np.zeros(num_tables, np.bool_))
         self.deals: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
         self._all = self.place(np.arange(num_tables))
+        self._actions = np.zeros(num_tables, np.int64)
         self._credited = self.place(np.zeros((num_tables, self.num_players), np.int32))
         self._bind()
 
     def _bind(self) -> None:
+        self._calls: dict[Callable[..., Any], tuple[LogArrays | None, NDArray[np.int64], Callable[..., Any]]] = {}
+        """The calls of loops by one thread, bound to the arrays of this batch, with the log and the rules that they have."""
+        self._choose: Callable[..., Any] | None = None
+        """The bound call of ``choose_uniform``."""
         self.written: tuple[Any, ...] = (
             self.legal,
             self.observation,
@@ -153,8 +161,8 @@ class Batch:
         """The arrays that compiled loops write, in the order of their arguments."""
 
     def __getstate__(self) -> dict[str, Any]:
-        # a module cannot be pickled, and `written` are attributes: __setstate__ finds them again
-        return {name: value for name, value in self.__dict__.items() if name not in ("_loops", "written")}
+        # modules and bound calls cannot be pickled, and `written` are attributes: __setstate__ makes them again
+        return {name: value for name, value in self.__dict__.items() if name not in NOT_PICKLED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -168,16 +176,26 @@ class Batch:
         self, loop: Callable[..., None], index: NDArray[np.int64], *rows: NDArray[Any], others: tuple[Any, ...] = ()
     ) -> None:
         """Runs a compiled loop over the tables ``index (K,)``, with arrays ``rows (K,)`` of these and whole arrays ``others``."""
-
-        def work(part: slice, thread: int) -> None:
-            given = (row[part] for row in rows)
-            loop(self.tables, self.numbers, self.log_arrays, index[part], *given, *others, *self.written, self._scratch[thread])
-
+        log = self.log_arrays
         if self._shared:
+
+            def work(part: slice, thread: int) -> None:
+                given = (row[part] for row in rows)
+                loop(self.tables, self.numbers, log, index[part], *given, *others, *self.written, self._scratch[thread])
+
             self._threads.each(work, index.size)
         else:
-            work(slice(None), 0)
+            self.call(loop, index, *rows, *others)
         self.make_space()
+
+    def call(self, loop: Callable[..., Any], *values: Any) -> Any:
+        """Returns what a compiled loop returns for the tables, the rules and the log, ``values``, and what loops write."""
+        log, numbers = self.log_arrays, self.numbers
+        bound = self._calls.get(loop)
+        if bound is None or bound[0] is not log or bound[1] is not numbers:
+            head, tail = (self.tables, numbers, log), (*self.written, self._scratch[0])
+            bound = self._calls[loop] = log, numbers, bind(loop, head, values, tail)
+        return bound[2](*values)
 
     @property
     def log_arrays(self) -> LogArrays | None:
@@ -297,10 +315,15 @@ class Batch:
         """
         index = self._all if which is None else self._distinct(which)
         chosen = self._whole_numbers(actions, index.size)
-        wrong = int(self._loops.first_illegal(self.legal, self.done, self._options.autoreset, index, chosen))
+        if self._shared:
+            wrong = int(self._loops.first_illegal(self.legal, self.done, self._options.autoreset, index, chosen))
+        else:
+            wrong = self.call(self._loops.step_legal, index, chosen, self.start_values)
         if wrong >= 0:
             raise IllegalActionError(self.why_illegal(int(index[wrong]), int(chosen[wrong])))
-        if self._shared and index.size >= MIN_TABLES_STEPPED:
+        if not self._shared:
+            self.make_space()
+        elif index.size >= MIN_TABLES_STEPPED:
             self._worker_threads().step(index, chosen)
             self.make_space()
         else:
@@ -312,7 +335,10 @@ class Batch:
             raise IllegalActionError(f"Expected one action a table, shape ({count},), not {given.shape}.")
         if given.dtype.kind not in "iu":
             raise IllegalActionError(f"Actions are whole numbers, not an array of {given.dtype}.")
-        return np.ascontiguousarray(given, np.int64)
+        if count != self.num_tables:
+            return np.ascontiguousarray(given, np.int64)
+        self._actions[:] = given  # into the same array at each call: a bound call has its address
+        return self._actions
 
     def why_illegal(self, i: int, action: int) -> str:
         """Returns the error's sentence on ``action`` at table ``i``."""
@@ -332,12 +358,14 @@ class Batch:
 
         ``random_streams (B,) uint64`` (see ``prng.streams``) advances in place. Raises :class:`DealError` for another array.
         """
-        streams, actions = self._streams(random_streams), np.empty(self.num_tables, np.int64)
+        streams, actions = self._streams(random_streams), self._actions
         if self._shared and self.num_tables >= MIN_TABLES_SAMPLED and streams.flags.c_contiguous:
             self._worker_threads().sample(self._all, actions, streams)
         else:
-            self._loops.choose_uniform(self.legal, streams, actions)
-        return actions
+            if self._choose is None:
+                self._choose = bind(self._loops.choose_uniform, (self.legal,), (streams, actions), ())
+            self._choose(streams, actions)
+        return actions.copy()
 
     def play_out(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Plays uniformly random legal actions to the end of every episode; returns the number of actions by table, ``(B,)``.

@@ -10,13 +10,13 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import platform
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from nainjaune_env.compiler.platforms import PLATFORMS
 from nainjaune_env.core.atomic_files import replacing, write_text
 from nainjaune_env.core.errors import NainJauneError, unknown_name_message
 from nainjaune_env.core.spec import GameSpec
@@ -29,15 +29,6 @@ from nainjaune_env.engine.tables_interface import FIELDS
 
 NAME = "nainjaune"
 """The name of the library, between ``lib``, where the system has that, and the suffix."""
-SYSTEMS = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}
-MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
-
-
-def this_platform() -> str:
-    """Returns the name of this machine's platform in ``targets.PLATFORMS``, with the oldest processors of its kind."""
-    system, machine = SYSTEMS.get(platform.system(), platform.system()), platform.machine()
-    name = f"{system}-{MACHINES.get(machine.lower(), machine)}"
-    return name.replace("macos-aarch64", "macos-arm64")
 
 
 def tables_interface_of(game: GameSpec) -> Any:
@@ -66,14 +57,14 @@ def parts_of(game: GameSpec, functions: Functions, extensions: Sequence[Extensio
 def build_library(
     games: Sequence[GameSpec], folder: Path, platforms: Sequence[str], extensions: Sequence[str] = ()
 ) -> list[Path]:
-    """Writes a library with ``games`` for each of ``platforms`` (``targets.PLATFORMS``), headers, Rust modules and descriptions.
+    """Writes a library with ``games`` for each of ``platforms`` (names in ``PLATFORMS``), headers, Rust modules, descriptions.
 
     With one platform the library is in ``folder`` itself, else in a folder of the platform's name. Returns the libraries' paths.
     ``extensions`` are names of Python modules that are each an :class:`~nainjaune_env.engine.modules.Extension`. Raises
     :class:`NainJauneError` for an unknown platform, and
     :class:`~nainjaune_env.core.errors.MissingLibraryError` without the extra ``wasm``.
     """
-    from nainjaune_env.compiler.targets import GENERIC, PLATFORMS, check_linker
+    from nainjaune_env.compiler.targets import GENERIC, check_linker
 
     check_linker()
     for each in platforms:
@@ -99,7 +90,7 @@ def _with_fingerprint(game: str, functions: Functions, fingerprint: int) -> Func
 
 
 def _build_here(games: Sequence[GameSpec], folder: Path, platforms: Sequence[str], extensions: Sequence[Extension]) -> None:
-    from nainjaune_env.compiler.targets import PLATFORMS, emit, link_shared, lower
+    from nainjaune_env.compiler.targets import emit, link_shared, lower
 
     symbols: dict[str, Any] = {}
     for game in games:

@@ -352,6 +352,21 @@ def step_tables(
 
 
 @jit
+def step_legal(
+    tables: Any, numbers: Any, log: Any, which: Any, actions: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> Any:  # fmt: skip
+    """Takes ``actions (K,)``, any integers, as :func:`step_tables` does, if :func:`first_illegal` gives ``OK``; returns that."""
+    _, options = unpack(numbers)
+    wrong = first_illegal(legal, done, options.autoreset, which, actions)
+    if wrong == OK:
+        step_tables(
+            tables, numbers, log, which, actions, values, legal, observation, mask, reward, credited, deals, done, scratch
+        )
+    return wrong
+
+
+@jit
 def step_single(
     tables: Any, numbers: Any, log: Any, action: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,

@@ -102,16 +102,16 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
             raise IllegalActionError(
                 f"An action is a whole number, not {quoted(action)}; legal: {self._tables.batch.legal_names(0)}."
             )
-        gained = float(self._tables.step(np.array([number]), ONLY)[0])
+        gained = self._tables.step_single(number)
         observation, info = self._observe()
         return observation, gained, bool(self._tables.batch.done[0]), False, info
 
     def _observe(self) -> tuple[NDArray[np.uint8], dict[str, Any]]:
-        batch = self._tables.batch
-        self._mask[:] = batch.mask[0]
+        batch, mask = self._tables.batch, self._mask
+        mask[:] = batch.mask[0]
         if self.render_mode == "human":
             self.render()
-        info: dict[str, Any] = {"action_mask": self._mask.copy(), "seat": int(self._tables.learner[0])}
+        info: dict[str, Any] = {"action_mask": mask.copy(), "seat": int(self._tables.learner[0])}
         if self._tables.self_play:
             info["rewards"] = self._tables.rewards[0].astype(np.float32)
         return batch.observation[0].copy(), info

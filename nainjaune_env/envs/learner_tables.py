@@ -35,7 +35,7 @@ from nainjaune_env.engine.learner_loops import (
 )
 from nainjaune_env.envs import reset_options
 from nainjaune_env.envs.opponents import SELF, Opponents, Pool, find_opponents
-from nainjaune_env.envs.reset_options import AS_USUAL, Opener, Opening, Start, check_deals, options_of
+from nainjaune_env.envs.reset_options import AS_USUAL, ONLY, Opener, Opening, Start, check_deals, options_of
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import history_of_round, record_of_episode
 from nainjaune_env.render.renderer import Renderer
@@ -129,7 +129,8 @@ class LearnerTables:
         self._module = module
         self._loops = learner_loops_of(setup, module)
         self._seating = SeatAssignment(self.batch, agents, self._arrays.seats, self._streams_of)
-        self._scratch = np.zeros(n, np.int32)
+        self._acting = np.full(num_tables, ACT, np.int8)
+        self._actions = np.zeros(num_tables, np.int64)
         self.batch.done[:] = True  # no episode has begun
 
     def __getstate__(self) -> dict[str, Any]:
@@ -203,12 +204,23 @@ class LearnerTables:
         its last action, shape ``(K,)``, 0 in a new episode. Raises :class:`IllegalActionError` where an episode is over or,
         without ``illegal_reward``, an action is illegal; then nothing has changed.
         """
-        kinds = np.zeros(which.size, np.int8) if begin is None else begin.astype(np.int8)
+        kinds = self._acting if which.size == self._acting.size else np.zeros(which.size, np.int8)
+        if begin is not None:
+            kinds = begin.astype(np.int8)
         if self._illegal_reward is not None:
             return self._step_blindly(actions, which, kinds)
         self._play(which, kinds, actions)
         gained = self._arrays.gained[which]
         return gained if begin is None else np.where(begin, 0.0, gained)
+
+    def step_single(self, action: int) -> float:
+        """Takes the learner's ``action`` at the only table: as :meth:`step`."""
+        if self._illegal_reward is not None:
+            return float(self._step_blindly(np.array([action]), ONLY, self._acting)[0])
+        self._actions[0] = action
+        values = self.batch.start_values
+        self._finish(self._run(ONLY, self._acting, self._actions, values), ONLY, self._acting, self._actions, values)
+        return float(self._arrays.gained[0])
 
     def _step_blindly(self, actions: NDArray[Any], which: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.float64]:
         acts = kinds == ACT
@@ -241,24 +253,37 @@ class LearnerTables:
         if actions is not None and actions.dtype.kind not in "iu":
             self._check_running(which[kinds == ACT])
             raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}. {ILLEGAL_HINT}")
-        chosen = np.zeros(which.size, np.int64) if actions is None else np.ascontiguousarray(actions, np.int64)
+        if actions is None:
+            chosen = np.zeros(which.size, np.int64)
+        elif which.size == self._actions.size:
+            chosen = self._actions  # the same array at each call: a bound call has its address
+            chosen[:] = actions
+        else:
+            chosen = np.ascontiguousarray(actions, np.int64)
         values = self.batch.start_values if start_values is None else start_values
-        wrong = self._run(which, kinds, chosen, values)
-        if wrong == UNFINISHED:
+        self._finish(self._run(which, kinds, chosen, values), which, kinds, chosen, values)
+
+    def _finish(
+        self,
+        result: int,
+        which: NDArray[np.int64],
+        kinds: NDArray[np.int8],
+        actions: NDArray[np.int64],
+        values: NDArray[np.int32],
+    ) -> None:
+        """Plays on where the compiled loop has left tables; raises :class:`IllegalActionError` where it has refused an action."""
+        if result == UNFINISHED:
             self._play_on(values)
-        elif wrong >= 0:
+        elif result >= 0:
             self._check_running(which[kinds == ACT])
-            raise IllegalActionError(f"{self.batch.why_illegal(int(which[wrong]), int(chosen[wrong]))} {ILLEGAL_HINT}")
+            raise IllegalActionError(f"{self.batch.why_illegal(int(which[result]), int(actions[result]))} {ILLEGAL_HINT}")
 
     def _run(
         self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], values: NDArray[np.int32]
     ) -> int:
         """Calls the compiled loop; returns its result."""
-        batch, log = self.batch, self.batch.log
-        result: int = self._loops.play_to_learner(
-            batch.tables, batch.numbers, None if log is None else log.arrays, which, kinds, actions, values,
-            self._seat_rule, reset_options.MAX_REDEALS, self._arrays, self._hidden_state, *batch.written, self._scratch,
-        )  # fmt: skip
+        given = (which, kinds, actions, values, self._seat_rule, reset_options.MAX_REDEALS, self._arrays, self._hidden_state)
+        result: int = self.batch.call(self._loops.play_to_learner, *given)
         if result == TOO_MANY_DEALS:
             check_deals(self.setup, reset_options.MAX_REDEALS)
         return result

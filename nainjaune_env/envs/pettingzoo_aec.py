@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
+from nainjaune_env.compiler.ahead import bind
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, quoted, unknown_name_message
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Stage
@@ -68,6 +69,11 @@ class SingleTable(Batch):
         super().__init__(setup, 1, episode=episode, start=start, skip_forced=skip_forced, autoreset=False, log=True, deal=False)
         self._opener = Opener(self)
 
+    def _bind(self) -> None:
+        super()._bind()
+        self._seen: dict[int, tuple[NDArray[np.uint8], Callable[..., None]]] = {}
+        """What :meth:`seen_by` has written last, and the bound call that writes it, by ``count``."""
+
     def begin(self, seed: int | None, options: Mapping[str, Any]) -> None:
         """Begins an episode by the options of a reset; raises the errors of ``Opener.check``, and then nothing has changed."""
         opening = self._opener.check([seed], options)
@@ -86,17 +92,18 @@ class SingleTable(Batch):
         """
         if not 0 <= action < self.num_actions or not int(self.legal[0]) >> action & 1:
             raise IllegalActionError(self.why_illegal(0, action))
-        seat: int = self._loops.step_single(
-            self.tables, self.numbers, self.log_arrays, action, self.start_values, *self.written, self._scratch[0]
-        )
+        seat: int = self.call(self._loops.step_single, action, self.start_values)
         self.make_space()
         return seat
 
     def seen_by(self, first: int, count: int = 1) -> NDArray[np.uint8]:
         """Returns what ``count`` seats from ``first`` on observe, at turn or not, ``(count, size)``; a new array."""
-        rows = np.zeros((count, self.layout.size), np.uint8)
-        self._loops.observe_seats(self.tables, self.numbers, first, rows)
-        return rows
+        if count not in self._seen:
+            rows = np.zeros((count, self.layout.size), np.uint8)
+            self._seen[count] = rows, bind(self._loops.observe_seats, (self.tables, self.numbers), (first,), (rows,))
+        rows, observe = self._seen[count]
+        observe(first)
+        return rows.copy()
 
     @property
     def at_turn(self) -> int:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nainjaune_env.compiler.intrinsics import processor_has
+from nainjaune_env.compiler.intrinsic_code import processor_has
 from nainjaune_env.compiler.jit import JIT_ENABLED, jit
 from nainjaune_env.core.bits import nth_lowest, write_counts, write_word
 

@@ -37,7 +37,7 @@ LAYERS: dict[str, int] = {
     f"{AGENTS}.trainers.*": 9, f"{AGENTS}.play.*": 9, f"{AGENTS}.advice.*": 9, f"{AGENTS}.study.*": 9,
     f"{AGENTS}.serve.*": 10, f"{AGENTS}.site.*": 10, f"{AGENTS}.sweeps.*": 10,
     f"{AGENTS}.ladder.*": 10, f"{AGENTS}.text_envs.*": 10,
-    f"{AGENTS}.publish": 10,
+    f"{AGENTS}.publish": 10, f"{AGENTS}.ahead.*": 10,
     f"{AGENTS}.cli.*": 11, "train.py": 11, "evaluate.py": 11,
 }  # fmt: skip
 """Package (ending in ``.*``) or module -> its layer. The most specific entry applies; every module has one."""
@@ -45,13 +45,14 @@ LAYERS: dict[str, int] = {
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
     "numba": {
-        f"{ENV}.compiler.intrinsics",
-        f"{ENV}.compiler.jit",
+        f"{ENV}.compiler.intrinsic_code",
+        f"{ENV}.compiler.dispatcher",
         f"{ENV}.compiler.compile_notice",
         f"{ENV}.compiler.linked",
         f"{ENV}.compiler.targets",
         f"{ENV}.engine.cuda.*",
         f"{AGENTS}.cuda.kernels",
+        f"{AGENTS}.ahead.build",
     },
     "filelock": {f"{ENV}.core.atomic_files"},
     "gymnasium": {f"{ENV}.envs.*"},
@@ -83,7 +84,7 @@ LIBRARIES: dict[str, set[str]] = {
     "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.duplicate_edge", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.search"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
-    "tqdm": {f"{AGENTS}.cli.*", f"{AGENTS}.duplicate_edge", f"{ENV}.compiler.compile_notice"},
+    "tqdm": {f"{AGENTS}.cli.*", f"{AGENTS}.duplicate_edge", f"{AGENTS}.ahead.build", f"{ENV}.compiler.compile_notice"},
     "argcomplete": {f"{AGENTS}.cli.*"},
     "jinja2": {f"{AGENTS}.report.page", f"{AGENTS}.ladder.page"},
     "markupsafe": {f"{AGENTS}.report.*"},

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from nainjaune_agents import wasm
-from nainjaune_env.engine.libraries import build_library, this_platform
+from nainjaune_env.compiler.platforms import platform_names
+from nainjaune_env.engine.libraries import build_library
 from nainjaune_env.engine.modules import session_dtype
 from nainjaune_env.engine.tables_interface import FIELDS
 from nainjaune_env.registry import get_game
@@ -30,7 +31,7 @@ def library_of(*games: str) -> Path:
         pytest.skip("ziglang is not installed: `make wasm` installs it")
     folder = tempfile.mkdtemp(prefix="library-")
     extensions = [extension.__name__ for extension in EXTENSIONS]
-    return build_library([get_game(game) for game in games], Path(folder), [this_platform()], extensions)[0]
+    return build_library([get_game(game) for game in games], Path(folder), platform_names()[-1:], extensions)[0]
 
 
 class Guarded:

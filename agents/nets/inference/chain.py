@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.compiler.intrinsics import UNITS, WORD, nonzero_bits, sum_units
+from nainjaune_env.compiler.intrinsics import UNITS, WORD, nonzero_bits, rows_of, sum_units
 from nainjaune_env.compiler.jit import jit, replaced_by
 from nainjaune_env.core.bits import lowest
 
@@ -72,6 +72,12 @@ def find_nonzero(x: Any, row: Any, first: Any) -> Any:
     return bits
 
 
+@replaced_by(rows_of)  # numba's own reshape calls its library of C functions
+def as_rows(flat: Any, count: Any, width: Any) -> Any:
+    """Returns the first ``count * width`` items of ``flat (N,)`` as ``(count, width)``."""
+    return flat[: count * width].reshape(count, width)
+
+
 @jit
 def _apply_layer(
     x: Any, first_row: Any, count: Any, layer: Any, weight: Any, bias: Any, relu: Any, scratch: Any, out: Any
@@ -124,7 +130,7 @@ def _apply_chain(x: Any, layers: Any, weight: Any, bias: Any, relu: Any, scratch
             if k == 0:
                 _apply_layer(x, first_row, count, layer, weight, bias, relu or k < last, scratch, after)
             else:
-                before = features[(k + 1) % 2][: count * layers[k - 1, 1]].reshape(count, layers[k - 1, 1])
+                before = as_rows(features[(k + 1) % 2], count, layers[k - 1, 1])
                 _apply_layer(before, 0, count, layer, weight, bias, relu or k < last, scratch, after)
         width = layers[last, 1]
         for row in range(count):

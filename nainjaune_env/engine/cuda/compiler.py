@@ -7,11 +7,13 @@ each a few lines that pass one table to a loop.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 from typing import Any, cast
 
-from nainjaune_env.compiler.jit import JIT_ENABLED, F, with_disk_cache
+from nainjaune_env.compiler.ahead import AheadFunction
+from nainjaune_env.compiler.jit import JIT_ENABLED, F
 from nainjaune_env.core.errors import DeviceError, MissingLibraryError
 
 
@@ -37,11 +39,22 @@ def find_cuda() -> Any:
 
 def kernel(fn: F) -> F:
     """Compiles ``fn`` as a kernel, lazily, with the on-disk cache keyed by the sources of ``fn``."""
+    from nainjaune_env.compiler.dispatcher import with_disk_cache  # numba may be absent where there is no GPU
+
     cuda, settings = _numba_cuda()
     dispatcher = cuda.jit(fn)
     return cast(F, dispatcher if settings.ENABLE_CUDASIM else with_disk_cache(dispatcher, settings))  # nothing is compiled there
 
 
+@functools.cache
 def _numba_cuda() -> tuple[Any, Any]:
-    """Returns ``numba.cuda`` and its settings, as modules of unknown type to mypy."""
+    """Returns ``numba.cuda`` and its settings, as modules of unknown type to mypy.
+
+    From now on kernels may call functions that were compiled ahead for the CPU: as numba would compile them.
+    """
+    context = importlib.import_module("numba.cuda.target").CUDATypingContext
+    resolve = context.resolve_value_type
+    context.resolve_value_type = lambda self, value: resolve(
+        self, value.dispatcher if isinstance(value, AheadFunction) else value
+    )
     return importlib.import_module("numba.cuda"), importlib.import_module("numba.cuda.core.config")
