@@ -127,6 +127,7 @@ dist: $(STAMP)  ## build the source distribution and the wheel into dist/, and c
 release: $(STAMP)  ## check that the commit is a release, and make and try all that one has; nothing is uploaded
 	$(BIN)/python .github/release/release.py before
 	$(MAKE) dist
+	$(MAKE) wheels
 	$(BIN)/python .github/release/release.py built
 	$(MAKE) play
 	$(MAKE) hub

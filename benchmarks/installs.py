@@ -76,7 +76,10 @@ def installed(extra: str, dist: Path, constraint: Path | None, check: bool) -> d
             path for path in (folder / "venv" / "Scripts" / "python.exe", folder / "venv" / "bin" / "python") if path.exists()
         )
         before = megabytes(folder / "venv")
-        package = f"nainjaune-env{'' if extra == NONE else f'[{extra}]'}=={version}"
+        extras = [] if extra == NONE else [extra]
+        if all(wheel.name.endswith("-none-any.whl") for wheel in dist.glob("nainjaune_env-*.whl")):
+            extras.append("numba")  # a wheel for all machines has no compiled loops
+        package = f"nainjaune-env[{','.join(extras)}]=={version}"
         limits = () if constraint is None else ("--constraint", constraint.resolve())
         begun = time.perf_counter()
         run(python, "-m", "pip", "install", "--quiet", "--find-links", dist, *limits, package, folder=folder)

@@ -131,7 +131,8 @@ def try_in_empty_environment(dist: Path, kind: str, version: str) -> None:
         python, nainjaune = str(programs / "python"), str(programs / "nainjaune")
         choice = "--only-binary" if kind == "wheel" else "--no-binary"
         pip = [python, "-m", "pip", "install", "--quiet", "--find-links", str(dist), choice, PROJECT]
-        output_of(*pip, f"{PROJECT}[players]=={version}")
+        extras = "players" if kind == "wheel" else "players,numba"  # the wheel brings compiled loops, the sources do not
+        output_of(*pip, f"{PROJECT}[{extras}]=={version}")
         output_of(python, "-c", GAME)
         table = output_of(nainjaune, "evaluate", "--agents", *EVALUATIONS[kind], "--deals", "100", "--seed", "1")
         print(f"The {kind}, installed in an empty environment, plays a round, and evaluates:\n{table}")

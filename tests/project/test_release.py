@@ -112,8 +112,8 @@ def test_files_of_another_version_too_many_or_too_large_are_refused(
 
 
 def requirement(text: str) -> str:
-    """A requirement of pyproject.toml as conda spells it."""
-    return re.sub(r"(>=.*)", r" \1", text)
+    """A requirement of pyproject.toml as conda spells it; recipes bring no compiled loops, so numba is for all machines."""
+    return re.sub(r"(>=[^;]*).*", r" \1", text)
 
 
 @pytest.fixture(params=["conda-forge", "emscripten-forge"])
