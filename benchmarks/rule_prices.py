@@ -119,13 +119,13 @@ def most_along(table: Any, rules: Any, gone: Any) -> Any:
     return best
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Prints the price."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rule", choices=("declining", "blocked", "along"))
     parser.add_argument("--deals", type=int, default=12000, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=3703, help="of the deals (default: %(default)s)")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     play: dict[str, Any] = {"deals": options.deals, "seed": options.seed, "players": 4}
     if options.rule == "declining":
         setup = make_setup("nain_jaune", "djeco", 4)

@@ -214,16 +214,19 @@ def link_wasm(code: bytes, exports: Mapping[str, object], *, stack: int = 1 << 1
         return target.read_bytes()
 
 
-def link_shared(code: bytes, platform: Platform) -> bytes:
+def link_shared(code: bytes, platform: Platform, name: str = "library") -> bytes:
     """Returns the shared library of ``code``, which :func:`emit` made for ``platform``; it exports all external functions.
 
-    Raises :class:`NainJauneError` where linking fails; see also :func:`check_linker`.
+    Programs that are linked with it look for a file called ``name`` with the platform's suffix. Raises :class:`NainJauneError`
+    where linking fails; see also :func:`check_linker`.
     """
     check_linker()
     with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "library.o"), Path(folder, f"library{platform.suffix}")
+        source, target = Path(folder, "library.o"), Path(folder, f"{name}{platform.suffix}")
         source.write_bytes(code)
         command = [sys.executable, "-m", "ziglang", "cc", "-target", platform.linker_target, "-shared", "-s", "-lm"]
+        if platform.suffix == ".dylib":  # otherwise programs look for the temporary file
+            command += ["-install_name", f"@rpath/{target.name}"]
         result = subprocess.run([*command, "-o", str(target), str(source)], capture_output=True, text=True, check=False)
         if result.returncode:
             raise NainJauneError(f"zig could not link the library: {result.stderr.strip()}")

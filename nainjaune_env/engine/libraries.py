@@ -103,8 +103,8 @@ def _build_here(games: Sequence[GameSpec], folder: Path, platforms: Sequence[str
     module = lower(symbols)
     for name in platforms:
         target = PLATFORMS[name]
-        library = link_shared(emit(module, target.triple, cpu=target.cpu), target)
-        file = Path(f"{'' if name.startswith('windows') else 'lib'}{NAME}{target.suffix}")
+        plain = f"{'' if name.startswith('windows') else 'lib'}{NAME}"
+        library, file = link_shared(emit(module, target.triple, cpu=target.cpu), target, plain), Path(plain + target.suffix)
         if len(platforms) > 1:
             (folder / name).mkdir(exist_ok=True)
             file = name / file

@@ -41,6 +41,16 @@ def test_a_run_continues_and_is_summed_up(tmp_path: Path) -> None:
     assert "| two random knobs | 2 |" in table
 
 
+def test_settings_with_one_to_four_random_knobs_are_those_of_their_seed(tmp_path: Path) -> None:
+    line = "--agent tally --field lowest --preset djeco --deals 2 --random 20 --rules-seed"
+    of_seed = []
+    for name, seed in (("one", "5"), ("again", "5"), ("other", "6")):
+        assert command("house_rules", *line.split(), seed, "--out", tmp_path / name).returncode == 0
+        of_seed.append([(row["players"], row["knobs"]) for row in house_rules.rows_of(tmp_path / name)])
+    assert of_seed[0] == of_seed[1] != of_seed[2]
+    assert {len(knobs) for _, knobs in of_seed[0]} == {1, 2, 3, 4}
+
+
 def test_house_rules_are_those_clearly_above_zero_in_all_results() -> None:
     rows = [
         row({}, 2.0), row({"stake": 2}, 2.0), row({"stake": 5}, 2.0), row({"stake": 20}, 0.5), row({"decline": "always"}, 2.0),
