@@ -38,7 +38,7 @@ import sys
 
 if "google.colab" in sys.modules:
     !git clone --quiet --depth 1 https://github.com/OWNER/nainjaune-env
-    %pip install --quiet "./nainjaune-env[{extra}]"
+    %pip install --quiet "./nainjaune-env[numba,{extra}]"
     %cd nainjaune-env/notebooks
     %env NAINJAUNE_NOTEBOOKS=small"""
 """The first code cell of every notebook. No figure depends on it, so it is not in the digest."""

@@ -121,7 +121,7 @@ def test_every_page_of_an_adaptor_tells_how_to_install_its_extra() -> None:
         "pufferlib": "pufferlib",
     }.items():  # fmt: skip
         text = (ROOT / "docs" / "adaptors" / f"{name}.md").read_text(encoding="utf-8")
-        assert f"`pip install -e '.[{extra}]'` in a checkout" in text
+        assert f"`pip install -e '.[numba,{extra}]'` in a checkout" in text
         assert f"`pip install 'nainjaune-env[{extra}]'` from an index" in text
         assert "](../installing.md)" in text
 
