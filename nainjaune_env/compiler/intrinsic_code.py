@@ -202,20 +202,23 @@ def nonzero_bits(typing_context: Any, x: Any, row: Any, first: Any) -> Any:
     return types.int64(x, types.intp, types.intp), generate
 
 
-_X86, _ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
+_ARM = ("aarch64", "arm64")
 _YIELD = 1
 """The number of the hint ``yield`` of an ARM processor."""
 
 
 @intrinsic
 def pause(typing_context: Any) -> Any:
-    """Says to the processor that this thread waits in a loop, which leaves more of a core to its other thread."""
+    """Says to the processor that this thread waits in a loop, which leaves more of a core to its other thread.
+
+    Does nothing in code for any processor.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         machine = platform.machine().lower()
-        if machine in _X86:
+        if processor_has("sse2"):
             builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", (), ir.FunctionType(ir.VoidType(), ())), ())
-        elif machine in _ARM:
+        elif machine in _ARM and numba.core.config.CPU_NAME != "generic":
             number = ir.IntType(32)
             hint = builder.module.declare_intrinsic("llvm.aarch64.hint", (), ir.FunctionType(ir.VoidType(), (number,)))
             builder.call(hint, (number(_YIELD),))
