@@ -13,6 +13,7 @@ from numba.np import arrayobj
 from nainjaune_env.compiler.intrinsics import UNITS, WORD
 
 # without types for mypy
+numba_config: Any = numba.core.config
 cgutils: Any = numba.core.cgutils
 ir: Any = cgutils.ir  # numba's own binding of LLVM
 populate_array: Any = arrayobj.populate_array
@@ -218,7 +219,7 @@ def pause(typing_context: Any) -> Any:
         machine = platform.machine().lower()
         if processor_has("sse2"):
             builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", (), ir.FunctionType(ir.VoidType(), ())), ())
-        elif machine in _ARM and numba.core.config.CPU_NAME != "generic":
+        elif machine in _ARM and numba_config.CPU_NAME != "generic":
             number = ir.IntType(32)
             hint = builder.module.declare_intrinsic("llvm.aarch64.hint", (), ir.FunctionType(ir.VoidType(), (number,)))
             builder.call(hint, (number(_YIELD),))
