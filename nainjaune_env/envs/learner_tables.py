@@ -129,7 +129,7 @@ class LearnerTables:
         self._module = module
         self._loops = learner_loops_of(setup, module)
         self._seating = SeatAssignment(self.batch, agents, self._arrays.seats, self._streams_of)
-        self._acting = np.full(num_tables, ACT, np.int8)
+        self._kinds = np.full(num_tables, ACT, np.int8)  # the same arrays at each call: a bound call has their addresses
         self._actions = np.zeros(num_tables, np.int64)
         self.batch.done[:] = True  # no episode has begun
 
@@ -204,9 +204,8 @@ class LearnerTables:
         its last action, shape ``(K,)``, 0 in a new episode. Raises :class:`IllegalActionError` where an episode is over or,
         without ``illegal_reward``, an action is illegal; then nothing has changed.
         """
-        kinds = self._acting if which.size == self._acting.size else np.zeros(which.size, np.int8)
-        if begin is not None:
-            kinds = begin.astype(np.int8)
+        kinds = self._kinds if which.size == self._kinds.size else np.zeros(which.size, np.int8)
+        kinds[:] = ACT if begin is None else begin
         if self._illegal_reward is not None:
             return self._step_blindly(actions, which, kinds)
         self._play(which, kinds, actions)
@@ -216,10 +215,10 @@ class LearnerTables:
     def step_single(self, action: int) -> float:
         """Takes the learner's ``action`` at the only table: as :meth:`step`."""
         if self._illegal_reward is not None:
-            return float(self._step_blindly(np.array([action]), ONLY, self._acting)[0])
-        self._actions[0] = action
+            return float(self._step_blindly(np.array([action]), ONLY, self._kinds)[0])
+        self._actions[0], self._kinds[0] = action, ACT
         values = self.batch.start_values
-        self._finish(self._run(ONLY, self._acting, self._actions, values), ONLY, self._acting, self._actions, values)
+        self._finish(self._run(ONLY, self._kinds, self._actions, values), ONLY, self._kinds, self._actions, values)
         return float(self._arrays.gained[0])
 
     def _step_blindly(self, actions: NDArray[Any], which: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -256,7 +255,7 @@ class LearnerTables:
         if actions is None:
             chosen = np.zeros(which.size, np.int64)
         elif which.size == self._actions.size:
-            chosen = self._actions  # the same array at each call: a bound call has its address
+            chosen = self._actions
             chosen[:] = actions
         else:
             chosen = np.ascontiguousarray(actions, np.int64)
