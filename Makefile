@@ -13,6 +13,8 @@ NOTEBOOK ?=
 EXTRAS ?= all,dev,docs
 # what `make ladder` verifies
 ENTRIES ?= $(shell git diff --name-only --diff-filter=d origin/main...HEAD -- 'examples/ladder/entries/*.toml')
+# what `make lowest` tests of extras
+OLDEST ?= tests/agents/nets/test_onnx_export.py tests/agents/external/test_onnx_model.py tests/agents/serve/test_app.py tests/agents/bots/test_websocket.py tests/agents/report tests/render tests/agents/trainers/test_optimizers.py tests/agents/trainers/test_ppo.py
 # what `make quick` and `make lowest` test
 QUICK ?= tests/core tests/compiler tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
 PLATFORMS ?= linux-x86_64 linux-x86_64-v3 linux-aarch64 windows-x86_64 windows-x86_64-v3 macos-arm64 macos-x86_64 macos-x86_64-v3
@@ -111,12 +113,12 @@ long: $(CUDA_STAMP)  ## the tests marked `long`: more of what `make test` runs i
 quick: $(STAMP) lint  ## a contributor's loop of about a minute: lint, and the core's tests that are not slow
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not long and not scripts" $(QUICK)
 
-lowest: $(LOWEST)/.installed  ## the core's tests with the oldest versions that pyproject.toml allows, in a virtual environment of their own
-	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not long and not scripts" $(QUICK)
+lowest: $(LOWEST)/.installed  ## the tests of the core and of the extras with the oldest versions that pyproject.toml allows, in a virtual environment of their own
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not long and not scripts and not browser" $(QUICK) $(OLDEST)
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable '.[train,sb3,openspiel,torchrl,render,study,dev]'
+	$(LOWEST)/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable '.[train,onnx,sb3,openspiel,torchrl,render,study,serve,dev]'
 	touch $@
 
 dist: $(STAMP)  ## build the source distribution and the wheel into dist/, and check them

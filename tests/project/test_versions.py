@@ -16,9 +16,9 @@ from tests.support.source import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-FOR_USERS = ("numba", "players", "train", "sb3", "openspiel", "torchrl", "render", "study")
+FOR_USERS = ("numba", "players", "train", "onnx", "sb3", "openspiel", "torchrl", "render", "study", "serve")
 """The extras whose lower bounds `make lowest` installs."""
-NOT_LOWEST = ("onnx", "notebooks", "serve", "mcp", "ray", "optuna", "wandb", "mlflow")
+NOT_LOWEST = ("notebooks", "mcp", "ray", "optuna", "wandb", "mlflow")
 """All others for users."""
 
 

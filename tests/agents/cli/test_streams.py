@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.cli.main import COMMANDS
 from nainjaune_agents.cli.streams import PLAIN, close_output, open_streams, print_error, print_json
 from tests.agents.cli.command import status_of
 
@@ -55,6 +56,14 @@ def test_what_an_encoding_lacks_is_replaced(monkeypatch: pytest.MonkeyPatch) -> 
     assert raw.getvalue() == b'-0.316 +- 0.076 ? 7d ? ? "ace" -\n'
     assert isinstance(sys.stdout, io.TextIOWrapper)
     assert sys.stdout.errors == PLAIN
+
+
+@pytest.mark.parametrize("words", [[], *([command.NAME] for command in COMMANDS)], ids=" ".join)
+def test_help_is_printed_in_the_encoding_of_a_pipe_on_windows(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="cp1252", errors="strict"))
+    assert status_of([*words, "--help"]) == 0
+    assert f"nainjaune {' '.join(words)}".strip() in raw.getvalue().decode("cp1252")
 
 
 def test_a_report_is_kept_where_stdout_is_no_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
