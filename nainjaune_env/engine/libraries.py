@@ -73,7 +73,7 @@ def build_library(
     folder.mkdir(parents=True, exist_ok=True)
     lists = [",".join(names) for names in (platforms, [game.name for game in games], extensions)]
     command = [sys.executable, "-m", __name__, str(folder), *lists]
-    result = subprocess.run(command, env=os.environ | GENERIC, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, env=os.environ | GENERIC, capture_output=True, encoding="utf-8", errors="replace")
     if result.returncode:
         raise NainJauneError(f"The library could not be built: {result.stderr.strip()}")
     return [folder / file for file in result.stdout.split()]

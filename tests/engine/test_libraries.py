@@ -14,9 +14,10 @@ from nainjaune_env import Batch, get_game, make_setup
 from nainjaune_env.compiler.platforms import platform_names
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.compiled import numbers_of
+from nainjaune_env.engine.compiled import loops_of, numbers_of
+from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.engine.libraries import build_library, functions_of, parts_of
-from nainjaune_env.engine.modules import describe
+from nainjaune_env.engine.modules import WORLDS, describe
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.start_values import MAX_START_VALUE
 from tests.support.libraries import EXTENSIONS, Library, Tables, library_of
@@ -38,6 +39,37 @@ def test_files_fit_the_library(library: Library) -> None:
     assert library.function("fingerprint")() == made.fingerprint
     assert json.loads((folder / f"{game.name}.json").read_text()) == describe(game, EXTENSIONS)
     assert f"_FINGERPRINT {made.fingerprint}\n" in (folder / f"{game.name}.h").read_text()
+
+
+def test_a_session_is_a_table_of_a_batch(library: Library) -> None:
+    """Matches ply by ply, taken back, and determinizations."""
+    session, rng = library.session, np.random.default_rng(1)
+    for name, preset in library.game.presets.items():
+        for players in preset.players:
+            setup = make_setup(library.game.name, name, players)
+            batch = Batch(setup, 1, episode="match", autoreset=False, deal=False)
+            batch.reset(seeds=np.array([players], np.uint64))
+            session["knobs"][: len(setup.rules.numbers())] = setup.rules.numbers()
+            session["numbers"][-5:] = batch.options
+            assert library("pack", players) == 0
+            assert session["numbers"].tolist() == batch.numbers.tolist()
+            assert library("begin", players, 0) == 0
+            while not batch.done[0]:
+                assert session["tables"][0].tobytes() == batch.tables[0].tobytes()
+                assert session["observation"][0, : setup.layout.size].tobytes() == batch.observation[0].tobytes()
+                action = int(rng.choice(np.flatnonzero(batch.mask[0])))
+                batch.step([action])
+                assert library("step", action) == 0
+                assert session["reward"][0, :players].tolist() == batch.reward[0].tolist()
+            last = session["tables"].tobytes()
+            assert library("rewind", 0) == 0
+            seat, table = int(session["tables"]["seat"][0]), session["tables"].copy()
+            assert library("resample", 9, WORLDS) == 0
+            redacted = table.copy()
+            loops_of(setup).redact_tables(redacted, numbers_of(setup), np.array([seat]))
+            worlds = determinize(setup, redacted, np.zeros(WORLDS, np.int64), np.array([9], np.uint64))
+            assert session["worlds"].tobytes() == worlds.tobytes()
+            assert last != table.tobytes()
 
 
 @pytest.mark.parametrize("autoreset", [False, True])

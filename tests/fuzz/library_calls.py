@@ -165,9 +165,7 @@ class Session:
         kinds: list[Callable[[], None]] = [self.pack, self.begin, self.place, self.rewind, self.draw, self.decide, self.playouts]
         kinds += [lambda: self.take("step")] * 8 + [lambda: self.take("ply")]
         kinds += [lambda: self.of_seat("observe"), lambda: self.of_seat("redact")]
-        kinds += [
-            lambda: self.call("deal", refused=not (self.playable and self.library.session["tables"]["stage"][0] == 1)) and None
-        ]
+        kinds += [self.deal]
         self.rng.choice(kinds)()
 
 
