@@ -25,6 +25,7 @@ BUDGETS = {
     "": 6,
     "agents": 12,
     "agents/advice": 20,
+    "agents/ahead": 5,
     "agents/arena": 12,
     "agents/bots": 55,
     "agents/chat": 50,
