@@ -29,9 +29,12 @@ MAX_THREADS = 1024
 """The most threads that step tables or compute networks."""
 
 
+BOOLS = (bool, np.bool_)
+
+
 def whole(given: Any) -> int | None:
     """Returns ``given``, a Python or NumPy integer, as an ``int``; None if it is anything else, such as a bool."""
-    if isinstance(given, bool | np.bool_):  # True would be 1
+    if isinstance(given, BOOLS):  # True would be 1
         return None
     try:
         return operator.index(given)

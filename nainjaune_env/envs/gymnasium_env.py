@@ -102,18 +102,20 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
             raise IllegalActionError(
                 f"An action is a whole number, not {quoted(action)}; legal: {self._tables.batch.legal_names(0)}."
             )
-        gained = self._tables.step_single(number)
+        tables = self._tables
+        gained = tables.step_single(number)
         observation, info = self._observe()
-        return observation, gained, bool(self._tables.batch.done[0]), False, info
+        return observation, gained, bool(tables.batch.done[0]), False, info
 
     def _observe(self) -> tuple[NDArray[np.uint8], dict[str, Any]]:
-        batch, mask = self._tables.batch, self._mask
+        tables, mask = self._tables, self._mask
+        batch = tables.batch
         mask[:] = batch.mask[0]
         if self.render_mode == "human":
             self.render()
-        info: dict[str, Any] = {"action_mask": mask.copy(), "seat": int(self._tables.learner[0])}
-        if self._tables.self_play:
-            info["rewards"] = self._tables.rewards[0].astype(np.float32)
+        info: dict[str, Any] = {"action_mask": mask.copy(), "seat": int(tables.learner[0])}
+        if tables.self_play:
+            info["rewards"] = tables.rewards[0].astype(np.float32)
         return batch.observation[0].copy(), info
 
     def action_masks(self) -> NDArray[np.bool_]:
