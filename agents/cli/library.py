@@ -1,9 +1,10 @@
 """Build games as a shared library for C, C++ and Rust.
 
-  # libnainjaune.so (nainjaune.dll, libnainjaune.dylib), nain_jaune.h, nain_jaune.rs and nain_jaune.json, and so for every game
+  # libnainjaune.so (or .dll, .dylib), and .h, .rs and .json of every game
   nainjaune library build/library
   # for other machines, each in a folder of its own
-  nainjaune library build/library --platform linux-aarch64 --platform windows-x86_64
+  nainjaune library build/library --platform linux-aarch64 \\
+      --platform windows-x86_64
 
 It has the functions of `nainjaune wasm`, and others for many tables in arrays of the caller. The header has the types, with their
 layout checked, and all numbers: actions, knobs, presets, refusals, players. It needs no other library than that of C

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,7 +38,8 @@ def compiled(suffix: str, text: str, folder: Path) -> subprocess.CompletedProces
         pytest.skip(f"{command[0]} is not installed")
     source = folder / f"all.{suffix}"
     source.write_text(text, encoding="utf-8")
-    return subprocess.run([*command, source.name], cwd=folder, capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}  # rustc asks make for its jobs
+    return subprocess.run([*command, source.name], cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("suffix", COMPILERS)

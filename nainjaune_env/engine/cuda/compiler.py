@@ -52,9 +52,11 @@ def _numba_cuda() -> tuple[Any, Any]:
 
     From now on kernels may call functions that were compiled ahead for the CPU: as numba would compile them.
     """
-    context = importlib.import_module("numba.cuda.target").CUDATypingContext
-    resolve = context.resolve_value_type
-    context.resolve_value_type = lambda self, value: resolve(
-        self, value.dispatcher if isinstance(value, AheadFunction) else value
-    )
-    return importlib.import_module("numba.cuda"), importlib.import_module("numba.cuda.core.config")
+    cuda, settings = importlib.import_module("numba.cuda"), importlib.import_module("numba.cuda.core.config")
+    if not settings.ENABLE_CUDASIM:
+        context = importlib.import_module("numba.cuda.target").CUDATypingContext
+        resolve = context.resolve_value_type
+        context.resolve_value_type = lambda self, value: resolve(
+            self, value.dispatcher if isinstance(value, AheadFunction) else value
+        )
+    return cuda, settings

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nainjaune_env.compiler.cache import cache_folder
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games import DEFAULT_GAME
@@ -99,10 +100,14 @@ def test_kernels_of_each_setup_are_kept_in_a_folder_of_their_own() -> None:
     mode = Batch(get_game("nain_jaune").setup(), 1).options
     seats = {name: sorted({seats_at_most(name, 3), seats_at_most(name, 4)}) for name in game_names()}
     setups = [get_game(name).setup(players=players) for name in game_names() for players in seats[name]]
-    paths = [Path(kernels_of(setup, mode).step.stats.cache_path) for setup in setups]
+    steps = [kernels_of(setup, mode).step for setup in setups]
+    paths = [Path(step.stats.cache_path) for step in steps]
     paths.append(Path(kernels_of(setups[0], mode._replace(observe=0)).step.stats.cache_path))
     assert len(set(paths)) == len(paths)
-    assert all(f"[{setup.game.name}-" in str(path) for setup, path in zip(setups, paths, strict=False))
+    folders = [cache_folder(step.py_func) for step in steps]
+    assert None not in folders
+    assert all(path.is_relative_to(str(folder)) for folder, path in zip(folders, paths, strict=False))
+    assert all(f"[{setup.game.name}-" in step.py_func.__module__ for setup, step in zip(setups, steps, strict=True))
     assert kernels_of(setups[0], mode) is kernels_of(setups[0], mode)
 
 
