@@ -39,6 +39,8 @@ def test_best_responses_to_uniform_play_are_worth_what_we_compute(game_string: s
         assert theirs == pytest.approx(response.best_response(tree, tree.uniform(), seat)[0], abs=1e-9)
 
 
+# of OpenSpiel's own code, with torch 2.9
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence for multidimensional indexing:UserWarning")
 def test_dqn_learns_on_a_round() -> None:
     """OpenSpiel's DQN and NFSP import tree, which the extra `openspiel` installs."""
     env = rl_environment.Environment(pyspiel.load_game("python_batasaurus(dinosaurs=3,memory=perfect,returns=net)"))
