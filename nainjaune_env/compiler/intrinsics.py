@@ -10,9 +10,9 @@ import importlib
 from typing import Any
 
 UNITS = 64
-"""Outputs of a layer that :data:`sum_units` computes at once: with two rows, 8 registers of AVX-512 and 16 of AVX2."""
+"""Outputs of a layer that ``sum_units`` computes at once: with two rows, 8 registers of AVX-512 and 16 of AVX2."""
 WORD = 32
-"""Numbers that :data:`nonzero_bits` compares with 0."""
+"""Numbers that ``nonzero_bits`` compares with 0."""
 
 
 class Intrinsic:

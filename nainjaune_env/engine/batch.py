@@ -30,7 +30,7 @@ Episode = Literal["round", "match"]
 
 DEVICES = ("cpu", "cuda")
 NOT_PICKLED = ("_loops", "_calls", "_choose", "_seen", "written")
-"""Attributes that :meth:`Batch._bind` makes again."""
+"""Attributes that a batch makes again where it is loaded from a pickle."""
 
 
 class Batch:

@@ -180,6 +180,7 @@ export class LiveTable {
       names: speaker.seats.names,
       persons: this.persons,
       agents: settings.agents,
+      said: settings.agents.map(() => null), // agents of the page say nothing
       seat,
       advice: settings.advice && seat !== null,
       turn: roundOver ? null : this.seat,
