@@ -17,10 +17,10 @@ import importlib
 import importlib.util
 import itertools
 import json
-import operator
 import os
 import struct
 from collections.abc import Callable, Mapping
+from operator import is_not
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,8 @@ class CompiledCall:
         self.function = function
         self._readers = tuple(_READ[kind] for kind in ((results,) if isinstance(results, str) else results or ()))
         self._single = isinstance(results, str)
+        self.is_integer = results == "int64"
+        """Whether the result is the word itself."""
 
     def __call__(self, arguments: tuple[Any, ...]) -> Any:
         """Calls the function; the arguments must have the signature, which is not checked."""
@@ -188,7 +190,7 @@ class _Bound:
     """A call with its arguments in its block already; those that are other objects than before are written there again."""
 
     def __init__(self, function: AheadFunction, call: CompiledCall, arguments: tuple[Any, ...], first: int, count: int) -> None:
-        self._function, self._result = call.function, call.result
+        self._function, self._result, self._is_integer = call.function, call.result, call.is_integer
         self._head, self._values, self._tail = arguments[:first], arguments[first : first + count], arguments[first + count :]
         words = [[*words_of(argument)] for argument in arguments]
         starts = [*itertools.accumulate(map(len, words), initial=0)]
@@ -199,9 +201,11 @@ class _Bound:
         self._address = ctypes.addressof(self._block)
 
     def __call__(self, *values: Any) -> Any:
-        if any(map(operator.is_not, values, self._values)) and not self._write(values):
+        if any(map(is_not, values, self._values)) and not self._write(values):
             return self._unbound(*self._head, *values, *self._tail)
         self._function(self._address)
+        if self._is_integer:  # most results; a call of a function less
+            return self._block[self._end]
         return self._result(self._block, self._end)
 
     def _write(self, values: tuple[Any, ...]) -> bool:
