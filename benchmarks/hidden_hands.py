@@ -40,7 +40,7 @@ def decisions_of(args: argparse.Namespace, rounds: int, seed: int) -> tuple[Tens
         Batch(setup, rounds, seed=seed, autoreset=False),
         np.random.default_rng(seed),
     )
-    seen, played, held = [], [], []
+    seen, played, hands = [], [], []
     actions = np.zeros(rounds, np.int64)
     while (index := np.flatnonzero(~batch.done)).size:
         actions[index] = agent.act(DecisionBatch(batch, index), rng)
@@ -49,22 +49,22 @@ def decisions_of(args: argparse.Namespace, rounds: int, seed: int) -> tuple[Tens
         tables = batch.tables[kept]
         seen.append(batch.observation[kept])
         played.append(counts_of(tables["played"][np.arange(len(kept))[:, None], others]))
-        held.append(counts_of(tables["hand"][np.arange(len(kept))[:, None], others]))
+        hands.append(counts_of(tables["hand"][np.arange(len(kept))[:, None], others]))
         batch.step(actions)
-    return tuple(torch.from_numpy(np.concatenate(each)) for each in (seen, played, held))  # type: ignore[return-value]
+    return tuple(torch.from_numpy(np.concatenate(each)) for each in (seen, played, hands))  # type: ignore[return-value]
 
 
-def loss_of(net: torch.nn.Module, inputs: Tensor, held: Tensor) -> Tensor:
+def loss_of(net: torch.nn.Module, inputs: Tensor, hands: Tensor) -> Tensor:
     """Returns the mean over hidden cards of minus the log-probability of its rank."""
-    log_probs = net(inputs).view(held.shape).log_softmax(-1)
-    return -(log_probs * held).sum() / held.sum()
+    log_probs = net(inputs).view(hands.shape).log_softmax(-1)
+    return -(log_probs * hands).sum() / hands.sum()
 
 
-def learned(inputs: Tensor, held: Tensor, tests: tuple[Tensor, Tensor], seed: int, epochs: int) -> float:
-    """Returns the loss over ``tests`` of a network that has learned from ``inputs`` and ``held``."""
+def learned(inputs: Tensor, hands: Tensor, tests: tuple[Tensor, Tensor], seed: int, epochs: int) -> float:
+    """Returns the loss over ``tests`` of a network that has learned from ``inputs`` and ``hands``."""
     torch.manual_seed(seed)
     scale = inputs.amax(0).clamp(min=1).float()
-    sizes = (inputs.shape[1], 256, 256, held[0].numel())
+    sizes = (inputs.shape[1], 256, 256, hands[0].numel())
     layers = [layer for i in range(3) for layer in (torch.nn.Linear(*sizes[i : i + 2]), torch.nn.ReLU())]
     net = torch.nn.Sequential(*layers[:-1])
     optimizer, batches = torch.optim.Adam(net.parameters(), 1e-3), len(inputs) // 1024
@@ -72,7 +72,7 @@ def learned(inputs: Tensor, held: Tensor, tests: tuple[Tensor, Tensor], seed: in
     for _ in range(epochs):
         for rows in torch.randperm(len(inputs))[: batches * 1024].view(batches, 1024):
             optimizer.zero_grad()
-            loss_of(net, inputs[rows] / scale, held[rows].float()).backward()
+            loss_of(net, inputs[rows] / scale, hands[rows].float()).backward()
             optimizer.step()
             schedule.step()
     with torch.no_grad():
@@ -91,10 +91,13 @@ def main(arguments: list[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     use_threads(1)
     for seed in args.seeds:
-        (seen, played, held), test = decisions_of(args, args.rounds, 2 * seed), decisions_of(args, args.rounds // 5, 2 * seed + 1)
+        (seen, played, hands), test = (
+            decisions_of(args, args.rounds, 2 * seed),
+            decisions_of(args, args.rounds // 5, 2 * seed + 1),
+        )
         with_played = [torch.cat([each[0], each[1].flatten(1)], 1) for each in ((seen, played), test)]
-        without = learned(seen, held, (test[0], test[2]), seed, args.epochs)
-        with_them = learned(with_played[0], held, (with_played[1], test[2]), seed, args.epochs)
+        without = learned(seen, hands, (test[0], test[2]), seed, args.epochs)
+        with_them = learned(with_played[0], hands, (with_played[1], test[2]), seed, args.epochs)
         print(f"seed {seed}: {without:.4f} nats a card without, {with_them:.4f} with, {without - with_them:+.4f}", flush=True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -17,6 +16,7 @@ from nainjaune_agents.heuristics import heuristics, heuristics_module
 from nainjaune_env import Batch, make_setup
 from tests.support.libraries import library_of
 from tests.support.pufferlib import pufferlib_or_skip
+from tests.support.script import load_script
 from tests.support.source import ROOT
 
 pufferlib_or_skip()
@@ -28,10 +28,7 @@ DECIDE: Any = heuristics_module("nain_jaune").decide  # type: ignore[union-attr]
 def native() -> Any:
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
-    spec: Any = importlib.util.spec_from_file_location("native", ROOT / "examples" / "pufferlib" / "native.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "examples" / "pufferlib" / "native.py", "native")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
+from tests.support.script import load_script
 from tests.support.source import ROOT
 
 FOLDER = ROOT / "notebooks"
@@ -27,12 +27,7 @@ NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.ipynb"))
 @cache
 def regenerate() -> ModuleType:
     """``notebooks/regenerate.py``."""
-    spec = importlib.util.spec_from_file_location("notebooks_regenerate", FOLDER / "regenerate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(FOLDER / "regenerate.py", "notebooks_regenerate")
 
 
 def kinds(outputs: list[dict[str, Any]]) -> list[list[str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import yaml
 
 from tests.project.test_packaging import git
+from tests.support.script import load_script
 from tests.support.source import ROOT
 
 FOLDER = ROOT / ".github" / "release"
@@ -27,12 +27,7 @@ DONE = "# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2026-11-27\n\n### Added\n
 
 @pytest.fixture(scope="module")
 def release() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("release", FOLDER / "release.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(FOLDER / "release.py", "release")
 
 
 def test_unreleased_changes_become_those_of_a_version(release: ModuleType) -> None:

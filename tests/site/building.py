@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -11,6 +10,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from tests.support.script import load_script
 from tests.support.source import ROOT
 
 SITE = ROOT / "docs" / "site"
@@ -48,9 +48,4 @@ def small(root: Path, navigation: str) -> None:
 
 def part(name: str) -> ModuleType:
     """A module of the site's own."""
-    spec = importlib.util.spec_from_file_location(f"site_{name}", SITE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SITE / f"{name}.py", f"site_{name}")
