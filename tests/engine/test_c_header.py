@@ -38,7 +38,8 @@ def compiled(suffix: str, text: str, folder: Path) -> subprocess.CompletedProces
         pytest.skip(f"{command[0]} is not installed")
     source = folder / f"all.{suffix}"
     source.write_text(text, encoding="utf-8")
-    environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}  # rustc asks make for its jobs
+    # rustc asks the make that runs the tests for its jobs
+    environment = {name: value for name, value in os.environ.items() if not name.endswith(("MAKEFLAGS", "MFLAGS"))}
     return subprocess.run([*command, source.name], cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
