@@ -1,0 +1,137 @@
+"""PPO whose policy is pulled towards players that are stronger at some of its tables: one network from several specialists.
+
+    python examples/ppo_teachers.py configs/nain_jaune/any_rules_teachers.yaml --out runs/champion
+
+A term ``weight * KL(teacher || policy)`` is added to PPO's loss for the decisions at the tables of ``teachers``. The rounds are
+those of the network that learns, so it is corrected where its own play leads. The weight falls over the run, so that the policy
+may become stronger than its teachers.
+
+Sources: Rusu et al., "Policy distillation", 2016 (one network from several specialists); Schmitt et al., "Kickstarting deep
+reinforcement learning", 2018 (the term beside the policy gradient, on the learner's own rounds, with a weight that falls).
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.nets.checkpoint import Checkpoint
+from nainjaune_agents.nets.common_layout import CommonView
+from nainjaune_agents.nets.fused_mlp import FusedInference
+from nainjaune_agents.nets.modules import masked_log_softmax
+from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.torch_nets import as_torch
+from nainjaune_agents.options import option
+from nainjaune_agents.trainers import ppo
+from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
+from nainjaune_agents.trainers.gpu_rollout import unpacked
+from nainjaune_agents.trainers.multitask import mixed_setups
+from nainjaune_agents.trainers.rollout import NetOutput
+from nainjaune_agents.trainers.run import Progress, Run
+from nainjaune_env.core.errors import ConfigError, quoted
+from nainjaune_env.core.spec import Setup
+
+
+@dataclass(frozen=True)
+class Config(ppo.Config):
+    """PPO's configuration and the keys of the teachers."""
+
+    algorithm: str = option("ppo_teachers", "the trainer")
+    teachers: list[dict[str, Any]] = option(
+        [{"agent": "zoo:strong", "players": 4}], "who teaches where: an agent's name, and the rest as in an entry of 'mixture'"
+    )
+    teacher_weight: float = option(1.0, "weight of KL(teacher || policy) at the start", low=0)
+    last_teacher_weight: float = option(0.0, "that weight at the end", low=0)
+
+
+class Teacher:
+    """A network that plays one setup."""
+
+    def __init__(self, name: str, setup: Setup, dtype: torch.dtype) -> None:
+        """``dtype`` of the products. Raises :class:`ConfigError` where the player is no plain network without memory."""
+        agent, view = load_agent(name, setup), CommonView(setup)
+        net = as_torch(agent.net) if isinstance(agent, NetAgent) else None
+        chain = net.fused() if net is not None else None  # None with memory, too
+        if chain is None:
+            raise ConfigError(f"A teacher should be a plain network without memory, and {name!r} is none at {setup}.")
+        self._net = FusedInference(chain, dtype)
+        self._places = torch.from_numpy(view.places)
+        self._others = torch.from_numpy(np.setdiff1d(np.arange(view.layout.size), view.places))
+        self._rest = torch.from_numpy(view.rest)[self._others]
+
+    def rows(self, observation: Tensor) -> Tensor:
+        """Returns the indices of the observations ``(K, size)``, in the common layout, that were made at this setup."""
+        return (observation.index_select(1, self._others) == self._rest).all(1).nonzero().squeeze(1)
+
+    def logits(self, observation: Tensor) -> Tensor:
+        """Returns the logits ``(K, A)``, not masked, for observations ``(K, size)`` in the common layout."""
+        return self._net(observation.index_select(1, self._places).contiguous())[0]
+
+
+class Trainer(ppo.Trainer):
+    """PPO with one more term in its loss."""
+
+    config: Config
+
+    def __init__(self, config: Config, setup: Setup) -> None:
+        super().__init__(config, setup)
+        if not self.common:
+            raise ConfigError("Expected a 'mixture': teachers are for a network that plays several tables.")
+        if any(not isinstance(entry.get("agent"), str) for entry in config.teachers):
+            raise ConfigError(f"Expected an 'agent', a name, in each entry of 'teachers', not {quoted(config.teachers)}.")
+        self.teachers = [
+            Teacher(entry["agent"], setup, self.dtype)
+            for entry in config.teachers
+            for setup in mixed_setups(config.game, [{key: entry[key] for key in entry if key != "agent"}], config.rules)
+        ]
+
+    def loss(self, batch: ppo.Minibatch, output: NetOutput, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
+        """Adds the divergence of the policy from the teachers' and logs its mean at their decisions, in nats."""
+        loss, stats = super().loss(batch, output, entropy_weight)
+        weight = self.annealed(self.config.teacher_weight, self.config.last_teacher_weight)
+        mask = unpacked(batch.legal, output.logits.shape[1])
+        total, count = torch.zeros(()), 0
+        for teacher in self.teachers:
+            rows = teacher.rows(batch.observation)
+            if not len(rows):
+                continue
+            log_policy = masked_log_softmax(output.logits[rows], mask[rows])
+            goal = masked_log_softmax(teacher.logits(batch.observation[rows]), mask[rows])
+            total, count = total + (goal.exp() * (goal - log_policy)).sum(), count + len(rows)
+        stats["teacher_kl"] = total.detach() / max(count, 1)
+        return loss + weight / len(batch.action) * total, stats
+
+
+def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
+    """Trains as :func:`~nainjaune_agents.trainers.ppo.train` does."""
+    return ppo.train(config, run, checkpoint, progress, Trainer(config, config.setup()))
+
+
+METRICS = {**ppo.METRICS, "update/teacher_kl": "mean KL(teacher || policy) at the teachers' tables, in nats"}
+"""Every metric that is logged, with its meaning."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Trains by the command line; a run that was stopped goes on with ``--resume``."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("config", type=Path, help="the configuration, a YAML file")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the run")
+    parser.add_argument("--resume", action="store_true", help="resume the run in --out")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a key of the configuration")
+    args = parser.parse_args(arguments)
+    config = build(Config, apply_settings(read_yaml(args.config), args.set))
+    with Run(args.out) as run:
+        checkpoint = run.create(config, resume=args.resume)
+        train(config, run, checkpoint, lambda *_: None)
+    print(f"Trained: {args.out}. Rate it with: nainjaune evaluate --agents random {args.out} --out results")
+
+
+if __name__ == "__main__":
+    main()
