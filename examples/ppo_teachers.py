@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import Checkpoint
-from nainjaune_agents.nets.common_layout import CommonView
+from nainjaune_agents.nets.common_layout import SEATS, CommonView
 from nainjaune_agents.nets.fused_mlp import FusedInference
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
@@ -63,12 +62,12 @@ class Teacher:
             raise ConfigError(f"A teacher should be a plain network without memory, and {name!r} is none at {setup}.")
         self._net = FusedInference(chain, dtype)
         self._places = torch.from_numpy(view.places)
-        self._others = torch.from_numpy(np.setdiff1d(np.arange(view.layout.size), view.places))
-        self._rest = torch.from_numpy(view.rest)[self._others]
+        self._begin = view.layout.where(SEATS).start  # of the seats and the rules, with which the common layout ends
+        self._rest = torch.from_numpy(view.rest[self._begin :])
 
     def rows(self, observation: Tensor) -> Tensor:
         """Returns the indices of the observations ``(K, size)``, in the common layout, that were made at this setup."""
-        return (observation.index_select(1, self._others) == self._rest).all(1).nonzero().squeeze(1)
+        return (observation[:, self._begin :] == self._rest).all(1).nonzero().squeeze(1)
 
     def logits(self, observation: Tensor) -> Tensor:
         """Returns the logits ``(K, A)``, not masked, for observations ``(K, size)`` in the common layout."""
