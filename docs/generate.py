@@ -130,6 +130,12 @@ def decisions_of(card: ModelCard) -> str:
     return f"{card.decisions / 1e6:,.0f} million"
 
 
+def trainer_link(card: ModelCard, docs: str = "") -> str:
+    """Returns a link to the page of the trainer, or to the example that is one; ``docs`` is the way to the folder of pages."""
+    page = f"trainer_{card.algorithm}.md" if card.algorithm in trainer_names() else f"../examples/{card.algorithm}.py"
+    return f"[{card.algorithm}]({docs}{page})"
+
+
 def player_table() -> str:
     """Returns a row for each file of the model registry."""
     rows = []
@@ -137,7 +143,7 @@ def player_table() -> str:
         card = player.card
         effort = decisions_of(card), f"{card.seconds / 60:.0f} min"
         size = f"{player.path.stat().st_size / 1e6:.1f} MB"
-        rows.append([f"`{name}`", player.plays_at, f"[{card.algorithm}](trainer_{card.algorithm}.md)", *effort, size])
+        rows.append([f"`{name}`", player.plays_at, trainer_link(card), *effort, size])
     return markdown_table(["player", "plays at", "trainer", "decisions", "trained for", "file"], rows)
 
 
@@ -164,7 +170,7 @@ def player_section(player: Player) -> str:
     return "\n".join(
         [
             f"### {player.plays_at}\n",
-            f"{card.note} Trained by [{card.algorithm}](../trainer_{card.algorithm}.md): {effort}, "
+            f"{card.note} Trained by {trainer_link(card, '../')}: {effort}, "
             f"{card.made_at}. `{player.path.parent.name}/{player.path.name}`.\n",
             f"```\n{commands}\n```\n",
             *parts,

@@ -1,6 +1,6 @@
 """PPO whose policy is pulled towards players that are stronger at some of its tables: one network from several specialists.
 
-    python examples/ppo_teachers.py configs/nain_jaune/any_rules_teachers.yaml --out runs/champion
+    python examples/ppo_teachers.py examples/ppo_teachers.yaml --out runs/champion
 
 A term ``weight * KL(teacher || policy)`` is added to PPO's loss for the decisions at the tables of ``teachers``. The rounds are
 those of the network that learns, so it is corrected where its own play leads. The weight falls over the run, so that the policy

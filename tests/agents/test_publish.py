@@ -121,7 +121,7 @@ def test_how_it_was_made_goes_back_to_what_it_began_from(trained: Train, tmp_pat
     assert both.seconds > one.seconds > 0
 
 
-@pytest.mark.parametrize("rules", [{}, {"hand": 4}], ids=["its rules", "rules it does not play under"])
+@pytest.mark.parametrize("rules", [{}, {"ranks": 5, "hand": 4}], ids=["its rules", "rules it does not play under"])
 def test_a_run_that_began_from_a_zoo_player(tmp_path: Path, rules: dict[str, int]) -> None:
     """Its commands begin there; time and decisions include those on the player's card."""
     table = {"preset": "djeco", "players": 4, "rules": rules}
@@ -129,7 +129,7 @@ def test_a_run_that_began_from_a_zoo_player(tmp_path: Path, rules: dict[str, int
     command = ["train.py", "c.yaml", "--out", "runs/run", "--set", "init=zoo:strong"]
     noted(tmp_path / "run", commit="0123456789ab", command=command)
     made = origin(tmp_path / "run")
-    card = PlayerRegistry().find("zoo:strong", get_game("nain_jaune").setup("djeco", 4)).card
+    card = PlayerRegistry().find("zoo:strong", get_game("nain_jaune").setup("djeco", 4, **rules), any_rules=True).card
     assert made.commands == ["python train.py c.yaml --out runs/run --set init=zoo:strong"]
     assert made.commit == "0123456789ab"
     assert made.seconds > card.seconds
