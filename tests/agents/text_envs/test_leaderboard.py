@@ -165,8 +165,8 @@ def test_a_disk_that_is_full_is_said_and_the_folder_goes_on(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("other", ["field", "adviser"])
 def test_others_that_do_not_play_everywhere_are_refused_before_anything_is_played(other: str, tmp_path: Path) -> None:
-    board = replace(BOARD, count=20, settings=replace(SETTINGS, **{other: "zoo:strong"}))  # type: ignore[arg-type]
-    with pytest.raises(AgentError, match="zoo:strong does not play"):
+    board = replace(BOARD, count=20, settings=replace(SETTINGS, **{other: "zoo:strong-1"}))  # type: ignore[arg-type]
+    with pytest.raises(AgentError, match="zoo:strong-1 does not play"):
         board.play(tmp_path)
     assert not (tmp_path / ROWS).exists()
 
