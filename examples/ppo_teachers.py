@@ -53,17 +53,20 @@ class Config(ppo.Config):
 class Teacher:
     """A network that plays one setup."""
 
-    def __init__(self, name: str, setup: Setup, dtype: torch.dtype) -> None:
-        """``dtype`` of the products. Raises :class:`ConfigError` where the player is no plain network without memory."""
+    def __init__(self, name: str, setup: Setup, dtype: torch.dtype, device: str = "cpu") -> None:
+        """``dtype`` of the products, ``device`` of the observations.
+
+        Raises :class:`ConfigError` where the player is no plain network without memory.
+        """
         agent, view = load_agent(name, setup), CommonView(setup)
         net = as_torch(agent.net) if isinstance(agent, NetAgent) else None
-        chain = net.fused() if net is not None else None  # None with memory, too
+        chain = net.to(device).fused() if net is not None else None  # None with memory, too
         if chain is None:
             raise ConfigError(f"A teacher should be a plain network without memory, and {name!r} is none at {setup}.")
         self._net = FusedInference(chain, dtype)
-        self._places = torch.from_numpy(view.places)
+        self._places = torch.from_numpy(view.places).to(device)
         self._begin = view.layout.where(SEATS).start  # of the seats and the rules, with which the common layout ends
-        self._rest = torch.from_numpy(view.rest[self._begin :])
+        self._rest = torch.from_numpy(view.rest[self._begin :]).to(device)
 
     def rows(self, observation: Tensor) -> Tensor:
         """Returns the indices of the observations ``(K, size)``, in the common layout, that were made at this setup."""
@@ -86,7 +89,7 @@ class Trainer(ppo.Trainer):
         if any(not isinstance(entry.get("agent"), str) for entry in config.teachers):
             raise ConfigError(f"Expected an 'agent', a name, in each entry of 'teachers', not {quoted(config.teachers)}.")
         self.teachers = [
-            Teacher(entry["agent"], setup, self.dtype)
+            Teacher(entry["agent"], setup, self.dtype, config.device)
             for entry in config.teachers
             for setup in mixed_setups(config.game, [{key: entry[key] for key in entry if key != "agent"}], config.rules)
         ]
@@ -96,7 +99,7 @@ class Trainer(ppo.Trainer):
         loss, stats = super().loss(batch, output, entropy_weight)
         weight = self.annealed(self.config.teacher_weight, self.config.last_teacher_weight)
         mask = unpacked(batch.legal, output.logits.shape[1])
-        total, count = torch.zeros(()), 0
+        total, count = output.logits.new_zeros(()), 0
         for teacher in self.teachers:
             rows = teacher.rows(batch.observation)
             if not len(rows):
