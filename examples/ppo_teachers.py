@@ -12,14 +12,14 @@ reinforcement learning", 2018 (the term beside the policy gradient, on the learn
 
 from __future__ import annotations
 
-import argparse
+import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from nainjaune_agents.cli.main import main as command
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import Checkpoint
 from nainjaune_agents.nets.common_layout import SEATS, CommonView
@@ -28,8 +28,7 @@ from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.torch_nets import as_torch
 from nainjaune_agents.options import option
-from nainjaune_agents.trainers import ppo
-from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
+from nainjaune_agents.trainers import ppo, register
 from nainjaune_agents.trainers.gpu_rollout import unpacked
 from nainjaune_agents.trainers.multitask import mixed_setups
 from nainjaune_agents.trainers.rollout import NetOutput
@@ -74,7 +73,7 @@ class Teacher:
 
     def logits(self, observation: Tensor) -> Tensor:
         """Returns the logits ``(K, A)``, not masked, for observations ``(K, size)`` in the common layout."""
-        return self._net(observation.index_select(1, self._places).contiguous())[0]
+        return self._net(observation.index_select(1, self._places))[0]
 
 
 class Trainer(ppo.Trainer):
@@ -120,20 +119,11 @@ METRICS = {**ppo.METRICS, "update/teacher_kl": "mean KL(teacher || policy) at th
 """Every metric that is logged, with its meaning."""
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Trains by the command line; a run that was stopped goes on with ``--resume``."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("config", type=Path, help="the configuration, a YAML file")
-    parser.add_argument("--out", type=Path, required=True, help="folder of the run")
-    parser.add_argument("--resume", action="store_true", help="resume the run in --out")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a key of the configuration")
-    args = parser.parse_args(arguments)
-    config = build(Config, apply_settings(read_yaml(args.config), args.set))
-    with Run(args.out) as run:
-        checkpoint = run.create(config, resume=args.resume)
-        train(config, run, checkpoint, lambda *_: None)
-    print(f"Trained: {args.out}. Rate it with: nainjaune evaluate --agents random {args.out} --out results")
+def main(arguments: list[str]) -> int:
+    """Trains by the command line, with the arguments of ``nainjaune train``; returns the exit status."""
+    register("ppo_teachers", sys.modules[__name__])
+    return command(["train", *arguments])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -92,8 +92,8 @@ def test_what_cannot_teach_is_refused(values: dict[str, object], sentence: str) 
 def test_a_resumed_run_is_the_same_run_and_an_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = [f"--set={key}={str(value).replace(' ', '')}" for key, value in TINY.items() if key != "mixture"]
     file = tmp_path / "teachers.yaml"
-    file.write_text("mixture: [{preset: djeco, players: 4}]\n", encoding="utf-8")
-    example.main([str(file), "--out", str(tmp_path / "whole"), *settings, "--set=iterations=4"])
+    file.write_text("algorithm: ppo_teachers\nmixture: [{preset: djeco, players: 4}]\n", encoding="utf-8")
+    assert example.main([str(file), "--out", str(tmp_path / "whole"), *settings, "--set=iterations=4"]) == 0
     assert "Trained: " in capsys.readouterr().out
     whole = load_checkpoint(tmp_path / "whole")
     config = build(example.Config, whole.config)
