@@ -185,7 +185,7 @@ def test_functions_are_tried_at_different_real_positions(game: str) -> None:
     [
         (
             lambda o, m: -1,
-            r"shapes \(3, 102\) and \(3, 24\), and gave int64, shape \(\); asked for one, .* it gave -1\. Expected",
+            r"shapes \(3, 128\) and \(3, 24\), and gave int64, shape \(\); asked for one, .* it gave -1\. Expected",
         ),
         (lambda o, m: m.sum(axis=-1) * 0.5, r"and gave \[.*\.5.*\]; asked for one, .* it gave np\.float64"),
         (lambda o, m: np.zeros(4, int), r"and gave int64, shape \(4,\); asked for one, .* it gave int64, shape \(4,\)"),
@@ -199,14 +199,14 @@ def test_functions_are_tried_at_different_real_positions(game: str) -> None:
         (lambda: lambda: 5, r"'<lambda>' made <function .*, and a player is the name of an agent"),
         (type("Needs", (First,), {"__init__": lambda self, one, two: None}), "takes the setup or nothing, and 'Needs' needs "),
         (type("Odd", (), {"predict": lambda self, x: x})(), r"A model as a player has predict\(observation, deterministic=…\)"),
-        (torch.nn.Linear(3, 24), r"'Linear' was tried with observations of shape \(3, 102\), and raised 'RuntimeError"),
-        (torch.nn.Linear(102, 23), r"'Linear' was asked for logits, a tensor of shape \(3, 24\), and gave shape \(3, 23\)\."),
+        (torch.nn.Linear(3, 24), r"'Linear' was tried with observations of shape \(3, 128\), and raised 'RuntimeError"),
+        (torch.nn.Linear(128, 23), r"'Linear' was asked for logits, a tensor of shape \(3, 24\), and gave shape \(3, 23\)\."),
         (type("Nameless", (First,), {"name": 5})(), r"The name of an agent is a text, not 5\."),
         (type("Fixed", (First,), {"name": property(lambda self: 5)})(), r"The name of an agent is a text, not 5\."),
         (SAC(), r"The model 'SAC' was asked for 3 actions, whole numbers, and its state, a tuple, and gave \(array\("),
         (
             Wrong(),
-            r"The model 'Wrong' was tried with observations of shape \(3, 102\), and raised 'ValueError: Unexp",
+            r"The model 'Wrong' was tried with observations of shape \(3, 128\), and raised 'ValueError: Unexp",
         ),
         ("lowset", "Did you mean 'lowest'"),
         (None, "or a torch module, not None"),

@@ -11,7 +11,7 @@ With onnxruntime alone, for K decisions:
   # game, rules, layout, names of the actions
   about = json.loads(policy.get_modelmeta().custom_metadata_map["nainjaune"])
   # (K, size): the features of the layout, one after the other
-  observation = numpy.zeros((1, 121), numpy.uint8)
+  observation = numpy.zeros((1, 160), numpy.uint8)
   mask = numpy.ones((1, 24), bool)  # (K, A): the legal actions
   given = {"observation": observation, "mask": mask}
   logits, value = policy.run(["logits", "value"], given)

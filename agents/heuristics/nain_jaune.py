@@ -410,7 +410,7 @@ HEURISTICS: dict[str, Agent] = {name: RuleOfThumb(name) for name in NAMES}
 
 
 class Inattentive:
-    """An agent that notices with probability ``heeds`` what a pass proves: that the seat lacks the required rank (N6).
+    """An agent that notices with probability ``heeds`` what a pass shows: the seat lacks the required rank, or refuses it (N6).
 
     What it does not notice is missing from its observations and tables for the rest of the round; a search over it
     (``NAME@search=50@heed=0``) may determinize against it. Whether it notices that a seat lacks a rank is drawn once a round.
@@ -424,7 +424,7 @@ class Inattentive:
         self.name = f"{agent.name}@heed={heeds:g}"
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """Returns the dtype of the proven voids by seat, as sets of ranks: all ``proven``, and the ``heeded`` ones.
+        """Returns the dtype of the ranks that each seat passed, as sets: all ``passed``, and the ``heeded`` ones.
 
         Raises :class:`AgentError` if the agent is recurrent itself, as there is one recurrent state.
         """
@@ -434,22 +434,24 @@ class Inattentive:
             raise AgentError(
                 f"{self.name}: {self.agent.name} reads the plies of the round, and @heed= is for agents that do not."
             )
-        return np.dtype([("proven", np.int16, (MAX_SEATS,)), ("heeded", np.int16, (MAX_SEATS,))])
+        return np.dtype([("passed", np.int16, (MAX_SEATS,)), ("heeded", np.int16, (MAX_SEATS,))])
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns the actions of the agent, given what it has noticed, shape ``(K,)``."""
         rows, players = np.arange(len(decisions.index)), decisions.setup.players
         notices = rng.random((len(rows), MAX_SEATS * NUM_RANKS)).reshape(-1, MAX_SEATS, NUM_RANKS) < self.heeds
         observation, tables, memory = decisions.observation.copy(), decisions.tables.copy(), decisions.state
-        news = tables["void"] & ~memory["proven"]
-        memory["proven"] = tables["void"]
+        passed = tables["void"] | tables["passed"]
+        news = passed & ~memory["passed"]
+        memory["passed"] = passed
         memory["heeded"] |= news & (notices << np.arange(NUM_RANKS)).sum(axis=2, dtype=np.int16)
         heeded = memory["heeded"].copy()
-        heeded[rows, decisions.seat] = tables["void"][rows, decisions.seat]  # it knows its own hand
-        tables["void"] = heeded
-        for k in range(1, players):
-            ranks = heeded[rows, (decisions.seat + k) % players]
-            decisions.setup.layout.view(observation, "voids")[:, k - 1] = ranks[:, None] >> np.arange(NUM_RANKS) & 1
+        heeded[rows, decisions.seat] = passed[rows, decisions.seat]  # it knows its own hand
+        for field, feature in (("void", "voids"), ("passed", "passed")):
+            tables[field] &= heeded
+            for k in range(1, players):
+                ranks = tables[field][rows, (decisions.seat + k) % players]
+                decisions.setup.layout.view(observation, feature)[:, k - 1] = ranks[:, None] >> np.arange(NUM_RANKS) & 1
         return self.agent.act(decisions.seen_as(observation, tables), rng)
 
 

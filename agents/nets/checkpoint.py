@@ -21,10 +21,12 @@ from safetensors.numpy import save_file
 
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
+from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
 from ..task import Task, stored_task
+from .earlier_layout import with_later_features
 from .foreign_files import PLAYERS, foreign_kind
 from .upgrade import upgraded_header
 
@@ -159,9 +161,15 @@ def _not_a_checkpoint(path: Path, error: Exception) -> str:
     )
 
 
-def playing_weights(checkpoint: Checkpoint) -> dict[str, NDArray[Any]]:
-    """Returns the weights of the network that plays, by their names in it."""
-    return {name.removeprefix("model."): array for name, array in checkpoint.tensors.items() if name.startswith("model.")}
+def playing_weights(checkpoint: Checkpoint, layout: Layout, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+    """Returns the weights of the network that plays, by their names in it, for observations of ``layout``.
+
+    ``shapes`` are those of such a network. One that was trained on an earlier version of the layout does not observe what was
+    added since.
+    """
+    weights = {name.removeprefix("model."): array for name, array in checkpoint.tensors.items() if name.startswith("model.")}
+    earlier = layout.earlier.get(checkpoint.layout)
+    return weights if earlier is None else with_later_features(weights, shapes, earlier, layout)
 
 
 def in_half_precision(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -38,7 +38,7 @@ def check_fits(trained: Trained, setup: Setup, where: str) -> None:
     if not trained.common and trained.players != setup.players:
         raise CheckpointError(f"{where} was trained with {trained.players} players, and here there are {setup.players}.")
     layout = layout_of(trained, setup)
-    if trained.layout != layout.fingerprint:
+    if trained.layout != layout.fingerprint and trained.layout not in layout.earlier:
         raise CheckpointError(
             f"{where} was trained on another observation layout "
             f"({quoted(trained.layout)}, and here it is {layout.fingerprint}): train it again."

@@ -99,7 +99,8 @@ def playing_net(checkpoint: Checkpoint, setup: Setup, where: str, device: str | 
         except ModuleNotFoundError as error:
             raise MissingLibraryError(f"A network on device={device!r}", str(error.name), "train") from error
         return build_net(checkpoint, setup, where).to(check_device(device or "cpu"))
-    cls, weights, layout = get_inference(name), playing_weights(checkpoint), layout_of(checkpoint, setup)
+    cls, layout = get_inference(name), layout_of(checkpoint, setup)
+    weights = playing_weights(checkpoint, layout, cls.all_shapes(arguments, layout, checkpoint.actions))
     try:
         if checkpoint.common:
             return cls.at_table(arguments, weights, setup, checkpoint.actions)

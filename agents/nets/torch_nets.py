@@ -39,7 +39,10 @@ def stored_net(checkpoint: Checkpoint, layout: Layout, where: str) -> PolicyValu
     """
     stored_arguments(checkpoint, where)
     try:
-        return net_with(checkpoint.arch, layout, checkpoint.actions, playing_weights(checkpoint))
+        net = make_net(checkpoint.arch, layout, checkpoint.actions, torch.Generator())
+        shapes = {name: tuple(tensor.shape) for name, tensor in net.state_dict().items()}
+        net.load_state_dict(tensors_of(playing_weights(checkpoint, layout, shapes)))
+        return net
     except (RuntimeError, TypeError, ValueError) as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {as_sentence(error)}") from None
 

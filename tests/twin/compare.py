@@ -104,7 +104,7 @@ POLICIES: dict[str, Policy] = {f.__name__: f for f in (uniform, passing, silent,
 def field_names(players: int) -> list[str]:
     """What the columns of a row are."""
     one = ["legal", "seat", "required", "last player", "over", "winner", "grand opéra", "defaults"]
-    each = [f"{name} of seat {seat}" for name in ("stack", "void", "hand") for seat in range(players)]
+    each = [f"{name} of seat {seat}" for name in ("stack", "void", "passed", "hand") for seat in range(players)]
     return [*one, *(f"pot {card}" for card in POT_CARDS), *each]
 
 
@@ -128,7 +128,7 @@ def twin_row(r: TwinRound, moves: list[str]) -> list[int]:
         sum([1 << seat for seat in r.defaults]),
         *r.pots,
         *r.stacks,
-        *[sum([1 << rank - 1 for rank in void]) for void in r.voids],
+        *[sum([1 << rank - 1 for rank in ranks]) for ranks in (*r.voids, *r.passed)],
         *[sum([_KIND_WEIGHT[card] for card in hand]) for hand in r.hands],
     ]
 
@@ -148,6 +148,7 @@ def kernel_rows(tables: Any, words: Any, players: int) -> Any:
             tables["pot"],
             tables["stack"][:, :players],
             tables["void"][:, :players],
+            tables["passed"][:, :players],
             payload @ _WEIGHTS,
         ]
     ).astype(np.int64)

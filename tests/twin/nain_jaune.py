@@ -102,6 +102,7 @@ class TwinRound:
         self.stacks: list[int] = list(stacks)
         self.pots: list[int] = list(pots)
         self.voids: list[set[int]] = [set() for _ in hands]  # N6
+        self.passed: list[set[int]] = [set() for _ in hands]  # N6: ranks passed with the right to refuse
         self.over = False
         self.winner: int | None = None
         self.grand_opera = False
@@ -206,17 +207,17 @@ class TwinRound:
 
     def _hand_on(self) -> None:
         """`-`: the stop of the seat that goes on, or the pass of a seat that could take over (N2.5)."""
-        self._note_void()
+        self._note_pass()
         self.passes += 1
         self.seat = self._next(self.seat)
         self._begin_turn(self.seat)
         if self.passes == self.players:  # the last player's stop and everybody else's pass
             self._resolve_blocked()
 
-    def _note_void(self) -> None:
+    def _note_pass(self) -> None:
         # N6: a refusal without the right to refuse proves the void; with that right it proves nothing.
-        if not self._has_right_to_refuse():
-            self.voids[self.seat].add(self.required)
+        kind = self.passed if self._has_right_to_refuse() else self.voids
+        kind[self.seat].add(self.required)
 
     def _begin_turn(self, seat: int) -> None:
         # N2.9. reading: a seat that gets the turn and only passes has had a turn.

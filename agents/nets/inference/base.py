@@ -128,11 +128,16 @@ class InferenceNet(ABC):
         return cls(arguments, folded, setup.layout, actions)
 
     @classmethod
+    def all_shapes(cls, arguments: Any, layout: Layout, actions: int) -> dict[str, tuple[int, ...]]:
+        """Returns the shapes of all weights by name."""
+        shapes, width = cls.shapes(arguments, layout)
+        heads = {"policy.weight": (actions, width), "policy.bias": (actions,), "value.weight": (1, width), "value.bias": (1,)}
+        return {**shapes, **heads, "payoff_scale": ()}
+
+    @classmethod
     def check_fit(cls, arguments: Any, weights: Weights, layout: Layout, actions: int) -> None:
         """Raises ValueError where ``weights`` are not those of such a network over observations of ``layout``."""
-        shapes, width = cls.shapes(arguments, layout)
-        shapes |= {"policy.weight": (actions, width), "policy.bias": (actions,)}
-        shapes |= {"value.weight": (1, width), "value.bias": (1,), "payoff_scale": ()}
+        shapes = cls.all_shapes(arguments, layout, actions)
         if missing := sorted(shapes.keys() - weights.keys()):
             raise ValueError(f"there is no {', '.join(missing)}")
         if unknown := sorted(weights.keys() - shapes.keys()):

@@ -34,6 +34,12 @@ def layout(players: int) -> Layout:
             Feature("at_turn", (players,), "one-hot: who is to act, relative"),
             Feature("cards", (players,), "cards in hand, relative", high=22, scale=8.0),
             Feature("voids", (players - 1, NUM_RANKS), "ranks proven absent (N6), of every other seat, relative"),
+            Feature(
+                "passed",
+                (players - 1, NUM_RANKS),
+                "ranks that every other seat passed though it may hold them (N6), relative",
+                version=2,
+            ),
             Feature("turn_taken", (players,), "whether the seat has ended a turn this round (N2.9), relative"),
             Feature(
                 "hand_untouched",
@@ -113,7 +119,8 @@ def encode(table: Table, rules: KernelRules, seat: Any, out: Any) -> Any:
     at_turn = last + n
     cards = at_turn + n
     voids = cards + n
-    turn_taken = voids + rivals * NUM_RANKS
+    passed = voids + rivals * NUM_RANKS
+    turn_taken = passed + rivals * NUM_RANKS
     hand_untouched = turn_taken + n
     pots = hand_untouched + 1
     stacks = pots + POTS
@@ -125,6 +132,9 @@ def encode(table: Table, rules: KernelRules, seat: Any, out: Any) -> Any:
     for k in range(1, n):
         other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
         voids = write_flags(out, voids, NUM_RANKS, np.int64(table.void[other]))
+    for k in range(1, n):
+        other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
+        passed = write_flags(out, passed, NUM_RANKS, np.int64(table.passed[other]))
     turns = SPREAD[table.turn_taken & 255]  # by seat; turned so that the observer's comes first
     write_word(out, turn_taken, turns >> 8 * seat | turns << (8 * (n - seat) & 63))
     write_word(out, rounds - 8, ONE << 8 * (8 - n + relative_seat(table.dealer, seat, n)))

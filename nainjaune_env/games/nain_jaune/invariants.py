@@ -32,12 +32,13 @@ def table_invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
         yield Invariant(name, between(rows[name], 0, 1), "0 or 1")
     for name in ("turn_taken", "defaults"):
         yield Invariant(name, between(rows[name], 0, (1 << n) - 1), f"a set of the {n} seats")
-    yield Invariant("void", between(rows["void"], 0, int(ALL_RANKS)), "sets of ranks")
+    for name in ("void", "passed"):
+        yield Invariant(name, between(rows[name], 0, int(ALL_RANKS)), "sets of ranks")
     yield Invariant("rounds", rows["rounds"] >= 1, "at least 1 round")
     top = rules.top_rank
     yield Invariant("required_rank", between(rows["required_rank"], 0, top), f"a rank from 1 to {top}, or 0")
     yield Invariant("spare", between(rows["spare"], 0, 0), "0")
-    for name in ("hand", "played", "stack", "before", "void", "cards"):
+    for name in ("hand", "played", "stack", "before", "void", "passed", "cards"):
         yield Invariant(name, every(rows[name][:, n:] == 0), f"0 from seat {n} on")
     yield from _of_chips(rules, rows)
     yield from _of_cards(rules, rows)

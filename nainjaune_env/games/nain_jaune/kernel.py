@@ -83,6 +83,7 @@ def open_round(table: Table, rules: KernelRules) -> None:
         table.before[seat] = table.stack[seat]
         table.played[seat] = 0
         table.void[seat] = 0
+        table.passed[seat] = 0
         table.cards[seat] = rules.hand_size if seat < rules.players else 0
     table.defaults = 0
     for seat in range(rules.players):
@@ -183,7 +184,7 @@ def silent_due(table: Table, rules: KernelRules, pot: Any) -> Any:
 
 @inlined
 def pass_turn(table: Table, rules: KernelRules, repeat: Any) -> None:
-    """Passes or stops: records what that proves (N6), moves the turn on (N2.5), and ends a blocked circle (N2.6).
+    """Passes or stops: records what that proves or may mean (N6), moves the turn on (N2.5), and ends a blocked circle (N2.6).
 
     With ``repeat`` the next seats pass too, up to one that can play or the end of the circle. Most plies are such passes, and
     the overhead of a ply is more work than the pass.
@@ -191,7 +192,9 @@ def pass_turn(table: Table, rules: KernelRules, repeat: Any) -> None:
     required, last = table.required_rank, table.last
     seat, turn_taken = table.seat & SEAT_BITS, table.turn_taken
     while True:
-        if not may_decline(rules, seat == last):
+        if may_decline(rules, seat == last):
+            table.passed[seat] |= ONE << (required - 1)
+        else:
             table.void[seat] |= ONE << (required - 1)
         turn_taken |= ONE << seat
         seat = (seat + 1 if seat + 1 < rules.players else 0) & SEAT_BITS

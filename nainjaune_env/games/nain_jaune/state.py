@@ -35,6 +35,7 @@ TABLE_FIELDS: list[tuple[object, ...]] = [
     ("pot", np.int32, (POTS,)),  # per pot: chips in it
     ("rounds", np.int32),  # rounds dealt in this match, this one included
     ("void", np.int16, (MAX_SEATS,)),  # per seat: bit r-1 set = proven to hold no card of rank r (N6)
+    ("passed", np.int16, (MAX_SEATS,)),  # per seat: bit r-1 set = passed rank r where it might have refused a card of it (N6)
     ("cards", np.int16, (MAX_SEATS,)),  # per seat: number of cards in hand (`size` would be hidden by np.record.size)
     ("captor", np.int16, (POTS,)),  # per pot: the seat that captured it this round by its card, NOBODY
     ("seat", np.int16),  # seat to act

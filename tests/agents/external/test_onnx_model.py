@@ -17,6 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.external.onnx_model import OnnxAgent, files, load
+from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.onnx_export import write_onnx
 from nainjaune_agents.nets.onnx_format import KEY
@@ -28,6 +29,7 @@ from nainjaune_env.registry import make_setup
 from tests.agents.nets.inference.test_inference import SETUPS, both, each
 from tests.agents.nets.test_onnx_export import net_of
 from tests.support.positions import asked, small
+from tests.support.source import ROOT
 
 FLOAT = TensorProto.FLOAT
 SIZE = small().layout.size
@@ -54,6 +56,18 @@ def test_a_copy_plays_as_the_network(arch: dict[str, Any], setup: Setup, stochas
         assert (first == second).all()
         shares = [one.probabilities(turn) for one, turn in zip((agent, copy), turns[2:], strict=True)]
         assert shares[1] == pytest.approx(shares[0], abs=1e-5)
+
+
+def test_a_copy_of_a_network_on_an_earlier_layout_plays_on() -> None:
+    """The ladder's file was exported before ``passed`` was added to the layout."""
+    setup = make_setup("nain_jaune", "djeco", 4)
+    path = ROOT / "examples" / "ladder" / "entries" / "strong-1.onnx"
+    about = json.loads({entry.key: entry.value for entry in onnx.load(path).metadata_props}[KEY])
+    assert about["layout"]["fingerprint"] in setup.layout.earlier
+    agents = [load_agent("zoo:strong-1", setup), load(f"onnx:{path}", setup)]
+    for turns in asked(setup, agents, 4, tables=40, steps=15):
+        first, second = (agent.act(turn, np.random.default_rng(5)) for agent, turn in zip(agents, turns, strict=True))
+        assert (first == second).all()
 
 
 def test_a_copy_is_rated_and_plays_rollouts(tmp_path: Path) -> None:

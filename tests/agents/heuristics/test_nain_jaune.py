@@ -239,71 +239,83 @@ def test_each_plays_by_its_definition(setup: Setup) -> None:
     assert leads > 100
 
 
-# ---------------------------------------------------------------- not heeding what a pass proves
+# ---------------------------------------------------------------- not heeding what a pass shows
+
+
+FIELDS = {"voids": "void", "passed": "passed"}
+"""By feature of the observation: the field of the table."""
 
 
 class Listener:
-    """Plays the first legal action, and writes down what is proven of the others: in the observation and in the tables."""
+    """Plays the first legal action, and writes down what the others have passed: in the observation and in the tables."""
 
     name = "listener"
 
     def __init__(self) -> None:
-        self.observed_sets: list[list[set[tuple[int, int]]]] = []
-        """A list a call, of a set a decision: (distance, rank)."""
+        self.observed_sets: list[list[set[tuple[str, int, int]]]] = []
+        """A list a call, of a set a decision: (feature, distance, rank)."""
         self.turns: list[DecisionBatch] = []
 
     def act(self, turn: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
-        seen = turn.setup.layout.view(turn.observation, "voids")
+        seen = {name: turn.setup.layout.view(turn.observation, name) for name in FIELDS}
         observed_sets = []
         for k in range(len(turn.index)):
-            observed = {(int(other) + 1, int(rank) + 1) for other, rank in np.argwhere(seen[k])}
-            assert observed == absent(turn, turn.tables[k])
+            observed = {(name, int(other) + 1, int(rank) + 1) for name in seen for other, rank in np.argwhere(seen[name][k])}
+            assert observed == passes(turn, turn.tables[k])
             observed_sets.append(observed)
         self.observed_sets.append(observed_sets)
         self.turns.append(turn)
         return np.array([legal_actions(int(word))[0] for word in turn.legal], np.int64)
 
 
-def absent(turn: DecisionBatch, table: Any) -> set[tuple[int, int]]:
-    """What a table says is proven of the others, as (distance from the seat to act, rank)."""
+def passes(turn: DecisionBatch, table: Any) -> set[tuple[str, int, int]]:
+    """What the others have passed by a table, as (feature, distance from the seat to act, rank)."""
     n, seat = turn.setup.players, int(table.seat)
-    return {(k, rank) for k in range(1, n) for rank in range(1, 14) if int(table.void[(seat + k) % n]) >> rank - 1 & 1}
+    return {
+        (name, k, rank)
+        for name, field in FIELDS.items()
+        for k in range(1, n)
+        for rank in range(1, 14)
+        if int(table[field][(seat + k) % n]) >> rank - 1 & 1
+    }
 
 
 @pytest.mark.parametrize("players", [2, 4])
 @pytest.mark.parametrize("heeds", [0.0, 0.4, 1.0])
-def test_it_takes_in_so_much_of_what_passes_prove(players: int, heeds: float) -> None:
-    """Never what is not proven; what it has once taken in, or let pass, stays so to the end of the round."""
+def test_it_takes_in_so_many_passes(players: int, heeds: float) -> None:
+    """Never one that was not made; what it has once taken in, or let pass, stays so to the end of the round."""
     listener = Listener()
     agent, rng = Inattentive(listener, heeds), np.random.default_rng(1)
-    taken = proven = 0
-    before: dict[tuple[int, int, int], tuple[set[tuple[int, int]], set[tuple[int, int]]]] = {}
+    taken = shown = 0
+    before: dict[tuple[int, int, int], tuple[set[tuple[str, int, int]], set[tuple[str, int, int]]]] = {}
     for (turn,) in asked(SPEC.setup("djeco", players), [agent], seed=2, tables=40, steps=40, skip_forced=False):
         assert (agent.act(turn, rng) == [legal_actions(int(word))[0] for word in turn.legal]).all()
         for k, heard in enumerate(listener.observed_sets[-1]):
-            truth = absent(turn, turn.tables[k])
+            truth = passes(turn, turn.tables[k])
             assert heard <= truth
             where = (k, int(turn._batch.deals[k]), int(turn.seat[k]))
             had, knew = before.get(where, (set(), set()))
-            assert heard & knew == had  # of what was proven already
+            assert heard & knew == had  # of what was shown already
             taken += len(heard - had)
-            proven += len(truth - knew)
+            shown += len(truth - knew)
             before[where] = (heard, truth)
-    assert proven > 100
-    assert abs(taken / proven - heeds) <= 4 * (heeds * (1 - heeds) / proven) ** 0.5
+    assert {name for _, truth in before.values() for name, _, _ in truth} == set(FIELDS)
+    assert shown > 100
+    assert abs(taken / shown - heeds) <= 4 * (heeds * (1 - heeds) / shown) ** 0.5
 
 
 def test_nothing_else_is_touched() -> None:
-    """The own hand, and all that tables and observation hold beside the voids."""
+    """The own hand, and all that tables and observation hold beside what was passed."""
     listener = Listener()
     agent = Inattentive(listener, 0.0)
     for (turn,) in asked(SPEC.setup("djeco", 3), [agent], seed=2, tables=10, steps=30):
         agent.act(turn, np.random.default_rng(0))
         (seen,) = listener.turns[-1:]
         observation, tables = seen.observation.copy(), seen.tables.copy()
-        turn.setup.layout.view(observation, "voids")[:] = turn.setup.layout.view(turn.observation, "voids")
-        assert (tables["void"][np.arange(10), turn.seat] == turn.tables["void"][np.arange(10), turn.seat]).all()
-        tables["void"] = turn.tables["void"]
+        for name, field in FIELDS.items():
+            turn.setup.layout.view(observation, name)[:] = turn.setup.layout.view(turn.observation, name)
+            assert (tables[field][np.arange(10), turn.seat] == turn.tables[field][np.arange(10), turn.seat]).all()
+            tables[field] = turn.tables[field]
         assert observation.tobytes() == turn.observation.tobytes()
         assert tables.tobytes() == turn.tables.tobytes()
 

@@ -16,10 +16,13 @@ from safetensors.numpy import save_file
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets import checkpoint as checkpoint_files
+from nainjaune_agents.nets.arch import make_net
 from nainjaune_agents.nets.checkpoint import load_checkpoint
+from nainjaune_agents.nets.common_layout import places
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.torch_nets import as_torch
 from nainjaune_agents.nets.upgrade import upgraded_config, upgraded_header, version_1_keys
+from nainjaune_agents.trainers.checkpointing import load_initial_weights
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.expert import Config
 from nainjaune_agents.trainers.labelling import labels_run
@@ -50,7 +53,9 @@ def test_a_checkpoint_of_version_1_plays_by_its_weights(run: Path) -> None:
     agent = load_agent(str(run), checkpoint.setup)
     assert isinstance(agent, NetAgent)
     observation = Batch(checkpoint.setup, 5, seed=1).observation
-    x = as_torch(agent.net).scaled(torch.from_numpy(observation)).numpy()
+    today = checkpoint.setup.layout
+    earlier = today.earlier[checkpoint.layout]
+    x = as_torch(agent.net).scaled(torch.from_numpy(observation)).numpy()[:, places(earlier, today)]
     weights = {name.removeprefix("model."): tensor for name, tensor in checkpoint.tensors.items()}
     for layer in ("body.0", "body.2"):
         x = np.maximum(x @ weights[f"{layer}.weight"].T + weights[f"{layer}.bias"], 0)
@@ -58,13 +63,23 @@ def test_a_checkpoint_of_version_1_plays_by_its_weights(run: Path) -> None:
     assert agent.net.evaluate(observation)[0] == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_run_of_version_1_is_resumed(run: Path) -> None:
-    before = load_checkpoint(run)
-    assert main(["train", "--resume", "--out", str(run), "--set", "iterations=3"]) == 0
-    after = load_checkpoint(run)
-    assert (before.iteration, after.iteration, after.arch) == (2, 3, before.arch)
-    assert after.tensors.keys() == before.tensors.keys()
-    assert {name.split(".")[0] for name in after.tensors} == {"model", "optimizer", "muon"}
+def test_a_run_on_an_earlier_layout_is_not_resumed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (run / "checkpoint.safetensors").read_bytes()
+    assert main(["train", "--resume", "--out", str(run), "--set", "iterations=3"]) == 2
+    said = capsys.readouterr().err
+    assert "earlier version of the observation layout, which lacks features of today's" in said
+    assert "--set init=RUN" in said
+    assert (run / "checkpoint.safetensors").read_bytes() == before
+
+
+def test_a_run_begins_from_a_network_on_an_earlier_layout(run: Path) -> None:
+    checkpoint = load_checkpoint(run)
+    setup = checkpoint.setup
+    net = make_net(checkpoint.arch, setup.layout, checkpoint.actions, torch.Generator())
+    load_initial_weights(net, str(run), setup)
+    observation, agent = Batch(setup, 50, seed=1).observation, load_agent(str(run), setup)
+    assert isinstance(agent, NetAgent)
+    assert net.evaluate(observation)[0] == pytest.approx(agent.net.evaluate(observation)[0], abs=1e-5)
 
 
 @pytest.mark.parametrize(

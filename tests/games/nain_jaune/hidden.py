@@ -12,7 +12,7 @@ from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.chance import deck
 from nainjaune_env.games.nain_jaune.state import NOBODY
 
-PER_SEAT = ("hand", "played", "stack", "before", "void", "cards")
+PER_SEAT = ("hand", "played", "stack", "before", "void", "passed", "cards")
 SEAT_NUMBERS = ("captor", "seat", "last", "dealer", "winner")
 SEAT_BITS = ("turn_taken", "defaults")
 

@@ -49,6 +49,7 @@ def expected(r: TwinRound, seat: int, dealt: list[str], dealer: int, rounds: int
         "at_turn": one_hot(n, around.index(r.seat)),
         "cards": [len(r.hands[s]) for s in around],
         "voids": [[int(rank in r.voids[s]) for rank in range(1, 14)] for s in around[1:]],
+        "passed": [[int(rank in r.passed[s]) for rank in range(1, 14)] for s in around[1:]],
         "turn_taken": [int(turns > 0) for turns in begun],
         "hand_untouched": [int(r.cards_this_turn + len(r.hands[r.seat]) == r.dealt[r.seat])],
         "pots": [min(code(chips, 32), 255) for chips in r.pots],

@@ -116,7 +116,7 @@ def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]
 
 
 def details(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]:
-    """Returns what :func:`describe` leaves out: who played which cards, who took which pots, who played last, who dealt."""
+    """Returns what :func:`describe` leaves out: who played which cards or passed which ranks, who took which pots, who dealt."""
     texts = LANGUAGES[language]
     words, say, nothing = texts.words, texts.seat, texts.advice.nothing
     seats = range(setup.players)
@@ -126,6 +126,7 @@ def details(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]:
         f"{words.sign(card)} {shorts[int(who)]}" for card, who in zip(POT_CARDS, table.captor, strict=True) if who != NOBODY
     ]
     net = (f"{shorts[seat]} {int(table.stack[seat] - table.before[seat]):+d}".replace("-", "−") for seat in seats)
+    passed = [f"{shorts[seat]} {rank_names(int(table.passed[seat]), words)}" for seat in seats if table.passed[seat]]
     had_turn = [shorts[seat] for seat in seats if int(table.turn_taken) >> seat & 1]
     return [
         (say.by_seat, " · ".join(played) or nothing),
@@ -133,6 +134,7 @@ def details(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]:
         (say.last, shorts[int(table.last)] if played else nothing),
         (say.dealer, shorts[int(table.dealer)]),
         (say.had_turn, " · ".join(had_turn) or nothing),
+        (say.passed, " · ".join(passed) or nothing),
         (say.net, " · ".join(net)),
     ]
 
@@ -142,6 +144,11 @@ def kinds(cards: int, words: Words) -> str:
     texts = by_rank(DECK[card] for card in cards_in(cards))
     signs = (words.sign(card) for card in texts)
     return " ".join(sign if card in POT_CARDS else sign[:-1] for card, sign in zip(texts, signs, strict=True))
+
+
+def rank_names(ranks: int, words: Words) -> str:
+    """Returns a set of ranks by their names: ``8, 9, Jack``."""
+    return ", ".join(name for rank, name in enumerate(words.rank_names) if ranks >> rank & 1)
 
 
 def lacks(setup: Setup, table: Table) -> Mapping[int, Sequence[str]]:

@@ -178,6 +178,7 @@ class SeatTexts:
     last: str
     dealer: str
     had_turn: str
+    passed: str
     net: str
     passes: str
 
