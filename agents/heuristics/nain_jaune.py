@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -413,8 +413,12 @@ class Inattentive:
     """An agent that notices with probability ``heeds`` what a pass shows: the seat lacks the required rank, or refuses it (N6).
 
     What it does not notice is missing from its observations and tables for the rest of the round; a search over it
-    (``NAME@search=50@heed=0``) may determinize against it. Whether it notices that a seat lacks a rank is drawn once a round.
+    (``NAME@search=50@heed=0``) may determinize against it. Two draws a round for each seat and rank decide whether it notices
+    that the seat lacks the rank, and that the seat passed it where it might have refused.
     """
+
+    features: ClassVar[dict[str, str]] = {"void": "voids", "passed": "passed"}
+    """By field of the table: the feature of the observation."""
 
     def __init__(self, agent: Agent, heeds: float) -> None:
         if not 0 <= heeds <= 1:
@@ -424,7 +428,7 @@ class Inattentive:
         self.name = f"{agent.name}@heed={heeds:g}"
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """Returns the dtype of the ranks that each seat passed, as sets: all ``passed``, and the ``heeded`` ones.
+        """Returns the dtype of sets of ranks by seat: for each field of ``features`` those in it, and the heeded ones.
 
         Raises :class:`AgentError` if the agent is recurrent itself, as there is one recurrent state.
         """
@@ -434,21 +438,20 @@ class Inattentive:
             raise AgentError(
                 f"{self.name}: {self.agent.name} reads the plies of the round, and @heed= is for agents that do not."
             )
-        return np.dtype([("passed", np.int16, (MAX_SEATS,)), ("heeded", np.int16, (MAX_SEATS,))])
+        return np.dtype([(name, np.int16, (MAX_SEATS,)) for field in self.features for name in (field, f"heeded_{field}")])
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns the actions of the agent, given what it has noticed, shape ``(K,)``."""
         rows, players = np.arange(len(decisions.index)), decisions.setup.players
         notices = rng.random((len(rows), MAX_SEATS * NUM_RANKS)).reshape(-1, MAX_SEATS, NUM_RANKS) < self.heeds
         observation, tables, memory = decisions.observation.copy(), decisions.tables.copy(), decisions.state
-        passed = tables["void"] | tables["passed"]
-        news = passed & ~memory["passed"]
-        memory["passed"] = passed
-        memory["heeded"] |= news & (notices << np.arange(NUM_RANKS)).sum(axis=2, dtype=np.int16)
-        heeded = memory["heeded"].copy()
-        heeded[rows, decisions.seat] = passed[rows, decisions.seat]  # it knows its own hand
-        for field, feature in (("void", "voids"), ("passed", "passed")):
-            tables[field] &= heeded
+        noticed = (notices << np.arange(NUM_RANKS)).sum(axis=2, dtype=np.int16)
+        for field, feature in self.features.items():
+            shown = tables[field].copy()
+            memory[f"heeded_{field}"] |= shown & ~memory[field] & noticed
+            memory[field] = shown
+            tables[field] = memory[f"heeded_{field}"]
+            tables[field][rows, decisions.seat] = shown[rows, decisions.seat]  # it knows its own hand
             for k in range(1, players):
                 ranks = tables[field][rows, (decisions.seat + k) % players]
                 decisions.setup.layout.view(observation, feature)[:, k - 1] = ranks[:, None] >> np.arange(NUM_RANKS) & 1

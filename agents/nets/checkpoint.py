@@ -26,7 +26,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
 from ..task import Task, stored_task
-from .earlier_layout import with_later_features
+from .earlier_layout import Shapes, with_later_features
 from .foreign_files import PLAYERS, foreign_kind
 from .upgrade import upgraded_header
 
@@ -161,11 +161,11 @@ def _not_a_checkpoint(path: Path, error: Exception) -> str:
     )
 
 
-def playing_weights(checkpoint: Checkpoint, layout: Layout, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+def playing_weights(checkpoint: Checkpoint, layout: Layout, shapes: Shapes) -> dict[str, NDArray[Any]]:
     """Returns the weights of the network that plays, by their names in it, for observations of ``layout``.
 
-    ``shapes`` are those of such a network. One that was trained on an earlier version of the layout does not observe what was
-    added since.
+    ``shapes`` gives those of such a network for a layout. One that was trained on an earlier version of ``layout`` does not
+    observe what was added since.
     """
     weights = {name.removeprefix("model."): array for name, array in checkpoint.tensors.items() if name.startswith("model.")}
     earlier = layout.earlier.get(checkpoint.layout)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,21 +12,25 @@ from nainjaune_env.core.layout import Layout
 
 from .common_layout import places
 
+Shapes = Callable[[Layout], Mapping[str, tuple[int, ...]]]
+"""Returns the shapes of a network's weights, by name, for observations of a layout."""
+
 
 def with_later_features(
-    weights: Mapping[str, NDArray[Any]], shapes: Mapping[str, tuple[int, ...]], earlier: Layout, layout: Layout
+    weights: Mapping[str, NDArray[Any]], shapes: Shapes, earlier: Layout, layout: Layout
 ) -> dict[str, NDArray[Any]]:
     """Returns ``weights`` for observations of the ``earlier`` layout as weights for those of ``layout``.
 
-    Matrices with a column for each byte, and perhaps more columns behind them, get columns of 0 where the earlier layout lacks a
-    feature. They are those with as many columns fewer than they have in ``shapes``, by the names of the weights in the network of
-    today. Other weights stay as they are.
+    A matrix that has a column for each byte, and perhaps others behind them, gets columns of 0 where the earlier layout lacks a
+    feature. Other weights stay as they are, and so do those that are not of the shape which such a network has.
     """
+    before, after = shapes(earlier), shapes(layout)
     kept, more = places(earlier, layout), layout.size - earlier.size
     changed: dict[str, NDArray[Any]] = {}
     for name, weight in weights.items():
-        shape = shapes.get(name, ())
-        if weight.ndim == 2 and shape == (weight.shape[0], weight.shape[1] + more):
-            changed[name] = np.zeros(shape, weight.dtype)
-            changed[name][:, np.concatenate([kept, np.arange(layout.size, shape[1])])] = weight
+        rows, columns = before[name] if len(before.get(name, ())) == 2 else (0, 0)
+        if weight.shape == (rows, columns) and after[name] == (rows, columns + more):
+            changed[name] = np.zeros(after[name], weight.dtype)
+            changed[name][:, kept] = weight[:, : earlier.size]
+            changed[name][:, layout.size :] = weight[:, earlier.size :]
     return {**weights, **changed}

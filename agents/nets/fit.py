@@ -47,6 +47,11 @@ def check_fits(trained: Trained, setup: Setup, where: str) -> None:
         raise CheckpointError(f"{where} chooses among {trained.actions} actions, and here there are {len(setup.game.actions)}.")
 
 
+def on_earlier_layout(trained: Trained) -> bool:
+    """Returns whether the network was trained on an earlier version of its layout, which lacks features of today's."""
+    return trained.layout in layout_of(trained, trained.setup).earlier
+
+
 def other_rules(trained: Trained, setup: Setup) -> str | None:
     """Returns how the rules of a round at which a network was trained differ from those of ``setup``; None if they do not.
 

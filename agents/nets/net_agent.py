@@ -100,8 +100,8 @@ def playing_net(checkpoint: Checkpoint, setup: Setup, where: str, device: str | 
             raise MissingLibraryError(f"A network on device={device!r}", str(error.name), "train") from error
         return build_net(checkpoint, setup, where).to(check_device(device or "cpu"))
     cls, layout = get_inference(name), layout_of(checkpoint, setup)
-    weights = playing_weights(checkpoint, layout, cls.all_shapes(arguments, layout, checkpoint.actions))
     try:
+        weights = playing_weights(checkpoint, layout, lambda layout: cls.all_shapes(arguments, layout, checkpoint.actions))
         if checkpoint.common:
             return cls.at_table(arguments, weights, setup, checkpoint.actions)
         return cls(arguments, weights, layout, checkpoint.actions)

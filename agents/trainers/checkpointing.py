@@ -17,7 +17,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..loading import checkpoint_path
 from ..nets.checkpoint import Checkpoint, check_objective, load_checkpoint
-from ..nets.fit import check_fits, layout_of
+from ..nets.fit import check_fits
 from ..nets.policy_value import PolicyValueNet
 from ..nets.torch_nets import build_net, stored_net
 from .config import changed_keys
@@ -27,15 +27,9 @@ from .config import changed_keys
 def restoring(checkpoint: Checkpoint, config: Any, setup: Setup) -> Iterator[None]:
     """Within this context a trainer takes over the state in a ``checkpoint`` of its own run.
 
-    Raises :class:`CheckpointError` if that is of another configuration or of an earlier version of the observation layout, or an
-    error within shows that its tensors do not fit.
+    Raises :class:`CheckpointError` if that is of another configuration, or an error within shows that its tensors do not fit.
     """
     check_fits(checkpoint, setup, "the run's checkpoint")
-    if checkpoint.layout != layout_of(checkpoint, setup).fingerprint:
-        raise CheckpointError(
-            "The run's checkpoint is of an earlier version of the observation layout, which lacks features of today's. "
-            "Begin a new run from its network: --set init=RUN."
-        )
     changed = changed_keys(config, checkpoint.config)
     if changed:
         raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(changed)} differ.")

@@ -36,6 +36,7 @@ from nainjaune_env.core.validation import read_json
 
 from ..loading import BEST, kept_path
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from ..nets.fit import on_earlier_layout
 from ..provenance import commit
 from .base import BaseConfig, BaseTrainer
 from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_stored
@@ -141,6 +142,12 @@ class Run:
             raise ConfigError(f"A run is resumed under its own configuration, and this differs ({what}).")
         if self.checkpoint_path.exists():
             checkpoint = load_checkpoint(self.checkpoint_path)
+            if on_earlier_layout(checkpoint):
+                hint = ", by 'init'" if "init" in resolved else ""
+                raise CheckpointError(
+                    f"The run at {str(self.folder)!r} is on an earlier version of the observation layout, which lacks features "
+                    f"of today's, so it is not resumed. Its network plays on, and a new run can begin from it{hint}."
+                )
         elif self.checkpoint_path.is_symlink() or any(self.folder.glob(EVENTS)):
             raise CheckpointError(
                 f"The run at {str(self.folder)!r} has begun, and its checkpoint is lost: there is no {FILE_NAME} in it. "

@@ -68,6 +68,7 @@ def test_a_copy_of_a_network_on_an_earlier_layout_plays_on() -> None:
     for turns in asked(setup, agents, 4, tables=40, steps=15):
         first, second = (agent.act(turn, np.random.default_rng(5)) for agent, turn in zip(agents, turns, strict=True))
         assert (first == second).all()
+    assert setup.layout.view(turns[0].observation, "passed").any()
 
 
 def test_a_copy_is_rated_and_plays_rollouts(tmp_path: Path) -> None:

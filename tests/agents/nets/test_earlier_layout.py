@@ -64,19 +64,26 @@ def test_it_computes_what_it_computed_on_its_own_layout(arch: dict[str, Any], co
 
 def test_other_weights_stay_the_same_arrays() -> None:
     layout = SETUP.layout
+
+    def shapes(layout: Layout) -> dict[str, tuple[int, ...]]:
+        return {name: array.shape for name, array in weights_of(make_net(ARCHS[0], layout, 24, torch.Generator())).items()}
+
     weights = weights_of(make_net(ARCHS[0], earlier_of(layout), 24, torch.Generator()))
-    shapes = {name: tuple(t.shape) for name, t in make_net(ARCHS[0], layout, 24, torch.Generator()).state_dict().items()}
     today = with_later_features(weights, shapes, earlier_of(layout), layout)
     assert {name for name in today if today[name] is not weights[name]} == {"body.0.weight"}
-    assert {name: array.shape for name, array in today.items()} == shapes
+    assert {name: array.shape for name, array in today.items()} == shapes(layout)
     assert not layout.view(today["body.0.weight"], "passed").any()
 
 
-def test_a_network_with_other_columns_than_it_says_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["body.0.weight", "body.2.weight", "policy.weight"])
+@pytest.mark.parametrize("fewer", [1, 26])
+def test_a_network_with_other_columns_than_it_says_is_refused(name: str, fewer: int, tmp_path: Path) -> None:
+    """26 is what the layouts differ by: only the first matrix may have as many columns fewer than today's."""
     earlier = earlier_of(SETUP.layout)
-    lies = make(SETUP, layout=earlier.fingerprint)
-    weight = lies.tensors["model.body.0.weight"]
-    lies.tensors["model.body.0.weight"] = np.ascontiguousarray(weight[:, :-1])
-    save_checkpoint(tmp_path / "lies.safetensors", lies)
+    assert SETUP.layout.size - earlier.size == 26
+    old = by_torch({"name": "mlp", "hidden": [40, 40]}, SETUP, earlier)
+    tensors = {f"model.{key}": array for key, array in weights_of(old).items()}
+    tensors[f"model.{name}"] = np.ascontiguousarray(tensors[f"model.{name}"][:, fewer:])
+    save_checkpoint(tmp_path / "lies.safetensors", make(SETUP, arch=old.arch, layout=earlier.fingerprint, tensors=tensors))
     with pytest.raises(CheckpointError, match=r"The tensors of .* are not those of its network"):
         load_agent(str(tmp_path / "lies.safetensors"), SETUP)

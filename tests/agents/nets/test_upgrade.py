@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from nainjaune_agents.cli.main import main
@@ -63,13 +64,35 @@ def test_a_checkpoint_of_version_1_plays_by_its_weights(run: Path) -> None:
     assert agent.net.evaluate(observation)[0] == pytest.approx(expected, abs=1e-5)
 
 
+def test_a_run_of_version_1_is_resumed(run: Path) -> None:
+    """The file is on an earlier layout: here its matrices over the bytes of an observation get the columns of today's."""
+    path, before = run / "checkpoint.safetensors", load_checkpoint(run)
+    layout = before.setup.layout
+    earlier = layout.earlier[before.layout]
+    with safe_open(path, framework="np") as opened:
+        head = opened.metadata()
+    tensors = {}
+    for name, tensor in before.tensors.items():
+        if tensor.shape[1:] == (earlier.size,):
+            tensors[name] = np.zeros((len(tensor), layout.size), tensor.dtype)
+            tensors[name][:, places(earlier, layout)] = tensor
+    tensors = {**before.tensors, **tensors}
+    about = json.dumps({**json.loads(head["about"]), "layout": layout.fingerprint})
+    save_file(tensors, path, metadata={**head, "about": about, "sha256": checkpoint_files._digest(about, tensors)})
+    assert main(["train", "--resume", "--out", str(run), "--set", "iterations=3"]) == 0
+    after = load_checkpoint(run)
+    assert (before.iteration, after.iteration, after.arch) == (2, 3, before.arch)
+    assert after.tensors.keys() == before.tensors.keys()
+    assert {name.split(".")[0] for name in after.tensors} == {"model", "optimizer", "muon"}
+
+
 def test_a_run_on_an_earlier_layout_is_not_resumed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = (run / "checkpoint.safetensors").read_bytes()
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
     assert main(["train", "--resume", "--out", str(run), "--set", "iterations=3"]) == 2
     said = capsys.readouterr().err
-    assert "earlier version of the observation layout, which lacks features of today's" in said
-    assert "--set init=RUN" in said
-    assert (run / "checkpoint.safetensors").read_bytes() == before
+    assert "earlier version of the observation layout, which lacks features of today's, so it is not resumed" in said
+    assert "can begin from it, by 'init'." in said
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
 
 
 def test_a_run_begins_from_a_network_on_an_earlier_layout(run: Path) -> None:

@@ -66,6 +66,7 @@ class Played:
     seat: int
     required: int
     voids: list[set[int]]
+    passed: list[set[int]]
     legal: set[str]
     """Moves, from the twin (equal to the kernel's, as actions)."""
     moves: list[str]
@@ -115,6 +116,7 @@ def play(
         seat=int(table.seat),
         required=int(table.required_rank),
         voids=[{rank for rank in range(1, 14) if int(table.void[seat]) >> rank - 1 & 1} for seat in range(n)],
+        passed=[{rank for rank in range(1, 14) if int(table.passed[seat]) >> rank - 1 & 1} for seat in range(n)],
         legal=set(r.legal()),
         moves=moves,
     )

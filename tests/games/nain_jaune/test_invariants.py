@@ -105,6 +105,7 @@ CHANGES = [
     (chips_in_a_captured_pot, "no chips in pot "),
     (change("before", 0, 1 << 33), "at most 2147483647 chips from 'before'"),
     (change("void", 0, 1 << 13), "sets of ranks"),
+    (change("passed", 0, 1 << 13), "sets of ranks"),
     (void_of_a_held_rank, "that holds it (N6)"),
     (change("deck", 0, 52), "the numbers 0 to 51, each once"),
     (swapped(0, 15), "the cards dealt to seat 0 in their place"),

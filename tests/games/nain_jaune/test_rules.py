@@ -439,17 +439,18 @@ def test_n4_3_a_match_without_an_end_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decline", "proven"),
+    ("decline", "proven", "passed"),
     [
-        ("never", [{6}, {6}, {6}, set()]),  # a duty to go on and to take over
-        ("entry", [{6}, set(), set(), set()]),  # to go on only
-        ("always", [set(), set(), set(), set()]),  # none
+        ("never", [{6}, {6}, {6}, set()], [set(), set(), set(), set()]),  # a duty to go on and to take over
+        ("entry", [{6}, set(), set(), set()], [set(), {6}, {6}, set()]),  # to go on only
+        ("always", [set(), set(), set(), set()], [{6}, {6}, {6}, set()]),  # none
     ],
 )
-def test_n6_what_a_stop_and_passes_prove(decline: str, proven: list[set[int]]) -> None:
+def test_n6_what_a_stop_and_passes_prove(decline: str, proven: list[set[int]], passed: list[set[int]]) -> None:
     hands = deal(8, {0: "5c As", 3: "6c"}, talon="6s 6h 6d")
     end = play(plain(8, decline=decline), hands, "0:5c 3:6c")
     assert end.voids == proven + [set()] * 4
+    assert end.passed == passed + [set()] * 4
 
 
 def test_n6_voids_last_for_the_round_and_gather_through_skips() -> None:
@@ -457,6 +458,7 @@ def test_n6_voids_last_for_the_round_and_gather_through_skips() -> None:
     setup = plain(2, blocked="skip", decline="entry")
     end = play(setup, hands, "0:Jc 0:- 1:- 0:- 1:- 0:As")
     assert end.voids == [{12, 13}, set()]
+    assert end.passed == [set(), {12, 13}]
 
 
 def test_n6_under_always_a_skip_proves_nothing_even_of_the_empty_handed() -> None:
