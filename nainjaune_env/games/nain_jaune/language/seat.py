@@ -116,7 +116,10 @@ def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]
 
 
 def details(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]:
-    """Returns what :func:`describe` leaves out: who played which cards or passed which ranks, who took which pots, who dealt."""
+    """Returns what :func:`describe` leaves out.
+
+    That is who played which cards, took which pots, played last and dealt, who ended a turn, and who passed which ranks.
+    """
     texts = LANGUAGES[language]
     words, say, nothing = texts.words, texts.seat, texts.advice.nothing
     seats = range(setup.players)
