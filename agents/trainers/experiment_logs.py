@@ -29,6 +29,8 @@ IDS_NAME = "log_ids.json"
 """The identifiers that the services know the run by, by the name of the log."""
 PROJECT = "nainjaune-env"
 """The project or experiment of runs where the environment names none."""
+STEP = "global_step"
+"""The iteration in Weights & Biases, where runs that are copied from TensorBoard have it too."""
 IMPATIENCE = {
     "WANDB_INIT_TIMEOUT": "15",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "5",
@@ -53,10 +55,10 @@ def keep_id(folder: Path, log: str, value: str) -> None:
 
 
 class WandbLog:
-    """A run of Weights & Biases, with the name of the folder; the library itself copies what TensorBoard's writer is given."""
+    """A run of Weights & Biases, with the name of the folder."""
 
     def __init__(self, folder: Path, iteration: int) -> None:
-        """To be opened before TensorBoard's writer, which the library patches."""
+        """The service keeps points after ``iteration``, which a killed process logged, beside the new ones."""
         import wandb
 
         name = read_ids(folder).get("wandb", uuid.uuid4().hex)
@@ -66,16 +68,17 @@ class WandbLog:
             name=folder.resolve().name,
             dir=folder,
             resume="allow",
-            sync_tensorboard=True,
             settings=wandb.Settings(silent=True, console="off"),
         )
+        self._run.define_metric("*", step_metric=STEP)
         keep_id(folder, "wandb", name)
 
     def log(self, iteration: int, metrics: dict[str, float]) -> None:
-        """Does nothing: TensorBoard's writer is given them too."""
+        """Hands the metrics to the library's own process, at :data:`STEP`: its own count of steps cannot go back."""
+        self._run.log({STEP: iteration, **metrics})
 
     def flush(self) -> None:
-        """Does nothing: the library's own process reads TensorBoard's files, and survives this one."""
+        """Does nothing: the library writes every 15 seconds, and has no call for it. ``metrics.csv`` has what a kill loses."""
 
     def __enter__(self) -> Self:
         return self

@@ -304,7 +304,7 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
     with ExitStack() as opened:
         run.in_first_iteration = checkpoint is None
         logs = [opened.enter_context(open_log(name, run.folder, trainer.iteration)) for name in config.logs]
-        logs += [opened.enter_context(log(run.folder, trainer.iteration)) for log in LOGS]  # W&B patches TensorBoard's writer
+        logs += [opened.enter_context(log(run.folder, trainer.iteration)) for log in LOGS]
         opened.enter_context(run.interruptible())
         while not trainer.ends(run.stop_requested):
             before = trainer.iteration
