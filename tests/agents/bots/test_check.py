@@ -95,7 +95,7 @@ def test_a_bot_that_says_nothing_is_shown_what_to_say() -> None:
 
 
 def test_a_bot_that_outlives_its_host_is_told() -> None:
-    use_bot_settings(replace(SETTINGS, start_seconds=0.5))
+    use_bot_settings(replace(SETTINGS, start_seconds=2.0))
     finding = first_problem(command("endless"))
     assert finding.what == "end of input"
     assert "It is still running a second after the end of its input." in str(finding.problem)
