@@ -12,6 +12,8 @@ from setuptools.command.bdist_wheel import bdist_wheel
 
 AGENTS = ["nainjaune_agents", *(f"nainjaune_agents.{name}" for name in find_packages("agents"))]
 INDEX = Path(__file__).parent / "nainjaune_env" / "compiled" / "index.json"
+BUILD = Path(__file__).parent / "build"
+"""Where setuptools keeps its metadata: beside the packages an old one would be found before the installed one."""
 TAGS = {
     "linux-x86_64": "manylinux_2_17_x86_64",
     "linux-aarch64": "manylinux_2_17_aarch64",
@@ -36,7 +38,9 @@ class Wheel(bdist_wheel):
         return "py3", "none", tag
 
 
+BUILD.mkdir(exist_ok=True)
 setup(
     packages=[*find_packages(include=["nainjaune_env", "nainjaune_env.*"]), *AGENTS],
     cmdclass={"bdist_wheel": Wheel},
+    options={"egg_info": {"egg_base": str(BUILD)}},
 )
