@@ -18,8 +18,8 @@ OLDEST ?= tests/agents/nets/test_onnx_export.py tests/agents/external/test_onnx_
 # what `make quick` and `make lowest` test
 QUICK ?= tests/core tests/compiler tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
 PLATFORMS ?= linux-x86_64 linux-x86_64-v3 linux-aarch64 windows-x86_64 windows-x86_64-v3 macos-arm64 macos-x86_64 macos-x86_64-v3
-# what `make library` tests: what users do without numba
-AHEAD ?= tests/envs tests/engine tests/records tests/agents/arena tests/agents/search tests/agents/play
+# what `make library` tests: what users do without numba, which compiles for GPUs and makes libraries for C
+AHEAD ?= tests/envs tests/engine --ignore=tests/engine/cuda --ignore=tests/engine/test_libraries.py tests/records tests/agents/arena tests/agents/search tests/agents/play
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER := build/browser
