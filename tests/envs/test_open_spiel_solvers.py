@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyspiel
 import pytest
+import torch
 from open_spiel.python import policy as policies
 from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import best_response, expected_game_score, exploitability
@@ -55,4 +55,4 @@ def test_dqn_learns_on_a_round() -> None:
             step = env.step([agents[step.observations["current_player"]].step(step).action])
         for agent in agents:
             agent.step(step)
-    assert all(np.isfinite(float(agent.loss)) for agent in agents)
+    assert all(torch.as_tensor(agent.loss).isfinite() for agent in agents)

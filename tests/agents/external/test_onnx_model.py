@@ -219,7 +219,7 @@ def test_weights_in_another_file_are_not_read(here: bool, tmp_path: Path, monkey
     if here:
         monkeypatch.chdir(tmp_path)
     model = onnx.load(files(policy(tmp_path, small()))[0])
-    onnx.save_model(model, tmp_path / "x.onnx", save_as_external_data=True, location="x.bin", size_threshold=0)
+    onnx.save_model(model, str(tmp_path / "x.onnx"), save_as_external_data=True, location="x.bin", size_threshold=0)
     with pytest.raises(AgentError, match=r"x\.onnx' is no ONNX file that onnxruntime can load: "):
         load(f"onnx:{tmp_path / 'x.onnx'}", small())
 
