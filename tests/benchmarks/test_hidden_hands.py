@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 import torch
 
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.registry import make_setup
 from tests.benchmarks.commands import command, module
 
 hidden_hands = module("hidden_hands")
@@ -21,11 +21,38 @@ def test_counts_are_those_of_the_sets() -> None:
 
 
 def test_decisions_have_what_each_other_seat_has_played_and_holds() -> None:
-    args = argparse.Namespace(agent="closer", preset="djeco", players=3)
-    seen, played, hands = hidden_hands.decisions_of(args, 200, seed=1)
-    assert played.shape == hands.shape == (len(seen), 2, 13)
-    assert {int(total) for total in (played + hands).sum((1, 2))} == {2 * 15}
-    assert played.sum() > 0
+    seen = hidden_hands.decisions_of(make_setup(preset="djeco", players=3), "closer", 200, seed=1)
+    assert seen.played.shape == seen.hands.shape == (len(seen.observation), 2, 13)
+    assert {int(total) for total in (seen.played + seen.hands).sum((1, 2))} == {2 * 15}
+    assert seen.played.sum() > 0
+    assert not seen.losses.size
+
+
+def test_leads_are_those_of_the_round_in_order_and_what_was_known_then() -> None:
+    setup = make_setup(preset="skip", players=2)
+    batch, leads = Batch(setup, 1, seed=3, autoreset=False, skip_forced=False), np.zeros((1, 2, 6, 40), np.uint8)
+    made: list[list[tuple[int, int, int]]] = [[], []]
+    while not batch.done[0]:
+        table, action = batch.tables[0], np.flatnonzero(batch.mask[0])[-1:]
+        if table.required_rank == 0:
+            row = (
+                "A23456789TJQK".index(setup.game.actions[action[0]][0]),
+                int(table.played[:2].sum() != 0),
+                int(table.cards[table.seat]),
+            )
+            made[int(table.seat)].append(row)
+        hidden_hands.record_leads(leads, batch.tables, np.zeros(1, np.int64), action)
+        batch.step(action)
+    assert max(map(len, made)) > 2
+    for seat in range(2):
+        latest = [lead for lead in leads[0, seat] if lead[-1]]
+        assert [(int(lead[:13].argmax()), int(lead[13:26].any()), int(lead[-1])) for lead in latest] == made[seat][-6:]
+
+
+def test_policy_inference_predicts_better_than_samples_all_alike() -> None:
+    seen = hidden_hands.decisions_of(make_setup(preset="skip", players=2), "zoo:strong", 300, seed=1, samples=200)
+    alike, by_policy = seen.losses
+    assert 1.5 < by_policy < alike - 0.005 < 3
 
 
 def test_a_network_learns_what_its_inputs_say() -> None:
@@ -35,7 +62,10 @@ def test_a_network_learns_what_its_inputs_say() -> None:
     assert loss < 1.5 < 2.4 < blank_loss < 2.7
 
 
-def test_it_prints_both_losses() -> None:
-    out = command("hidden_hands", "--agent", "closer", "--rounds", "600", "--epochs", "1", "--seeds", "4").stdout
-    assert out.startswith("seed 4: ")
-    assert "nats a card without" in out
+def test_it_prints_a_row_for_each_way_to_predict() -> None:
+    words = ("--preset", "skip", "--players", "2", "--rounds", "1500", "--tests", "40", "--epochs", "1", "--seeds", "4", "5")
+    title, _, *rows = command("hidden_hands", *words).stdout.splitlines()
+    assert title == "Nats a hidden card, skip, 2 seats, seeds 4, 5"
+    assert [row.split(" | ")[0] for row in rows] == [f"| {name}" for name in hidden_hands.ROWS]
+    assert all(1 < float(number) < 3 for row in rows for number in row.split("|")[2:4])
+    assert "needs the probabilities of actions" in command("hidden_hands", "--agent", "closer").stderr
