@@ -85,17 +85,17 @@ def decisions_of(setup: Setup, name: str, rounds: int, seed: int, *, samples: in
         kept = index[(batch.mask[index].sum(1) > 1) & (rng.random(len(index)) < KEPT)]
         rows, others = np.arange(len(kept))[:, None], (batch.seat[kept][:, None] + np.arange(1, n)) % n
         tables = batch.tables[kept]
-        held = counts_of(tables["hand"][rows, others])
-        parts = batch.observation[kept], counts_of(tables["played"][rows, others]), leads[kept[:, None], others], held
+        hands = counts_of(tables["hand"][rows, others])
+        parts = batch.observation[kept], counts_of(tables["played"][rows, others]), leads[kept[:, None], others], hands
         for kind, part in zip(kinds, parts, strict=True):
             kind.append(part)
         if inference is not None and kept.size:
             states = generator_states(rng.random(len(kept)))
-            nats += losses_of_samples(inference, DecisionBatch(batch, kept, None, True), others, held, states, samples)
+            nats += losses_of_samples(inference, DecisionBatch(batch, kept, None, True), others, hands, states, samples)
         record_leads(leads, batch.tables, index, actions)
         batch.step(actions)
-    observation, played, led, hands = (torch.from_numpy(np.concatenate(kind)) for kind in kinds)
-    return Seen(observation, played, led, hands, nats / int(hands.sum()) if samples else np.zeros(0))
+    whole = [torch.from_numpy(np.concatenate(kind)) for kind in kinds]
+    return Seen(*whole, nats / int(whole[-1].sum()) if samples else np.zeros(0))
 
 
 def record_leads(leads: NDArray[np.uint8], tables: Any, index: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
@@ -116,25 +116,25 @@ def losses_of_samples(
     inference: PolicyInference,
     decisions: DecisionBatch,
     others: NDArray[np.int64],
-    held: NDArray[np.uint8],
+    hands: NDArray[np.uint8],
     states: NDArray[np.uint64],
     samples: int,
 ) -> NDArray[np.float64]:
     """Returns the nats that samples lose at ``decisions (K,)``, all alike and by policy inference, ``(2,)``.
 
-    ``held (K, M, 13)`` is what the seats ``others (K, M)`` hold. A rank has the weighted mean number of its cards in the samples,
-    and one card in so many more.
+    ``hands (K, M, 13)`` are those of the seats ``others (K, M)``. A rank has the weighted mean number of its cards in the
+    samples, and one card in so many more.
     """
     count, seen = len(others), SeenRounds(decisions.tables, decisions.history)
     weighted = inference.weighted(decisions.setup, seen, np.repeat(np.arange(count), samples // CANDIDATES), states)
-    hands = weighted.tables["hand"][np.arange(count * samples)[:, None], others.repeat(samples, 0)]
-    hands = counts_of(hands).reshape(count, samples, *held.shape[1:])
+    drawn = counts_of(weighted.tables["hand"][np.arange(count * samples)[:, None], others.repeat(samples, 0)])
+    drawn = drawn.reshape(count, samples, *hands.shape[1:])
     nats = weighted.log_likelihood.reshape(count, samples)
     likely = np.exp(nats - nats.max(1, keepdims=True))
     losses = np.zeros(2)
     for row, weight in enumerate((np.ones_like(likely), likely)):
-        expected = np.einsum("ks,ksmr->kmr", weight / weight.sum(1, keepdims=True), hands) + 1 / samples
-        losses[row] = -(np.log(expected / expected.sum(-1, keepdims=True)) * held).sum()
+        expected = np.einsum("ks,ksmr->kmr", weight / weight.sum(1, keepdims=True), drawn) + 1 / samples
+        losses[row] = -(np.log(expected / expected.sum(-1, keepdims=True)) * hands).sum()
     return losses
 
 
