@@ -28,6 +28,7 @@ SECONDS = 3
 TINY = {
     "ppo": {"tables": 16, "critic_hidden": [8]},
     "vrpo": {"tables": 16, "critic_hidden": [8]},
+    "vine": {"tables": 16},
     "expert": {"rule": "lowest", "generations": 2, "shards": 2, "shard": 30, "rounds": 8, "deals": 4, "epochs": 2},
     "deep_monte_carlo": {"tables": 16},
     "maskable_ppo": {"tables": 16, "steps": 16, "epochs": 1, "opponents": ["lowest"], "snapshots": 2, "snapshot_every": 2},

@@ -35,6 +35,7 @@ PLAIN = {"tables": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64
 TINY: dict[str, dict[str, Any]] = {
     "ppo": PLAIN,
     "vrpo": {**PLAIN, "critic_hidden": [8]},
+    "vine": PLAIN,
     "deep_monte_carlo": PLAIN,
     "maskable_ppo": {**PLAIN, "steps": 16, "epochs": 1},
     "expert": {
@@ -51,6 +52,7 @@ LEARNERS: list[tuple[str, dict[str, Any], tuple[float, float]]] = [
     ("ppo", {**PPO, "privileged": True}, (5, 2)),
     ("ppo", PPO, (5, 2)),
     ("vrpo", PPO, (5, 2)),
+    ("vine", {"tables": 400, "iterations": 15, "minibatch": 1024, "optimizer": {"learning_rate": 3e-3}}, (5, 2)),
     ("deep_monte_carlo", {"tables": 400, "iterations": 15, "minibatch": 512, "optimizer": {"learning_rate": 5e-3}}, (5, 2)),
     (
         "maskable_ppo",
@@ -89,6 +91,8 @@ RESUMED: list[tuple[str, dict[str, Any]]] = [
     ("ppo", {"mixture": TWO, "opponents": "tally"}),
     ("vrpo", {"objective": "own", "bf16": True, "optimizer": MUON, "start": "carried"}),
     ("vrpo", {"opponents": {"self": 0.5, "past": 0.25, "tally": 0.25}, "ema": 0.5, "sarsa_lambda": 0.5, "start": POTS}),
+    ("vine", {"mixture": TWO, "optimizer": MUON, "bf16": True, "ema": 0.5, "start": POTS}),
+    ("vine", {**BATASAURUS, "objective": "own", "drawn": 1.0, "epochs": 2}),
     ("deep_monte_carlo", {"opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "start": "carried"}),
     ("deep_monte_carlo", {**BATASAURUS, "epochs": 2, "ema": 0.5}),
     ("maskable_ppo", {**BATASAURUS, "opponents": {"cheapest": 0.7, "past": 0.3}, "steps": 48}),
@@ -343,6 +347,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("vrpo", {"overlap": True}, "'overlap'"),
     ("vrpo", {"device": "cuda"}, "'device'"),
     ("vrpo", {"mixture": TWO}, "'mixture'"),
+    ("vine", {"opponents": {"self": 0.5, "lowest": 0.5}}, "plays all seats, in rollouts too: 'opponents' is none here"),
+    ("vine", {"start": "carried"}, "so 'start' is not 'carried'"),
+    ("vine", {"bf16": "yes"}, "'bf16' is true, false or 'auto', not 'yes'"),
+    ("vine", {"arch": {"recurrent": 8}}, r"'vine' trains no network with memory: arch\.recurrent is 0, not 8\."),
+    ("vine", {"device": "cuda"}, "'device'"),
     ("vrpo", {"gae_lambda": 0.9}, "'gae_lambda'"),
 ]
 

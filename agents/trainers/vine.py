@@ -1,0 +1,297 @@
+"""Policy gradient over all actions, by rollouts from the states of self-play (vines), on one page.
+
+One network plays every seat. At each choice of a round, each action that the policy gives a chance is tried at a copy of the
+table, and the network plays the round to its end. These payoffs differ by the action alone, while a return of PPO has the luck of
+the deal and of all later draws in it:
+
+    Q(s, a) = payoff of the round after action a in the state s; later actions are the policy's likeliest
+    A(s, a) = Q(s, a) - mean of Q(s, .) over the tried actions                                       0 for the others
+    loss    = mean over choices of  -sum_a pi(a | o) A(s, a) / scale + w_r KL(reference || pi) + w_v (v(o) - return)^2
+
+where o is what the seat to act observes of s. The hidden cards in s are those that are held. They led to the plies before, so
+they are a draw from what these plies say about them: over the states with the same observation, Q has the mean that the action
+is worth there, without any inference about hidden cards. The policy never observes them.
+
+The reference is the network that training begins from; without one it is the uniform policy, and the KL divergence an entropy
+bonus. Rounds depend on the seed, the iteration and the network alone, and not on the number of threads: a resumed run is the same
+bit for bit.
+
+Sources: Schulman et al., "Trust region policy optimization", 2015, section 5.2 (vine: several actions tried from one state, with
+common random numbers); Sutton et al., "Comparing policy-gradient algorithms", 2001 (the gradient over all actions); Tesauro and
+Galperin, "On-line policy improvement using Monte-Carlo search", 1996 (rollouts by the policy that is improved).
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nainjaune_env.agent import DecisionBatch
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+
+from ..loading import use_threads
+from ..nets.checkpoint import Checkpoint
+from ..nets.common_layout import CommonView, common_layout
+from ..nets.fused_mlp import fast_dtype
+from ..nets.modules import masked_log_softmax
+from ..nets.net_agent import NetAgent
+from ..nets.payoff_scale import random_payoff_scale
+from ..nets.policy_value import PolicyValueNet
+from ..nets.torch_nets import specialised
+from ..options import option
+from ..sampling import sample
+from ..search.rollouts import Rollouts, rollouts_by
+from ..search.values import as_bits
+from ..seeds import Stream, generator
+from ..task import CARRIED
+from .base import COMMON_METRICS, EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer
+from .gpu_rollout import unpacked
+from .multitask import edges_at, mixed_setups
+from .opponents import SELF
+from .optimizers import GroupedOptimizer, adam_group
+from .rollout import LearningNets, RolloutPolicy, RoundStarts
+from .run import Progress, Run, run_iterations
+
+BLOCK = 512
+"""Most tables that a thread plays at once."""
+
+
+@dataclass(frozen=True)
+class Config(BaseConfig):
+    """The configuration of a run."""
+
+    algorithm: str = option("vine", "the trainer")
+    mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
+    init: str | None = option(None, "the run whose network training begins from, the reference (none: a new one)")
+    iterations: int = option(200, "updates in all; schedules run over them", low=1)
+    tables: int = option(2048, "rounds dealt for each update, about evenly at the setups of a mixture", low=1, high=MAX_TABLES)
+    drawn: float = option(0.33, "share of the rounds whose actions are drawn from the policy, not its likeliest", low=0, high=1)
+    least: float = option(0.001, "an action is tried if it is more than this times as likely as the likeliest", low=0, high=1)
+    reference_weight: float = option(0.01, "weight of KL(reference || policy)", low=0)
+    value_weight: float = option(0.5, "weight of the value loss", low=0)
+    minibatch: int = option(4096, "decisions in a gradient step, at most", low=1)
+    bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
+
+    def __post_init__(self) -> None:
+        if self.bf16 == "auto":  # a run keeps what was found: another processor would train another network
+            object.__setattr__(self, "bf16", fast_dtype() is torch.bfloat16)
+        super().__post_init__()
+        if not isinstance(self.bf16, bool):
+            raise ConfigError(f"'bf16' is true, false or 'auto', not {self.bf16!r}.")
+        if [*self.shares] != [SELF]:
+            raise ConfigError("The network plays all seats, in rollouts too: 'opponents' is none here.")
+        if self.start == CARRIED:
+            raise ConfigError("Tables keep nothing from one round to the next here, so 'start' is not 'carried'.")
+
+    def setups(self) -> list[Setup]:
+        """Returns the setups of training: the mixture's, or the one of :meth:`setup`."""
+        return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
+
+
+METRICS = {
+    **COMMON_METRICS,
+    "rollout/tried": "mean number of actions tried at a decision; 1 where the policy is certain",
+    "rollout/entropy": "mean entropy of the policy at decisions, in nats",
+    "update/policy_loss": "minus the policy's mean advantage over a uniform choice of the tried actions, over `payoff_scale`",
+    "update/reference_kl": "mean of KL(reference || policy), in nats",
+    "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
+    "update/grad_norm": "mean gradient norm before scaling down",
+    "schedule/learning_rate": "the optimizer's step size (Muon's matrices: times `matrix_ratio`)",
+    "eval/edge": COMMON_METRICS["eval/edge"] + "; with a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
+}
+"""Every metric that is logged, with its meaning."""
+
+
+class Choices(NamedTuple):
+    """K decisions with at least two legal actions."""
+
+    observation: NDArray[np.uint8]  # (K, size) as the network takes it
+    legal: NDArray[np.int64]  # (K,) bits of the legal actions
+    advantage: NDArray[np.float32]  # (K, A) of the actions tried, in the game's unit; 0 for others
+    tried: NDArray[np.int64]  # (K,) number of actions tried
+    netted: NDArray[np.float32]  # (K,) by the seat in the rest of the round, in the game's unit
+
+
+class Tables:
+    """Some tables of one setup, which one thread plays."""
+
+    def __init__(self, config: Config, setups: Sequence[Setup], setup_index: int, count: int, number: int) -> None:
+        """``count`` tables of the setup of that index; ``number`` of these among all parts of the run."""
+        self.config, self.setup, self.setup_index, self.number = config, setups[setup_index], setup_index, number
+        setup = self.setup
+        self.scale = random_payoff_scale(setup)
+        self._batch = Batch(setup, count, autoreset=False)
+        self._starts = RoundStarts(config.task, self._batch)
+        self._view = CommonView(setup) if config.mixture else None
+
+    def __len__(self) -> int:
+        return self._batch.num_tables
+
+    def play(self, agent: NetAgent, iteration: int) -> Choices:
+        """Plays a round at each table, and at each choice tries the actions that have a chance."""
+        batch, task = self._batch, self.config.task
+        rng = generator(self.config.seed, Stream.TRAINING, iteration, 1 + self.number)
+        scorer, rollouts = agent.scorer(), rollouts_by(agent, self.setup, task.objective)
+        self._starts.deal(rng.integers(0, 2**64, batch.num_tables, np.uint64))
+        drawn = rng.random(batch.num_tables) < self.config.drawn
+        actions = np.zeros(batch.num_tables, np.int64)
+        payoff = batch.reward.astype(np.float32)
+        parts, places = [], []
+        while (index := np.flatnonzero(~batch.done)).size:
+            decisions = DecisionBatch(batch, index)
+            logits = np.where(decisions.mask, scorer.logits(decisions.observation), np.float32(-np.inf))
+            actions[index] = np.where(drawn[index], sample(logits, decisions.legal, rng)[0], logits.argmax(axis=1))
+            choice = np.flatnonzero(decisions.legal & (decisions.legal - 1))  # at least two bits set
+            tables, seats = index[choice], batch.seat[index[choice]]
+            ratio = np.exp(logits[choice] - logits[choice].max(axis=1, keepdims=True))
+            tried = ratio > self.config.least
+            observation = decisions.observation[choice]
+            part = Choices(
+                observation=self._view(observation) if self._view else observation,
+                legal=decisions.legal[choice],
+                advantage=advantages(rollouts, batch.tables[tables], tried),
+                tried=tried.sum(axis=1),
+                netted=-task.payoff(payoff[tables])[np.arange(len(choice)), seats],  # what the round pays is added at its end
+            )
+            parts.append(part)
+            places.append((tables, seats))
+            batch.step(actions)
+            payoff += batch.reward
+        played = joined(parts)
+        table, seat = (np.concatenate(column) for column in zip(*places, strict=True))
+        return played._replace(netted=played.netted + task.payoff(payoff)[table, seat])
+
+
+def advantages(rollouts: Rollouts, tables: NDArray[Any], tried: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Returns what each of the actions ``tried (K, A)`` at ``tables (K,)`` pays above their mean, ``(K, A)``; 0 for others."""
+    advantage, compared = np.zeros(tried.shape, np.float32), np.flatnonzero(tried.sum(axis=1) > 1)
+    if compared.size:
+        among = tried[compared]
+        value = rollouts.values(tables[compared], as_bits(among))
+        advantage[compared] = np.where(among, value - value.mean(axis=1, where=among, keepdims=True), 0.0)
+    return advantage
+
+
+def joined(parts: Sequence[Choices]) -> Choices:
+    """Returns the choices of all ``parts``, in order."""
+    return Choices(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+class Trainer(BaseTrainer[Config]):
+    """The state of a run."""
+
+    def __init__(self, config: Config, setup: Setup) -> None:
+        super().__init__(config, setup)
+        if config.mixture:
+            self.common, self.layout = True, common_layout(setup.game)
+        self.net = self.new_net(torch.Generator().manual_seed(config.seed))
+        self.modules = {"model.": self.net}
+        self.reference: PolicyValueNet | None = None
+        if config.init is not None:
+            self.reference = copy.deepcopy(self.net).requires_grad_(False)
+            self.modules["reference."] = self.reference
+        groups = [adam_group([*self.net.parameters()])]
+        self.optimizer = GroupedOptimizer(config.optimizer, groups, [self.net.body], eps=1e-5, fused=True)
+        self.optimizers = self.optimizer.named()
+        dtype = torch.bfloat16 if config.bf16 else torch.float32
+        self.networks = LearningNets(self.net, None, dtype)
+        self.policy = None if self.reference is None else RolloutPolicy(self.reference, None, dtype)
+        if config.ema:
+            self.average_weights("model.", config.ema)
+        self.setups = config.setups()
+        self.tables = share_out(config, self.setups)
+        if not self.common and config.init is None:
+            self.net.payoff_scale.fill_(self.tables[0].scale)
+
+    def load_initial_weights(self, run: str, *, objective: str | None) -> None:
+        """See :meth:`BaseTrainer.load_initial_weights`; the network is the reference, too."""
+        super().load_initial_weights(run, objective=objective)
+        if self.reference is not None:
+            self.reference.load_state_dict(self.net.state_dict())
+
+    def iterate(self) -> dict[str, float]:
+        """Plays a round at every table and learns from all choices; returns the metrics."""
+        began = time.perf_counter()
+        nets = [specialised(self.net, setup) if self.common else copy.deepcopy(self.net) for setup in self.setups]
+        agents = [NetAgent("net", net) for net in nets]
+        use_threads(1)
+        with ThreadPoolExecutor(self.config.threads) as threads:
+            played = [*threads.map(lambda tables: tables.play(agents[tables.setup_index], self.iteration), self.tables)]
+        use_threads(self.config.threads)
+        if not any(len(part.legal) for part in played):
+            raise ConfigError("Not one round held a choice: there is nothing to learn here.")
+        scales = [np.full(len(part.legal), tables.scale, np.float32) for part, tables in zip(played, self.tables, strict=True)]
+        choices = joined(played)
+        metrics = self.update(choices, np.concatenate(scales))
+        return self.finish_iteration(metrics, len(choices.legal), time.perf_counter() - began)
+
+    def update(self, choices: Choices, scale: NDArray[np.float32]) -> dict[str, float]:
+        """Takes gradient steps on the choices, with the payoff scale ``(K,)`` of each; returns the metrics."""
+        c = self.config
+        rng = generator(c.seed, Stream.TRAINING, self.iteration, 0)
+        unit = scale if self.common else float(self.net.payoff_scale)
+        arrays = choices.observation, choices.legal, choices.advantage / scale[:, None], choices.netted / unit
+        columns = [torch.from_numpy(array) for array in arrays]
+        self.optimizer.set_learning_rate(self.learning_rate)
+        if self.policy is not None:
+            self.policy.refresh()
+        logged, steps = [], -(-len(scale) // c.minibatch)
+        for rows in (rows for _ in range(c.epochs) for rows in np.array_split(rng.permutation(len(scale)), steps)):
+            observation, legal, advantage, netted = (column[torch.from_numpy(rows)] for column in columns)
+            mask = unpacked(legal, advantage.shape[1])
+            output = self.networks(observation, observation[:, :0], None)
+            log_policy = masked_log_softmax(output.logits, mask)
+            policy_loss = -(log_policy.exp() * advantage).sum(1).mean()
+            reference = masked_log_softmax(self.reference_logits(observation, output.logits), mask)
+            kl = (reference.exp() * (reference - log_policy)).sum(1).mean()
+            value_loss = (output.value - netted).square().mean()
+            self.net.zero_grad(set_to_none=True)
+            loss = policy_loss + c.reference_weight * kl + c.value_weight * value_loss
+            loss.backward()  # type: ignore[no-untyped-call]
+            norm = self.networks.clip(c.max_grad_norm)
+            self.optimizer.step()
+            entropy = -(log_policy.exp() * log_policy).sum(1).mean()
+            logged.append(torch.stack([mean.detach() for mean in (policy_loss, kl, value_loss, norm, entropy)]))
+        names = "update/policy_loss", "update/reference_kl", "update/value_loss", "update/grad_norm", "rollout/entropy"
+        return {
+            **dict(zip(names, torch.stack(logged).mean(0).tolist(), strict=True)),
+            "rollout/tried": float(choices.tried.mean()),
+            "schedule/learning_rate": self.learning_rate,
+        }
+
+    def reference_logits(self, observation: Tensor, logits: Tensor) -> Tensor:
+        """Returns those of the reference at ``observation (K, size)``, ``(K, A)``; zeros, shaped as ``logits``, without one."""
+        if self.policy is None:
+            return torch.zeros_like(logits)
+        return self.policy(observation, torch.arange(len(observation)))[0]
+
+    def evaluate(self) -> dict[str, float]:
+        """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
+        return edges_at(self.setups, self.player_net, self.config) if self.common else super().evaluate()
+
+
+def share_out(config: Config, setups: Sequence[Setup]) -> list[Tables]:
+    """Returns the tables of a run at ``setups``, as many at each, in parts for threads."""
+    each = -(-config.tables // len(setups))
+    sizes = [(index, min(BLOCK, each - at)) for index in range(len(setups)) for at in range(0, each, BLOCK)]
+    return [Tables(config, setups, index, count, number) for number, (index, count) in enumerate(sizes)]
+
+
+def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
+    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does."""
+    trainer = Trainer(config, config.setup())
+    if checkpoint is None and config.init is not None:
+        trainer.load_initial_weights(config.init, objective=config.objective)
+    return run_iterations(trainer, run, checkpoint, progress)
