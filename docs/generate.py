@@ -109,8 +109,9 @@ def metric_table(rows: Sequence[Sequence[str]]) -> str:
 
 def other_rows(name: str, rows_of: Callable[[str], list[list[str]]]) -> list[list[str]]:
     """Returns the rows of a trainer that neither the page of all trainers nor that of its base has in the same words."""
-    base = get_trainer(name).Trainer.__base__.__module__.rpartition(".")[2]
-    elsewhere = [*shared_by_trainers(rows_of), *(rows_of(base) if base in trainer_names() else [])]
+    modules = [cls.__module__.rpartition(".")[2] for cls in get_trainer(name).Config.__mro__]
+    base = next((module for module in modules if module in trainer_names() and module != name), None)
+    elsewhere = [*shared_by_trainers(rows_of), *(rows_of(base) if base else [])]
     return [row for row in rows_of(name) if row not in elsewhere]
 
 

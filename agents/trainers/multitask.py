@@ -7,6 +7,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..loading import load_agent
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
 from ..nets.torch_nets import specialised
+from ..options import option
 from ..seeds import Stream, generator
 from ..task import Task
 from .base import EVAL_SEED, BaseConfig
@@ -77,6 +79,17 @@ def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequ
     if not listed or any(isinstance(one, list | dict) for one in listed):
         raise ConfigError(f"In an entry of 'mixture', {key!r} is one, a list of them, or {ALL!r}, not {quoted(value)}.")
     return listed
+
+
+@dataclass(frozen=True)
+class MixtureConfig(BaseConfig):
+    """The key of trainers that train one network at several setups."""
+
+    mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
+
+    def setups(self) -> list[Setup]:
+        """Returns the setups of training: the mixture's, or the one of :meth:`setup`."""
+        return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
 
 def share_out(

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nainjaune_env.compiler.jit import jit
+from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 
@@ -37,7 +38,7 @@ from ..sampling import sample
 from ..seeds import Stream
 from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
 from .gpu_rollout import play_on_gpu, unpacked
-from .multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
+from .multitask import MixtureConfig, edges_at, normalized_within, share_out, spread_within
 from .opponents import LEARNER, PAST, SELF, PastSelves
 from .optimizers import GroupedOptimizer, adam_group
 from .overlap import Overlap, check_overlap
@@ -52,20 +53,14 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class SurrogateConfig(BaseConfig):
-    """The keys of every trainer that learns by the clipped surrogate."""
+class SelfPlayConfig(BaseConfig):
+    """The keys of every trainer that plays whole rounds by its network for each update."""
 
     init: str | None = option(None, "the run whose network training begins from (none: a new one)")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
-    entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
-    last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
-    epochs: int = option(2, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step, at most", low=1)
-    target_kl: float = option(0.0, "no further epoch once the mean 'update/kl' of one is above this; 0 = all epochs", low=0)
-    clip: float = option(0.2, "how far the probability ratio may move from 1 before its gain is clipped", low=0)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
-    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MAX_UNITS)
     bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
     ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
 
@@ -73,16 +68,37 @@ class SurrogateConfig(BaseConfig):
         if self.bf16 == "auto":  # a run keeps what was found: another processor would train another network
             object.__setattr__(self, "bf16", fast_dtype() is torch.bfloat16)
         super().__post_init__()
+        if not isinstance(self.bf16, bool):
+            raise ConfigError(f"'bf16' is true, false or 'auto', not {quoted(self.bf16)}.")
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of matrix products."""
+        return torch.bfloat16 if self.bf16 else torch.float32
+
+
+@dataclass(frozen=True)
+class SurrogateConfig(SelfPlayConfig):
+    """The keys of every trainer that learns by the clipped surrogate."""
+
+    entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
+    last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
+    epochs: int = option(2, "passes over the decisions of an iteration", low=1)
+    target_kl: float = option(0.0, "no further epoch once the mean 'update/kl' of one is above this; 0 = all epochs", low=0)
+    clip: float = option(0.2, "how far the probability ratio may move from 1 before its gain is clipped", low=0)
+    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MAX_UNITS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         check_config(self)
 
 
 @dataclass(frozen=True)
-class Config(SurrogateConfig):
+class Config(SurrogateConfig, MixtureConfig):
     """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
 
     TRAINS_MEMORY: ClassVar = True
     algorithm: str = option("ppo", "the trainer")
-    mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
     recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
     gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
     privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
@@ -90,10 +106,6 @@ class Config(SurrogateConfig):
         False, "play the rounds of the next iteration while learning from those of this one: for two cores, with threads=1"
     )
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
-
-    def setups(self) -> list[Setup]:
-        """Returns the setups of training: the mixture's, or the one of :meth:`setup`."""
-        return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
 
 class Minibatch(NamedTuple):
@@ -197,7 +209,7 @@ class Trainer(BaseTrainer[Config]):
         groups = [adam_group(self.parameters)]
         self.optimizer = GroupedOptimizer(config.optimizer, groups, hidden_layers, eps=1e-5, fused=True)
         self.optimizers = self.optimizer.named()
-        self.dtype = torch.bfloat16 if config.bf16 else torch.float32
+        self.dtype = config.dtype
         self.policy = RolloutPolicy(self.net, self.critic, self.dtype)
         self.networks = LearningNets(self.net, self.critic, self.dtype, run_pair)
         self.twin = compiled_twin(ppo_loss, Minibatch, config) if self.loss_function is ppo_loss else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from nainjaune_env.core.errors import ConfigError, quoted
+from nainjaune_env.core.errors import ConfigError
 
 from ..nets.devices import check_device
 from ..nets.inference.base import check_weights
@@ -18,8 +18,6 @@ def check_config(config: Any) -> None:
 
     Raises :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not there.
     """
-    if not isinstance(config.bf16, bool):
-        raise ConfigError(f"'bf16' is true, false or 'auto', not {quoted(config.bf16)}.")
     check_weights(sum(a * b for a, b in pairwise(config.critic_hidden)))
     check_device(config.device)
     if config.recall and not config.recurrent:

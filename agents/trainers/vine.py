@@ -43,7 +43,6 @@ from nainjaune_env.engine.batch import Batch
 from ..loading import use_threads
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import CommonView, common_layout
-from ..nets.fused_mlp import fast_dtype
 from ..nets.modules import masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
@@ -55,11 +54,13 @@ from ..search.rollouts import Rollouts, rollouts_by
 from ..search.values import as_bits
 from ..seeds import Stream, generator
 from ..task import CARRIED
-from .base import COMMON_METRICS, EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer
+from .base import COMMON_METRICS, BaseTrainer
 from .gpu_rollout import unpacked
-from .multitask import edges_at, mixed_setups
+from .multitask import MixtureConfig, edges_at
 from .opponents import SELF
 from .optimizers import GroupedOptimizer, adam_group
+from .ppo import METRICS as PPO_METRICS
+from .ppo import SelfPlayConfig
 from .rollout import LearningNets, RolloutPolicy, RoundStarts
 from .run import Progress, Run, run_iterations
 
@@ -68,48 +69,29 @@ BLOCK = 512
 
 
 @dataclass(frozen=True)
-class Config(BaseConfig):
+class Config(SelfPlayConfig, MixtureConfig):
     """The configuration of a run."""
 
     algorithm: str = option("vine", "the trainer")
-    mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
-    init: str | None = option(None, "the run whose network training begins from, the reference (none: a new one)")
-    iterations: int = option(200, "updates in all; schedules run over them", low=1)
-    tables: int = option(2048, "rounds dealt for each update, about evenly at the setups of a mixture", low=1, high=MAX_TABLES)
+    minibatch: int = option(4096, "decisions in a gradient step, at most", low=1)
     drawn: float = option(0.33, "share of the rounds whose actions are drawn from the policy, not its likeliest", low=0, high=1)
     least: float = option(0.001, "an action is tried if it is more than this times as likely as the likeliest", low=0, high=1)
     reference_weight: float = option(0.01, "weight of KL(reference || policy)", low=0)
-    value_weight: float = option(0.5, "weight of the value loss", low=0)
-    minibatch: int = option(4096, "decisions in a gradient step, at most", low=1)
-    bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
-    ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
 
     def __post_init__(self) -> None:
-        if self.bf16 == "auto":  # a run keeps what was found: another processor would train another network
-            object.__setattr__(self, "bf16", fast_dtype() is torch.bfloat16)
         super().__post_init__()
-        if not isinstance(self.bf16, bool):
-            raise ConfigError(f"'bf16' is true, false or 'auto', not {self.bf16!r}.")
         if [*self.shares] != [SELF]:
             raise ConfigError("The network plays all seats, in rollouts too: 'opponents' is none here.")
         if self.start == CARRIED:
             raise ConfigError("Tables keep nothing from one round to the next here, so 'start' is not 'carried'.")
 
-    def setups(self) -> list[Setup]:
-        """Returns the setups of training: the mixture's, or the one of :meth:`setup`."""
-        return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
-
+SHARED = (*COMMON_METRICS, "rollout/entropy", "update/value_loss", "update/grad_norm", "schedule/learning_rate")
 METRICS = {
-    **COMMON_METRICS,
+    **{name: PPO_METRICS[name] for name in SHARED},
     "rollout/tried": "mean number of actions tried at a decision; 1 where the policy is certain",
-    "rollout/entropy": "mean entropy of the policy at decisions, in nats",
     "update/policy_loss": "minus the policy's mean advantage over a uniform choice of the tried actions, over `payoff_scale`",
     "update/reference_kl": "mean of KL(reference || policy), in nats",
-    "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
-    "update/grad_norm": "mean gradient norm before scaling down",
-    "schedule/learning_rate": "the optimizer's step size (Muon's matrices: times `matrix_ratio`)",
-    "eval/edge": COMMON_METRICS["eval/edge"] + "; with a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
 }
 """Every metric that is logged, with its meaning."""
 
@@ -205,9 +187,8 @@ class Trainer(BaseTrainer[Config]):
         groups = [adam_group([*self.net.parameters()])]
         self.optimizer = GroupedOptimizer(config.optimizer, groups, [self.net.body], eps=1e-5, fused=True)
         self.optimizers = self.optimizer.named()
-        dtype = torch.bfloat16 if config.bf16 else torch.float32
-        self.networks = LearningNets(self.net, None, dtype)
-        self.policy = None if self.reference is None else RolloutPolicy(self.reference, None, dtype)
+        self.networks = LearningNets(self.net, None, config.dtype)
+        self.policy = None if self.reference is None else RolloutPolicy(self.reference, None, config.dtype)
         if config.ema:
             self.average_weights("model.", config.ema)
         self.setups = config.setups()
