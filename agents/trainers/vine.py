@@ -73,7 +73,6 @@ class Config(SelfPlayConfig, MixtureConfig):
     """The configuration of a run."""
 
     algorithm: str = option("vine", "the trainer")
-    minibatch: int = option(4096, "decisions in a gradient step, at most", low=1)
     drawn: float = option(0.33, "share of the rounds whose actions are drawn from the policy, not its likeliest", low=0, high=1)
     least: float = option(0.001, "an action is tried if it is more than this times as likely as the likeliest", low=0, high=1)
     reference_weight: float = option(0.01, "weight of KL(reference || policy)", low=0)
