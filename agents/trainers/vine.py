@@ -1,7 +1,7 @@
 """Policy gradient over all actions, by rollouts from the states of self-play (vines), on one page.
 
-One network plays every seat. At each choice of a round, each action that the policy gives a chance is tried at a copy of the
-table, and the network plays the round to its end. These payoffs differ by the action alone, while a return of PPO has the luck of
+One network plays every seat. At each choice of a round, each action that a search would try is tried at a copy of the table, and
+the network plays the round to its end. These payoffs differ by the action alone, while a return of PPO has the luck of
 the deal and of all later draws in it:
 
     Q(s, a) = payoff of the round after action a in the state s; later actions are the policy's likeliest
@@ -50,7 +50,8 @@ from ..nets.policy_value import PolicyValueNet
 from ..nets.torch_nets import specialised
 from ..options import option
 from ..sampling import sample
-from ..search.rollouts import Rollouts, rollouts_by
+from ..search.agent import UNLIKELY
+from ..search.rollouts import rollouts_by
 from ..search.values import as_bits
 from ..seeds import Stream, generator
 from ..task import CARRIED
@@ -74,7 +75,6 @@ class Config(SelfPlayConfig, MixtureConfig):
 
     algorithm: str = option("vine", "the trainer")
     drawn: float = option(0.33, "share of the rounds whose actions are drawn from the policy, not its likeliest", low=0, high=1)
-    least: float = option(0.001, "an action is tried if it is more than this times as likely as the likeliest", low=0, high=1)
     reference_weight: float = option(0.01, "weight of KL(reference || policy)", low=0)
 
     def __post_init__(self) -> None:
@@ -120,54 +120,48 @@ class Tables:
     def __len__(self) -> int:
         return self._batch.num_tables
 
-    def play(self, agent: NetAgent, iteration: int) -> Choices:
-        """Plays a round at each table, and at each choice tries the actions that have a chance."""
+    def play(self, agent: NetAgent, iteration: int) -> Choices | None:
+        """Plays a round at each table, and tries the likely actions of each choice; returns None if no round held a decision."""
         batch, task = self._batch, self.config.task
         rng = generator(self.config.seed, Stream.TRAINING, iteration, 1 + self.number)
         scorer, rollouts = agent.scorer(), rollouts_by(agent, self.setup, task.objective)
         self._starts.deal(rng.integers(0, 2**64, batch.num_tables, np.uint64))
         drawn = rng.random(batch.num_tables) < self.config.drawn
+        if batch.done.all():
+            return None
         actions = np.zeros(batch.num_tables, np.int64)
         payoff = batch.reward.astype(np.float32)
-        parts, places = [], []
+        parts: list[tuple[NDArray[Any], ...]] = []
         while (index := np.flatnonzero(~batch.done)).size:
             decisions = DecisionBatch(batch, index)
             logits = np.where(decisions.mask, scorer.logits(decisions.observation), np.float32(-np.inf))
-            actions[index] = np.where(drawn[index], sample(logits, decisions.legal, rng)[0], logits.argmax(axis=1))
+            likeliest = logits.argmax(axis=1)
+            actions[index] = np.where(drawn[index], sample(logits, decisions.legal, rng)[0], likeliest)
             choice = np.flatnonzero(decisions.legal & (decisions.legal - 1))  # at least two bits set
-            tables, seats = index[choice], batch.seat[index[choice]]
-            ratio = np.exp(logits[choice] - logits[choice].max(axis=1, keepdims=True))
-            tried = ratio > self.config.least
-            observation = decisions.observation[choice]
-            part = Choices(
-                observation=self._view(observation) if self._view else observation,
-                legal=decisions.legal[choice],
-                advantage=advantages(rollouts, batch.tables[tables], tried),
-                tried=tried.sum(axis=1),
-                netted=-task.payoff(payoff[tables])[np.arange(len(choice)), seats],  # what the round pays is added at its end
-            )
-            parts.append(part)
-            places.append((tables, seats))
+            tables, seats, best = index[choice], batch.seat[index[choice]], likeliest[choice]
+            tried = logits[choice] - logits[choice].max(axis=1, keepdims=True) > UNLIKELY
+            # the likeliest action's payoff is that of the round itself, where this goes on by likeliest actions
+            known = ~drawn[tables]
+            rolled_out = tried & (tried.sum(axis=1, keepdims=True) > 1)
+            rolled_out[known, best[known]] = False
+            value = rollouts.values(batch.tables[tables], as_bits(rolled_out))
+            before = task.payoff(payoff[tables])[np.arange(len(choice)), seats]
+            observation, legal = decisions.observation[choice], decisions.legal[choice]
+            observation = self._view(observation) if self._view else observation
+            parts.append((observation, legal, value, tried, before, tables, seats, np.where(known, best, -1)))
             batch.step(actions)
             payoff += batch.reward
-        played = joined(parts)
-        table, seat = (np.concatenate(column) for column in zip(*places, strict=True))
-        return played._replace(netted=played.netted + task.payoff(payoff)[table, seat])
+        observation, legal, value, tried, before, tables, seats, best = (
+            np.concatenate(part) for part in zip(*parts, strict=True)
+        )
+        final, known = task.payoff(payoff)[tables, seats], best >= 0
+        value[known, best[known]] = final[known]
+        return Choices(observation, legal, above_mean(value, tried), tried.sum(axis=1), final - before)
 
 
-def advantages(rollouts: Rollouts, tables: NDArray[Any], tried: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Returns what each of the actions ``tried (K, A)`` at ``tables (K,)`` pays above their mean, ``(K, A)``; 0 for others."""
-    advantage, compared = np.zeros(tried.shape, np.float32), np.flatnonzero(tried.sum(axis=1) > 1)
-    if compared.size:
-        among = tried[compared]
-        value = rollouts.values(tables[compared], as_bits(among))
-        advantage[compared] = np.where(among, value - value.mean(axis=1, where=among, keepdims=True), 0.0)
-    return advantage
-
-
-def joined(parts: Sequence[Choices]) -> Choices:
-    """Returns the choices of all ``parts``, in order."""
-    return Choices(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+def above_mean(value: NDArray[np.float64], tried: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Returns how far each ``value (K, A)`` of the actions ``tried (K, A)`` is above their mean; 0 for the others."""
+    return np.where(tried, value - value.mean(axis=1, where=tried, keepdims=True), 0.0).astype(np.float32)
 
 
 class Trainer(BaseTrainer[Config]):
@@ -210,12 +204,13 @@ class Trainer(BaseTrainer[Config]):
         with ThreadPoolExecutor(self.config.threads) as threads:
             played = [*threads.map(lambda tables: tables.play(agents[tables.setup_index], self.iteration), self.tables)]
         use_threads(self.config.threads)
-        if not any(len(part.legal) for part in played):
+        parts = [(part, tables.scale) for part, tables in zip(played, self.tables, strict=True) if part and len(part.legal)]
+        if not parts:
             raise ConfigError("Not one round held a choice: there is nothing to learn here.")
-        scales = [np.full(len(part.legal), tables.scale, np.float32) for part, tables in zip(played, self.tables, strict=True)]
-        choices = joined(played)
-        metrics = self.update(choices, np.concatenate(scales))
-        return self.finish_iteration(metrics, len(choices.legal), time.perf_counter() - began)
+        choices = Choices(*(np.concatenate(column) for column in zip(*(part for part, _ in parts), strict=True)))
+        scale = np.concatenate([np.full(len(part.legal), scale, np.float32) for part, scale in parts])
+        metrics = self.update(choices, scale)
+        return self.finish_iteration(metrics, len(scale), time.perf_counter() - began)
 
     def update(self, choices: Choices, scale: NDArray[np.float32]) -> dict[str, float]:
         """Takes gradient steps on the choices, with the payoff scale ``(K,)`` of each; returns the metrics."""

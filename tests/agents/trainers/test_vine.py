@@ -1,4 +1,4 @@
-"""Vines: advantages by their definition, what rounds pay, and a reference that the policy stays near."""
+"""Vines: what each action pays by its definition, what is learned from it, and a reference that the policy stays near."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import pytest
 import torch
 
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.search.rollouts import rollouts_by
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.gpu_rollout import unpacked
-from nainjaune_agents.trainers.vine import Choices, Config, Tables, Trainer, advantages
+from nainjaune_agents.trainers.vine import Choices, Config, Tables, Trainer
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from tests.support.training import run_in, same
 
@@ -38,55 +37,90 @@ def agent_of(trainer: Trainer) -> NetAgent:
 
 def choices_of(trainer: Trainer, iteration: int = 0) -> Choices:
     (tables,) = trainer.tables
-    return tables.play(agent_of(trainer), iteration)
+    choices = tables.play(agent_of(trainer), iteration)
+    assert choices is not None
+    return choices
 
 
-# ---------------------------------------------------------------- advantages
+# ---------------------------------------------------------------- rounds and rollouts
 
 
-@pytest.mark.parametrize("objective", ["own", "centred"])
-def test_an_advantage_is_what_the_action_pays_above_the_mean_at_the_same_cards(objective: str) -> None:
-    trainer = trainer_of(objective=objective)
-    setup, rng = trainer.setup, np.random.default_rng(0)
-    agent = load_agent("closer", setup)  # a network's rounding may differ with the number of tables
-    batch = Batch(setup, 30, seed=3, autoreset=False)
-    for _ in range(3):
-        batch.step(batch.sample(rng.integers(2**64, size=30, dtype=np.uint64)))
-    here = np.flatnonzero(~batch.done)
-    mask = DecisionBatch(batch, here).mask
-    tried = mask & (rng.random(mask.shape) < 0.7)
-    advantage = advantages(rollouts_by(agent, setup, objective), batch.tables[here], tried)
-    several = 0
-    for row, table in enumerate(here):
-        paid = {}
-        for action in np.flatnonzero(tried[row]):
-            copied = Batch(setup, 1, autoreset=False)
-            copied.set_tables(None, batch.tables[[table]])
-            copied.step(np.array([action]))
-            payoff = play_out(copied, [agent], np.zeros((1, 3), int), [rng])[0]
-            paid[action] = payoff[batch.seat[table]] - (payoff.mean() if objective == "centred" else 0.0)
-        expected = np.zeros(mask.shape[1])
-        if len(paid) > 1:
-            expected[[*paid]] = np.array([*paid.values()]) - np.mean([*paid.values()])
-        assert advantage[row].tolist() == pytest.approx(expected.tolist(), abs=1e-4)
-        several += len(paid) > 1
-    assert several > 10
-    assert np.abs(advantage).max() > 1
+class Exact:
+    """Plays by logits that are the same whatever they are computed with: whole numbers, divided."""
+
+    name, stochastic = "exact", False
+
+    def __init__(self, setup: Setup) -> None:
+        self._weights = np.random.default_rng(5).integers(-9, 10, (setup.layout.size, len(setup.game.actions)))
+
+    def scorer(self) -> Exact:
+        return self
+
+    def logits(self, observation: Any) -> Any:
+        return (observation.astype(np.int64) @ self._weights / 64).astype(np.float32)
+
+    def act(self, decisions: Any, rng: Any) -> Any:
+        return np.where(decisions.mask, self.logits(decisions.observation), -np.inf).argmax(axis=1)
 
 
-def test_actions_without_a_chance_are_not_tried() -> None:
-    for least in (0.0, 0.5, 1.0):
-        trainer = trainer_of(least=least)
-        trainer.net.policy.weight.data.mul_(100)  # an untrained policy is nearly uniform
-        choices = choices_of(trainer)
-        legal = unpacked(torch.from_numpy(choices.legal), choices.advantage.shape[1]).numpy()
-        assert (choices.tried <= legal.sum(axis=1)).all()
-        assert not choices.advantage[~legal].any()
-        assert np.abs(choices.advantage.sum(axis=1)).max() < 1e-3
-        every = choices.tried == legal.sum(axis=1)
-        assert every.all() if least == 0.0 else not every.all()
-    assert not choices.tried.any()  # nothing is more likely than the likeliest
-    assert not choices.advantage.any()
+def recorded(tables: Tables, agent: Any, iteration: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Choices, list[Any]]:
+    """Returns the choices of a call of ``play``, and the actions of its steps."""
+    taken: list[Any] = []
+    step = Batch.step
+
+    def noted(batch: Batch, actions: Any) -> None:
+        taken.append(actions.copy())
+        step(batch, actions)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Batch, "step", noted)
+        choices = tables.play(agent, iteration)
+    assert choices is not None
+    return choices, taken
+
+
+@pytest.mark.parametrize(("objective", "drawn"), [("own", 0.0), ("centred", 0.5)])
+def test_rounds_are_tried_and_paid_as_defined(objective: str, drawn: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same deals and actions again, and at each choice each likely action, with the same cards."""
+    trainer = trainer_of(objective=objective, drawn=drawn, tables=12)
+    setup, count = trainer.setup, 12
+    (tables,) = trainer.tables
+    agent, rng = Exact(setup), np.random.default_rng(0)
+    choices, taken = recorded(tables, agent, 3, monkeypatch)
+
+    def counted(payoff: Any, seat: Any) -> float:
+        return float(payoff[seat] - (payoff.mean() if objective == "centred" else 0.0))
+
+    batch = Batch(setup, count, autoreset=False)
+    batch.reset(seeds=generator(trainer.config.seed, Stream.TRAINING, 3, 1).integers(0, 2**64, count, np.uint64))
+    payoff, places, row = batch.reward.astype(np.int64), [], 0
+    for actions in taken:
+        index = np.flatnonzero(~batch.done)
+        masks = DecisionBatch(batch, index).mask
+        for table, mask in zip(index, masks, strict=True):
+            if mask.sum() < 2:
+                continue
+            seat, expected = batch.seat[table], np.zeros(len(mask))
+            logits = np.where(mask, agent.logits(batch.observation[[table]])[0], -np.inf)
+            tried = np.flatnonzero(logits > logits.max() - np.log(1000))
+            for action in tried:
+                copied = Batch(setup, 1, autoreset=False)
+                copied.set_tables(None, batch.tables[[table]])
+                copied.step(np.array([action]))
+                expected[action] = counted(play_out(copied, [agent], np.zeros((1, 3), int), [rng])[0], seat)
+            expected[tried] -= expected[tried].mean()
+            assert np.array_equal(choices.observation[row], batch.observation[table])
+            assert choices.tried[row] == len(tried)
+            assert choices.advantage[row].tolist() == pytest.approx(expected.tolist(), abs=1e-4)
+            places.append((table, seat, counted(payoff[table], seat)))
+            row += 1
+        batch.step(actions)
+        payoff += batch.reward
+    assert batch.done.all()
+    assert row == len(choices.legal) > 40
+    assert (choices.tried > 1).sum() > 20
+    netted = [counted(payoff[table], seat) - before for table, seat, before in places]
+    assert choices.netted.tolist() == pytest.approx(netted, abs=1e-4)
 
 
 def test_the_policy_learns_which_of_two_actions_pays_more() -> None:
@@ -106,38 +140,6 @@ def test_the_policy_learns_which_of_two_actions_pays_more() -> None:
     for _ in range(20):
         trainer.update(choices, scale)
     assert mean_advantage() > before + 0.5
-
-
-# ---------------------------------------------------------------- rounds
-
-
-def test_the_seats_net_what_the_rest_of_the_round_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same deals, with the same actions."""
-    trainer = trainer_of(objective="own", tables=60)
-    taken: list[Any] = []
-    step = Batch.step
-
-    def noted(batch: Batch, actions: Any) -> None:
-        taken.append(actions.copy())
-        step(batch, actions)
-
-    monkeypatch.setattr(Batch, "step", noted)
-    choices = choices_of(trainer, 3)
-    monkeypatch.undo()
-    batch = Batch(trainer.setup, 60, autoreset=False)
-    batch.reset(seeds=generator(trainer.config.seed, Stream.TRAINING, 3, 1).integers(0, 2**64, 60, np.uint64))
-    payoff, rows = batch.reward.astype(np.int64), []
-    for actions in taken:
-        index = np.flatnonzero(~batch.done)
-        for table in index[DecisionBatch(batch, index).mask.sum(axis=1) > 1]:
-            seat = batch.seat[table]
-            rows.append((batch.observation[table].copy(), table, seat, payoff[table, seat]))
-        batch.step(actions)
-        payoff += batch.reward
-    assert batch.done.all()
-    assert len(rows) == len(choices.legal) > 100
-    assert np.array_equal(choices.observation, np.stack([row[0] for row in rows]))
-    assert choices.netted.tolist() == [payoff[table, seat] - before for _, table, seat, before in rows]
 
 
 def test_threads_play_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,9 +203,8 @@ def test_without_one_the_policy_is_pulled_towards_the_uniform_one() -> None:
     assert entropy[100.0] > entropy[0.0] + 0.1
 
 
-def test_rounds_without_a_choice_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer = trainer_of(tables=1)
-    empty = Choices(*(column[:0] for column in choices_of(trainer)))
-    monkeypatch.setattr(Tables, "play", lambda *_: empty)
+def test_rounds_without_a_choice_are_refused() -> None:
+    """Two seats have a card each."""
+    trainer = trainer_of(rules={"ranks": 2, "suits": 1, "hand": 1}, players=2, tables=30)
     with pytest.raises(ConfigError, match="Not one round held a choice"):
         trainer.iterate()
