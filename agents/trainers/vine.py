@@ -67,6 +67,8 @@ from .run import Progress, Run, run_iterations
 
 BLOCK = 512
 """Most tables that a thread plays at once."""
+DRAWN = 0.33
+"""Share of the rounds whose actions are drawn from the policy; in the others they are its likeliest."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,6 @@ class Config(SelfPlayConfig, MixtureConfig):
     """The configuration of a run."""
 
     algorithm: str = option("vine", "the trainer")
-    drawn: float = option(0.33, "share of the rounds whose actions are drawn from the policy, not its likeliest", low=0, high=1)
     reference_weight: float = option(0.01, "weight of KL(reference || policy)", low=0)
 
     def __post_init__(self) -> None:
@@ -126,7 +127,7 @@ class Tables:
         rng = generator(self.config.seed, Stream.TRAINING, iteration, 1 + self.number)
         scorer, rollouts = agent.scorer(), rollouts_by(agent, self.setup, task.objective)
         self._starts.deal(rng.integers(0, 2**64, batch.num_tables, np.uint64))
-        drawn = rng.random(batch.num_tables) < self.config.drawn
+        drawn = rng.random(batch.num_tables) < DRAWN
         if batch.done.all():
             return None
         actions = np.zeros(batch.num_tables, np.int64)

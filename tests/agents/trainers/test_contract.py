@@ -92,7 +92,7 @@ RESUMED: list[tuple[str, dict[str, Any]]] = [
     ("vrpo", {"objective": "own", "bf16": True, "optimizer": MUON, "start": "carried"}),
     ("vrpo", {"opponents": {"self": 0.5, "past": 0.25, "tally": 0.25}, "ema": 0.5, "sarsa_lambda": 0.5, "start": POTS}),
     ("vine", {"mixture": TWO, "optimizer": MUON, "bf16": True, "ema": 0.5, "start": POTS}),
-    ("vine", {**BATASAURUS, "objective": "own", "drawn": 1.0, "epochs": 2}),
+    ("vine", {**BATASAURUS, "objective": "own", "epochs": 2}),
     ("deep_monte_carlo", {"opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "start": "carried"}),
     ("deep_monte_carlo", {**BATASAURUS, "epochs": 2, "ema": 0.5}),
     ("maskable_ppo", {**BATASAURUS, "opponents": {"cheapest": 0.7, "past": 0.3}, "steps": 48}),

@@ -13,6 +13,7 @@ from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.seeds import Stream, generator
+from nainjaune_agents.trainers import vine
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.gpu_rollout import unpacked
 from nainjaune_agents.trainers.vine import Choices, Config, Tables, Trainer
@@ -82,7 +83,8 @@ def recorded(tables: Tables, agent: Any, iteration: int, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(("objective", "drawn"), [("own", 0.0), ("centred", 0.5)])
 def test_rounds_are_tried_and_paid_as_defined(objective: str, drawn: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same deals and actions again, and at each choice each likely action, with the same cards."""
-    trainer = trainer_of(objective=objective, drawn=drawn, tables=12)
+    monkeypatch.setattr(vine, "DRAWN", drawn)
+    trainer = trainer_of(objective=objective, tables=12)
     setup, count = trainer.setup, 12
     (tables,) = trainer.tables
     agent, rng = Exact(setup), np.random.default_rng(0)
