@@ -8,8 +8,8 @@ the deal and of all later draws in it:
     A(s, a) = Q(s, a) - mean of Q(s, .) over the tried actions                                       0 for the others
     loss    = mean over choices of  -sum_a pi(a | o) A(s, a) / scale + w_r KL(reference || pi) + w_v (v(o) - return)^2
 
-where o is what the seat to act observes of s. The hidden cards in s are the true ones. They led to the plies before, so they are a
-draw from what these plies say about them: the mean of Q over the states with the same observation is the value of the action
+where o is what the seat to act observes of s. The hidden cards in s are the true ones. They led to the plies before, so they are
+a draw from what these plies say about them: the mean of Q over the states with the same observation is the value of the action
 there, without any inference about hidden cards. The policy never observes them.
 
 The reference is the network that training begins from; without one it is the uniform policy, and the KL divergence an entropy
