@@ -109,10 +109,9 @@ class Choices(NamedTuple):
 class Tables:
     """Some tables of one setup, which one thread plays."""
 
-    def __init__(self, config: Config, setups: Sequence[Setup], setup_index: int, count: int, number: int) -> None:
-        """``count`` tables of the setup of that index; ``number`` of these among all parts of the run."""
-        self.config, self.setup, self.setup_index, self.number = config, setups[setup_index], setup_index, number
-        setup = self.setup
+    def __init__(self, config: Config, setup: Setup, setup_index: int, count: int, number: int) -> None:
+        """``count`` tables; ``setup_index`` among the setups of the run, ``number`` among all parts of its tables."""
+        self.config, self.setup, self.setup_index, self.number = config, setup, setup_index, number
         self.scale = random_payoff_scale(setup)
         self._batch = Batch(setup, count, autoreset=False)
         self._starts = RoundStarts(config.task, self._batch)
@@ -199,8 +198,7 @@ class Trainer(BaseTrainer[Config]):
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from all choices; returns the metrics."""
         began = time.perf_counter()
-        nets = [specialised(self.net, setup) if self.common else copy.deepcopy(self.net) for setup in self.setups]
-        agents = [NetAgent("net", net) for net in nets]
+        agents = [NetAgent("net", specialised(self.net, setup) if self.common else self.net) for setup in self.setups]
         use_threads(1)
         with ThreadPoolExecutor(self.config.threads) as threads:
             played = [*threads.map(lambda tables: tables.play(agents[tables.setup_index], self.iteration), self.tables)]
@@ -262,7 +260,7 @@ def share_out(config: Config, setups: Sequence[Setup]) -> list[Tables]:
     """Returns the tables of a run at ``setups``, as many at each, in parts for threads."""
     each = -(-config.tables // len(setups))
     sizes = [(index, min(BLOCK, each - at)) for index in range(len(setups)) for at in range(0, each, BLOCK)]
-    return [Tables(config, setups, index, count, number) for number, (index, count) in enumerate(sizes)]
+    return [Tables(config, setups[index], index, count, number) for number, (index, count) in enumerate(sizes)]
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
