@@ -144,16 +144,18 @@ class Tables:
             known = ~drawn[tables]
             rolled_out = tried & (tried.sum(axis=1, keepdims=True) > 1)
             rolled_out[known, best[known]] = False
-            value = rollouts.values(batch.tables[tables], as_bits(rolled_out))
             before = task.payoff(payoff[tables])[np.arange(len(choice)), seats]
             observation, legal = decisions.observation[choice], decisions.legal[choice]
             observation = self._view(observation) if self._view else observation
-            parts.append((observation, legal, value, tried, before, tables, seats, np.where(known, best, -1)))
+            states, to_try = batch.tables[tables], as_bits(rolled_out)
+            parts.append((observation, legal, states, to_try, tried, before, tables, seats, np.where(known, best, -1)))
             batch.step(actions)
             payoff += batch.reward
-        observation, legal, value, tried, before, tables, seats, best = (
+        observation, legal, states, to_try, tried, before, tables, seats, best = (
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
+        # all at once: a network takes less time for a row, the more rows it takes together
+        value = rollouts.values(states, to_try)
         final, known = task.payoff(payoff)[tables, seats], best >= 0
         value[known, best[known]] = final[known]
         return Choices(observation, legal, above_mean(value, tried), tried.sum(axis=1), final - before)
