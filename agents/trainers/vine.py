@@ -43,6 +43,7 @@ from nainjaune_env.engine.batch import Batch
 from ..loading import use_threads
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import CommonView, common_layout
+from ..nets.devices import check_device
 from ..nets.modules import masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
@@ -51,7 +52,7 @@ from ..nets.torch_nets import specialised
 from ..options import option
 from ..sampling import sample
 from ..search.agent import UNLIKELY
-from ..search.rollouts import rollouts_by
+from ..search.rollouts import Rollouts, rollouts_by
 from ..search.values import as_bits
 from ..seeds import Stream, generator
 from ..task import CARRIED
@@ -65,8 +66,8 @@ from .ppo import SelfPlayConfig
 from .rollout import LearningNets, RolloutPolicy, RoundStarts
 from .run import Progress, Run, run_iterations
 
-BLOCK = 512
-"""Most tables that a thread plays at once."""
+BLOCK = {"cpu": 512, "cuda": 1 << 14}
+"""Most tables that a thread plays at once, by the device of their rollouts."""
 DRAWN = 0.33
 """Share of the rounds whose actions are drawn from the policy; in the others they are its likeliest."""
 
@@ -77,9 +78,11 @@ class Config(SelfPlayConfig, MixtureConfig):
 
     algorithm: str = option("vine", "the trainer")
     reference_weight: float = option(0.01, "weight of KL(reference || policy)", low=0)
+    device: str = option("cpu", "where rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_device(self.device)
         if [*self.shares] != [SELF]:
             raise ConfigError("The network plays all seats, in rollouts too: 'opponents' is none here.")
         if self.start == CARRIED:
@@ -106,6 +109,27 @@ class Choices(NamedTuple):
     netted: NDArray[np.float32]  # (K,) by the seat in the rest of the round, in the game's unit
 
 
+class Played(NamedTuple):
+    """K decisions with at least two legal actions, before the rollouts."""
+
+    observation: NDArray[np.uint8]  # (K, size) as the network takes it
+    legal: NDArray[np.int64]  # (K,) bits of the legal actions
+    tables: NDArray[Any]  # (K,) records of the tables
+    tried: NDArray[np.bool_]  # (K, A) whether an action is tried
+    taken: NDArray[np.int64]  # (K,) the action of which the round itself is the rollout; -1 where none is
+    payoff: NDArray[np.float32]  # (K,) of the seat in the round, in the game's unit
+    netted: NDArray[np.float32]  # (K,) of it in the rest of the round
+
+    def evaluated(self, rollouts: Rollouts) -> Choices:
+        """Tries the actions by ``rollouts``."""
+        known = np.flatnonzero(self.taken >= 0)
+        to_try = self.tried & (self.tried.sum(axis=1, keepdims=True) > 1)
+        to_try[known, self.taken[known]] = False
+        value = rollouts.values(self.tables, as_bits(to_try))
+        value[known, self.taken[known]] = self.payoff[known]
+        return Choices(self.observation, self.legal, above_mean(value, self.tried), self.tried.sum(axis=1), self.netted)
+
+
 class Tables:
     """Some tables of one setup, which one thread plays."""
 
@@ -120,11 +144,11 @@ class Tables:
     def __len__(self) -> int:
         return self._batch.num_tables
 
-    def play(self, agent: NetAgent, iteration: int) -> Choices | None:
-        """Plays a round at each table, and tries the likely actions of each choice; returns None if no round held a decision."""
+    def play(self, agent: NetAgent, iteration: int) -> Played | None:
+        """Plays a round at each table; returns the choices, None if there was none."""
         batch, task = self._batch, self.config.task
         rng = generator(self.config.seed, Stream.TRAINING, iteration, 1 + self.number)
-        scorer, rollouts = agent.scorer(), rollouts_by(agent, self.setup, task.objective)
+        scorer = agent.scorer()
         self._starts.deal(rng.integers(0, 2**64, batch.num_tables, np.uint64))
         drawn = rng.random(batch.num_tables) < DRAWN
         if batch.done.all():
@@ -138,27 +162,21 @@ class Tables:
             likeliest = logits.argmax(axis=1)
             actions[index] = np.where(drawn[index], sample(logits, decisions.legal, rng)[0], likeliest)
             choice = np.flatnonzero(decisions.legal & (decisions.legal - 1))  # at least two bits set
-            tables, seats, best = index[choice], batch.seat[index[choice]], likeliest[choice]
+            tables, seats = index[choice], batch.seat[index[choice]]
             tried = logits[choice] - logits[choice].max(axis=1, keepdims=True) > UNLIKELY
             # the likeliest action's payoff is that of the round itself, where this goes on by likeliest actions
-            known = ~drawn[tables]
-            rolled_out = tried & (tried.sum(axis=1, keepdims=True) > 1)
-            rolled_out[known, best[known]] = False
+            taken = np.where(drawn[tables], -1, likeliest[choice])
             before = task.payoff(payoff[tables])[np.arange(len(choice)), seats]
             observation, legal = decisions.observation[choice], decisions.legal[choice]
             observation = self._view(observation) if self._view else observation
-            states, to_try = batch.tables[tables], as_bits(rolled_out)
-            parts.append((observation, legal, states, to_try, tried, before, tables, seats, np.where(known, best, -1)))
+            parts.append((observation, legal, batch.tables[tables], tried, taken, tables, seats, before))
             batch.step(actions)
             payoff += batch.reward
-        observation, legal, states, to_try, tried, before, tables, seats, best = (
+        observation, legal, states, tried, taken, tables, seats, before = (
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
-        # all at once: a network takes less time for a row, the more rows it takes together
-        value = rollouts.values(states, to_try)
-        final, known = task.payoff(payoff)[tables, seats], best >= 0
-        value[known, best[known]] = final[known]
-        return Choices(observation, legal, above_mean(value, tried), tried.sum(axis=1), final - before)
+        final = task.payoff(payoff)[tables, seats]
+        return Played(observation, legal, states, tried, taken, final, final - before) if len(legal) else None
 
 
 def above_mean(value: NDArray[np.float64], tried: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -173,7 +191,7 @@ class Trainer(BaseTrainer[Config]):
         super().__init__(config, setup)
         if config.mixture:
             self.common, self.layout = True, common_layout(setup.game)
-        self.net = self.new_net(torch.Generator().manual_seed(config.seed))
+        self.net = self.new_net(torch.Generator().manual_seed(config.seed)).to(config.device)
         self.modules = {"model.": self.net}
         self.reference: PolicyValueNet | None = None
         if config.init is not None:
@@ -200,18 +218,41 @@ class Trainer(BaseTrainer[Config]):
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from all choices; returns the metrics."""
         began = time.perf_counter()
-        agents = [NetAgent("net", specialised(self.net, setup) if self.common else self.net) for setup in self.setups]
-        use_threads(1)
-        with ThreadPoolExecutor(self.config.threads) as threads:
-            played = [*threads.map(lambda tables: tables.play(agents[tables.setup_index], self.iteration), self.tables)]
-        use_threads(self.config.threads)
-        parts = [(part, tables.scale) for part, tables in zip(played, self.tables, strict=True) if part and len(part.legal)]
-        if not parts:
-            raise ConfigError("Not one round held a choice: there is nothing to learn here.")
-        choices = Choices(*(np.concatenate(column) for column in zip(*(part for part, _ in parts), strict=True)))
-        scale = np.concatenate([np.full(len(part.legal), scale, np.float32) for part, scale in parts])
+        choices, scale = self.play()
         metrics = self.update(choices, scale)
         return self.finish_iteration(metrics, len(scale), time.perf_counter() - began)
+
+    def play(self) -> tuple[Choices, NDArray[np.float32]]:
+        """Plays a round at every table, and tries the actions of all choices; returns these, with the payoff scale of each."""
+        agents = [NetAgent("net", specialised(self.net, setup) if self.common else self.net) for setup in self.setups]
+
+        def play(tables: Tables) -> Played | None:
+            return tables.play(agents[tables.setup_index], self.iteration)
+
+        def evaluated(tables: Tables, played: Played | None) -> Choices | None:
+            # all choices of the rounds at once: a network takes less time for a row, the more rows it takes together
+            return None if played is None else played.evaluated(self.rollouts(agents[tables.setup_index], tables.setup))
+
+        use_threads(1)
+        with ThreadPoolExecutor(self.config.threads) as threads:
+            rounds = [*threads.map(play, self.tables)]
+            run_all = map if self.config.device == "cuda" else threads.map
+            parts = [*run_all(evaluated, self.tables, rounds)]
+        use_threads(self.config.threads)
+        choices = [(part, tables.scale) for part, tables in zip(parts, self.tables, strict=True) if part]
+        if not choices:
+            raise ConfigError("Not one round held a choice: there is nothing to learn here.")
+        columns = zip(*(part for part, _ in choices), strict=True)
+        scale = np.concatenate([np.full(len(part.legal), scale, np.float32) for part, scale in choices])
+        return Choices(*(np.concatenate(column) for column in columns)), scale
+
+    def rollouts(self, agent: NetAgent, setup: Setup) -> Rollouts:
+        """Returns rollouts by ``agent`` in every seat, on the device of the run."""
+        if self.config.device == "cuda":
+            from ..cuda.rollouts import gpu_rollouts
+
+            return gpu_rollouts(agent, setup, self.config.objective)
+        return rollouts_by(agent, setup, self.config.objective)
 
     def update(self, choices: Choices, scale: NDArray[np.float32]) -> dict[str, float]:
         """Takes gradient steps on the choices, with the payoff scale ``(K,)`` of each; returns the metrics."""
@@ -219,13 +260,13 @@ class Trainer(BaseTrainer[Config]):
         rng = generator(c.seed, Stream.TRAINING, self.iteration, 0)
         unit = scale if self.common else float(self.net.payoff_scale)
         arrays = choices.observation, choices.legal, choices.advantage / scale[:, None], choices.netted / unit
-        columns = [torch.from_numpy(array) for array in arrays]
+        columns = [torch.from_numpy(array).to(c.device) for array in arrays]
         self.optimizer.set_learning_rate(self.learning_rate)
         if self.policy is not None:
             self.policy.refresh()
         logged, steps = [], -(-len(scale) // c.minibatch)
         for rows in (rows for _ in range(c.epochs) for rows in np.array_split(rng.permutation(len(scale)), steps)):
-            observation, legal, advantage, netted = (column[torch.from_numpy(rows)] for column in columns)
+            observation, legal, advantage, netted = (column[torch.from_numpy(rows).to(c.device)] for column in columns)
             mask = unpacked(legal, advantage.shape[1])
             output = self.networks(observation, observation[:, :0], None)
             log_policy = masked_log_softmax(output.logits, mask)
@@ -251,7 +292,7 @@ class Trainer(BaseTrainer[Config]):
         """Returns those of the reference at ``observation (K, size)``, ``(K, A)``; zeros, shaped as ``logits``, without one."""
         if self.policy is None:
             return torch.zeros_like(logits)
-        return self.policy(observation, torch.arange(len(observation)))[0]
+        return self.policy(observation, torch.arange(len(observation), device=observation.device))[0]
 
     def evaluate(self) -> dict[str, float]:
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
@@ -261,7 +302,8 @@ class Trainer(BaseTrainer[Config]):
 def share_out(config: Config, setups: Sequence[Setup]) -> list[Tables]:
     """Returns the tables of a run at ``setups``, as many at each, in parts for threads."""
     each = -(-config.tables // len(setups))
-    sizes = [(index, min(BLOCK, each - at)) for index in range(len(setups)) for at in range(0, each, BLOCK)]
+    block = BLOCK[config.device]
+    sizes = [(index, min(block, each - at)) for index in range(len(setups)) for at in range(0, each, block)]
     return [Tables(config, setups[index], index, count, number) for number, (index, count) in enumerate(sizes)]
 
 

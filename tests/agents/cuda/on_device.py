@@ -21,7 +21,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.search import rollouts_by
-from nainjaune_agents.trainers import expert
+from nainjaune_agents.trainers import expert, vine
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
@@ -153,6 +153,24 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
     assert np.nanmax(labels[1].mean) > 0
     for field in fields(labels[0]):
         assert getattr(labels[0], field.name).tobytes() == getattr(labels[1], field.name).tobytes(), field.name
+
+
+def test_vines_are_those_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rounds are played on the CPU, the rollouts of their choices there."""
+    monkeypatch.setattr(vine, "check_device", lambda name: name)
+    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
+    monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+    played = []
+    for device in ("cuda", "cpu"):
+        rules = {"ranks": 6, "hand": 5}
+        config = vine.Config(players=2, rules=rules, tables=2, arch={"name": "mlp", "hidden": [16]}, device=device)
+        played.append(vine.Trainer(config, config.setup()).play())
+    (there, scales), (here, expected) = played
+    assert np.abs(here.advantage).max() > 0
+    assert scales.tolist() == expected.tolist()
+    for name in here._fields:
+        assert getattr(there, name).tobytes() == getattr(here, name).tobytes(), name
 
 
 def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

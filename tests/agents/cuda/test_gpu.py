@@ -111,3 +111,24 @@ def test_a_run_of_expert_iteration_goes_through(tmp_path: Path) -> None:
         assert np.isfinite(list(trainer.iterate().values())).all()
     assert trainer.iteration == 2
     assert np.isfinite(list(trainer.evaluate().values())).all()
+
+
+def test_a_run_of_vines_goes_through() -> None:
+    """The choices are those of the CPU, and their actions are worth as much, though rounding changes a few rollouts."""
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch is built without CUDA")
+    from nainjaune_agents.trainers import vine
+
+    mixture = [{"preset": "djeco", "players": [2, 4]}, {"preset": "classic", "players": 4}]
+    played = []
+    for device in ("cuda", "cpu"):
+        config = vine.Config(mixture=mixture, tables=6000, arch={"name": "mlp", "hidden": [64]}, eval_deals=20, device=device)
+        trainer = vine.Trainer(config, config.setup())
+        played.append(trainer.play()[0])
+        assert np.isfinite(list(trainer.iterate().values())).all()
+        assert np.isfinite(list(trainer.evaluate().values())).all()
+    there, here = played
+    for name in ("observation", "legal", "tried"):
+        assert getattr(there, name).tobytes() == getattr(here, name).tobytes(), name
+    assert np.abs(there.advantage).mean() == pytest.approx(np.abs(here.advantage).mean(), rel=0.02)

@@ -27,7 +27,7 @@ from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer
 from nainjaune_agents.trainers.config import REMOVED, build
 from nainjaune_agents.trainers.opponents import PAST_SELVES, SNAPSHOT_EVERY
 from nainjaune_agents.trainers.run import CONFIG_NAME, Run
-from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, DivergenceError
+from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, DeviceError, DivergenceError
 from nainjaune_env.engine.batch import Batch
 from tests.support.training import capture_metrics, iteration_at, run_in, same, start_training, wait_for
 
@@ -351,14 +351,14 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("vine", {"start": "carried"}, "so 'start' is not 'carried'"),
     ("vine", {"bf16": "yes"}, "'bf16' is true, false or 'auto', not 'yes'"),
     ("vine", {"arch": {"recurrent": 8}}, r"'vine' trains no network with memory: arch\.recurrent is 0, not 8\."),
-    ("vine", {"device": "cuda"}, "'device'"),
+    ("vine", {"device": "gpu"}, "Unknown device 'gpu'"),
     ("vrpo", {"gae_lambda": 0.9}, "'gae_lambda'"),
 ]
 
 
 @pytest.mark.parametrize(("algorithm", "wrong", "why"), WRONG, ids=str)
 def test_wrong_values_are_errors_before_anything_runs(algorithm: str, wrong: dict[str, Any], why: str) -> None:
-    with pytest.raises((ConfigError, AgentError), match=why):
+    with pytest.raises((ConfigError, AgentError, DeviceError), match=why):
         tiny(algorithm, **wrong)
 
 

@@ -12,11 +12,12 @@ import torch
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.search.rollouts import rollouts_by
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers import vine
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.gpu_rollout import unpacked
-from nainjaune_agents.trainers.vine import Choices, Config, Tables, Trainer
+from nainjaune_agents.trainers.vine import Choices, Config, Trainer
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
@@ -32,15 +33,12 @@ def trainer_of(**other: Any) -> Trainer:
     return Trainer(config, config.setup())
 
 
-def agent_of(trainer: Trainer) -> NetAgent:
-    return NetAgent("net", trainer.net)
-
-
-def choices_of(trainer: Trainer, iteration: int = 0) -> Choices:
+def choices_of(trainer: Trainer, agent: Any = None, iteration: int = 0) -> Choices:
     (tables,) = trainer.tables
-    choices = tables.play(agent_of(trainer), iteration)
-    assert choices is not None
-    return choices
+    agent = agent or NetAgent("net", trainer.net)
+    played = tables.play(agent, iteration)
+    assert played is not None
+    return played.evaluated(rollouts_by(agent, trainer.setup, trainer.config.objective))
 
 
 # ---------------------------------------------------------------- rounds and rollouts
@@ -64,8 +62,8 @@ class Exact:
         return np.where(decisions.mask, self.logits(decisions.observation), -np.inf).argmax(axis=1)
 
 
-def recorded(tables: Tables, agent: Any, iteration: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Choices, list[Any]]:
-    """Returns the choices of a call of ``play``, and the actions of its steps."""
+def recorded(trainer: Trainer, agent: Any, iteration: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Choices, list[Any]]:
+    """Returns the choices of rounds by ``agent``, and the actions of their steps."""
     taken: list[Any] = []
     step = Batch.step
 
@@ -75,8 +73,7 @@ def recorded(tables: Tables, agent: Any, iteration: int, monkeypatch: pytest.Mon
 
     with monkeypatch.context() as patch:
         patch.setattr(Batch, "step", noted)
-        choices = tables.play(agent, iteration)
-    assert choices is not None
+        choices = choices_of(trainer, agent, iteration)
     return choices, taken
 
 
@@ -86,9 +83,8 @@ def test_rounds_are_tried_and_paid_as_defined(objective: str, drawn: float, monk
     monkeypatch.setattr(vine, "DRAWN", drawn)
     trainer = trainer_of(objective=objective, tables=12)
     setup, count = trainer.setup, 12
-    (tables,) = trainer.tables
     agent, rng = Exact(setup), np.random.default_rng(0)
-    choices, taken = recorded(tables, agent, 3, monkeypatch)
+    choices, taken = recorded(trainer, agent, 3, monkeypatch)
 
     def counted(payoff: Any, seat: Any) -> float:
         return float(payoff[seat] - (payoff.mean() if objective == "centred" else 0.0))
