@@ -37,6 +37,8 @@ START_BUCKETS = 8
 learned in units of their spread within a bucket: otherwise the few rounds with the largest pots would outweigh all others."""
 CRITIC_ROWS = 2048
 """Most observations that go through the critic at once."""
+NO_CHOICE = "Not one round held a choice: there is nothing to learn here."
+"""What an error says where every action of every round was the only legal one."""
 
 
 def batch_start(task: Task) -> BatchStart:
@@ -270,7 +272,7 @@ def joined(rollouts: list[Rollout]) -> Rollout:
     """
     decided = [rollout for rollout in rollouts if len(rollout.action)]
     if not decided:
-        raise ConfigError("Not one round held a choice: there is nothing to learn here.")
+        raise ConfigError(NO_CHOICE)
     if len(decided) == 1:
         return decided[0]
     ends = np.cumsum([len(rollout.final) for rollout in decided])

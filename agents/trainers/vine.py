@@ -63,7 +63,7 @@ from .opponents import SELF
 from .optimizers import GroupedOptimizer, adam_group
 from .ppo import METRICS as PPO_METRICS
 from .ppo import SelfPlayConfig
-from .rollout import LearningNets, RolloutPolicy, RoundStarts
+from .rollout import NO_CHOICE, LearningNets, RolloutPolicy, RoundStarts
 from .run import Progress, Run, run_iterations
 
 BLOCK = {"cpu": 512, "cuda": 1 << 14}
@@ -241,7 +241,7 @@ class Trainer(BaseTrainer[Config]):
         use_threads(self.config.threads)
         choices = [(part, tables.scale) for part, tables in zip(parts, self.tables, strict=True) if part]
         if not choices:
-            raise ConfigError("Not one round held a choice: there is nothing to learn here.")
+            raise ConfigError(NO_CHOICE)
         columns = zip(*(part for part, _ in choices), strict=True)
         scale = np.concatenate([np.full(len(part.legal), scale, np.float32) for part, scale in choices])
         return Choices(*(np.concatenate(column) for column in columns)), scale
