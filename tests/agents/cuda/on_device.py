@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,14 @@ def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic
     with torch.no_grad():
         net.policy.weight *= 100  # decided, and so not by rounding
     return NetAgent(name, net, stochastic=stochastic)
+
+
+def simulate_for(trainer: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a trainer believe in the GPU, with its network on the CPU and all products in float32."""
+    monkeypatch.setattr(trainer, "check_device", lambda name: name)
+    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
+    monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
 
 
 def batch(setup: Setup, device: str, tables: int = 4) -> Batch:
@@ -134,10 +143,7 @@ def test_no_rollouts_by_who_remembers() -> None:
 @pytest.mark.parametrize("rollouts", ["rule", "net"])
 def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The same decisions, chosen by the same generator, and for each action the same rounds in the same determinizations."""
-    monkeypatch.setattr(expert, "check_device", lambda name: name)
-    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
-    monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
-    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+    simulate_for(expert, monkeypatch)
     labels = []
     for device in ("cuda", "cpu"):
         config = expert.Config(
@@ -157,10 +163,7 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
 
 def test_vines_are_those_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rounds are played on the CPU, the rollouts of their choices there."""
-    monkeypatch.setattr(vine, "check_device", lambda name: name)
-    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
-    monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
-    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+    simulate_for(vine, monkeypatch)
     played = []
     for device in ("cuda", "cpu"):
         rules = {"ranks": 6, "hand": 5}
