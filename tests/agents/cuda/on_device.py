@@ -55,7 +55,7 @@ def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic
 
 
 def simulate_for(trainer: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets a trainer believe in the GPU, with its network on the CPU and all products in float32."""
+    """Makes a trainer accept device="cuda" without a GPU; its network stays on the CPU, and all products are in float32."""
     monkeypatch.setattr(trainer, "check_device", lambda name: name)
     monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
     monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
