@@ -166,7 +166,7 @@ def test_vines_are_those_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_for(vine, monkeypatch)
     played = []
     for device in ("cuda", "cpu"):
-        rules = {"ranks": 6, "hand": 5}
+        rules = {"ranks": 5, "hand": 4}
         config = vine.Config(players=2, rules=rules, tables=2, arch={"name": "mlp", "hidden": [16]}, device=device)
         played.append(vine.Trainer(config, config.setup()).play())
     (there, scales), (here, expected) = played
