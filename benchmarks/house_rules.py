@@ -27,6 +27,7 @@ from tqdm import tqdm
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import checkpoint_path, load_agent, use_threads
+from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.zoo import HouseRules, load_card, save_card
 from nainjaune_env.core.errors import AgentError, CheckpointError, RulesError
 from nainjaune_env.core.random_rules import knob_samples, random_setups
@@ -117,7 +118,9 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         above = sum(row["mean"] > row["ci95"] for row in rated)
         below = sum(row["mean"] < -row["ci95"] for row in rated)
         worst = min(rated, key=lambda row: (row["mean"] + row["ci95"], row["mean"]), default=None)
-        lowest = "" if worst is None else "{mean:+.2f} ± {ci95:.2f} (`{preset}`, {players} seats)".format(**worst)
+        lowest = ""
+        if worst is not None:
+            lowest = f"{mean_ci(worst['mean'], worst['ci95'], 2)} (`{worst['preset']}`, {worst['players']} seats)"
         lines.append(f"| {name} | {len(rows_of_name)} | {above} | {below} | {len(rows_of_name) - len(rated)} | {lowest} |")
     return "\n".join(lines)
 
