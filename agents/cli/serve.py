@@ -115,12 +115,13 @@ async def _serve(args: argparse.Namespace, path: Path, about: str, first: Callab
         tables = TableServer(store, agents=args.agents, prepared=True)
         serving = Serving(tables, args.host, args.port, names=args.name)
         link = f"http://{_shown(args.host)}:{serving.port}/#{await first(tables)}"
-        print(f"{about} {link}\nCtrl-C stops the server.", flush=True)
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
         numbers = (signal.SIGINT, signal.SIGTERM)  # Windows has no loop.add_signal_handler
         before = {each: signal.signal(each, lambda *_: loop.call_soon_threadsafe(stopped.set)) for each in numbers}
         try:
+            # only now: whoever reads the link may stop the server at once
+            print(f"{about} {link}\nCtrl-C stops the server.", flush=True)
             if not args.no_browser:
                 await asyncio.to_thread(webbrowser.open, link)
             await stopped.wait()

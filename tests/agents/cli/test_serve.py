@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,18 +35,18 @@ def test_it_prints_the_link_and_stops_in_order(tmp_path: Path, monkeypatch: pyte
 def test_a_signal_stops_it_in_order(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
 ) -> None:
-    """Also with an event loop that has no signal handlers of its own, as on Windows."""
+    """As soon as the link can be read, and also with an event loop that has no signal handlers of its own, as on Windows."""
 
-    class Waits(asyncio.Event):
-        async def wait(self) -> bool:  # type: ignore[override]
+    def printed(text: str, **options: Any) -> None:
+        print(text, **options)
+        if "http://" in text:
             signal.raise_signal(number)
-            return await super().wait()
 
     def missing(*_: object) -> None:
         raise NotImplementedError
 
     monkeypatch.setattr("asyncio.unix_events._UnixSelectorEventLoop.add_signal_handler", missing, raising=False)
-    monkeypatch.setattr(asyncio, "Event", Waits)
+    monkeypatch.setattr("nainjaune_agents.cli.serve.print", printed, raising=False)
     before = signal.getsignal(number)
     assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(tmp_path / "t.sqlite")]) == 0
     assert signal.getsignal(number) == before

@@ -84,7 +84,8 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Needs the browser so that no server starts where there is none."""
     server = Served(tmp_path_factory.mktemp("served"))
     yield server
     assert server.close() == 0
