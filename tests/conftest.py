@@ -70,6 +70,7 @@ SECONDS: Counter[str] = Counter()
 """By folder, of the tests that have run."""
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
+os.environ["OMP_NUM_THREADS"] = "1"  # in processes that tests start, too
 os.environ["NAINJAUNE_QUIET"] = "1"  # with a cold cache, stderr of a command would begin with the notice that it compiles
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
