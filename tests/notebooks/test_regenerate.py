@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,8 @@ from .cells import FOLDER, NOTEBOOKS, regenerate, run_cells
 
 
 def run(*words: str | Path, script: Path = FOLDER / "regenerate.py") -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "error", script, *words]
-    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
 @pytest.mark.slow

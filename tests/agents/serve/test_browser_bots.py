@@ -16,7 +16,7 @@ browser, opened = base.browser, base.opened
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[base.Served]:
+def served(browser: base.Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[base.Served]:
     server = base.Served(tmp_path_factory.mktemp("served"), "--agents", BOT, MORTAL)
     yield server
     assert server.close() == 0
