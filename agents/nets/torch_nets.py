@@ -72,13 +72,29 @@ def specialised(net: PolicyValueNet, setup: Setup) -> PolicyValueNet:
     view = CommonView(setup)
     if net.zero.shape != (view.layout.size,):
         raise ValueError(f"a network for all tables takes {view.layout.size} bytes, and this one takes {len(net.zero)}")
-    if net.arch["name"] in NAMES:
-        weights = {name: tensor.cpu().numpy() for name, tensor in net.state_dict().items()}
-        return as_torch(get_inference(net.arch["name"]).at_table(net.arguments, weights, setup, net.policy.out_features))
+    if has_inference(net):
+        return as_torch(inference_net(net, setup, common=True))
     table_net = copy.deepcopy(net)
     table_net.take_table(view)
     table_net.payoff_scale.fill_(random_payoff_scale(setup))
     return table_net
+
+
+def has_inference(net: PolicyValueNet) -> bool:
+    """Returns whether ``nets.inference`` computes networks of this arch."""
+    return net.arch["name"] in NAMES
+
+
+def inference_net(net: PolicyValueNet, setup: Setup, *, common: bool) -> InferenceNet:
+    """Returns the network as ``nets.inference`` computes it, for the observations of ``setup``.
+
+    ``common`` as in checkpoints: whether ``net`` takes the common layout.
+    """
+    cls = get_inference(net.arch["name"])
+    weights = {name: tensor.cpu().numpy() for name, tensor in net.state_dict().items()}
+    if common:
+        return cls.at_table(net.arguments, weights, setup, net.policy.out_features)
+    return cls(net.arguments, weights, setup.layout, net.policy.out_features)
 
 
 def as_torch(net: Any) -> PolicyValueNet:

@@ -12,6 +12,10 @@ where o is what the seat to act observes of s. The hidden cards in s are the tru
 a draw from what these plies say about them: the mean of Q over the states with the same observation is the value of the action
 there, without any inference about hidden cards. The policy never observes them.
 
+A choice is tried with a probability q (:func:`probability_kept`) and then counts 1 / q, so that the mean of the loss is that over
+all choices. Its gradient by the logits, pi(a | o) (A(s, a) - mean of A over pi), is next to nothing where the policy is nearly
+certain, as it is at most choices.
+
 The reference is the network that training begins from; without one it is the uniform policy, and the KL divergence an entropy
 bonus. Rounds depend on the seed, the iteration and the network alone, not on the number of threads, so that a resumed run is the
 same bit for bit.
@@ -48,7 +52,7 @@ from ..nets.modules import masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
 from ..nets.policy_value import PolicyValueNet
-from ..nets.torch_nets import specialised
+from ..nets.torch_nets import has_inference, inference_net, specialised
 from ..options import option
 from ..sampling import sample
 from ..search.agent import UNLIKELY
@@ -70,6 +74,10 @@ BLOCK = {"cpu": 512, "cuda": 1 << 14}
 """Most tables that a thread plays at once, by the device of their rollouts."""
 DRAWN = 0.33
 """Share of the rounds whose actions are drawn from the policy; in the others they are its likeliest."""
+LEAST_KEPT = 0.1
+"""Least probability that a choice is learned from."""
+ALL_KEPT = 0.15
+"""How often two draws from the policy differ at least, where every choice is learned from; below, q is in proportion to it."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,7 @@ SHARED = (*COMMON_METRICS, "rollout/entropy", "update/value_loss", "update/grad_
 METRICS = {
     **{name: PPO_METRICS[name] for name in SHARED},
     "rollout/tried": "mean number of actions tried at a decision; 1 where the policy is certain",
+    "rollout/kept": "share of the decisions that are learned from",
     "update/policy_loss": "minus the policy's mean advantage over a uniform choice of the tried actions, over `payoff_scale`",
     "update/reference_kl": "mean of KL(reference || policy), in nats",
 }
@@ -107,6 +116,7 @@ class Choices(NamedTuple):
     advantage: NDArray[np.float32]  # (K, A) of the actions tried, in the game's unit; 0 for others
     tried: NDArray[np.int64]  # (K,) number of actions tried
     netted: NDArray[np.float32]  # (K,) by the seat in the rest of the round, in the game's unit
+    weight: NDArray[np.float32]  # (K,) in the loss
 
 
 class Played(NamedTuple):
@@ -119,6 +129,8 @@ class Played(NamedTuple):
     taken: NDArray[np.int64]  # (K,) the action of which the round itself is the rollout; -1 where none is
     payoff: NDArray[np.float32]  # (K,) of the seat in the round, in the game's unit
     netted: NDArray[np.float32]  # (K,) of it in the rest of the round
+    weight: NDArray[np.float32]  # (K,) in the loss
+    decisions: int  # with at least two legal actions in these rounds, of which K are learned from
 
     def evaluated(self, rollouts: Rollouts) -> Choices:
         """Tries the actions by ``rollouts``."""
@@ -127,7 +139,8 @@ class Played(NamedTuple):
         to_try[known, self.taken[known]] = False
         value = rollouts.values(self.tables, as_bits(to_try))
         value[known, self.taken[known]] = self.payoff[known]
-        return Choices(self.observation, self.legal, above_mean(value, self.tried), self.tried.sum(axis=1), self.netted)
+        advantage, tried = above_mean(value, self.tried), self.tried.sum(axis=1)
+        return Choices(self.observation, self.legal, advantage, tried, self.netted, self.weight)
 
 
 class Tables:
@@ -156,12 +169,17 @@ class Tables:
         actions = np.zeros(batch.num_tables, np.int64)
         payoff = batch.reward.astype(np.float32)
         parts: list[tuple[NDArray[Any], ...]] = []
+        count = 0
         while (index := np.flatnonzero(~batch.done)).size:
             decisions = DecisionBatch(batch, index)
             logits = np.where(decisions.mask, scorer.logits(decisions.observation), np.float32(-np.inf))
             likeliest = logits.argmax(axis=1)
             actions[index] = np.where(drawn[index], sample(logits, decisions.legal, rng)[0], likeliest)
             choice = np.flatnonzero(decisions.legal & (decisions.legal - 1))  # at least two bits set
+            count += len(choice)
+            probability = probability_kept(logits[choice])
+            kept = rng.random(len(choice)) < probability
+            choice, weight = choice[kept], np.float32(1) / probability[kept]
             tables, seats = index[choice], batch.seat[index[choice]]
             tried = logits[choice] - logits[choice].max(axis=1, keepdims=True) > UNLIKELY
             # the likeliest action's payoff is that of the round itself, where this goes on by likeliest actions
@@ -169,14 +187,25 @@ class Tables:
             before = task.payoff(payoff[tables])[np.arange(len(choice)), seats]
             observation, legal = decisions.observation[choice], decisions.legal[choice]
             observation = self._view(observation) if self._view else observation
-            parts.append((observation, legal, batch.tables[tables], tried, taken, tables, seats, before))
+            parts.append((observation, legal, batch.tables[tables], tried, taken, tables, seats, before, weight))
             batch.step(actions)
             payoff += batch.reward
-        observation, legal, states, tried, taken, tables, seats, before = (
+        observation, legal, states, tried, taken, tables, seats, before, weight = (
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
         final = task.payoff(payoff)[tables, seats]
-        return Played(observation, legal, states, tried, taken, final, final - before) if len(legal) else None
+        if not len(legal):
+            return None
+        return Played(observation, legal, states, tried, taken, final, final - before, weight, count)
+
+
+def probability_kept(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Returns with which probability ``(K,)`` a choice is learned from, by the ``logits (K, A)``, -inf where not legal."""
+    policy = np.exp(logits - logits.max(axis=1, keepdims=True))
+    policy /= policy.sum(axis=1, keepdims=True)
+    differ = 1 - np.square(policy).sum(axis=1)
+    kept: NDArray[np.float32] = np.clip(differ / np.float32(ALL_KEPT), np.float32(LEAST_KEPT), np.float32(1))
+    return kept
 
 
 def above_mean(value: NDArray[np.float64], tried: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -218,13 +247,23 @@ class Trainer(BaseTrainer[Config]):
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from all choices; returns the metrics."""
         began = time.perf_counter()
-        choices, scale = self.play()
-        metrics = self.update(choices, scale)
-        return self.finish_iteration(metrics, len(scale), time.perf_counter() - began)
+        choices, scale, decisions = self.play()
+        metrics = {**self.update(choices, scale), "rollout/kept": len(scale) / decisions}
+        return self.finish_iteration(metrics, decisions, time.perf_counter() - began)
 
-    def play(self) -> tuple[Choices, NDArray[np.float32]]:
-        """Plays a round at every table, and tries the actions of all choices; returns these, with the payoff scale of each."""
-        agents = [NetAgent("net", specialised(self.net, setup) if self.common else self.net) for setup in self.setups]
+    def agent_at(self, setup: Setup) -> NetAgent:
+        """Returns the network as it plays rounds and rollouts at ``setup``."""
+        if self.reference is not None and self.config.device == "cpu" and has_inference(self.net):
+            # most features of a trained network are 0: to skip them takes less time than to multiply all in bfloat16
+            return NetAgent("net", inference_net(self.net, setup, common=self.common))
+        return NetAgent("net", specialised(self.net, setup) if self.common else self.net)
+
+    def play(self) -> tuple[Choices, NDArray[np.float32], int]:
+        """Plays a round at every table, and tries the actions of the choices that are learned from.
+
+        Returns these, with the payoff scale of each, and how many choices there were in all.
+        """
+        agents = [self.agent_at(setup) for setup in self.setups]
 
         def play(tables: Tables) -> Played | None:
             return tables.play(agents[tables.setup_index], self.iteration)
@@ -244,7 +283,8 @@ class Trainer(BaseTrainer[Config]):
             raise ConfigError(NO_CHOICE)
         columns = zip(*(part for part, _ in choices), strict=True)
         scale = np.concatenate([np.full(len(part.legal), scale, np.float32) for part, scale in choices])
-        return Choices(*(np.concatenate(column) for column in columns)), scale
+        decisions = sum(played.decisions for played in rounds if played)
+        return Choices(*(np.concatenate(column) for column in columns)), scale, decisions
 
     def rollouts(self, agent: NetAgent, setup: Setup) -> Rollouts:
         """Returns rollouts by ``agent`` in every seat, on the device of the run."""
@@ -259,32 +299,32 @@ class Trainer(BaseTrainer[Config]):
         c = self.config
         rng = generator(c.seed, Stream.TRAINING, self.iteration, 0)
         unit = scale if self.common else float(self.net.payoff_scale)
-        arrays = choices.observation, choices.legal, choices.advantage / scale[:, None], choices.netted / unit
-        columns = [torch.from_numpy(array).to(c.device) for array in arrays]
+        scaled = choices.advantage / scale[:, None], choices.netted / unit, choices.weight / choices.weight.mean()
+        columns = [torch.from_numpy(array).to(c.device) for array in (choices.observation, choices.legal, *scaled)]
         self.optimizer.set_learning_rate(self.learning_rate)
         if self.policy is not None:
             self.policy.refresh()
         logged, steps = [], -(-len(scale) // c.minibatch)
         for rows in (rows for _ in range(c.epochs) for rows in np.array_split(rng.permutation(len(scale)), steps)):
-            observation, legal, advantage, netted = (column[torch.from_numpy(rows).to(c.device)] for column in columns)
+            observation, legal, advantage, netted, weight = (column[torch.from_numpy(rows).to(c.device)] for column in columns)
             mask = unpacked(legal, advantage.shape[1])
             output = self.networks(observation, observation[:, :0], None)
             log_policy = masked_log_softmax(output.logits, mask)
-            policy_loss = -(log_policy.exp() * advantage).sum(1).mean()
+            policy_loss = -(weight * (log_policy.exp() * advantage).sum(1)).mean()
             reference = masked_log_softmax(self.reference_logits(observation, output.logits), mask)
-            kl = (reference.exp() * (reference - log_policy)).sum(1).mean()
-            value_loss = (output.value - netted).square().mean()
+            kl = (weight * (reference.exp() * (reference - log_policy)).sum(1)).mean()
+            value_loss = (weight * (output.value - netted).square()).mean()
             self.net.zero_grad(set_to_none=True)
             loss = policy_loss + c.reference_weight * kl + c.value_weight * value_loss
             loss.backward()  # type: ignore[no-untyped-call]
             norm = self.networks.clip(c.max_grad_norm)
             self.optimizer.step()
-            entropy = -(log_policy.exp() * log_policy).sum(1).mean()
+            entropy = -(weight * (log_policy.exp() * log_policy).sum(1)).mean()
             logged.append(torch.stack([mean.detach() for mean in (policy_loss, kl, value_loss, norm, entropy)]))
         names = "update/policy_loss", "update/reference_kl", "update/value_loss", "update/grad_norm", "rollout/entropy"
         return {
             **dict(zip(names, torch.stack(logged).mean(0).tolist(), strict=True)),
-            "rollout/tried": float(choices.tried.mean()),
+            "rollout/tried": float(np.average(choices.tried, weights=choices.weight)),
             "schedule/learning_rate": self.learning_rate,
         }
 

@@ -169,7 +169,7 @@ def test_vines_are_those_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
         rules = {"ranks": 5, "hand": 4}
         config = vine.Config(players=2, rules=rules, tables=2, arch={"name": "mlp", "hidden": [16]}, device=device)
         played.append(vine.Trainer(config, config.setup()).play())
-    (there, scales), (here, expected) = played
+    (there, scales, _), (here, expected, _) = played
     assert np.abs(here.advantage).max() > 0
     assert scales.tolist() == expected.tolist()
     for name in here._fields:

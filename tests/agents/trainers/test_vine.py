@@ -10,8 +10,10 @@ import pytest
 import torch
 
 from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.nets.inference.base import InferenceNet
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.torch_nets import specialised
 from nainjaune_agents.search.rollouts import rollouts_by
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers import vine
@@ -81,6 +83,7 @@ def recorded(trainer: Trainer, agent: Any, iteration: int, monkeypatch: pytest.M
 def test_rounds_are_tried_and_paid_as_defined(objective: str, drawn: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same deals and actions again, and at each choice each likely action, with the same cards."""
     monkeypatch.setattr(vine, "DRAWN", drawn)
+    monkeypatch.setattr(vine, "LEAST_KEPT", 1.0)
     trainer = trainer_of(objective=objective, tables=12)
     setup, count = trainer.setup, 12
     agent, rng = Exact(setup), np.random.default_rng(0)
@@ -128,8 +131,8 @@ def test_the_policy_learns_which_of_two_actions_pays_more() -> None:
     def mean_advantage() -> float:
         logits = trainer.net(torch.from_numpy(choices.observation))[0]
         legal = unpacked(torch.from_numpy(choices.legal), logits.shape[1])
-        policy = masked_log_softmax(logits, legal).exp()
-        return float((policy * torch.from_numpy(choices.advantage)).sum(1).mean().detach())
+        policy = masked_log_softmax(logits, legal).exp().detach()
+        return float(np.average((policy.numpy() * choices.advantage).sum(1), weights=choices.weight))
 
     scale = np.full(len(choices.legal), trainer.tables[0].scale, np.float32)
     before = mean_advantage()
@@ -138,6 +141,28 @@ def test_the_policy_learns_which_of_two_actions_pays_more() -> None:
     for _ in range(20):
         trainer.update(choices, scale)
     assert mean_advantage() > before + 0.5
+
+
+def test_the_choices_that_are_learned_from_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weighted, they have the mean of all choices of the same rounds; where the policy is uncertain, all are learned from."""
+    trainer = trainer_of(tables=500)
+    agent = Exact(trainer.setup)  # is nearly certain at most choices
+    kept = choices_of(trainer, agent)
+    monkeypatch.setattr(vine, "LEAST_KEPT", 1.0)
+    every = choices_of(trainer, agent)
+    logits = np.where(every.legal[:, None] >> np.arange(every.advantage.shape[1]) & 1, agent.logits(every.observation), -np.inf)
+    policy = masked_log_softmax(torch.from_numpy(logits), torch.from_numpy(np.isfinite(logits))).exp().numpy()
+    differ = 1 - np.square(policy).sum(axis=1)
+    assert (kept.weight == 1).sum() == (differ >= vine.ALL_KEPT).sum() > 100
+    assert kept.weight.max() == pytest.approx(10)
+    count = len(every.legal)
+    assert len(kept.legal) < count / 2
+    for quantity in ("netted", "tried"):
+        part, whole = (np.asarray(getattr(choices, quantity), float) for choices in (kept, every))
+        variance = np.square(whole) * np.clip(vine.ALL_KEPT / differ.clip(1e-9) - 1, 0, 9)  # of a sum by Poisson sampling
+        error = np.sqrt(variance.sum())
+        assert (part * kept.weight).sum() == pytest.approx(whole.sum(), abs=4 * error)
+        assert error < 0.2 * np.abs(whole).sum()
 
 
 def test_threads_play_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,6 +213,20 @@ def test_the_reference_is_the_network_that_training_began_from(tmp_path: Path) -
         old, new = (net(observation)[0].log_softmax(1) for net in (trainer.reference, trainer.net))
         moved[weight] = float((old.exp() * (old - new)).sum(1).mean().detach())
     assert moved[1000.0] < 0.05 * moved[0.0]
+
+
+@pytest.mark.parametrize("mixture", [[], MIXTURE])
+def test_a_trained_network_plays_by_skipping_zeros_as_torch_computes_it(mixture: Any, tmp_path: Path) -> None:
+    begin = tmp_path / "begin"
+    run_in(begin, build(Config, {**TINY, "mixture": mixture, "iterations": 1}))
+    trainer = trainer_of(init=str(begin), mixture=mixture)
+    trainer.load_initial_weights(str(begin), objective=None)
+    for setup in trainer.setups:
+        agent, observation = trainer.agent_at(setup), Batch(setup, 100, seed=1).observation
+        net = specialised(trainer.net, setup) if mixture else trainer.net
+        assert isinstance(agent.net, InferenceNet)
+        expected = net(torch.from_numpy(observation))[0].detach().numpy()
+        assert np.allclose(agent.net.evaluate(observation)[0], expected, atol=1e-4)
 
 
 def test_without_one_the_policy_is_pulled_towards_the_uniform_one() -> None:
