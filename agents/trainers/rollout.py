@@ -346,6 +346,7 @@ class NetOutput(NamedTuple):
     value: Tensor  # (K,) float32
     critic_value: Tensor | None  # (K,) float32, (K, outputs) of a critic with several, None without one
     state: Tensor | None  # (K, recurrent) after each decision, None without memory
+    features: Tensor  # (K, width) that the heads take
 
 
 class LearningNets:
@@ -366,12 +367,12 @@ class LearningNets:
         """
         critic_value = self._critic(omniscient)[0].squeeze(1) if self._critic else None
         if self._fused:
-            logits, value, _ = self._fused(observation)
-            return NetOutput(logits, value.squeeze(1), critic_value, None)
+            logits, value, features = self._fused(observation)
+            return NetOutput(logits, value.squeeze(1), critic_value, None, features)
         with self._autocast():
             features, state = self.net.trunk(observation, sequences=batch_sizes)
             logits, value = self.net.heads(features)
-        return NetOutput(logits, value, critic_value, state)
+        return NetOutput(logits, value, critic_value, state, features)
 
     def clip(self, max_norm: float) -> Tensor:
         """Scales the gradient of each network down to ``max_norm``; returns the norm that the policy's had."""

@@ -16,6 +16,9 @@ A choice is tried with a probability q (:func:`probability_kept`) and then count
 all choices. Its gradient by the logits, pi(a | o) (A(s, a) - mean of A over pi), is next to nothing where the policy is nearly
 certain, as it is at most choices.
 
+The policy needs no values: v learns from the features as they are, and its gradient ends there. Through the layers that it shares
+with the policy it would cost more than the rollouts teach (docs/lab/training.md, Vines).
+
 The reference is the network that training begins from; without one it is the uniform policy, and the KL divergence an entropy
 bonus. Rounds depend on the seed, the iteration and the network alone, not on the number of threads, so that a resumed run is the
 same bit for bit.
@@ -313,7 +316,8 @@ class Trainer(BaseTrainer[Config]):
             policy_loss = -(weight * (log_policy.exp() * advantage).sum(1)).mean()
             reference = masked_log_softmax(self.reference_logits(observation, output.logits), mask)
             kl = (weight * (reference.exp() * (reference - log_policy)).sum(1)).mean()
-            value_loss = (weight * (output.value - netted).square()).mean()
+            value = self.net.value(output.features.detach().float()).squeeze(1)
+            value_loss = (weight * (value - netted).square()).mean()
             self.net.zero_grad(set_to_none=True)
             loss = policy_loss + c.reference_weight * kl + c.value_weight * value_loss
             loss.backward()  # type: ignore[no-untyped-call]

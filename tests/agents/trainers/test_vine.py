@@ -143,6 +143,20 @@ def test_the_policy_learns_which_of_two_actions_pays_more() -> None:
     assert mean_advantage() > before + 0.5
 
 
+@pytest.mark.parametrize("arch", [{"name": "mlp", "hidden": [16]}, {"name": "residual", "width": 16, "blocks": 1}])
+def test_values_are_learned_by_their_head_alone(arch: Any) -> None:
+    """Where all actions pay the same, the policy stays the same bit for bit while values become better."""
+    trainer = trainer_of(reference_weight=0.0, arch=arch, optimizer={"learning_rate": 0.01})
+    choices = choices_of(trainer)
+    choices = choices._replace(advantage=np.zeros_like(choices.advantage))
+    before = {name: parameter.detach().clone() for name, parameter in trainer.net.named_parameters()}
+    scale = np.full(len(choices.legal), trainer.tables[0].scale, np.float32)
+    losses = [trainer.update(choices, scale)["update/value_loss"] for _ in range(30)]
+    assert losses[-1] < 0.9 * losses[0]
+    changed = {name for name, parameter in trainer.net.named_parameters() if not torch.equal(parameter, before[name])}
+    assert changed == {"value.weight", "value.bias"}
+
+
 def test_the_choices_that_are_learned_from_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weighted, they have the mean of all choices of the same rounds; where the policy is uncertain, all are learned from."""
     trainer = trainer_of(tables=500)
