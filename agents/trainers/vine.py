@@ -320,7 +320,7 @@ class Trainer(BaseTrainer[Config]):
             value_loss = (weight * (value - netted).square()).mean()
             self.net.zero_grad(set_to_none=True)
             loss = policy_loss + c.reference_weight * kl + c.value_weight * value_loss
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             norm = self.networks.clip(c.max_grad_norm)
             self.optimizer.step()
             entropy = -(weight * (log_policy.exp() * log_policy).sum(1)).mean()

@@ -152,7 +152,7 @@ def test_values_are_learned_by_their_head_alone(arch: Any) -> None:
     before = {name: parameter.detach().clone() for name, parameter in trainer.net.named_parameters()}
     scale = np.full(len(choices.legal), trainer.tables[0].scale, np.float32)
     losses = [trainer.update(choices, scale)["update/value_loss"] for _ in range(30)]
-    assert losses[-1] < 0.9 * losses[0]
+    assert losses[-1] < 0.95 * losses[0]
     changed = {name for name, parameter in trainer.net.named_parameters() if not torch.equal(parameter, before[name])}
     assert changed == {"value.weight", "value.bias"}
 
