@@ -104,7 +104,7 @@ SHARED = (*COMMON_METRICS, "rollout/entropy", "update/value_loss", "update/grad_
 METRICS = {
     **{name: PPO_METRICS[name] for name in SHARED},
     "rollout/tried": "mean number of actions tried at a decision; 1 where the policy is certain",
-    "rollout/kept": "share of the decisions that are learned from",
+    "rollout/kept": "share of the decisions learned from",
     "update/policy_loss": "minus the policy's mean advantage over a uniform choice of the tried actions, over `payoff_scale`",
     "update/reference_kl": "mean of KL(reference || policy), in nats",
 }
