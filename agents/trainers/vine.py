@@ -248,7 +248,7 @@ class Trainer(BaseTrainer[Config]):
             self.reference.load_state_dict(self.net.state_dict())
 
     def iterate(self) -> dict[str, float]:
-        """Plays a round at every table and learns from all choices; returns the metrics."""
+        """Plays a round at every table and learns from its choices; returns the metrics."""
         began = time.perf_counter()
         choices, scale, decisions = self.play()
         metrics = {**self.update(choices, scale), "rollout/kept": len(scale) / decisions}
