@@ -12,9 +12,9 @@ where o is what the seat to act observes of s. The hidden cards in s are the tru
 a draw from what these plies say about them: the mean of Q over the states with the same observation is the value of the action
 there, without any inference about hidden cards. The policy never observes them.
 
-A choice is tried with a probability q (:func:`probability_kept`) and then counts 1 / q, so that the mean of the loss is that over
-all choices. Its gradient by the logits, pi(a | o) (A(s, a) - mean of A over pi), is next to nothing where the policy is nearly
-certain, as it is at most choices.
+Choices are sampled: one is tried with its inclusion probability q (:func:`inclusion_probability`) and then counts 1 / q, so that
+the mean of the loss is that over all choices (Horvitz and Thompson, 1952). The gradient of a choice by the logits,
+pi(a | o) (A(s, a) - mean of A over pi), is next to nothing where the policy is nearly certain, as it is at most choices.
 
 The policy needs no values: v learns from the features as they are, and its gradient ends there. Through the layers that it shares
 with the policy it would cost more than the rollouts teach (docs/lab/training.md, Vines).
@@ -25,7 +25,8 @@ same bit for bit.
 
 Sources: Schulman et al., "Trust region policy optimization", 2015, section 5.2 (vine: several actions tried from one state, with
 common random numbers); Sutton et al., "Comparing policy-gradient algorithms", 2001 (the gradient over all actions); Tesauro and
-Galperin, "On-line policy improvement using Monte-Carlo search", 1996 (rollouts by the policy that is improved).
+Galperin, "On-line policy improvement using Monte-Carlo search", 1996 (rollouts by the policy that is improved); Horvitz and
+Thompson, "A generalization of sampling without replacement from a finite universe", 1952.
 """
 
 from __future__ import annotations
@@ -77,9 +78,9 @@ BLOCK = {"cpu": 512, "cuda": 1 << 14}
 """Most tables that a thread plays at once, by the device of their rollouts."""
 DRAWN = 0.33
 """Share of the rounds whose actions are drawn from the policy; in the others they are its likeliest."""
-LEAST_KEPT = 0.1
-"""Least probability that a choice is learned from."""
-ALL_KEPT = 0.15
+MIN_INCLUSION = 0.1
+"""Least inclusion probability of a choice."""
+FULL_INCLUSION = 0.15
 """How often two draws from the policy differ at least, where every choice is learned from; below, q is in proportion to it."""
 
 
@@ -104,7 +105,7 @@ SHARED = (*COMMON_METRICS, "rollout/entropy", "update/value_loss", "update/grad_
 METRICS = {
     **{name: PPO_METRICS[name] for name in SHARED},
     "rollout/tried": "mean number of actions tried at a decision; 1 where the policy is certain",
-    "rollout/kept": "share of the decisions learned from",
+    "rollout/sampled": "share of the decisions learned from",
     "update/policy_loss": "minus the policy's mean advantage over a uniform choice of the tried actions, over `payoff_scale`",
     "update/reference_kl": "mean of KL(reference || policy), in nats",
 }
@@ -180,9 +181,9 @@ class Tables:
             actions[index] = np.where(drawn[index], sample(logits, decisions.legal, rng)[0], likeliest)
             choice = np.flatnonzero(decisions.legal & (decisions.legal - 1))  # at least two bits set
             count += len(choice)
-            probability = probability_kept(logits[choice])
-            kept = rng.random(len(choice)) < probability
-            choice, weight = choice[kept], np.float32(1) / probability[kept]
+            probability = inclusion_probability(logits[choice])
+            sampled = rng.random(len(choice)) < probability
+            choice, weight = choice[sampled], np.float32(1) / probability[sampled]
             tables, seats = index[choice], batch.seat[index[choice]]
             tried = logits[choice] - logits[choice].max(axis=1, keepdims=True) > UNLIKELY
             # the likeliest action's payoff is that of the round itself, where this goes on by likeliest actions
@@ -202,13 +203,13 @@ class Tables:
         return Played(observation, legal, states, tried, taken, final, final - before, weight, count)
 
 
-def probability_kept(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Returns with which probability ``(K,)`` a choice is learned from, by the ``logits (K, A)``, -inf where not legal."""
+def inclusion_probability(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Returns with which probability ``(K,)`` a choice is sampled, by the ``logits (K, A)``, -inf where not legal."""
     policy = np.exp(logits - logits.max(axis=1, keepdims=True))
     policy /= policy.sum(axis=1, keepdims=True)
     differ = 1 - np.square(policy).sum(axis=1)
-    kept: NDArray[np.float32] = np.clip(differ / np.float32(ALL_KEPT), np.float32(LEAST_KEPT), np.float32(1))
-    return kept
+    probability: NDArray[np.float32] = np.clip(differ / np.float32(FULL_INCLUSION), np.float32(MIN_INCLUSION), np.float32(1))
+    return probability
 
 
 def above_mean(value: NDArray[np.float64], tried: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -251,7 +252,7 @@ class Trainer(BaseTrainer[Config]):
         """Plays a round at every table and learns from its choices; returns the metrics."""
         began = time.perf_counter()
         choices, scale, decisions = self.play()
-        metrics = {**self.update(choices, scale), "rollout/kept": len(scale) / decisions}
+        metrics = {**self.update(choices, scale), "rollout/sampled": len(scale) / decisions}
         return self.finish_iteration(metrics, decisions, time.perf_counter() - began)
 
     def agent_at(self, setup: Setup) -> NetAgent:

@@ -83,7 +83,7 @@ def recorded(trainer: Trainer, agent: Any, iteration: int, monkeypatch: pytest.M
 def test_rounds_are_tried_and_paid_as_defined(objective: str, drawn: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same deals and actions again, and at each choice each likely action, with the same cards."""
     monkeypatch.setattr(vine, "DRAWN", drawn)
-    monkeypatch.setattr(vine, "LEAST_KEPT", 1.0)
+    monkeypatch.setattr(vine, "MIN_INCLUSION", 1.0)
     trainer = trainer_of(objective=objective, tables=12)
     setup, count = trainer.setup, 12
     agent, rng = Exact(setup), np.random.default_rng(0)
@@ -161,21 +161,21 @@ def test_the_choices_that_are_learned_from_stand_for_all(monkeypatch: pytest.Mon
     """Weighted, they have the mean of all choices of the same rounds; where the policy is uncertain, all are learned from."""
     trainer = trainer_of(tables=500)
     agent = Exact(trainer.setup)  # is nearly certain at most choices
-    kept = choices_of(trainer, agent)
-    monkeypatch.setattr(vine, "LEAST_KEPT", 1.0)
+    sampled = choices_of(trainer, agent)
+    monkeypatch.setattr(vine, "MIN_INCLUSION", 1.0)
     every = choices_of(trainer, agent)
     logits = np.where(every.legal[:, None] >> np.arange(every.advantage.shape[1]) & 1, agent.logits(every.observation), -np.inf)
     policy = masked_log_softmax(torch.from_numpy(logits), torch.from_numpy(np.isfinite(logits))).exp().numpy()
     differ = 1 - np.square(policy).sum(axis=1)
-    assert (kept.weight == 1).sum() == (differ >= vine.ALL_KEPT).sum() > 100
-    assert kept.weight.max() == pytest.approx(10)
+    assert (sampled.weight == 1).sum() == (differ >= vine.FULL_INCLUSION).sum() > 100
+    assert sampled.weight.max() == pytest.approx(10)
     count = len(every.legal)
-    assert len(kept.legal) < count / 2
+    assert len(sampled.legal) < count / 2
     for quantity in ("netted", "tried"):
-        part, whole = (np.asarray(getattr(choices, quantity), float) for choices in (kept, every))
-        variance = np.square(whole) * np.clip(vine.ALL_KEPT / differ.clip(1e-9) - 1, 0, 9)  # of a sum by Poisson sampling
+        part, whole = (np.asarray(getattr(choices, quantity), float) for choices in (sampled, every))
+        variance = np.square(whole) * np.clip(vine.FULL_INCLUSION / differ.clip(1e-9) - 1, 0, 9)  # of a sum by Poisson sampling
         error = np.sqrt(variance.sum())
-        assert (part * kept.weight).sum() == pytest.approx(whole.sum(), abs=4 * error)
+        assert (part * sampled.weight).sum() == pytest.approx(whole.sum(), abs=4 * error)
         assert error < 0.2 * np.abs(whole).sum()
 
 
