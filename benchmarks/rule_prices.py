@@ -4,6 +4,7 @@ declining  zoo:strong on djeco among copies of it that never decline, and one th
 blocked    closer, but cards that all others have proven to lack count as gone, over closer
 along      the same, and late it leads, in place of the lowest rank, the run on which most of its cards go along before a
            certain block, three more if it holds the last rank before it
+kinds      closer, but at decisions of one kind it acts as zoo:strong, over closer
 
 python benchmarks/rule_prices.py declining --deals 12000 --seed 3703
 python benchmarks/rule_prices.py blocked --deals 40000 --seed 3706
@@ -44,6 +45,8 @@ from nainjaune_env.games.nain_jaune.state import ALL_RANKS, cards_of_ranks, rank
 from nainjaune_env.registry import get_game, make_setup
 
 CLOSER = NAMES.index("closer")
+KINDS = ("first leads", "later leads before half-way", "late leads", "take over or decline", "pot card or plain")
+"""Of decisions with at least two legal actions. Late: some seat has at most half of its cards left."""
 
 
 @dataclass
@@ -57,6 +60,28 @@ class NeverDeclines:
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         actions = self.agent.act(decisions, rng)
         return np.where(actions == PASS, self.follower.act(decisions, rng), actions)
+
+
+@dataclass
+class ActsAsAnother:
+    """An agent that acts as ``other`` at decisions of one kind, an index into :data:`KINDS`; None: at all."""
+
+    agent: Agent
+    other: Agent
+    kind: int | None
+    name: str = "acts as another"
+
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+        actions, others = self.agent.act(decisions, rng), self.other.act(decisions, rng)
+        return others if self.kind is None else np.where(kinds_of(decisions) == self.kind, others, actions)
+
+
+def kinds_of(decisions: DecisionBatch) -> NDArray[np.int64]:
+    """Returns the kind of each decision ``(K,)``, an index into :data:`KINDS`."""
+    tables, rules = decisions.tables, decisions.setup.kernel_rules
+    cards = tables["cards"][:, : rules.players]
+    lead = np.where((cards == rules.hand_size).all(axis=1), 0, np.where(2 * cards.min(axis=1) <= rules.hand_size, 2, 1))
+    return np.where(tables["required_rank"] == 0, lead, np.where(decisions.legal >> PASS & 1, 3, 4))
 
 
 class KnowsBlocks:
@@ -122,7 +147,7 @@ def most_along(table: Any, rules: Any, gone: Any) -> Any:
 def main(arguments: list[str] | None = None) -> None:
     """Prints the price."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rule", choices=("declining", "blocked", "along"))
+    parser.add_argument("rule", choices=("declining", "blocked", "along", "kinds"))
     parser.add_argument("--deals", type=int, default=12000, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=3703, help="of the deals (default: %(default)s)")
     options = parser.parse_args(arguments)
@@ -132,6 +157,14 @@ def main(arguments: list[str] | None = None) -> None:
         strong = load_agent("zoo:strong", setup)
         never_declines = NeverDeclines(strong, load_agent("closer", setup))
         print(edge(strong, never_declines, preset="djeco", both_ways=True, **play))
+        return
+    if options.rule == "kinds":
+        for preset in get_game("nain_jaune").presets:
+            setup = make_setup("nain_jaune", preset, 4)
+            closer, strong = load_agent("closer", setup), load_agent("zoo:strong", setup)
+            for kind, name in ((None, "all"), *enumerate(KINDS)):
+                gain = edge(ActsAsAnother(closer, strong, kind), closer, preset=preset, **play)
+                print(f"{preset}, {name}: {mean_ci(gain.mean, gain.ci95)}")
         return
     for preset in get_game("nain_jaune").presets:
         gain = edge(KnowsBlocks(counts=options.rule == "along"), "closer", preset=preset, **play)

@@ -124,7 +124,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--decisions", type=int, default=1_000_000, help="in all (default: %(default)s)")
     parser.add_argument("--deals", type=int, default=500, help="of a timed match (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--timed", nargs="*", default=["strong/djeco-4", "strong-1/djeco-4", "strong/batasaurus-2"])
+    parser.add_argument("--timed", nargs="*", default=["strong/nain_jaune", "strong-1/djeco-4", "strong/batasaurus-2"])
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)
 

@@ -47,7 +47,7 @@ def test_names_tables_and_files_decide(tmp_path: Path) -> None:
         return identity(Entry("x", tmp_path, "x", "us", agent, (), **others), setup, BotSettings())
 
     assert of("closer") == of("closer") == of("closer", description="y")
-    assert len({of("closer"), of("tally"), of("closer@search=5"), of("zoo:strong"), of("zoo:strong", three)}) == 5
+    assert len({of("closer"), of("tally"), of("closer@search=5"), of("zoo:strong-1"), of("zoo:strong-1", three)}) == 5
     (tmp_path / "a.onnx").write_bytes(b"1")
     first = of("onnx:a.onnx")
     (tmp_path / "a.onnx").write_bytes(b"2")

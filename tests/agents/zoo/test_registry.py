@@ -135,11 +135,11 @@ def test_those_that_come_with_the_package_play(player: Player) -> None:
 
 
 def test_house_rules_are_not_played_by_a_player_of_other_rules() -> None:
-    """Under ``decline=always`` the player of ``classic`` loses 36 chips a round, and that for all tables wins 3."""
+    """Under ``decline=always`` the file for ``classic`` loses 28 chips a round, and that for all tables wins 2."""
     setup = make_setup("nain_jaune", "classic", 4, decline="always")
-    player = player_registry().find("zoo:strong", setup)
+    player = player_registry().find("zoo:strong-1", setup)
     assert player.path.stem == "nain_jaune"
-    edge = Duplicate(setup, [load_agent("zoo:strong", setup), load_agent("closer", setup)], seed=3).edge(0, 1, 200)
+    edge = Duplicate(setup, [load_agent("zoo:strong-1", setup), load_agent("closer", setup)], seed=3).edge(0, 1, 200)
     assert edge.mean > edge.ci95
     with pytest.raises(CheckpointError, match=r"under decline=never, and this table has decline=always: .* add @transfer"):
         load_agent(str(player.path.with_name("classic-4.safetensors")), setup)
@@ -147,7 +147,7 @@ def test_house_rules_are_not_played_by_a_player_of_other_rules() -> None:
 
 @pytest.mark.parametrize("ending", ["", "@sample", "@search=2", "@sample@search=2"])
 def test_the_file_of_another_table_plays_only_if_asked(ending: str) -> None:
-    path = player_registry().find("zoo:strong", make_setup("nain_jaune", "djeco", 4)).path
+    path = player_registry().find("zoo:strong-1", make_setup("nain_jaune", "djeco", 4)).path
     setup = make_setup("nain_jaune", "djeco", 4, payment="points")
     with pytest.raises(CheckpointError, match="payment=cards, and this table has payment=points"):
         load_agent(f"{path}{ending}", setup)
