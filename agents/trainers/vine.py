@@ -82,6 +82,8 @@ MIN_INCLUSION = 0.1
 """Least inclusion probability of a choice."""
 FULL_INCLUSION = 0.15
 """How often two draws from the policy differ at least, where every choice is learned from; below, q is in proportion to it."""
+NONE_SAMPLED = "None of {} choices was sampled, as the policy is nearly certain at all of them: more 'tables' have more choices."
+"""What an error says where there were choices, and nothing to learn from."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ class Tables:
         return self._batch.num_tables
 
     def play(self, agent: NetAgent, iteration: int) -> Played | None:
-        """Plays a round at each table; returns the choices, None if there was none."""
+        """Plays a round at each table; returns the choices that are learned from, None if there was no choice at all."""
         batch, task = self._batch, self.config.task
         rng = generator(self.config.seed, Stream.TRAINING, iteration, 1 + self.number)
         scorer = agent.scorer()
@@ -198,7 +200,7 @@ class Tables:
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
         final = task.payoff(payoff)[tables, seats]
-        if not len(legal):
+        if not count:
             return None
         return Played(observation, legal, states, tried, taken, final, final - before, weight, count)
 
@@ -274,7 +276,9 @@ class Trainer(BaseTrainer[Config]):
 
         def evaluated(tables: Tables, played: Played | None) -> Choices | None:
             # all choices of the rounds at once: a network takes less time for a row, the more rows it takes together
-            return None if played is None else played.evaluated(self.rollouts(agents[tables.setup_index], tables.setup))
+            if played is None or not len(played.legal):
+                return None
+            return played.evaluated(self.rollouts(agents[tables.setup_index], tables.setup))
 
         use_threads(1)
         with ThreadPoolExecutor(self.config.threads) as threads:
@@ -283,11 +287,11 @@ class Trainer(BaseTrainer[Config]):
             parts = [*run_all(evaluated, self.tables, rounds)]
         use_threads(self.config.threads)
         choices = [(part, tables.scale) for part, tables in zip(parts, self.tables, strict=True) if part]
+        decisions = sum(played.decisions for played in rounds if played)
         if not choices:
-            raise ConfigError(NO_CHOICE)
+            raise ConfigError(NONE_SAMPLED.format(decisions) if decisions else NO_CHOICE)
         columns = zip(*(part for part, _ in choices), strict=True)
         scale = np.concatenate([np.full(len(part.legal), scale, np.float32) for part, scale in choices])
-        decisions = sum(played.decisions for played in rounds if played)
         return Choices(*(np.concatenate(column) for column in columns)), scale, decisions
 
     def rollouts(self, agent: NetAgent, setup: Setup) -> Rollouts:

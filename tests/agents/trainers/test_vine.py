@@ -259,3 +259,9 @@ def test_rounds_without_a_choice_are_refused() -> None:
     trainer = trainer_of(rules={"ranks": 2, "suits": 1, "hand": 1}, players=2, tables=30)
     with pytest.raises(ConfigError, match="Not one round held a choice"):
         trainer.iterate()
+
+
+def test_rounds_of_which_no_choice_is_sampled_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vine, "inclusion_probability", lambda logits: np.zeros(len(logits), np.float32))
+    with pytest.raises(ConfigError, match=r"None of \d+ choices was sampled"):
+        trainer_of().iterate()
