@@ -6,6 +6,7 @@ import contextlib
 import csv
 import json
 import os
+import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,16 +58,24 @@ def records(path: Path) -> Iterator[bytes]:
             record = b""
 
 
-def wandb_steps(folder: Path) -> dict[str, dict[int, dict[str, float]]]:
-    """The metrics by TensorBoard's step in the files of an offline run, by the run's identifier."""
+def ended_records(path: Path) -> list[Any]:
+    """The records in a file of an offline run, once its end is there: the library's process may write it after ``finish``."""
     from wandb.proto import wandb_internal_pb2
 
+    for _ in range(200):
+        found = [wandb_internal_pb2.Record.FromString(data) for data in records(path)]
+        if found and found[-1].WhichOneof("record_type") == "exit":
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{path} has no end after 20 seconds.")
+
+
+def wandb_steps(folder: Path) -> dict[str, dict[int, dict[str, float]]]:
+    """The metrics by TensorBoard's step in the files of an offline run, by the run's identifier."""
     by_run: dict[str, dict[int, dict[str, float]]] = {}
     for path in sorted(folder.glob("wandb/offline-run-*/run-*.wandb")):
         steps = by_run.setdefault(path.stem.removeprefix("run-"), {})
-        for data in records(path):
-            record: Any = wandb_internal_pb2.Record()
-            record.ParseFromString(data)
+        for record in ended_records(path):
             if record.WhichOneof("record_type") == "history":
                 row = {"/".join(item.nested_key) or item.key: json.loads(item.value_json) for item in record.history.item}
                 step = int(row.pop("global_step"))
