@@ -22,7 +22,7 @@ from nainjaune_agents.ladder.results import Pairing, Results
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.errors import AgentError, WorkError
 
-from .ladders import contents, entry, ladder
+from .ladders import contents, entry, ladder, result_files
 
 DEALS = 1600
 
@@ -79,7 +79,7 @@ def test_a_ladder_that_was_killed_goes_on_to_the_same_files(finished: Path, tmp_
     command = [sys.executable, "-m", "nainjaune_agents.cli.main", "ladder", str(folder), "--deals", str(DEALS)]
     environment = {**os.environ, "NAINJAUNE_QUIET": "1"}
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-    while len(contents(folder)) < 4 and process.poll() is None:
+    while len(result_files(folder)) < 4 and process.poll() is None:  # to read them would meet files that are renamed meanwhile
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
