@@ -40,15 +40,15 @@ def test_who_knows_blocks_leads_as_closer_but_where_a_pass_proved_something() ->
 def test_kinds_of_decisions() -> None:
     agents, rng = heuristics("nain_jaune"), np.random.default_rng(0)
     mixed = rule_prices.ActsAsAnother(agents["lowest"], agents["highest"], rule_prices.KINDS.index("late leads"))
-    found = set()
+    met = set()
     for turn in turns(make_setup(preset="djeco", players=4), seed=1, tables=50, steps=40):
         kinds, lowest, highest = rule_prices.kinds_of(turn), agents["lowest"].act(turn, rng), agents["highest"].act(turn, rng)
         late = np.array([not table["required_rank"] and 2 * table["cards"][:4].min() <= 12 for table in turn.tables])
         assert ((kinds == 2) == late).all()
         assert (mixed.act(turn, rng) == np.where(late, highest, lowest)).all()
         assert ((kinds == 3) == (turn.legal >> PASS & 1).astype(bool)).all()
-        found |= {*kinds.tolist()}
-    assert found >= {0, 1, 2, 3}
+        met |= {*kinds.tolist()}
+    assert met >= {0, 1, 2, 3}
 
 
 def test_it_prints_a_price_for_each_sheet() -> None:

@@ -33,13 +33,7 @@ def ladder(folder: Path, *keys: str) -> Path:
     return folder
 
 
-def result_files(folder: Path) -> list[Path]:
-    """The files of the results of the ladder in ``folder`` that do not depend on the machine, without those half written."""
-    return sorted(
-        path for path in (folder / "results").rglob("*") if path.is_file() and path.name != "times.json" and path.suffix != ".tmp"
-    )
-
-
 def contents(folder: Path) -> dict[str, bytes]:
-    """What is in the :func:`result_files` of the ladder in ``folder``, by name."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in result_files(folder)}
+    """The files of the results of the ladder in ``folder`` that do not depend on the machine, by name."""
+    paths = sorted(path for path in (folder / "results").rglob("*") if path.is_file() and path.name != "times.json")
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

@@ -22,7 +22,7 @@ from nainjaune_agents.ladder.results import Pairing, Results
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.errors import AgentError, WorkError
 
-from .ladders import contents, entry, ladder, result_files
+from .ladders import contents, entry, ladder
 
 DEALS = 1600
 
@@ -79,11 +79,12 @@ def test_a_ladder_that_was_killed_goes_on_to_the_same_files(finished: Path, tmp_
     command = [sys.executable, "-m", "nainjaune_agents.cli.main", "ladder", str(folder), "--deals", str(DEALS)]
     environment = {**os.environ, "NAINJAUNE_QUIET": "1"}
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-    while len(result_files(folder)) < 4 and process.poll() is None:  # to read them would meet files that are renamed meanwhile
+    results = folder / "results"
+    while len([*results.rglob("*.json")]) < 4 and process.poll() is None:  # files to read may be renamed meanwhile
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert (folder / "results" / NEXT).exists(), "it was killed before its end"
+    assert (results / NEXT).exists(), "it was killed before its end"
     played(folder)
     assert contents(folder) == contents(finished)
 

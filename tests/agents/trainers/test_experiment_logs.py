@@ -63,9 +63,9 @@ def ended_records(path: Path) -> list[Any]:
     from wandb.proto import wandb_internal_pb2
 
     for _ in range(200):
-        found = [wandb_internal_pb2.Record.FromString(data) for data in records(path)]
-        if found and found[-1].WhichOneof("record_type") == "exit":
-            return found
+        ended = [wandb_internal_pb2.Record.FromString(data) for data in records(path)]
+        if ended and ended[-1].WhichOneof("record_type") == "exit":
+            return ended
         time.sleep(0.1)
     raise AssertionError(f"{path} has no end after 20 seconds.")
 
