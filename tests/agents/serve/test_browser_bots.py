@@ -8,16 +8,18 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.agents.serve import test_browser as base
-from tests.agents.serve.test_bots import BOT, MORTAL
+from tests.agents.serve.test_bots import BOT, name_of
 from tests.support.processes import running
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
+ENDED = name_of("0")
+"""A bot that ends at each of its turns: what the page shows of one turn alone may be over before a test looks."""
 browser, opened = base.browser, base.opened
 
 
 @pytest.fixture(scope="module")
 def served(browser: base.Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[base.Served]:
-    server = base.Served(tmp_path_factory.mktemp("served"), "--agents", BOT, MORTAL)
+    server = base.Served(tmp_path_factory.mktemp("served"), "--agents", BOT, ENDED)
     yield server
     assert server.close() == 0
     assert running("talking_bot.py", server.process.pid) == []
@@ -41,7 +43,7 @@ def test_what_a_bot_says_is_shown_as_text(served: base.Served, opened: base.Open
 
 
 def test_a_bot_that_ends_is_played_for(served: base.Served, opened: base.Opener) -> None:
-    link, _ = base.new_table(opened(served.link), "nain_jaune", agents=("", MORTAL))
+    link, _ = base.new_table(opened(served.link), "nain_jaune", agents=("", ENDED))
     page = opened(link)
     forfeit = page.get_by_text("no valid answer: the lowest move was played")
     while forfeit.count() == 0 and base.wait_for_turn(page) != "over":
