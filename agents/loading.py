@@ -24,7 +24,7 @@ from nainjaune_env.core.spec import Setup, check_setup
 from .exact import exact_agents
 from .external import is_external, loader_of
 from .heuristics import heuristics, modifiers
-from .mixed import is_mixed, mixed_agent
+from .mixed import is_mixed, member_names, mixed_agent
 from .nets.devices import set_agent_threads
 from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .zoo import PREFIX, is_zoo_name, player_registry
@@ -156,12 +156,26 @@ def _name_in_file(path: Path) -> str | None:
 
 def external_players(name: str) -> list[str]:
     """Returns the players from elsewhere that an agent's name contains: its own, and that of the agent of its rollouts."""
-    rollouts = []
+    return [one for one in (base_name(name), *_rollout_agents(name)) if is_external(one)]
+
+
+def players_in(name: str, setup: Setup) -> list[str]:
+    """Returns the names of all agents that the one called ``name`` is made of at tables with ``setup``, each once.
+
+    These are its own or those of the members of a mixed field, and those of the agents of their rollouts. Raises
+    :class:`AgentError` for a pool that is none.
+    """
+    members = member_names(name, setup) if is_mixed(name) else [name]
+    return [*dict.fromkeys(one for member in members for one in (member, *_rollout_agents(member)))]
+
+
+def _rollout_agents(name: str) -> list[str]:
+    agents = []
     while ending := _ending(name):
         settings = dict(setting.partition("=")[::2] for setting in ending[3].split(",")[1:])
-        rollouts += [settings["rollouts"]] if "rollouts" in settings else []
+        agents += [settings["rollouts"]] if "rollouts" in settings else []
         name = ending[1]
-    return [one for one in (base_name(name), *rollouts) if is_external(one)]
+    return agents
 
 
 def named_agents(game: str) -> Mapping[str, Agent]:

@@ -7,6 +7,7 @@ field meet the same players; elsewhere a seat's player is drawn at its first dec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,8 @@ MIXED = "mixed"
 SEPARATOR = "+"
 MAX_MEMBERS = 100
 """Most players of a pool."""
+_PARTS = re.compile("@|,rollouts=")
+"""What stands between the players and the modifiers in a member's name."""
 
 
 def is_mixed(name: str) -> bool:
@@ -46,7 +49,7 @@ def member_names(name: str, setup: Setup) -> list[str]:
             f"A mixed field is {MIXED!r}, or 2 to {MAX_MEMBERS} different agents as {MIXED}:closer+random, not {quoted(name)}."
         )
     for member in names:
-        if is_mixed(member) or is_external(member):
+        if is_mixed(member) or any(map(is_external, _PARTS.split(member))):
             raise AgentError(f"A mixed field has heuristics, zoo agents and runs, not {quoted(member)}.")
     return names
 

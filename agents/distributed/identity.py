@@ -25,14 +25,15 @@ from ..bots.counting import counted
 from ..bots.settings import STOP, BotSettings, bot_settings, use_bot_settings
 from ..chat.settings import what_counts
 from ..external import is_bot, loader_of
-from ..loading import TRANSFERRED, base_name, checkpoint_path, external_players, load_agent, use_threads
-from ..mixed import is_mixed, member_names
+from ..loading import TRANSFERRED, base_name, checkpoint_path, external_players, load_agent, players_in, use_threads
 from ..zoo import is_zoo_name
 from .plan_fields import read_plan
 from .units import Player, WorkPlan
 
 PACKAGES = (Path(nainjaune_env.__file__).parent, Path(__file__).parents[1])
 """The folders of our packages."""
+SOURCES = (".py", ".toml")
+"""The endings of sources: code, and the texts that language models read."""
 CHECKPOINT = "checkpoint.safetensors"
 """The file of a run's folder that plays (``nets.checkpoint.FILE_NAME``, whose module imports safetensors)."""
 
@@ -50,7 +51,7 @@ def package_version() -> str:
 def _sources() -> str:
     digest = hashlib.sha256()
     for folder in PACKAGES:
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES):
             digest.update(f"{path.relative_to(folder).as_posix()}\n{atomic_files.digest(path)}\n".encode())
     return digest.hexdigest()[:12]
 
@@ -90,9 +91,8 @@ def identity(plan: WorkPlan) -> dict[str, Any]:
 
 
 def _players(plan: WorkPlan) -> list[str]:
-    """Returns the names of the agents of ``plan``, of a mixed field those of its members."""
-    players = [member for name in plan.agents for member in (member_names(name, plan.setup) if is_mixed(name) else [name])]
-    return [*dict.fromkeys(players)]
+    """Returns the names of all agents that those of ``plan`` are made of, each once."""
+    return [*dict.fromkeys(one for name in plan.agents for one in players_in(name, plan.setup))]
 
 
 def run_id(run: Mapping[str, Any]) -> str:
@@ -154,7 +154,7 @@ def worker_player(kind: type[WorkPlan], run: Mapping[str, Any], files: Mapping[s
         use_bot_settings(BotSettings(**run["bots"]))
     check_files(run.get("files", {}))
     for name in _players(plan):
-        if name not in plan.agents:  # a member of a mixed field, which is loaded by its name
+        if name not in plan.agents:  # a member of a mixed field or an agent of rollouts, which is loaded by its name
             _agent(name, plan.setup, run["weights"].get(name), None)
     agents = [_agent(name, plan.setup, run["weights"].get(name), files) for name in plan.agents]
     use_threads(1)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
@@ -46,7 +48,8 @@ class Shards:
     def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields the results that are in the folder, then the others as they are finished; see :class:`~.units.Executor`.
 
-        ``units`` are the plan's. Raises :class:`WorkError` where the folder belongs to another run.
+        Each unit is yielded once, also one that another job finishes meanwhile. ``units`` are the plan's, from its first on.
+        Raises :class:`WorkError` where the folder belongs to another run.
         """
         run = identity(plan)
         with locked(self.folder / RUN_NAME):  # of two jobs that begin at once, one writes it
@@ -55,22 +58,59 @@ class Shards:
             else:
                 write_text(self.folder / RUN_NAME, json.dumps(run, indent=2) + "\n")
         digest = run_id(run)
-        for unit in self.units(plan.units()):
+        yielded = Numbers()
+        for number, unit in enumerate(self.units(plan.units())):
             if self._path(unit).exists():
+                yielded.append(number)
                 yield unit, read_result(self.folder, digest, unit)
-        missing = (unit for unit in self.units(units) if not self._path(unit).exists())
+        appeared = deque[WorkUnit]()  # that another job finished meanwhile
+
+        def missing() -> Iterator[WorkUnit]:
+            for number, unit in enumerate(self.units(units)):
+                if number in yielded:
+                    continue
+                if self._path(unit).exists():
+                    appeared.append(unit)
+                else:
+                    yield unit
+
         written: Future[None] | None = None
         with ThreadPoolExecutor(1, "shards") as writer:  # playing goes on while the disk confirms what it was given
-            for unit, payload in self._executor.results(plan, agents, missing):
+            for unit, payload in self._executor.results(plan, agents, missing()):
                 if written is not None:
                     written.result()
                 written = writer.submit(write_text, self._path(unit), shard_text(digest, unit, payload))
                 yield unit, payload
+                while appeared:
+                    other = appeared.popleft()
+                    yield other, read_result(self.folder, digest, other)
             if written is not None:
                 written.result()
+        for other in appeared:
+            yield other, read_result(self.folder, digest, other)
 
     def _path(self, unit: WorkUnit) -> Path:
         return self.folder / file_name(unit)
+
+
+class Numbers:
+    """Whole numbers, appended in ascending order; kept as ranges, since most follow one another."""
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+
+    def append(self, number: int) -> None:
+        """Adds a number above all others."""
+        if self._ends and self._ends[-1] == number:
+            self._ends[-1] += 1
+        else:
+            self._begins.append(number)
+            self._ends.append(number + 1)
+
+    def __contains__(self, number: int) -> bool:
+        at = bisect_right(self._begins, number)
+        return at > 0 and number < self._ends[at - 1]
 
 
 class FinishedShards:

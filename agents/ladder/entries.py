@@ -17,6 +17,7 @@ from nainjaune_env.registry import get_game
 from ..arena.versus import LOOK_EVERY
 from ..bots.settings import FORFEIT, BotSettings
 from ..external import is_bot
+from ..mixed import MIXED, SEPARATOR
 from .toml_files import check_values, read_toml
 
 SETTINGS, ENTRIES = "ladder.toml", "entries"
@@ -87,8 +88,12 @@ class Entry:
 def located(agent: str, folder: Path) -> str:
     """Returns an agent's name with the paths in it, which are relative to ``folder``, as paths from the current folder.
 
-    In a command (``exec:``) these are the program, where it has a ``/``, and each word that is a file of ``folder``.
+    In a command (``exec:``) these are the program, where it has a ``/``, and each word that is a file of ``folder``. The members
+    of a mixed field have their own.
     """
+    if agent.startswith(f"{MIXED}:"):
+        members = agent.removeprefix(f"{MIXED}:").split(SEPARATOR)
+        return f"{MIXED}:{SEPARATOR.join(located(member, folder) for member in members)}"
     kind, colon, rest = agent.partition(":")
     if colon and kind == "exec":
         try:

@@ -12,7 +12,7 @@ import ast
 import hashlib
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import nainjaune_env
@@ -23,8 +23,8 @@ from nainjaune_env.core.spec import Setup
 from ..bots.settings import BotSettings
 from ..chat.settings import ChatSettings, what_counts
 from ..distributed.identity import weights_path
-from ..external import is_chat, is_external, loader_of
-from ..loading import base_name, named_agents
+from ..external import is_bot, is_chat, is_external, loader_of
+from ..loading import base_name, named_agents, players_in
 from .entries import Entry
 
 ENV, AGENTS = Path(nainjaune_env.__file__).parent, Path(__file__).parents[1]
@@ -33,37 +33,41 @@ ENV, AGENTS = Path(nainjaune_env.__file__).parent, Path(__file__).parents[1]
 def identity(entry: Entry, setup: Setup, bots: BotSettings) -> str:
     """Returns the SHA-256 of what decides how ``entry`` plays at tables with ``setup``, 32 hexadecimal digits.
 
-    For a language model that are the settings of its texts in ``bots``, too.
+    For a language model that are the settings of its texts in ``bots``, too, and for other bots what is a fault.
     Raises :class:`AgentError` where one of its files is missing.
     """
     name = entry.located
-    files = _files(entry, name, setup)
+    players = players_in(name, setup)
+    files = _files(entry, players, setup)
     content = {
         "agent": entry.agent,
         "build": entry.build,
         "files": {_name(path, entry.folder): digest(path) for path in files},
-        "sources": _digest_of(_sources(name, setup, weights=bool(files))),
+        "sources": _digest_of(_sources(players, setup, weights=bool(files))),
     }
     if is_chat(name):
         content["chat"] = what_counts((bots.chat or ChatSettings()).to_dict())
+    elif is_bot(name):
+        content["faults"] = {key: value for key, value in bots.to_dict().items() if key not in ("chat", "sandbox")}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _files(entry: Entry, name: str, setup: Setup) -> list[Path]:
-    """Returns the files of an entry, whose agent is called ``name`` here."""
-    base = base_name(name)
+def _files(entry: Entry, players: Sequence[str], setup: Setup) -> list[Path]:
+    """Returns the files of an entry, which is made of the agents ``players`` here."""
     if entry.build is not None:
-        made = {path.resolve() for path in _external_files(entry, base)}
+        made = {path.resolve() for name in players for path in _external_files(entry, base_name(name))}
         words = [entry.folder / word for word in shlex.split(entry.build)]
         sources = [path for path in words if path.is_file() and path.resolve() not in made]
         if not sources:
             raise AgentError(f"The entry {entry.key!r} is built by {quoted(entry.build)}, which names no file of its folder.")
         return sources
-    if base not in named_agents(setup.game.name) and is_external(base):
-        files = _external_files(entry, base)
-    else:
-        weights = weights_path(name, setup)
-        files = [] if weights is None else [weights]
+    files: list[Path] = []
+    for name in players:
+        base = base_name(name)
+        if base not in named_agents(setup.game.name) and is_external(base):
+            files += _external_files(entry, base)
+        elif (weights := weights_path(name, setup)) is not None:
+            files.append(weights)
     for path in files:
         if not path.is_file():
             raise AgentError(f"The entry {entry.key!r} plays by a file that is not there: {str(path)!r}.")
@@ -83,15 +87,15 @@ def _name(path: Path, folder: Path) -> str:
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
 
 
-def _sources(name: str, setup: Setup, *, weights: bool) -> list[Path]:
+def _sources(players: Sequence[str], setup: Setup, *, weights: bool) -> list[Path]:
     game = setup.game.name
     paths = [*(ENV / "games" / game).glob("*.py")]
     heuristic = AGENTS / "heuristics" / f"{game}.py"
-    if heuristic.is_file() and (base_name(name) in named_agents(game) or "@" in name):
+    if heuristic.is_file() and any(base_name(name) in named_agents(game) or "@" in name for name in players):
         paths.append(heuristic)
-    if "@" in name:
+    if any("@" in name for name in players):
         paths += (AGENTS / "search").glob("*.py")
-    if is_chat(name):
+    if any(map(is_chat, players)):
         folders = ENV / "text", ENV / "games" / game / "language"
         paths += [path for folder in folders for suffix in ("py", "toml") for path in folder.glob(f"*.{suffix}")]
     if weights:

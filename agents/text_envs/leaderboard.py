@@ -25,7 +25,7 @@ from ..bots.settings import bot_settings
 from ..chat.settings import ChatSettings, what_counts
 from ..distributed.identity import external_files, package_version, weights_path
 from ..external import is_bot, is_chat
-from ..loading import load_agent
+from ..loading import load_agent, players_in
 from .agent_round import play_task
 from .leaderboard_rows import Row, Rows
 from .regret import check_regret, is_solved, regrets
@@ -184,7 +184,7 @@ def agent_or_refusal(name: str, setup: Setup) -> Agent | str:
 def identity(names: Sequence[str], setup: Setup) -> dict[str, Any]:
     """Returns what decides how agents play at tables with ``setup``, as JSON values: their files, and the settings of bots."""
     files: dict[str, Any] = external_files(*names)
-    for name in names:
+    for name in (one for agent in names for one in players_in(agent, setup)):
         weights = weights_path(name, setup)
         if weights is not None:
             files[name] = digest(weights)

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -178,7 +179,7 @@ class Trainer(BaseTrainer[Config]):
         self.net = self.untrained(0)
         self.modules = {"model.": self.net}
         self.rule = load_agent(config.rule, self.setup)
-        self.seating = Seating(config.shares, self.setup)
+        self._of_thread = threading.local()
         self.files_done = 0  # of the generation under way
         self.speed = 0.0  # decisions labelled a second, when the last label files were made
         self.workers = None if executor is None else LabelWorkers(executor)
@@ -336,6 +337,14 @@ class Trainer(BaseTrainer[Config]):
             seat=decisions.seat.astype(np.uint8),
             generation=np.full(len(chosen), self.iteration, np.int32),
         )
+
+    @property
+    def seating(self) -> Seating:
+        """Who sits where, with agents of this thread alone: a search writes to buffers of its own."""
+        if not hasattr(self._of_thread, "seating"):
+            self._of_thread.seating = Seating(self.config.shares, self.setup)
+        seating: Seating = self._of_thread.seating
+        return seating
 
     def new_batch(self) -> Batch:
         """Returns the tables for the rounds of a label file; each plays a match where these are carried."""

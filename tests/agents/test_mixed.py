@@ -140,6 +140,8 @@ def test_the_pool_of_a_game_has_those_that_play_there() -> None:
         ("mixed:closer+mixed", "heuristics, zoo agents and runs, not 'mixed'"),
         ("mixed:closer+exec:./bot", "heuristics, zoo agents and runs, not 'exec:./bot'"),
         ("mixed:closer+closr", "closr"),
+        ("mixed:closer+bot.py:f@search=2", "heuristics, zoo agents and runs, not 'bot.py:f@search=2'"),
+        ("mixed:closer+tally@search=2,rollouts=bot:f", "heuristics, zoo agents and runs, not 'tally@search=2,rollouts=bot:f'"),
     ],
 )
 def test_pools_that_are_refused(name: str, says: str) -> None:

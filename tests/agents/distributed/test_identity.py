@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nainjaune_agents.arena.tournament import TournamentPlan
-from nainjaune_agents.distributed.identity import check_same, identity, package_version, run_id, weights_path, worker_player
+from nainjaune_agents.distributed.identity import (
+    PACKAGES,
+    _sources,
+    check_same,
+    identity,
+    package_version,
+    run_id,
+    weights_path,
+    worker_player,
+)
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME
 from nainjaune_env.core.atomic_files import digest
@@ -26,6 +36,30 @@ def test_a_run_is_its_plan_the_package_and_the_weights(tmp_path: Path) -> None:
     assert run_id(run) != run_id(identity(plan_of("lowest", f"{name}@sample", seed=2)))
     save_run(tmp_path / "run", iteration=1)
     assert run_id(run) != run_id(identity(plan_of("lowest", f"{name}@sample")))
+
+
+def test_the_agent_of_rollouts_is_compared_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_run(Path("run"))
+    run = identity(plan_of("lowest", "closer@search=2,rollouts=run", "mixed:tally+closer@search=2,rollouts=run"))
+    assert run["weights"] == {"run": digest(Path("run") / FILE_NAME)}
+    worker_player(TournamentPlan, run)
+    save_run(Path("run"), iteration=1)
+    with pytest.raises(WorkError, match="A worker has other weights of 'run'"):
+        worker_player(TournamentPlan, run)
+
+
+def test_texts_for_language_models_are_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(PACKAGES[0] / "text", tmp_path / "text")
+    monkeypatch.setattr("nainjaune_agents.distributed.identity.PACKAGES", (tmp_path,))
+    versions = []
+    for _ in range(2):
+        _sources.cache_clear()
+        versions.append(package_version())
+        text = next(tmp_path.rglob("*.toml"))
+        text.write_text(text.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
+    _sources.cache_clear()
+    assert versions[0] != versions[1]
 
 
 def test_weights_are_those_of_the_file_that_plays() -> None:

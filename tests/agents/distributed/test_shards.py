@@ -14,7 +14,7 @@ import pytest
 from nainjaune_agents.arena.tournament import TournamentSums
 from nainjaune_agents.distributed import shards
 from nainjaune_agents.distributed.identity import identity
-from nainjaune_agents.distributed.shards import RUN_NAME, FinishedShards, Shards, file_name
+from nainjaune_agents.distributed.shards import RUN_NAME, FinishedShards, Numbers, Shards, file_name
 from nainjaune_agents.distributed.units import InProcess, Results, WorkPlan, WorkUnit
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.atomic_files import write_text
@@ -59,6 +59,30 @@ def test_jobs_share_a_run_out(tmp_path: Path) -> None:
     assert sorted(unit for part in parts for unit in part) == sorted(plan_of().units())
     assert figures(plan_of(), FinishedShards(tmp_path)) == figures(plan_of())
     assert play(tmp_path, Counting(1), (2, 3)) == parts[2]  # nothing is played again
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_unit_that_another_job_finishes_meanwhile_is_read(tmp_path: Path, last: bool) -> None:
+    """The other job plays every fourth unit while this one plays its first one, or all that this one does not reach."""
+
+    class Other(Counting):
+        def results(self, plan: WorkPlan, agents: Sequence[Any], units: Iterable[WorkUnit]) -> Results:
+            for unit, result in super().results(plan, agents, units):
+                yield unit, result
+                if len(self.played) == 1:
+                    play(tmp_path, InProcess(), None if last else (4, 4))
+
+    executor = Other()
+    assert figures(plan_of(), Shards(tmp_path, executor)) == figures(plan_of())
+    assert len(executor.played) == (1 if last else 45)
+
+
+def test_numbers_are_those_that_were_appended() -> None:
+    numbers, some = Numbers(), {0, 1, 2, 5, 7, 8, 20}
+    assert 0 not in numbers
+    for number in sorted(some):
+        numbers.append(number)
+    assert {number for number in range(30) if number in numbers} == some
 
 
 def test_the_driver_keeps_no_more_with_more_shards() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from nainjaune_agents.bots.settings import BotSettings
-from nainjaune_agents.ladder.entries import Entry
+from nainjaune_agents.ladder.entries import Entry, located
 from nainjaune_agents.ladder.identity import code_of, identity
 from nainjaune_env import make_setup
 from nainjaune_env.core.spec import Setup
+from tests.agents.distributed.runs import save_run
 
 CODE = '''"""A module."""
 
@@ -52,3 +55,29 @@ def test_names_tables_and_files_decide(tmp_path: Path) -> None:
     first = of("onnx:a.onnx")
     (tmp_path / "a.onnx").write_bytes(b"2")
     assert of("onnx:a.onnx") != first
+
+
+def test_what_an_entry_is_made_of_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The members of a mixed field and the agent of rollouts, whose file is in the current folder; clocks of bots alone."""
+    setup = make_setup(players=3)
+
+    def of(agent: str, bots: BotSettings | None = None) -> str:
+        return identity(Entry("x", tmp_path, "x", "us", agent, ()), setup, bots or BotSettings())
+
+    monkeypatch.chdir(tmp_path)
+    names = "mixed:./run+closer", "closer@search=4,rollouts=run", "closer", "mixed:tally+closer"
+    before = []
+    for iteration in range(2):
+        save_run(tmp_path / "run", iteration)
+        before.append([of(name) for name in names])
+    assert [one == other for one, other in zip(*before, strict=True)] == [False, False, True, True]
+    (tmp_path / "bot.sh").write_text("true\n", encoding="utf-8")
+    quick = BotSettings(decision_seconds=0.01)
+    assert of("exec:sh bot.sh", quick) != of("exec:sh bot.sh")
+    assert of("exec:sh bot.sh", BotSettings(sandbox=True)) == of("exec:sh bot.sh")
+    assert of("closer", quick) == of("closer")
+
+
+def test_paths_of_members_are_relative_to_the_entry(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    assert located("mixed:runs/../runs+closer", tmp_path) == f"mixed:{tmp_path}/runs/../runs+closer"

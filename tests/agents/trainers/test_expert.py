@@ -6,6 +6,7 @@ import dataclasses
 import math
 import random
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,16 @@ def test_label_files_made_in_parallel_are_the_same(tmp_path: Path) -> None:
     assert len(files[0]) == 6
     first = [name for name in files[0] if name.startswith("000-")]
     assert all(files[0][name] == files[1][name] for name in first)  # of the second the network learned in two threads
+
+
+def test_each_thread_has_opponents_of_its_own(tmp_path: Path) -> None:
+    """A search writes to buffers of its own."""
+    trainer = Trainer(tiny(opponents={"self": 0.5, "closer@search=2": 0.5}), tmp_path)
+    with ThreadPoolExecutor(2) as threads:
+        there = threads.submit(lambda: trainer.seating).result()
+    assert trainer.seating is trainer.seating
+    assert there is not trainer.seating
+    assert there.agents[0] is not trainer.seating.agents[0]
 
 
 def test_a_damaged_label_file_is_an_error(tmp_path: Path) -> None:
