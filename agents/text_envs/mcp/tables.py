@@ -53,14 +53,16 @@ class Result(TypedDict):
     """Decisions that were made for the player, after too many such answers."""
     advice: int
     """Decisions with advice."""
-    seed: int
-    """Of the deal."""
+    seed: int | None
+    """Of the deal; None for a task, which may be played again: with its seed another seat would show its cards."""
 
 
 class Table:
     """A round, and what was asked at it."""
 
-    def __init__(self, task: TextTask, settings: TextEnvSettings) -> None:
+    def __init__(self, task: TextTask, settings: TextEnvSettings, seed: int | None) -> None:
+        """``seed``: what the player is told of the task's at the end."""
+        self.seed = seed
         self.round = TextRound(task, settings)
         self.rules = self.round.messages[0]["content"]
         self.advice: dict[int, str] = {}
@@ -110,11 +112,13 @@ class Tables:
         """
         if split is None and index is None:
             task = _task(resolve_setup(game, preset, players, knobs or {}), seat, seed)
+            told: int | None = task.seed
         elif split is None or index is None or (preset, players, seat, seed) != (None,) * 4:
             raise ConfigError("A task is named by game, split and index, and says preset, players, seat and seed itself.")
         else:
             (task,) = tasks(game, split, 1, first=index, knobs=knobs)
-        table, word = Table(task, self.settings), secrets.token_urlsafe(WORD_BYTES)
+            told = None
+        table, word = Table(task, self.settings, told), secrets.token_urlsafe(WORD_BYTES)
         with self._lock:
             self._tables[word] = table
             if len(self._tables) > MAX_TABLES:
@@ -197,7 +201,7 @@ class Tables:
             "refused": played.refused,
             "forfeits": played.forfeits,
             "advice": len(table.advice),
-            "seed": played.task.seed,
+            "seed": table.seed,
         }
 
     def _table(self, word: str) -> Table:
