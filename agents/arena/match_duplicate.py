@@ -60,7 +60,7 @@ class MatchEdge:
         done = self.matches.count
         for number in range(gain.shape[1]):
             if number == len(self.by_round):
-                self.by_round.append(Differences(done))  # earlier matches were shorter
+                self.by_round.append(Differences(done, heavy=self.matches.heavy))  # earlier matches were shorter
             self.by_round[number].add(gain[:, number])
         for shorter in self.by_round[gain.shape[1] :]:
             shorter.add(np.zeros(len(gain)))
@@ -70,8 +70,13 @@ class MatchEdge:
 
     @property
     def per_round(self) -> Estimate:
-        """The gain of all matches over the number of rounds that the hero played in them."""
-        return self._ratio.first(0)
+        """The gain of all matches over the number of rounds that the hero played in them.
+
+        Its interval is wider than the delta method's by as much as that of ``matches`` is than Student's, or missing as that is:
+        what varies in it are the gains, most of which may be 0.
+        """
+        ratio = self._ratio.first(0)
+        return Estimate(ratio.mean, ratio.ci95 * self.matches.widening)
 
     @property
     def rounds(self) -> float:
@@ -163,7 +168,7 @@ class MatchDuplicate:
         last call.
         """
         n = self.setup.players
-        edge = MatchEdge(self.agents[hero].name, self.agents[rival].name)
+        edge = MatchEdge(self.agents[hero].name, self.agents[rival].name, Differences(heavy=self.task.draws))
         pair = [self.agents[hero], self.agents[rival]]
         seating = np.ones((n + 1, n), np.int64)
         np.fill_diagonal(seating, 0)

@@ -62,12 +62,7 @@ def ranked(
 ) -> NDArray[np.int16]:
     """Plays the deals ``at .. at+count-1`` at once; returns the rankings ``(D, n, 2n)`` of ``stats.ratings``."""
     n = setup.players
-    first_seating = np.concatenate(
-        [
-            drawn_seats(len(agents), n, some, generator(seed, Stream.MIXED, len(agents), first))
-            for first, some in chunks(at, count, CHUNK_TABLES // n)
-        ]
-    )
+    first_seating = seatings(len(agents), n, at, count, seed)
     seating = np.stack([np.roll(first_seating, turn, axis=1) for turn in range(n)], axis=1)
     rngs = [generator(seed, Stream.MIXED, who, at) for who in range(len(agents))]
     openings = opening_tables(setup, task, seed, at, count, agents, first_seating)
@@ -79,6 +74,20 @@ def ratings_of(parts: Sequence[NDArray[np.int16]], names: Sequence[str], seed: i
     """Returns the ratings of the agents ``names`` from all rankings of :func:`ranked`, in the order of the deals."""
     rows = np.concatenate(parts)
     return Ratings([*names], fit(rows, len(names), generator(seed, Stream.MIXED, len(names) + 1)), len(rows))
+
+
+def seatings(agents: int, seats: int, at: int, count: int, seed: int) -> NDArray[np.int64]:
+    """Returns the agents in the seats of the deals ``at .. at+count-1``, ``(D, seats)``, whatever deals are played at once.
+
+    One generator draws a block of as many deals as fill :data:`CHUNK_TABLES` tables, in their order.
+    """
+    block = CHUNK_TABLES // seats
+    start = at - at % block
+    drawn = [
+        drawn_seats(agents, seats, some, generator(seed, Stream.MIXED, agents, first))
+        for first, some in chunks(start, at + count - start, block)
+    ]
+    return np.concatenate(drawn)[at - start :]
 
 
 def drawn_seats(agents: int, seats: int, deals: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ from .charts import dots
 from .conclusions import edge_text, headline, sentences, strongest
 from .field_section import FieldSection
 from .format_ci import UNKNOWN, format_ci
-from .text import POINTS, rated, short_names, shown_names
+from .text import POINTS, rated, rating_text, short_names, shown_names
 
 MANY_PAIRS = 6
 """Conclusions on further pairs are folded."""
@@ -59,8 +59,7 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
         shades=SHADES,
         edge_chart=edge_chart,
         fold_edges=len(edges) > MANY_EDGES,
-        ratings=ratings,
-        points=POINTS,
+        ratings=[(name, rating_text(points)) for name, points in ratings],
         rating_chart=dots(sorted(ratings, key=lambda row: -row[1].mean), POINTS),
         fields=_fields(result),
         unknown=UNKNOWN,

@@ -48,7 +48,8 @@ def _csv(result: Result) -> str:
         blocks = [edge.moments.count, edge.moments.differing]
         writer.writerow([*pair, "edge", "", "difference", about.game.unit, edge.mean, ci95, *blocks])
     for agent, points in () if result.ratings is None else zip(result.plan.agents, result.ratings.points, strict=True):
-        writer.writerow([*run, agent, "", "rating", "", "hero", POINTS, points.mean, points.ci95, result.plan.deals, ""])
+        ci95 = "" if math.isnan(points.ci95) else points.ci95
+        writer.writerow([*run, agent, "", "rating", "", "hero", POINTS, points.mean, ci95, result.plan.deals, ""])
     for edge in result.edges:
         for each in () if edge.behaviour is None else edge.behaviour.estimates():
             for of, estimate in (("hero", each.hero), ("field", each.field), ("difference", each.difference)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -95,8 +96,13 @@ def rating_lines(result: Result) -> list[str]:
     """Returns a table of the ratings, one row per agent; no lines where there are none."""
     if result.ratings is None:
         return []
-    rows = [[name, format_ci(points, POINTS, signed=True)] for name, points in rated(result)]
+    rows = [[name, rating_text(points)] for name, points in rated(result)]
     return ["One number for each agent, which says less than the matrix (docs/evaluation.md):", *align([["", "rating"], *rows])]
+
+
+def rating_text(points: Estimate) -> str:
+    """Returns a rating with its interval, or with the reason why there is none."""
+    return format_ci(points, POINTS, signed=True) + (" (too few deals)" if math.isnan(points.ci95) else "")
 
 
 def rated(result: Result) -> list[tuple[str, Estimate]]:

@@ -102,11 +102,21 @@ class Differences(Moments):
     @property
     def half_width(self) -> float:
         """Half the width of the 95 % confidence interval of the mean; nan where ``short``, and if ``inflation`` is."""
-        if self.short:
-            return math.nan
+        return math.nan if self.short else self._by_those_that_weigh(self.nominal_half_width)
+
+    @property
+    def widening(self) -> float:
+        """Ratio of ``half_width`` to Student's; nan where there is no interval.
+
+        For the interval of another mean over the same values, such as a ratio of sums, that Student's t is too narrow for too.
+        """
+        return math.nan if self.short else self._by_those_that_weigh(math.sqrt(self.inflation))
+
+    def _by_those_that_weigh(self, half: float) -> float:
+        """Returns the half-width ``half``, of N - 1 degrees of freedom, with those of the values that weigh."""
         if self.count >= CALIBRATED_COUNT or self.rare:
-            return self.nominal_half_width
-        return self.nominal_half_width * t_95(max(int(self.effective_size) - 1, 1)) / t_95(self.count - 1)
+            return half
+        return half * t_95(max(int(self.effective_size) - 1, 1)) / t_95(self.count - 1)
 
     @property
     def estimate(self) -> Estimate:

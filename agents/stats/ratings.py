@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import Z_95
+from .differences import MIN_COUNT
+from .intervals import Z_95, to_json
 from .ratio_estimate import Estimate
 
 RESAMPLES = 200
@@ -38,7 +39,7 @@ class Ratings:
 
     agents: list[str]
     points: list[Estimate]
-    """In the order of ``agents``, with mean 0; intervals are from a bootstrap over deals."""
+    """In the order of ``agents``, with mean 0; intervals are from a bootstrap over deals, none below ``MIN_COUNT`` of them."""
     deals: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,7 +48,7 @@ class Ratings:
         return {
             "model": "plackett-luce",
             "deals": self.deals,
-            "agents": [{"agent": name, "points": points.mean, "ci95": points.ci95} for name, points in rows],
+            "agents": [{"agent": name, "points": points.mean, "ci95": to_json(points.ci95)} for name, points in rows],
         }
 
 
@@ -63,7 +64,10 @@ def rankings(payoff: NDArray[np.int64], seating: NDArray[np.int64]) -> NDArray[n
 
 
 def fit(rows: NDArray[np.integer[Any]], agents: int, rng: np.random.Generator) -> list[Estimate]:
-    """Returns rating points from rankings ``(D, T, 2n)``; the bootstrap resamples deals, as the T rounds of one are dependent."""
+    """Returns rating points from rankings ``(D, T, 2n)``; the bootstrap resamples deals, as the T rounds of one are dependent.
+
+    Below ``MIN_COUNT`` deals there is no interval: over 5 deals a bootstrap's contained the rating 3 times in 4, over 20 in 92 %.
+    """
     deals, rounds, width = rows.shape
     kinds, which = np.unique(rows.reshape(-1, width), axis=0, return_inverse=True)
     which = which.reshape(deals, rounds)
@@ -73,9 +77,12 @@ def fit(rows: NDArray[np.integer[Any]], agents: int, rng: np.random.Generator) -
         return stages.log_strengths(np.bincount(which.ravel(), np.repeat(weight, rounds), len(kinds)), start)
 
     strengths = fitted(np.ones(deals), np.zeros(agents))
+    points = POINTS * (strengths - strengths.mean())
+    if deals < MIN_COUNT:
+        return [Estimate(float(mean), math.nan) for mean in points]
     resampled = [fitted(np.bincount(rng.integers(deals, size=deals), minlength=deals), strengths) for _ in range(RESAMPLES)]
     deviation = np.std([logs - logs.mean() for logs in resampled], axis=0, ddof=1)
-    points, half = POINTS * (strengths - strengths.mean()), POINTS * Z_95 * deviation
+    half = POINTS * Z_95 * deviation
     return [Estimate(float(mean), float(width)) for mean, width in zip(points, half, strict=True)]
 
 

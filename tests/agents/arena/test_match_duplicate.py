@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.match_duplicate import MATCH_DEALS, MatchDuplicate
+from nainjaune_agents.arena.match_duplicate import MATCH_DEALS, MatchDuplicate, MatchEdge
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.stats.differences import CALIBRATED_COUNT, MIN_COUNT, ROUGH, TOO_SHORT, Differences
 from nainjaune_agents.task import MATCH_ROUNDS, Task
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
 from nainjaune_env.core.errors import ConfigError
@@ -103,3 +104,43 @@ def test_objective_start_and_length_are_obeyed() -> None:
     assert MatchDuplicate(endless, PAIR, seed=9).rounds == MATCH_ROUNDS
     with pytest.raises(ConfigError, match="not 'carried'"):
         MatchDuplicate(CLASSIC, PAIR, seed=9, task=Task(start="carried"))
+
+
+def played_edge(gain: NDArray[np.float64], rounds: NDArray[np.float64]) -> MatchEdge:
+    edge = MatchEdge("a", "b")
+    edge.add(gain[:, None], rounds)
+    return edge
+
+
+def test_intervals_a_round_are_no_narrower_than_those_a_match() -> None:
+    """Where 2 % of the matches differ: the delta method's contain the mean in less than 2 of 3 samples of 50 matches."""
+    chance, by_delta, covered = np.random.default_rng(3), 0, []
+    for count in (50, 1000):
+        for _ in range(300):
+            gain = (chance.random(count) < 0.02) * -chance.exponential(10, count)
+            edge = played_edge(gain, chance.integers(1, 4, count).astype(np.float64))
+            of_round, delta = edge.per_round, edge._ratio.first(0)
+            assert math.isnan(of_round.ci95) == math.isnan(edge.matches.half_width)
+            if count == 50:
+                by_delta += abs(delta.mean + 0.1) <= delta.ci95
+            if not math.isnan(of_round.ci95):
+                covered.append(abs(of_round.mean + 0.1) <= of_round.ci95)
+    assert by_delta < 200
+    assert len(covered) > 280
+    assert np.mean(covered) > 0.935
+    even = np.resize([1.0, -2.0, 2.5], CALIBRATED_COUNT)
+    plain = played_edge(even, np.ones(CALIBRATED_COUNT))
+    assert plain.per_round.ci95 == pytest.approx(plain.matches.half_width)  # a match of one round
+    assert played_edge(even[: MIN_COUNT - 1], np.ones(MIN_COUNT - 1)).to_dict()["per_round"]["ci95"] is None
+
+
+def test_given_pots_take_more_matches_for_an_interval() -> None:
+    for task, count in ((Task(), MIN_COUNT), (Task(start={"pots": [0, 50]}), CALIBRATED_COUNT)):
+        play = MatchDuplicate(CLASSIC, PAIR, seed=9, rounds=2, task=task)
+        for matches in (count - 1, count):
+            result = play.result([(0, 1)], matches)
+            (edge,) = result.edges
+            shown: list[Differences] = [edge.matches, *edge.by_round]
+            assert [math.isnan(each.half_width) for each in shown] == [matches < count] * 3
+            assert math.isnan(edge.per_round.ci95) == (matches < count)
+            assert result.notes == [TOO_SHORT if matches < count else ROUGH]

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.arena import rated_rounds
-from nainjaune_agents.arena.rated_rounds import drawn_seats, rate
+from nainjaune_agents.arena.rated_rounds import drawn_seats, rate, seatings
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.task import Task
 from nainjaune_env import make_setup
 from tests.agents.arena.scripted import Chance, First, Last
@@ -52,6 +53,23 @@ def test_all_play_the_deals_of_a_tournament_from_every_seat(monkeypatch: pytest.
     assert ratings.deals == 10
 
 
+def test_who_sits_where_does_not_depend_on_what_is_played_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rated_rounds, "CHUNK_TABLES", 30)  # blocks of ten deals
+    whole = seatings(5, 3, 0, 25, 4)
+    blocks = [drawn_seats(5, 3, deals, generator(4, Stream.MIXED, 5, first)) for first, deals in ((0, 10), (10, 10), (20, 5))]
+    assert (whole == np.concatenate(blocks)).all()
+    for at, count in ((0, 4), (4, 6), (10, 3), (7, 16), (24, 1)):
+        assert (seatings(5, 3, at, count, 4) == whole[at : at + count]).all()
+
+
+def test_another_chunk_changes_only_agents_that_draw() -> None:
+    agents = [First("a"), Last("b"), heuristics("nain_jaune")["tally"]]
+    whole, *parts = (tournament(small(), agents, deals=40, seed=4, rated=True, chunk=chunk) for chunk in (None, 16, 7))
+    for part in parts:
+        assert part.edges == whole.edges
+        assert part.ratings == whole.ratings
+
+
 def test_a_rule_of_thumb_is_rated_above_chance() -> None:
     known = heuristics("nain_jaune")
     agents = [known[name] for name in ("random", "lowest", "tally")]
@@ -73,8 +91,8 @@ def test_the_same_seed_says_the_same_and_pots_count() -> None:
 def test_of_many_deals_the_first_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that memory has a bound."""
     agents = [First("a"), Last("b"), First("c")]
-    few = rate(small(3), agents, deals=8, seed=4)
-    monkeypatch.setattr(rated_rounds, "MAX_DEALS", 8)
-    assert rate(small(3), agents, deals=20, seed=4) == few
-    assert tournament(small(3), agents, deals=20, seed=4, rated=True).ratings == few
-    assert few.deals == 8
+    few = rate(small(3), agents, deals=32, seed=4)
+    monkeypatch.setattr(rated_rounds, "MAX_DEALS", 32)
+    assert rate(small(3), agents, deals=50, seed=4) == few
+    assert tournament(small(3), agents, deals=50, seed=4, rated=True).ratings == few
+    assert few.deals == 32

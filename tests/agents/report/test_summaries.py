@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +41,18 @@ def test_a_row_an_agent_below_the_chips(result: Result) -> None:
     ]
     assert len({len(line) for line in lines[1:]}) == 1
     assert text_table(result).splitlines()[-6:] == ["", *lines]
+
+
+def test_too_few_deals_are_said_everywhere_instead_of_an_interval(result: Result, tmp_path: Path) -> None:
+    few = replace(result, ratings=Ratings(NAMES, [Estimate(points.mean, math.nan) for points in RATINGS.points], 29))
+    assert [" ".join(line.split()[1:]) for line in rating_lines(few)[2:4]] == ["+81.25 (too few deals)", "−20.50 (too few deals)"]
+    report = write_report(few, tmp_path).read_text(encoding="utf-8")
+    assert {"+81.25 (too few deals)", "−20.50 (too few deals)"} <= set(Reader(report).texts)
+    assert "nan" not in "".join(report.split("<h2>In one number</h2>")[1].split("</section>")[0])
+    ratings = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["ratings"]
+    assert [row["ci95"] for row in ratings["agents"]] == [None] * 3
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["ci95"] for row in csv.DictReader(file) if row["measure"] == "rating"] == [""] * 3
 
 
 def test_without_ratings_there_is_nothing_below(result: Result) -> None:

@@ -117,6 +117,15 @@ def test_of_fewer_values_the_degrees_of_freedom_are_of_those_that_weigh() -> Non
     assert of(one).half_width == pytest.approx(t_95(1) * math.sqrt(np.var(one, ddof=1) / 41))
 
 
+def test_the_widening_is_that_of_the_interval() -> None:
+    for sample in ([6.0, *[1.0] * 30, *[-1.0] * 30], [1.0] * 15 + [0.0] * 1000, np.arange(300.0).tolist()):
+        wider = of(sample).half_width / Moments.of(np.array(sample)).half_width
+        assert of(sample).widening == pytest.approx(wider)
+        assert (wider > 1.001) == (len(sample) != 300)
+    for sample in ([1.0] * (MIN_COUNT - 1), [1.0] * (ENOUGH - 1) + [0.0] * 1000):
+        assert math.isnan(of(sample).widening)
+
+
 def test_no_interval_over_too_few_values() -> None:
     values = np.resize([1.0, -2.0, 2.5], 300)
     for made, least in ((of, MIN_COUNT), (heavy, CALIBRATED_COUNT)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from typing import Any
 
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.rated_rounds import drawn_seats
 from nainjaune_agents.stats import ratings
+from nainjaune_agents.stats.differences import MIN_COUNT
 from nainjaune_agents.stats.intervals import Z_95
-from nainjaune_agents.stats.ratings import POINTS, Stages, fit, rankings
+from nainjaune_agents.stats.ratings import POINTS, Ratings, Stages, fit, rankings
 
 some = settings(max_examples=20, deadline=None, derandomize=True, database=None)
 
@@ -66,6 +68,15 @@ def test_intervals_hold_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
         off = points(estimates) - POINTS * (true - true.mean())
         covered += int((np.abs(off) < [estimate.ci95 for estimate in estimates]).sum())
     assert 380 - 4 * math.sqrt(400 * 0.95 * 0.05) <= covered <= 380 + 4 * math.sqrt(400 * 0.95 * 0.05)
+
+
+def test_no_interval_over_too_few_deals() -> None:
+    """Of five deals a bootstrap's contained the rating in three samples of four."""
+    for deals, known in ((2, False), (MIN_COUNT - 1, False), (MIN_COUNT, True)):
+        rated = Ratings(["a", "b", "c"], fit(rows(*np.resize(["abc", "bca", "cab"], deals)), 3, rng()), deals)
+        assert points(rated.points).sum() == pytest.approx(0, abs=1e-6)
+        written = json.loads(json.dumps(rated.to_dict(), allow_nan=False))
+        assert [row["ci95"] is not None for row in written["agents"]] == [known] * 3
 
 
 def test_a_round_played_again_on_its_deal_narrows_no_interval() -> None:
