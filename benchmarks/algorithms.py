@@ -174,7 +174,7 @@ def timed(plan: Plan, setting: str, recipe: str) -> float:
     with tempfile.TemporaryDirectory() as place:
         run = SeedRun("", config.seed, config, Path(place) / "run")
         train_run(run, run_of(run), lambda *_: None)
-        return processor_seconds(run.folder)
+        return processor_seconds(run.folder, config.iterations)
 
 
 if __name__ == "__main__":

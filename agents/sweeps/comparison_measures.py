@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -102,20 +103,29 @@ def rows_of_run(run: SeedRun, tree: Tree) -> list[Row]:
                 gains.gains.tolist(),
                 progress.iteration,
                 int(progress.progress["decisions"]),
-                processor_seconds(run.folder),
+                processor_seconds(run.folder, run.config.iterations),
             )
         )
     return rows
 
 
-def processor_seconds(folder: Path) -> float:
-    """Returns those of a run's training, where the first step of each process, which loads code, counts as its others do."""
-    stretches = read_json(folder / ABOUT_NAME, "record of how a run was made", ConfigError)["trained"]
-    total = 0.0
+def processor_seconds(folder: Path, length: int) -> float:
+    """Returns those of a run's training to the ``length`` of its configuration.
+
+    The first step of each process, which loads code, counts as its others do, and what a process did that was killed, and
+    recorded nothing, as what the others did. Records of earlier versions do not tell how much that was, and count as they are.
+    Raises :class:`ConfigError` where none recorded anything.
+    """
+    about = folder / ABOUT_NAME
+    stretches = read_json(about, "record of how a run was made", ConfigError).get("trained", [])
+    if not stretches:
+        raise ConfigError(f"{str(about)!r} has the processor seconds of no process: each that trained the run was killed.")
+    total, done = 0.0, 0.0
     for entry in stretches:
         steps, seconds = entry["steps"], entry["processor_seconds"]
         total += (seconds - entry["first"]) * steps / (steps - 1) if steps > 1 else seconds
-    return total
+        done += entry.get("to", math.nan) - entry["from"]
+    return total if math.isnan(done) else total * length / done
 
 
 def row_of_cfr(setting: str, tree: Tree, iterations: int) -> Row:

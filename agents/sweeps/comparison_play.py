@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import WorkError, quoted
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import read_json
 
 from ..arena.best_response_gap import best_response_gap
 from ..arena.duplicate import Duplicate, Edge
@@ -60,17 +63,40 @@ def pairs_of(plan: Plan, setting: str) -> Iterator[tuple[str, str]]:
         yield from ((f"{recipe}{SEARCH}", recipe) for recipe in plan.iterations[setting])
 
 
+def place_of(folder: Path, setting: str, hero: str, field: str, seed: int) -> Path:
+    """Returns the file of an edge; it depends on the pair alone, because a plan may grow by other pairs."""
+    there, name = (quote(agent, safe="@=,+") for agent in (hero, field))
+    return folder / PLAYED / setting / there / f"{name}-{seed}.json"
+
+
+def read_row(path: Path, expected: Mapping[str, object]) -> PlayRow:
+    """Returns the edge in a file; raises :class:`WorkError` if that is not one row, or has other values than ``expected``."""
+    values = read_json(path, "row of a comparison by play", WorkError)
+    if not isinstance(values, dict) or values.keys() != PlayRow.__dataclass_fields__.keys():
+        raise WorkError(f"{str(path)!r} should have the keys {', '.join(PlayRow.__dataclass_fields__)}, not {quoted(values)}.")
+    for key, value in expected.items():
+        if values[key] != value:
+            raise WorkError(
+                f"{str(path)!r} should have {quoted(value)} as its {key}, not {quoted(values[key])}: "
+                "remove that file, and it is played again."
+            )
+    return PlayRow(**values)
+
+
 def played(plan: Plan, folder: Path, progress: Callable[[str], object] = lambda _: None) -> list[PlayRow]:
-    """Returns the edges between all results in ``folder`` whose training is done; what was played before is not played again."""
+    """Returns the edges between all results in ``folder`` whose training is done; what was played before is not played again.
+
+    Raises :class:`WorkError` for a file with another edge than its name says.
+    """
     done: dict[tuple[str, int], SeedRun] = {(run.name, run.seed): run for run in plan.runs(folder) if is_done(run)}
     rows = []
     for setting in plan.iterations:
         setup = plan.setup(setting)
-        for seed, (number, (hero, field)) in itertools.product(plan.seeds, enumerate(pairs_of(plan, setting))):
+        for seed, (hero, field) in itertools.product(plan.seeds, pairs_of(plan, setting)):
             recipes = {name: name.removesuffix(SEARCH) for name in (hero, field) if name.removesuffix(SEARCH) in plan.recipes}
             if any((f"{setting}/{recipe}", seed) not in done for recipe in recipes.values()):
                 continue
-            path = folder / PLAYED / setting / f"{number}-{hero}-{seed}.json"
+            path = place_of(folder, setting, hero, field, seed)
             if not path.exists():
                 progress(f"{setting}: {hero} in a field of {field}, seed {seed}")
                 names = [
@@ -82,7 +108,7 @@ def played(plan: Plan, folder: Path, progress: Callable[[str], object] = lambda 
                 edge = measured_edge(plan, setup, *(load_agent(name, setup) for name in names), search=hero.endswith(SEARCH))
                 row = PlayRow(setting, hero, field, seed, edge.mean, edge.ci95, edge.moments.count)
                 write_text(path, json.dumps(asdict(row)) + "\n")
-            rows.append(PlayRow(**json.loads(path.read_text(encoding="utf-8"))))
+            rows.append(read_row(path, {"setting": setting, "hero": hero, "field": field, "seed": seed}))
     return rows
 
 

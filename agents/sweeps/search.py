@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import optuna
-from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+    distribution_to_json,
+)
 from optuna.trial import FrozenTrial, TrialState
 
 from nainjaune_env.core.atomic_files import replacing
-from nainjaune_env.core.errors import ConfigError, NainJauneError, as_sentence
+from nainjaune_env.core.errors import ConfigError, NainJauneError, as_sentence, quoted
 
 from ..trainers.config import read_yaml
 from .grid import MEASURE_KEYS, RUNS, SEARCH, TRIALS, SeedRun, Trained, configured, read_results
@@ -31,6 +37,20 @@ def distribution(given: Any) -> BaseDistribution:
     numbers = {key: value if isinstance(value, int) else float(value) for key, value in dict(given).items()}
     whole = isinstance(numbers["low"], int) and isinstance(numbers["high"], int)
     return (IntDistribution if whole else FloatDistribution)(**numbers)
+
+
+def described(one: BaseDistribution) -> dict[str, Any]:
+    """Returns the kind of a distribution, and its numbers or values, as JSON has them."""
+    content = json.loads(distribution_to_json(one))
+    return {"kind": content["name"], **content["attributes"]}
+
+
+def first_difference(before: object, now: object, name: str = "") -> tuple[str, object, object] | None:
+    """Returns the name of the first value in nested dicts that differs, and both values; None where all are equal."""
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return None if before == now else (name, before, now)
+    found = (first_difference(before.get(key), now.get(key), f"{name}.{key}".lstrip(".")) for key in {**before, **now})
+    return next((one for one in found if one is not None), None)
 
 
 class Search:
@@ -59,16 +79,34 @@ class Search:
         optuna.logging.set_verbosity(optuna.logging.WARNING)  # it logs each trial
         storage = f"sqlite:///{(folder / SEARCH).resolve()}"
         self.study = optuna.create_study(storage=storage, study_name="search", direction="maximize", load_if_exists=True)
-        same = json.loads(json.dumps({"config": asdict(self.base), "seeds": [*seeds], "keys": [*self.space]}))
-        if self.study.user_attrs.get("same", same) != same:
-            raise ConfigError(f"The search in {str(folder)!r} has other keys, seeds or settings: choose another --out.")
-        self.study.set_user_attr("same", same)
+        spaces = {key: described(one) for key, one in self.space.items()}
+        self._claim({"config": asdict(self.base), "seeds": [*seeds], "keys": [*self.space], "space": spaces})
+
+    def _claim(self, values: Mapping[str, Any]) -> None:
+        """Records ``values`` of the search in its folder; raises :class:`ConfigError` where it was begun with others."""
+        now, stored = json.loads(json.dumps(values)), self.study.user_attrs.get("same", {})
+        before = {**stored}
+        if stored and "space" in now and "space" not in stored:  # of an earlier version, and only the trials say the space
+            drawn = [(key, described(one)) for trial in self.study.trials for key, one in trial.distributions.items()]
+            before["space"] = {**now["space"], **{key: one for key, one in drawn if one != now["space"].get(key)}}
+        if differs := first_difference({key: before.get(key, value) for key, value in now.items()}, now):
+            name, then, here = differs
+            raise ConfigError(
+                f"The search in {str(self.folder)!r} has other keys, seeds or settings: choose another --out. "
+                f"It was begun with {name} {quoted(then)}, and here it is {quoted(here)}."
+            )
+        self.study.set_user_attr("same", {**before, **now})
 
     def run(self, total: int, train: Callable[[Sequence[SeedRun]], dict[SeedRun, str] | None], *, seed: int, batch: int) -> bool:
-        """Trains until ``total`` trials are finished, ``batch`` at a time; returns False where ``train`` returned None."""
+        """Trains until ``total`` trials are finished, ``batch`` at a time; returns False where ``train`` returned None.
+
+        Raises :class:`ConfigError` if the search in the folder has another ``seed`` or ``batch``.
+        """
+        self._claim({"search_seed": seed, "batch": batch})
         while (done := len(self.finished())) < total:
-            trials: list[Any] = self.study.get_trials(states=[TrialState.RUNNING])  # which another process was stopped in
-            for number in range(done + len(trials), min(done + batch, total)):
+            trials: list[Any] = self._stopped()
+            # not beyond the batch: a search that was stopped between two of its trials would know less at the next ones
+            for number in range(done + len(trials), min((done // batch + 1) * batch, total)):
                 (sampler_seed,) = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1)
                 self.study.sampler = optuna.samplers.TPESampler(seed=int(sampler_seed), constant_liar=True)
                 trials.append(self.study.ask(self.space))
@@ -81,6 +119,17 @@ class Search:
                 edge = float(np.mean(edges)) if len(edges) == len(self.seeds) else None
                 self.study.tell(trial.number, edge, TrialState.PRUNED if edge is None else None)  # ranks below all others
         return True
+
+    def _stopped(self) -> list[FrozenTrial]:
+        """Returns the trials that another process was stopped in, but for those that it had not given all their values.
+
+        These fail, which samplers do not see, and are proposed again.
+        """
+        trials = self.study.get_trials(states=[TrialState.RUNNING])
+        for trial in trials:
+            if not self.space.keys() <= trial.params.keys():
+                self.study.tell(trial.number, state=TrialState.FAIL)
+        return [trial for trial in trials if self.space.keys() <= trial.params.keys()]
 
     def finished(self) -> list[FrozenTrial]:
         """Returns the finished trials, the highest edge first, failed trials last."""

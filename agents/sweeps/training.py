@@ -64,13 +64,15 @@ def train_run(seed_run: SeedRun, run: Run, progress: Progress) -> bool:
     """Trains a run in its folder, from its checkpoint if it has begun; returns whether it is done.
 
     Adds to the list ``trained`` of ``run.json`` the processor seconds of this process, on all its threads, from before the
-    first step to the end, the number of steps (calls of ``progress``), and the seconds of the first one, in which a process
-    loads or compiles code.
+    first step to the end, the number of steps (calls of ``progress``), the seconds of the first one, in which a process loads or
+    compiles code, and from where to where it completed the run. A process that is killed adds nothing.
     """
     spent: list[float] = []
+    reached: list[int] = []
 
     def timed(completed: int, metrics: dict[str, float]) -> None:
         spent.append(time.process_time())
+        reached.append(completed)
         progress(completed, metrics)
 
     with run:
@@ -79,7 +81,7 @@ def train_run(seed_run: SeedRun, run: Run, progress: Progress) -> bool:
         steps = len(spent) - 1
         if steps:
             entry = {"steps": steps, "processor_seconds": spent[-1] - spent[0], "first": spent[1] - spent[0]}
-            run.note("trained", {"from": 0 if checkpoint is None else checkpoint.iteration, **entry})
+            run.note("trained", {"from": reached[0], "to": reached[-1], **entry})
         return finished
 
 

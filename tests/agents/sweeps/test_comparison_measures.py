@@ -15,7 +15,8 @@ from nainjaune_agents.exact.response import best_response_gains
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.sweeps.comparison import Plan, read_plan
 from nainjaune_agents.sweeps.comparison_measures import Row, measured, outcomes_of, processor_seconds, tree_of
-from nainjaune_agents.sweeps.training import is_done, train_all
+from nainjaune_agents.sweeps.training import is_done, run_of, train_all, train_run
+from nainjaune_env.core.errors import ConfigError
 from tests.agents.sweeps.plans import small_plan
 
 
@@ -50,7 +51,30 @@ def test_processor_seconds_leave_out_what_the_first_steps_loaded(tmp_path: Path)
         {"from": 4, "steps": 4, "processor_seconds": 7.0, "first": 4.0},
     ]
     (tmp_path / "run.json").write_text(json.dumps({"trained": entries}))
-    assert processor_seconds(tmp_path) == pytest.approx(4 * 3 / 2 + 2 + 3 * 4 / 3)
+    assert processor_seconds(tmp_path, 8) == pytest.approx(4 * 3 / 2 + 2 + 3 * 4 / 3)
+
+
+def test_processor_seconds_of_a_killed_process_are_those_of_the_others(tmp_path: Path) -> None:
+    """It went from 30 to 60 of 100 decisions, of which a step is ten."""
+    entries = [
+        {"from": 0, "to": 30, "steps": 3, "processor_seconds": 9.0, "first": 5.0},
+        {"from": 60, "to": 100, "steps": 4, "processor_seconds": 12.0, "first": 6.0},
+    ]
+    (tmp_path / "run.json").write_text(json.dumps({"trained": entries}))
+    assert processor_seconds(tmp_path, 100) == pytest.approx((4 * 3 / 2 + 6 * 4 / 3) * 100 / 70)
+    (tmp_path / "run.json").write_text(json.dumps({"trained": []}))
+    with pytest.raises(ConfigError, match="has the processor seconds of no process"):
+        processor_seconds(tmp_path, 100)
+
+
+def test_a_resumed_run_records_what_each_process_completed(tmp_path: Path) -> None:
+    plan = read_plan(small_plan(tmp_path))
+    run = plan.runs(tmp_path / "out")[0]
+    made = run_of(run)
+    assert not train_run(run, made, lambda completed, _: setattr(made, "stop_requested", completed == 2))
+    assert train_run(run, run_of(run), lambda *_: None)
+    trained = json.loads((run.folder / "run.json").read_text())["trained"]
+    assert [(entry["from"], entry["to"], entry["steps"]) for entry in trained] == [(0, 2, 2), (2, 4, 2)]
 
 
 def test_a_run_by_generations_is_done_too(tmp_path: Path) -> None:

@@ -93,6 +93,48 @@ def test_a_search_that_was_stopped_trains_to_the_same_trials_and_edges(tmp_path:
     assert len(whole.results()) == 4
 
 
+@pytest.mark.parametrize("given", [0, 1])
+def test_a_trial_that_was_lost_before_it_had_all_its_values_is_proposed_again(
+    given: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With neither, or only the first, of its two keys: it is not trained as the base configuration."""
+    monkeypatch.setattr(search, "read_results", invented)
+    whole = values_of(tmp_path / "whole", [14], batch=3)
+    killed = search_in(tmp_path / "killed")
+    assert killed.run(12, lambda runs: {}, seed=0, batch=3)
+    assert not killed.run(14, lambda runs: None, seed=0, batch=3)  # has proposed trials 12 and 13
+    killed.study.tell(13, state=search.TrialState.FAIL)
+    killed.study.ask(dict([*killed.space.items()][:given]))
+    trained: list[str] = []
+    again = search_in(tmp_path / "killed")
+    assert again.run(14, lambda runs: trained.extend(run.name for run in runs) or {}, seed=0, batch=3)
+    assert [trial.params for trial in sorted(again.finished(), key=lambda trial: trial.number)] == whole
+    assert all("epochs=" in name and "optimizer.learning_rate=" in name for name in trained)
+    assert len({run.name for trial in again.finished() for run in again.runs(trial)}) == 14
+    assert len(again.results()) == 2 * 14
+
+
+def test_a_search_that_was_stopped_between_two_trials_of_a_batch_goes_on_with_that_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "read_results", invented)
+    whole = values_of(tmp_path / "whole", [16], batch=4)
+    killed = search_in(tmp_path / "killed")
+    assert killed.run(8, lambda runs: {}, seed=0, batch=4)
+    tell = killed.study.tell
+
+    def until(number: int, *words: Any, **options: Any) -> Any:
+        if number == 10:
+            raise KeyboardInterrupt
+        return tell(number, *words, **options)
+
+    monkeypatch.setattr(killed.study, "tell", until)
+    with pytest.raises(KeyboardInterrupt):
+        killed.run(16, lambda runs: {}, seed=0, batch=4)
+    assert len(killed.finished()) == 10
+    assert values_of(tmp_path / "killed", [16], batch=4) == whole
+
+
 def test_failed_trials_are_last_and_are_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "read_results", invented)
     trained: list[SeedRun] = []
@@ -141,6 +183,59 @@ def test_another_search_is_not_gone_on_with(space: dict[str, Any], settings: lis
     with pytest.raises(ConfigError, match="has other keys, seeds or settings: choose another --out"):
         search_in(tmp_path / "a", space, settings, seeds)
     assert (tmp_path / "a" / "search.db").read_bytes() == before
+
+
+RATE = SPACE["optimizer.learning_rate"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"epochs": {"low": 1, "high": 4}}, r"space\.epochs\.high 3, and here it is 4\."),
+        ({"epochs": [1, 2]}, r"space\.epochs\.kind 'IntDistribution', and here it is 'CategoricalDistribution'\."),
+        ({"optimizer.learning_rate": {**RATE, "log": False}}, r"space\.optimizer\.learning_rate\.log True, and here it is False"),
+        (
+            {"optimizer.learning_rate": {**RATE, "low": 1e-3}},
+            r"space\.optimizer\.learning_rate\.low 0\.0001, and here it is 0\.001",
+        ),
+        ({"clip": [0.1, 0.3]}, r"space\.clip\.choices \['0\.1', '0\.2'\], and here it is \['0\.1', '0\.3'\]"),
+    ],
+)
+@pytest.mark.parametrize("earlier", [False, True])
+def test_another_range_or_list_is_refused(
+    earlier: bool, changed: dict[str, Any], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in a search of an earlier version, which kept the names of the keys alone: then by its trials."""
+    monkeypatch.setattr(search, "read_results", invented)
+    space = {**SPACE, "clip": [0.1, 0.2]}
+    tuning = search_in(tmp_path / "a", space)
+    if earlier:
+        assert tuning.run(1, lambda runs: {}, seed=0, batch=1)
+        kept = tuning.study.user_attrs["same"]
+        tuning.study.set_user_attr("same", {key: kept[key] for key in ("config", "seeds", "keys")})
+    with pytest.raises(ConfigError, match=says):
+        search_in(tmp_path / "a", {**space, **changed})
+    assert search_in(tmp_path / "a", space).run(2, lambda runs: {}, seed=0, batch=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"seed": 1, "batch": 2}, "was begun with search_seed 0, and here it is 1"),
+        ({"seed": 0, "batch": 3}, "was begun with batch 2, and here it is 3"),
+    ],
+)
+def test_another_search_seed_or_batch_is_refused(
+    options: dict[str, int], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "read_results", invented)
+    assert search_in(tmp_path / "a").run(2, lambda runs: {}, seed=0, batch=2)
+    again = search_in(tmp_path / "a")
+    for total in (2, 4):  # with nothing left to train, the results would still say that they are of that batch
+        with pytest.raises(ConfigError, match=f"choose another --out. It {says}"):
+            again.run(total, lambda runs: {}, **options)
+    assert len(again.study.trials) == 2
+    assert again.run(4, lambda runs: {}, seed=0, batch=2)
 
 
 @pytest.mark.parametrize(
