@@ -6,6 +6,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from itertools import combinations
+from os.path import exists, isfile  # those of a Path raise an error for too long a name
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,8 @@ class Entry:
 def located(agent: str, folder: Path) -> str:
     """Returns an agent's name with the paths in it, which are relative to ``folder``, as paths from the current folder.
 
-    In a command (``exec:``) these are the program, where it has a ``/``, and each word that is a file of ``folder``. The members
-    of a mixed field have their own.
+    In a command (``exec:``) these are the program, where it has a ``/``, and each word, or what follows its first ``=``, that is
+    a file of ``folder``. The members of a mixed field have their own.
     """
     if agent.startswith(f"{MIXED}:"):
         members = agent.removeprefix(f"{MIXED}:").split(SEPARATOR)
@@ -101,15 +102,18 @@ def located(agent: str, folder: Path) -> str:
         except ValueError as error:
             raise ConfigError(f"The agent {quoted(agent)} is not a command: {as_sentence(error)}") from None
         for at, word in enumerate(words):
-            if (at == 0 and "/" in word and not word.startswith("/")) or (folder / word).is_file():
+            option, equals, path = word.partition("=")
+            if (at == 0 and "/" in word and not word.startswith("/")) or isfile(folder / word):
                 words[at] = str(folder / word)
+            elif path and isfile(folder / path):
+                words[at] = f"{option}{equals}{folder / path}"
         return f"exec:{shlex.join(words)}"
     if is_bot(agent):
         return agent
     for prefix, text in (("", agent), (kind + colon, rest)):
         path = re.split("[@:]", text, maxsplit=1)[0]
         always = path.endswith(".py") or (prefix in ("sb3:", "onnx:") and path)
-        if always or (("/" in path or "." in path) and (folder / path).exists()):
+        if always or (("/" in path or "." in path) and exists(folder / path)):
             return f"{prefix}{folder / path}{text[len(path) :]}"
     return agent
 

@@ -43,7 +43,7 @@ def games(results: Results, ranking: list[str], players: Players, site: Path) ->
         for start in sorted({*starts, max(len(order) - setup.players, 0)} if order else set()):
             seats = tuple(order[start : start + setup.players])
             record = _record(results, table, seats, players)
-            name = f"{table}-{'-'.join(seats)}.html"[-200:]
+            name = f"{'--'.join([table, *seats])}.html"[-200:]
             if setup.game.pictures is None:
                 continue
             write_text(site / PAGES / name, replay_page(record, "en"))

@@ -13,6 +13,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterable, Sequence
+from os.path import isfile  # that of a Path raises an error for too long a name
 from pathlib import Path
 
 import nainjaune_env
@@ -57,7 +58,7 @@ def _files(entry: Entry, players: Sequence[str], setup: Setup) -> list[Path]:
     if entry.build is not None:
         made = {path.resolve() for name in players for path in _external_files(entry, base_name(name))}
         words = [entry.folder / word for word in shlex.split(entry.build)]
-        sources = [path for path in words if path.is_file() and path.resolve() not in made]
+        sources = [path for path in words if isfile(path) and path.resolve() not in made]
         if not sources:
             raise AgentError(f"The entry {entry.key!r} is built by {quoted(entry.build)}, which names no file of its folder.")
         return sources

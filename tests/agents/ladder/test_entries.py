@@ -101,4 +101,7 @@ def test_paths_are_relative_to_the_entry(tmp_path: Path) -> None:
     assert located("ws://localhost:80/x", tmp_path) == "ws://localhost:80/x"
     assert located("exec:./bot --level 3", tmp_path) == f"exec:{there}/bot --level 3"
     assert located("exec:python3 bot.py x", tmp_path) == f"exec:python3 {there}/bot.py x"
+    assert located("exec:python3 x --bot=bot.py --x=y", tmp_path) == f"exec:python3 x --bot={there}/bot.py --x=y"
     assert located("./my run@best", tmp_path) == f"{there}/my run@best"
+    for long in (f"exec:python3 -c {450 * 'x'}", f"./{450 * 'x'}"):
+        assert located(long, tmp_path) == long
