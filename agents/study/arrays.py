@@ -25,6 +25,7 @@ KINDS = {
     "int16": pa.int16(),
     "int32": pa.int32(),
     "int64": pa.int64(),
+    "uint64": pa.uint64(),
     "float": pa.float32(),
     "text": pa.string(),
     "list of text": pa.list_(pa.string()),
@@ -81,7 +82,7 @@ def _of_any_row(settings: StudySettings, chunk: Chunk, episode: NDArray[np.int64
     return {
         "preset": lambda: _named(np.zeros(count, np.int64), [settings.setup.preset]),
         "players": lambda: pa.array(np.full(count, settings.setup.players, np.int8)),
-        "seed": lambda: pa.array(np.full(count, settings.seed, np.int64)),
+        "seed": lambda: pa.array(np.full(count, settings.seed, np.uint64)),
         "deal": lambda: pa.array(chunk.first + episode),
         "agent": lambda: _named(chunk.seats[episode, rows["seat"]], [agent.name for agent in settings.agents]),
         "best": lambda: pa.array(_best(rows["sharing"])),

@@ -55,7 +55,7 @@ class ColumnSpec:
 
 PRESET = ColumnSpec("preset", "text", "", "The preset; knobs set over it are in the file's metadata.", True)
 PLAYERS = ColumnSpec("players", "int8", "seats", "Seats at the table.", True)
-SEED = ColumnSpec("seed", "int64", "number", "The study's seed.", False)
+SEED = ColumnSpec("seed", "uint64", "number", "The study's seed.", False)
 DEAL = ColumnSpec(
     "deal", "int64", "number", "The deal, or match: with the seed it determines the cards. It is the block of intervals.", False
 )

@@ -48,4 +48,4 @@ def between(values: NDArray[Any], low: int, high: int) -> NDArray[np.bool_]:
 
 def every(holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Returns whether ``holds (K, ...)`` is all True for a table, ``(K,)``."""
-    return np.asarray(holds.reshape(len(holds), -1).all(axis=1), np.bool_)
+    return np.asarray(holds.all(axis=tuple(range(1, holds.ndim))), np.bool_)

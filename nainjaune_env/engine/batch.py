@@ -247,8 +247,11 @@ class Batch:
 
         ``seeds (K,) uint64`` are the new states of their generators: equal states give equal deals. ``seed`` derives them
         (``prng.streams``). With neither, the generators keep their states. ``carry`` deals the next round of a table's match
-        instead, where that is not over. Raises :class:`DealError` for ``carry`` without ``start="carried"`` or invalid values.
+        instead, where that is not over. Raises :class:`DealError` for ``carry`` without ``start="carried"``, ``seed`` beside
+        ``seeds``, or invalid values.
         """
+        if seed is not None and seeds is not None:
+            raise DealError("Tables are dealt from 'seed' or from 'seeds', not from both.")
         index = self._distinct(which)
         new_match = self._new_match(carry)
         if seeds is not None:

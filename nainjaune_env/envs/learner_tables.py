@@ -45,6 +45,8 @@ LearnerSeat = int | str
 SEATINGS = {"rotate": ROTATE, "random": RANDOM}
 """How the learner's seat can change from one episode to the next; a number is a fixed seat."""
 
+BEYOND = 1 << 63
+"""The first whole number above those of ``int64``."""
 ILLEGAL_HINT = "The action_mask has the legal actions; with a number as illegal_reward an illegal one ends the episode."
 
 FIRST_STREAM = 1
@@ -214,12 +216,21 @@ class LearnerTables:
 
     def step_single(self, action: int) -> float:
         """Takes the learner's ``action`` at the only table: as :meth:`step`."""
+        if not -BEYOND <= action < BEYOND:
+            action = self._beyond(action)
         if self._illegal_reward is not None:
             return float(self._step_blindly(np.array([action]), ONLY, self._kinds)[0])
         self._actions[0], self._kinds[0] = action, ACT
         values = self.batch.start_values
         self._finish(self._run(ONLY, self._kinds, self._actions, values), ONLY, self._kinds, self._actions, values)
         return float(self._arrays.gained[0])
+
+    def _beyond(self, action: int) -> int:
+        """Returns an illegal action that arrays can hold, in place of one that they cannot; raises as :meth:`step` does."""
+        if self._illegal_reward is None:
+            self._check_running(ONLY)
+            raise IllegalActionError(f"{self.batch.why_illegal(0, action)} {ILLEGAL_HINT}")
+        return -1
 
     def _step_blindly(self, actions: NDArray[Any], which: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.float64]:
         acts = kinds == ACT

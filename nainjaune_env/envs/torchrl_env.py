@@ -95,12 +95,15 @@ class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
         tables = self._tables
-        actions, over = tensordict["action"].cpu().numpy(), tables.batch.done
+        actions, over = tensordict["action"].cpu().numpy(), tables.batch.done.copy()
         which = np.flatnonzero(~over) if over.any() else self._all
         reward = np.zeros((self._all.size, 1), np.float32)
         if which.size:
             reward[which, 0] = tables.step(actions[which], which)
-        return self._observed().set("reward", torch.from_numpy(reward).to(self.device))
+        observed = self._observed().set("reward", torch.from_numpy(reward).to(self.device))
+        if tables.self_play:
+            observed["rewards"][torch.from_numpy(over)] = 0  # they had them in the step that ended the round
+        return observed
 
     def _observed(self) -> TensorDictBase:
         """Returns new tensors of all tables, and renew the mask of the action spec."""

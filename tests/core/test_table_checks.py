@@ -80,3 +80,10 @@ def test_tables_with_a_bit_flipped_are_refused_or_are_played_to_the_end(game: st
             table.step(table.sample(draws))
         assert table.done.all()
     assert 200 < refused < 600
+
+
+def test_no_tables_are_put_nowhere() -> None:
+    batch = Batch(make_setup(), 3, seed=1)
+    before = batch.tables.tobytes()
+    batch.set_tables([], batch.tables[:0])
+    assert batch.tables.tobytes() == before

@@ -299,6 +299,14 @@ def test_a_state_that_cannot_occur_is_not_restored(game: str, name: str, field: 
     assert all(array.tobytes() == batch.save()[key].tobytes() for key, array in saved.items())
 
 
+def test_a_reset_takes_one_kind_of_seed() -> None:
+    batch = Batch(make_setup(), 2, seed=1)
+    before = batch.tables.tobytes()
+    with pytest.raises(DealError, match="from 'seed' or from 'seeds', not from both"):
+        batch.reset(seed=1, seeds=np.arange(2, dtype=np.uint64))
+    assert batch.tables.tobytes() == before
+
+
 def test_a_reset_goes_on_with_matches_where_they_are_not_over() -> None:
     """With the cards of the seeds, like the next round that autoreset deals from the table's own generator."""
     batch = make(start="carried", autoreset=False, skip_forced=False)

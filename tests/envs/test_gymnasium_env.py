@@ -200,19 +200,20 @@ def test_an_illegal_action_raises_and_changes_nothing_or_ends_the_episode() -> N
     _, info = env.reset(seed=1)
     illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
     before = everything(env._tables.batch)
-    for action in (illegal, -1, 99, 1.5, None):
+    for action in (illegal, -1, 99, 1.5, None, 1 << 70, -(1 << 70)):
         with pytest.raises(IllegalActionError, match="legal: "):
             env.step(action)
     assert everything(env._tables.batch) == before
-    for action in (illegal, -1, 99):
+    for action in (illegal, -1, 99, 1 << 63, np.uint64((1 << 64) - 1)):
         harsh = SeatEnv("djeco", 3, illegal_reward=-7.5)
         harsh.reset(seed=1)
         _, reward, over, _, info = harsh.step(action)
         assert (reward, over, info["action_mask"].any()) == (-7.5, True, False)
         with pytest.raises(RecordError):
             harsh.record()
-        with pytest.raises(IllegalActionError, match="No episode is running"):
-            harsh.step(illegal)
+        for later in (illegal, 1 << 63):
+            with pytest.raises(IllegalActionError, match="No episode is running"):
+                harsh.step(later)
         harsh.reset()
         assert played(harsh)[0]
 

@@ -105,6 +105,19 @@ def test_a_finished_table_rests_until_it_is_reset() -> None:
     assert (again["observation"][1::2] == now["observation"][1::2]).all()
 
 
+def test_in_self_play_a_finished_table_credits_its_seats_once() -> None:
+    env = SeatTorchEnv(4, "djeco", 3, opponents="self")
+    now, totals = env.reset(seed=1), torch.zeros(4, 3)
+    while not now["done"].all():
+        resting = now["done"][:, 0]
+        now = env.step(env.rand_action(now))["next"]
+        assert not now["rewards"][resting].any()
+        totals += now["rewards"]
+        now = now.exclude("reward")
+    assert totals.any()
+    assert (totals.sum(1) <= 0).all()  # chips stay in the pots
+
+
 def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
     env = SeatTorchEnv(2, seat=0)
     now = env.reset(seed=1)

@@ -136,6 +136,11 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.
     assert pq.ParquetFile(one / f"{DECISIONS}.parquet").num_row_groups == 1
 
 
+def test_every_seed_that_a_command_takes_is_written(tmp_path: Path) -> None:
+    rounds = pq.read_table(study(tmp_path / "last", 2, seed=(1 << 64) - 1) / f"{ROUNDS}.parquet")
+    assert set(rounds["seed"].to_pylist()) == {(1 << 64) - 1}
+
+
 def test_rows_are_written_as_they_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So memory does not grow with them."""
     monkeypatch.setattr(files, "ROW_GROUP", 200)
