@@ -52,7 +52,13 @@ class HttpConnection:
         self._http: HTTPConnection = make(parts.hostname, parts.port, **options)
         self._headers = {**HEADERS, **(headers or {})}
         self._asked = False
+        self._timed: _TimedSocket | None = None
         self._process = os.getpid()
+
+    @property
+    def received(self) -> int:
+        """Bytes of the last response with its headers, also of one that broke off; 0 if none has begun."""
+        return 0 if self._timed is None else self._timed.received
 
     def ask(self, message: bytes, seconds: float | None) -> bytes:
         """Posts ``message`` and returns the body of the response. Raises :class:`BotFault` as ``Connection.ask`` does."""
@@ -116,16 +122,17 @@ class HttpConnection:
             return self._post_once(message, deadline)
         except ConnectionError:  # also RemoteDisconnected; IncompleteRead is none
             self._http.close()
-            if not reused:
+            if not reused or self.received:
                 raise
         return self._post_once(message, deadline)  # it had closed the idle connection, as HTTP allows
 
     def _post_once(self, message: bytes, deadline: float) -> Response:
         http: Any = self._http  # its socket is ours
+        self._timed = http.sock
         if http.sock is None:
             http.timeout = None if deadline == math.inf else max(deadline - monotonic(), LAST_LOOK)
             http.connect()
-            http.sock = _TimedSocket(http.sock)
+            self._timed = http.sock = _TimedSocket(http.sock)
         http.sock.end_at(deadline)
         http.request("POST", self._target, message, self._headers)
         with http.getresponse() as response:
@@ -149,11 +156,11 @@ class _TimedSocket:
         self._users = 1
         self._end = math.inf
         self._last_look = False
-        self._received = 0
+        self.received = 0
 
     def end_at(self, deadline: float) -> None:
         """Every wait from now on ends at ``deadline``; then follows one :data:`LAST_LOOK`."""
-        self._end, self._last_look, self._received = deadline, False, 0
+        self._end, self._last_look, self.received = deadline, False, 0
 
     def sendall(self, data: bytes) -> None:
         """Sends all of ``data``."""
@@ -166,8 +173,8 @@ class _TimedSocket:
         """Reads into ``buffer``; returns the number of bytes. Raises :class:`BotFault` for more than :data:`MAX_RECEIVED`."""
         self._limit()
         received: int = self._sock.recv_into(buffer)
-        self._received += received
-        if self._received > MAX_RECEIVED:
+        self.received += received
+        if self.received > MAX_RECEIVED:
             raise BotFault(Fault.FLOOD, f"Its answer has more than {MAX_LINE} bytes.")
         return received
 

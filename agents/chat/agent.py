@@ -104,14 +104,14 @@ class ChatAgent:
         """Returns the outcomes of conversations that go on at the same time."""
         if not questions:
             return []
-        pool = ThreadPoolExecutor(min(self._at_once, len(questions)), "chat")  # for one, too: Ctrl-C interrupts the main thread
-        futures = [pool.submit(self._conversations.decide, *each) for each in questions]
-        try:
-            self._wait_for(futures, FIRST_EXCEPTION)
-            return [future.result() for future in futures]
-        finally:  # after an error or Ctrl-C those that have begun are finished, and their answers kept
-            self._wait_for([future for future in futures if not future.cancel()], ALL_COMPLETED)
-            pool.shutdown()
+        # a thread for one, too: Ctrl-C interrupts the main thread
+        with ThreadPoolExecutor(min(self._at_once, len(questions)), "chat") as pool:
+            futures = [pool.submit(self._conversations.decide, *each) for each in questions]
+            try:
+                self._wait_for(futures, FIRST_EXCEPTION)
+                return [future.result() for future in futures]
+            finally:  # after an error or Ctrl-C those that have begun are finished, and their answers kept
+                self._wait_for([future for future in futures if not future.cancel()], ALL_COMPLETED)
 
     def _wait_for(self, futures: Sequence[Future[Outcome]], until: str) -> None:
         """Waits ``until`` all are completed, or one has an error."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.text.answers import ILLEGAL, Dialogue, whole_lines
 from nainjaune_env.text.seat import Prompt
-from nainjaune_env.text.tokens import count_tokens
+from nainjaune_env.text.tokens import BYTES_PER_TOKEN, count_tokens
 
 from ..bots.connection import BotFault
 from ..bots.faults import Fault
@@ -117,16 +117,17 @@ class Conversations:
             self._store.release(digest)
 
     def _asked(self, request: bytes, digest: bytes, outcome: Outcome, seconds: float) -> Completion:
-        self._check_budget()
+        def count_broken(received: int) -> None:
+            answer_tokens = min(received // BYTES_PER_TOKEN, self._settings.answer_tokens)  # it writes no more than is asked for
+            self._store.count(self._endpoint.model, count_tokens(request.decode()), answer_tokens)
+
         since = time.monotonic()
         try:
-            completion, taken = self._endpoint.complete(request, seconds - outcome.seconds)
+            completion, taken = self._endpoint.complete(request, seconds - outcome.seconds, self._check_budget, count_broken)
         except BotFault as fault:
             outcome.seconds = min(outcome.seconds + time.monotonic() - since, seconds)
             if isinstance(fault, PaidFault):
                 self._store.count(self._endpoint.model, *fault.tokens)
-            elif fault.kind in (Fault.TIMEOUT, Fault.FLOOD):  # what an endpoint takes for it is not known
-                self._store.count(self._endpoint.model, count_tokens(request.decode()), 0)
             raise
         outcome.seconds += taken
         return self._store.add(self._endpoint.model, digest, completion)

@@ -11,6 +11,7 @@ import math
 import os
 import time
 import weakref
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -69,19 +70,27 @@ class Endpoint:
         self.close = weakref.finalize(self, _close, self._idle)
         """Closes the connections that are not in use."""
 
-    def complete(self, request: bytes, seconds: float) -> tuple[Completion, float]:
+    def complete(
+        self, request: bytes, seconds: float, before: Callable[[], None], broken: Callable[[int], None]
+    ) -> tuple[Completion, float]:
         """Returns the answer to ``request``, a JSON body, and the seconds that the endpoint took.
 
         Waits between attempts take none of the time. Raises :class:`BotFault` without a valid answer in ``seconds``, and after
         ``ATTEMPTS`` of them, and :class:`AgentError` where the endpoint refuses the key or does not know the model.
+
+        ``before`` is called before each attempt, and ``broken`` after each that may be paid without a whole answer, with the
+        bytes that came.
         """
         taken, wait = 0.0, FIRST_WAIT
         for attempt in range(1, ATTEMPTS + 1):
+            before()
             connection, since = self._connection(), time.monotonic()
             asked: float | None = None
             try:
                 response = connection.exchange(request, None if math.isinf(seconds) else max(seconds - taken, 0.0))
             except BotFault as fault:
+                if connection.received or fault.kind == Fault.TIMEOUT:
+                    broken(connection.received)
                 if fault.kind == Fault.TIMEOUT:
                     raise BotFault(fault.kind, f"No answer came within {seconds:g} seconds (--bot-seconds).") from None
                 if fault.kind != Fault.EXIT:

@@ -12,12 +12,13 @@ import threading
 import time
 import uuid
 import weakref
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from nainjaune_env.compiler.cache import cache_root
-from nainjaune_env.core.errors import ConfigError, as_sentence
+from nainjaune_env.core.errors import AgentError, ConfigError, as_sentence
 
 FILE_NAME = "answers.sqlite"
 WAIT_SECONDS = 60
@@ -61,7 +62,7 @@ class Spent(NamedTuple):
 
 
 class AnswerStore:
-    """The answers in one folder."""
+    """The answers in one folder. Every method raises :class:`AgentError` where the file cannot be read or written any more."""
 
     def __init__(self, folder: str | None) -> None:
         """``folder`` is made if it is not there; None: in the user's folder for caches.
@@ -83,9 +84,19 @@ class AnswerStore:
         except (sqlite3.Error, OSError) as error:
             raise ConfigError(f"{str(path)!r} is no file for the answers of language models. {as_sentence(error)}") from None
 
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            with self._lock, self._connection:
+                yield
+        except sqlite3.Error as error:
+            raise AgentError(
+                f"The answers of language models in {str(self.folder)!r} can no longer be read or written. {as_sentence(error)}"
+            ) from None
+
     def get(self, request: bytes) -> Completion | None:
         """Returns the answer to the request with this digest; None if none is kept."""
-        with self._lock, closing(self._connection.cursor()) as cursor:
+        with self._transaction(), closing(self._connection.cursor()) as cursor:
             cursor.execute("SELECT text, is_cut, prompt_tokens, answer_tokens FROM answers WHERE request = ?", (request,))
             row = cursor.fetchone()
         return None if row is None else Completion(row[0], bool(row[1]), row[2], row[3])
@@ -106,7 +117,7 @@ class AnswerStore:
 
     def _claim(self, request: bytes) -> bool:
         now = time.time()
-        with self._lock, self._connection:
+        with self._transaction():
             claimed = self._connection.execute(
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (request) DO UPDATE "
                 "SET owner = excluded.owner, until = excluded.until WHERE until NOT BETWEEN ? AND ?",
@@ -116,12 +127,12 @@ class AnswerStore:
 
     def renew(self) -> None:
         """Renews all claims of this store."""
-        with self._lock, self._connection:
+        with self._transaction():
             self._connection.execute("UPDATE claims SET until = ? WHERE owner = ?", (time.time() + LEASE, self._owner))
 
     def release(self, request: bytes) -> None:
         """Ends a claim of this store."""
-        with self._lock, self._connection:
+        with self._transaction():
             self._connection.execute("DELETE FROM claims WHERE request = ? AND owner = ?", (request, self._owner))
 
     def add(self, model: str, request: bytes, completion: Completion) -> Completion:
@@ -129,7 +140,7 @@ class AnswerStore:
 
         There is another one where a process that asked was stopped for longer than its claim.
         """
-        with self._lock, self._connection:
+        with self._transaction():
             self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", (request, *completion))
             self._count(model, completion.prompt_tokens, completion.answer_tokens)
         kept = self.get(request)
@@ -138,7 +149,7 @@ class AnswerStore:
 
     def count(self, model: str, prompt_tokens: int, answer_tokens: int) -> None:
         """Counts what a call has cost whose answer is not kept."""
-        with self._lock, self._connection:
+        with self._transaction():
             self._count(model, prompt_tokens, answer_tokens)
 
     def _count(self, model: str, *tokens: int) -> None:
@@ -150,7 +161,7 @@ class AnswerStore:
 
     def spent(self) -> Spent:
         """Returns what all answers of the folder have cost."""
-        with self._lock, closing(self._connection.cursor()) as cursor:
+        with self._transaction(), closing(self._connection.cursor()) as cursor:
             cursor.execute(
                 "SELECT COALESCE(SUM(calls), 0), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(answer_tokens), 0) FROM spent"
             )

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import re
+import socket
+import struct
 import sys
 import threading
 import time
@@ -46,6 +49,13 @@ FUZZ = {
     "babble": tuple(deed for deed in DEEDS if deed not in ("html", "broken", "object")),  # its endpoint keeps its promise
 }
 
+BREAKING = {
+    "breaking": b"Content-Length: 500\r\n\r\n" + b" " * 400,
+    "breaking-chunks": b"Transfer-Encoding: chunked\r\n\r\n190\r\n" + b" " * 400 + b"\r\n190\r\n",
+    "breaking-headers": b"A: b\r\n" * 101,
+}
+"""Answers after their status, which end there."""
+
 
 def move(name: str, rules_text: str, situation: str) -> int:
     """The number of the move of the heuristic called ``name``."""
@@ -78,6 +88,8 @@ class Handler(example.Handler):
     log = Path()
     lock = threading.Lock()
     seen: ClassVar[dict[str, int]] = {}
+    answered = False
+    """On this connection."""
 
     def say(self, content: Any, reason: str = "stop", *, usage: bool = True) -> None:
         self.send_json(200, example.completion("any", content, USAGE if usage else None, reason))
@@ -140,6 +152,16 @@ class Handler(example.Handler):
             while True:
                 self.wfile.write(b"1\r\n \r\n")
                 time.sleep(0.05)
+        elif model == "resetting" and not self.answered:  # every other question, where a connection is kept
+            self.answered = True
+            self.say(example.said("lowest", messages))
+        elif model in BREAKING or "reset" in model:
+            reset = "reset" in model
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + BREAKING["breaking" if reset else model])
+            self.close_connection = True
+            if reset:
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                os.close(self.connection.detach())
         elif model == "illegal":
             self.say("Move: 24" if times < 9 else "", usage=False)
         elif model in FUZZ:

@@ -27,6 +27,7 @@ from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import get_game
 from nainjaune_env.text.seat import FORMS
+from nainjaune_env.text.tokens import count_tokens
 from tests.agents.chat.conftest import SETUP, Local, loaded, without_costs
 
 
@@ -277,6 +278,31 @@ def test_a_budget_ends_cleanly_and_a_larger_one_goes_on(local: Local, tmp_path: 
         assert act(agent) == lowest()
     digests = [row["digest"] for row in local.asked()]
     assert len(digests) == len(set(digests)) == 6
+
+
+@pytest.mark.parametrize("model", ["breaking", "breaking-chunks", "breaking-headers", "breaking-reset"])
+def test_an_answer_that_breaks_off_is_counted_and_ends_a_budget_before_the_next_attempt(
+    model: str, local: Local, tmp_path: Path
+) -> None:
+    for answer_tokens, least, most in ((1024, 100, 200), (50, 50, 50)):
+        folder = tmp_path / str(answer_tokens)
+        with loaded(local, model, folder, tokens=1, at_once=1, answer_tokens=answer_tokens) as agent:
+            with pytest.raises(AgentError, match="The budget of 1 tokens is spent: 1 calls have cost"):
+                act(agent, 2)
+            (row,) = local.asked()
+            spent = agent._conversations._store.spent()
+            asked = count_tokens(json.dumps(row["body"], separators=(",", ":"), ensure_ascii=False))
+            assert (spent.calls, spent.prompt_tokens) == (1, asked)
+            assert least <= spent.answer_tokens <= most
+
+
+def test_no_attempt_on_a_kept_connection_is_made_again_uncounted(
+    local: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "FIRST_WAIT", 0.001)
+    with loaded(local, "resetting", tmp_path, on_fault=STOP, at_once=1) as agent:
+        assert act(agent) == lowest()
+        assert agent._conversations._store.spent().calls == len(local.asked()) == 11
 
 
 def test_the_time_of_a_round_is_that_of_all_its_decisions(local: Local, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from nainjaune_agents.chat import agent as agents
 from nainjaune_agents.chat import store
 from nainjaune_agents.chat.store import AnswerStore, Completion
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.errors import AgentError, ConfigError
 from tests.agents.chat.conftest import Local, loaded
 from tests.agents.chat.test_agent import decisions_of, lowest
 
@@ -44,6 +45,26 @@ def test_the_file_of_answers_serves_several_and_another_file_is_refused(tmp_path
     (tmp_path / "x" / "answers.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(ConfigError, match="is no file for the answers of language models"):
         AnswerStore(str(tmp_path / "x"))
+
+
+def test_a_file_that_cannot_be_written_any_more_is_a_sentence_before_anything_is_paid(local: Local, tmp_path: Path) -> None:
+    with loaded(local, "lowest", tmp_path) as agent:
+        agent._conversations._store._connection.execute("PRAGMA query_only=ON")
+        with pytest.raises(AgentError, match=re.escape(f"{str(tmp_path / 'cache')!r} can no longer be read or written. attempt")):
+            agent.act(decisions_of(3), np.random.default_rng(0))
+    assert local.asked() == []
+
+
+def test_an_answer_without_room_is_a_sentence(tmp_path: Path) -> None:
+    one = AnswerStore(str(tmp_path))
+    one._connection.execute("PRAGMA max_page_count=1")
+    with pytest.raises(AgentError, match=r"written\. database or disk is full\.$"):
+        one.add("a", b"1", Completion("x" * 100_000, False, 10, 2))
+    assert one.spent() == (0, 0, 0)
+    one.close()
+    for fails in (one.renew, one.spent, lambda: one.get(b"1"), lambda: one.count("a", 1, 1), lambda: one.release(b"1")):
+        with pytest.raises(AgentError, match="can no longer be read or written"):
+            fails()
 
 
 def test_a_request_is_asked_by_one_at_a_time_and_a_killed_process_blocks_nobody_for_long(tmp_path: Path) -> None:
