@@ -224,6 +224,9 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
         raise MessageError(f"A message has at most {most} characters, not {len(given)}.")
     try:
         message = json.loads(given, parse_constant=_refuse)
+        json.dumps(message, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise MessageError("A message is Unicode text, and this one has half of a surrogate pair.") from None
     except (ValueError, RecursionError):
         raise MessageError("A message is a JSON object, and this is none.") from None
     if not isinstance(message, dict):

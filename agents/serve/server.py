@@ -238,15 +238,20 @@ class TableServer:
             raise Refusal("not_player")
         if not running.live.over:
             raise Refusal("not_over")
+        assert allowed.table is not None
         async with running.rematching:
-            if running.rematch is None:
+            again = self.store.find_rematch(allowed.table)
+            if again is None:
                 viewer.rate.allows(FURTHER_TABLE)
                 settings = dataclasses.replace(running.live.settings, seed=secrets.randbits(63))
-                passes = await self.tables.add(settings, viewer=viewer, link=self.store.link_of(token))
+                link = self.store.link_of(token)
+                passes = await self.tables.add(settings, viewer=viewer, link=link, rematch_of=allowed.table)
                 running.rematch = {each.seat: token for token, each in passes.items()}
                 for other in running.viewers:
                     if other is not viewer:
                         send(other, {"type": "rematch", "token": running.rematch[other.seat]})
+            elif running.rematch is None:  # this table has left the memory since: the store has no tokens
+                running.rematch = {each.seat: token for token, each in self.tables.invite(again).items()}
         send(viewer, {"type": "opened", "token": running.rematch[allowed.seat]})
 
     def _look(self, viewer: Viewer, running: Running, allowed: Pass) -> None:

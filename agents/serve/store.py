@@ -40,6 +40,9 @@ create table if not exists tokens (
 create table if not exists replays (
     hash blob primary key, made real not null, record text not null, link blob not null
 ) without rowid;
+create table if not exists rematches (
+    id text primary key references tables on delete cascade, rematch text not null references tables on delete cascade
+) without rowid;
 create table if not exists host (token text not null);
 """
 """``host`` has the host's token itself, so that its link stays the same; whoever reads the file can see all hidden cards anyway.
@@ -155,16 +158,18 @@ class Store:
         plies: Sequence[int] = (),
         *,
         link: bytes | None = None,
+        rematch_of: str | None = None,
     ) -> None:
         """Adds a table with its ``settings``, the ``passes`` of its tokens and its first ``plies``, all or nothing.
 
-        ``link`` is that of :meth:`link_of` if the table goes on from another one.
+        ``link`` is that of :meth:`link_of` if the table goes on from another one, and ``rematch_of`` that one if it is a rematch.
         """
         with self._transaction():
             self._file.execute("insert into tables values (?, ?, ?, ?)", (table, time.time(), json.dumps(settings), link))
             self._insert_passes(passes)
             rows = [(table, number, action) for number, action in enumerate(plies, 1)]
             self._file.executemany("insert into plies values (?, ?, ?)", rows)
+            self._file.execute("insert into rematches select id, ? from tables where id = ?", (table, rematch_of))
 
     def delete_table(self, table: str) -> bool:
         """Deletes a table with its plies and tokens; returns whether it was there."""
@@ -173,6 +178,11 @@ class Store:
     def has_table(self, table: str) -> bool:
         """Returns whether there is such a table."""
         return self._value("select 1 from tables where id = ?", (table,)) is not None
+
+    def find_rematch(self, table: str) -> str | None:
+        """Returns the rematch of a table; None where none was made, or it was deleted."""
+        rematch: str | None = self._value("select rematch from rematches where id = ?", (table,))
+        return rematch
 
     def list_tables(self) -> list[ListedTable]:
         """Returns all tables, the newest first."""

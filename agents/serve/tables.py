@@ -89,7 +89,7 @@ class Running:
     rewinding: bool = False
     """Whether a decision is being taken back; until that is done nobody plays."""
     rematch: Mapping[int | None, str] | None = None
-    """The tokens of the table that follows this one, by seat; None: of spectators."""
+    """Tokens of the rematch that the store names, by seat; None: of spectators."""
     rematching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def is_here(self, seat: int) -> bool:
@@ -140,11 +140,18 @@ class Tables:
         self.games.close()
 
     async def add(
-        self, settings: TableSettings, plies: Sequence[int] = (), *, viewer: Viewer | None = None, link: bytes | None = None
+        self,
+        settings: TableSettings,
+        plies: Sequence[int] = (),
+        *,
+        viewer: Viewer | None = None,
+        link: bytes | None = None,
+        rematch_of: str | None = None,
     ) -> dict[str, Pass]:
         """Makes a table, which goes on after ``plies``; returns the passes of its seats and of spectators by token.
 
         ``link`` is as in :meth:`TableQuota.reserve`, which refuses where there is no place. ``viewer`` waits for the table.
+        ``rematch_of`` is as in :meth:`Store.add_table`.
         """
         table = secrets.token_urlsafe(9)
         passes = new_passes(table, settings)
@@ -152,7 +159,7 @@ class Tables:
             await self._prepare(settings, viewer)
             async with self.loading:
                 running = await self._load(table, settings, plies)
-            self._store.add_table(table, settings.to_dict(), passes, plies, link=link)
+            self._store.add_table(table, settings.to_dict(), passes, plies, link=link, rematch_of=rematch_of)
         self.running[table] = running
         self.wake(table)
         return passes

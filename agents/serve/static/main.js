@@ -50,7 +50,9 @@ function heard(message) {
     storage.set(HOST, shown);
     showHome();
     if (!form) return send("catalogue");
-    allowStart(true); // after a reconnection: what has been filled in stays
+    allowStart(true); // after a reconnection: what has been filled in stays, and a table that was asked for may not come
+    allowPlay();
+    atOnce = false;
     send("tables");
   } else if (message.type === "catalogue") {
     form = true;

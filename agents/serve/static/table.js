@@ -30,8 +30,8 @@ export class TablePage {
       next: press(texts.next_round, () => send("deal", { number: this.view.number }), "main"),
       undo: press(texts.undo, () => send("undo", { number: this.view.number })),
       rematch: press(texts.rematch, () => send("rematch"), "main"),
-      record: press(texts.download, () => send("record")),
-      replay: press(texts.replay, () => this.askReplay()),
+      record: press(texts.download, () => this.askRecord(false)),
+      replay: press(texts.replay, () => this.askRecord(true)),
       events: make("ol", { class: "events", tabindex: 0, "aria-label": texts.events }),
       waiting: make("p", { class: "hint", role: "status" }),
       looksOn: make("p", { class: "hint", hidden: true }, texts.no_picture),
@@ -162,16 +162,14 @@ export class TablePage {
     this.parts.rules.replaceChildren(...text.split("\n").filter(Boolean).map((line) => make("p", {}, line)));
   }
 
-  askReplay() {
-    this.replays = true;
+  /** Asks for the records, which are saved, or open as a replay. */
+  askRecord(replays) {
+    this.replays = replays;
     this.send("record");
   }
 
   download(text) {
-    if (this.replays) {
-      this.replays = false;
-      return this.open(text);
-    }
+    if (this.replays) return this.open(text);
     const link = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
     const anchor = make("a", { href: link, download: "nainjaune.jsonl" });
     anchor.click();

@@ -115,6 +115,31 @@ def test_a_pause_that_was_lost_is_asked_for_again(served: base.Served, opened: b
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
 
 
+def test_a_game_whose_request_was_lost_is_started_again(served: base.Served, opened: base.Opener) -> None:
+    page = opened(served.link)
+    page.wait_for_selector("#made[data-tables]", state="attached")
+    served.kill()
+    expect(page.get_by_text("The connection is lost")).to_be_visible()
+    page.locator("#play").click()
+    served.start()
+    expect(page.locator("#play")).to_be_enabled()
+    base.new_table(page, GAMES[0])  # shows its invitations, and not its first seat
+    page.locator("#play").click()
+    assert base.wait_for_turn(page) in ("mine", "between")
+
+
+def test_a_record_is_saved_after_a_replay_was_asked_for_in_vain(served: base.Served, opened: base.Opener) -> None:
+    page = opened(base.new_table(opened(served.link), GAMES[-1], persons=0)[0])
+    assert base.wait_for_turn(page) == "over"
+    served.kill()
+    expect(page.get_by_text("The connection is lost")).to_be_visible()
+    page.get_by_role("button", name="Replay").click()
+    served.start()
+    expect(page.get_by_text("Connected", exact=True)).to_be_visible()
+    with page.expect_download():
+        page.get_by_role("button", name="Download the record").click()
+
+
 def test_the_host_finds_and_deletes_tables_after_a_restart(served: base.Served, opened: base.Opener) -> None:
     host = opened(served.link)
     link, _ = base.new_table(host, GAMES[0])

@@ -39,6 +39,8 @@ def test_a_message_is_read() -> None:
         (json.dumps({"type": "deal", "token": "t", "number": 1 << 40}), "is a whole number of at least 0"),
         ('{"type": "hello", "token": "t", "language": "de", "greeting": 1}', "Unknown language 'de'"),
         ('{"type": "new", "token": "t", "table": []}', "is an object, not"),
+        (json.dumps({"type": "invite", "token": "t", "table": "\ud800"}), "half of a surrogate pair"),
+        (json.dumps({"type": "new", "token": "t", "table": {"seats": [{"person": "\udfff"}]}}), "half of a surrogate pair"),
     ],
 )
 def test_what_is_none_is_refused(given: str | bytes, says: str) -> None:

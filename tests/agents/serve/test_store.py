@@ -96,6 +96,23 @@ def test_files_of_other_programs_are_refused_and_not_written_to(tmp_path: Path, 
     assert path.read_bytes() == before
 
 
+def test_a_file_of_before_is_given_the_tables_that_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    with opened(path) as store:
+        store.add_table("t", {}, {})
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("drop table rematches")
+    with opened(path) as store:
+        assert store.find_rematch("t") is None
+        for rematch in ("u", "v"):
+            store.add_table(rematch, {}, {}, rematch_of="t")
+            assert store.find_rematch("t") == rematch
+            store.delete_table(rematch)
+            assert store.find_rematch("t") is None
+        store.add_table("w", {}, {}, rematch_of="u")  # which was deleted meanwhile
+        assert store.find_rematch("u") is None
+
+
 def test_files_of_killed_servers_are_opened(tmp_path: Path) -> None:
     path, token = tmp_path / "a.sqlite", new_token()
     with opened(path) as store:

@@ -11,6 +11,7 @@ import pytest
 
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.settings import read_settings
+from nainjaune_agents.serve.store import Pass
 from nainjaune_agents.serve.tables import Running
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.errors import ConfigError
@@ -81,6 +82,13 @@ def test_nothing_is_taken_back_where_others_play_or_the_cards_lie_open(tmp_path:
     served(tmp_path, play)
 
 
+async def play_out(*pages: Page) -> None:
+    """Plays to the end of a table of persons, each with their page."""
+    while not pages[0].last["over"]:
+        page = pages[pages[0].last["turn"]]
+        await page.ask("play", number=page.last["number"], action=page.last["moves"][0][0])
+
+
 def test_a_rematch_seats_everybody_again_with_other_deals(tmp_path: Path) -> None:
     game = games_with("speaker", "pictures")[-1]
 
@@ -91,9 +99,7 @@ def test_a_rematch_seats_everybody_again_with_other_deals(tmp_path: Path) -> Non
             await page.hello()
         assert (await one.ask("rematch"))["text"] == REFUSALS["not_over"]
         await one.hello()
-        while not one.last["over"]:
-            page = (one, two)[one.last["turn"]]
-            await page.ask("play", number=page.last["number"], action=page.last["moves"][0][0])
+        await play_out(one, two)
         assert (await looks.ask("rematch"))["text"] == REFUSALS["not_player"]
         await one.ask("rematch")
         opened_token = (await one.until("opened"))["token"]
@@ -110,6 +116,39 @@ def test_a_rematch_seats_everybody_again_with_other_deals(tmp_path: Path) -> Non
         return next(view["names"] for text in page.sent if (view := json.loads(text))["type"] == "view")
 
     served(tmp_path, play)
+
+
+def test_a_rematch_is_found_after_a_restart_and_made_again_once_it_is_deleted(tmp_path: Path) -> None:
+    game = games_with("speaker", "pictures")[-1]
+    tokens: dict[int | None, str] = {}
+
+    async def pages_of(server: TableServer) -> list[Page]:
+        pages = [Page(server, tokens[seat]) for seat in (0, 1)]
+        for page in pages:
+            await page.hello()
+        return pages
+
+    async def first(server: TableServer) -> None:
+        tokens.update(await made(server, new_table(game, persons=2, players=2)))
+        pages = await pages_of(server)
+        await play_out(*pages)
+        tokens[-1] = (await pages[0].ask("rematch"))["token"]
+
+    async def second(server: TableServer) -> None:
+        one, two = await pages_of(server)
+        rematch = server.store.find_pass(tokens[-1])
+        assert rematch is not None
+        assert rematch.table is not None
+        passes = [server.store.find_pass((await page.ask("rematch"))["token"]) for page in (one, two)]
+        assert passes == [Pass(rematch.table, 0), Pass(rematch.table, 1)]
+        await server.tables.delete(rematch.table)
+        token = (await two.ask("rematch"))["token"]
+        assert (await Page(server, token).hello())["seat"] == 1
+        assert one.last["type"] == "rematch"
+        assert server.store.num_tables() == 2
+
+    for play in (first, second):
+        served(tmp_path, play)
 
 
 def replace_now(running: Running, seat: int) -> None:

@@ -123,6 +123,15 @@ await page.ask("play_on", { number: 0, seat: 0 });
 await page.hello(page.last("opened").token);
 result.same_cards = JSON.stringify((await page.settled()).scene.hands) === JSON.stringify(before.scene.hands);
 
+// advice counts, though the page is loaded again before the next ply
+await page.ask("new", { table: table({ rounds: 1 }) });
+const advised = page.last("made").links[0].token;
+await page.hello(advised);
+await page.ask("advise", { number: (await page.settled()).number });
+await page.hello(advised, "fr");
+await page.play();
+result.advised = page.last("round").counts;
+
 // another tab plays on at the same table
 await page.ask("new", { table: table({ rounds: 1 }) });
 const other = new Page(store);

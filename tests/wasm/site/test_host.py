@@ -50,6 +50,7 @@ def test_the_edge_has_an_interval_from_ten_rounds_on(outcome: Any) -> None:
     assert edge["rounds"] == 12
     assert edge["half"] > 0
     assert not outcome["helped"]
+    assert not outcome["advised"]
 
 
 def test_rounds_under_other_rules_have_their_own_edge_and_a_known_deal_has_none(outcome: Any) -> None:

@@ -341,13 +341,15 @@ export class Host {
     this.post({ type: "rules", text: this.live.rulesText(this.seat, this.language) });
   }
 
-  on_advise({ number }) {
+  async on_advise({ number }) {
     const { live } = this;
     if (live?.over) return this.study({ plies: this.playedTo(number) });
     if (!live?.settings.advice) throw new Refusal("no_advice");
     if (number !== live.number) throw new Refusal("stale");
     if (!live.personsTurn) throw new Refusal("not_your_turn");
     this.help();
+    const stored = await this.store.get("tables", this.entry.id); // with plies of another tab, perhaps
+    await this.store.put("tables", { ...this.entry, ...stored, helped: this.entry.helped });
     this.study({ plies: live.plies });
   }
 
