@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import NamedTuple
 
 import numpy as np
@@ -224,6 +224,9 @@ def publish(
     path = registry.folder / name / f"{_stem(checkpoint, setups[0])}.safetensors"
     if path.exists():
         raise ConfigError(f"{str(path)!r} exists, and is not overwritten: delete it and its card first.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=path.parent):  # an error must come before the rating, which may take hours
+        pass
     player = replace(checkpoint, tensors=in_half_precision(checkpoint.tensors))
     with TemporaryDirectory() as folder:  # what is rated is the player as it is stored
         rated = Path(folder) / FILE_NAME

@@ -35,6 +35,8 @@ class Model(Protocol):
 
 Player = str | Agent | Model | Choose | Callable[..., Any]
 """What :func:`as_agent` takes."""
+TOLERANCE = 1e-3
+"""How far from 1 the probabilities of a decision may sum: players may compute them in half precision."""
 KINDS = (
     "the name of an agent, an agent, a class or a function that makes one, a function of observation and mask, "
     "a model with predict(), or a torch module"
@@ -175,15 +177,32 @@ class SampledAgent:
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns a legal action for each decision, ``(K,)``."""
-        return drawn(self._policy.probabilities(decisions), rng)
+        return drawn(self.probabilities(decisions), rng)
 
     def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
         """Returns those of the other agent, ``(K, A)``."""
-        return self._policy.probabilities(decisions)
+        return checked_probabilities(self._policy, decisions)
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns that of the other agent, with size 0 if it remembers nothing."""
         return self._policy.state_dtype(setup) if isinstance(self._policy, RecurrentAgent) else np.dtype([])
+
+
+def checked_probabilities(policy: StochasticPolicy, decisions: DecisionBatch) -> NDArray[Any]:
+    """Returns the probabilities ``(K, A)`` that ``policy`` gives; raises :class:`AgentError` for anything else."""
+    shape = (len(decisions.index), decisions.num_actions)
+    asked = (
+        f"The agent {policy.name!r} was asked for probabilities of shape {shape}, not below 0, 0 for illegal actions, with the "
+        "sum 1 in each row, and"
+    )
+    given = policy.probabilities(decisions)
+    rows = as_array(f"{asked} gave", given, AgentError)
+    if rows.shape != shape or rows.dtype.kind not in "biuf":
+        raise AgentError(f"{asked} {_described(given, shape)}.")
+    sound = np.where(decisions.mask, rows >= 0, rows == 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1) <= TOLERANCE)
+    if not sound.all():
+        raise AgentError(f"{asked} gave the row {quoted(rows[sound.argmin()].tolist())}.")
+    return rows
 
 
 def drawn(probabilities: NDArray[np.float64], rng: Rng) -> NDArray[np.int64]:

@@ -280,6 +280,34 @@ def test_draws_follow_the_probabilities() -> None:
     assert abs((actions == 3).mean() - 0.75) < 0.03
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (lambda mask: None, "gave None"),
+        (lambda mask: [0.5], r"gave float64, shape \(1,\)"),
+        (lambda mask: [[1.0], [0.5, 0.5]], r"gave \[\[1\.0\], \[0\.5, 0\.5\]\]"),
+        (lambda mask: np.ones(3), r"gave float64, shape \(3,\)"),
+        (lambda mask: np.full(mask.shape, "x"), r"gave \[\['x'"),
+        (lambda mask: mask / mask.sum(axis=1, keepdims=True) * 0.9, r"gave the row \[0"),
+        (lambda mask: mask * 0.0, r"gave the row \[0"),
+        (lambda mask: mask * np.nan, r"gave the row \[nan"),
+        (lambda mask: np.eye(mask.shape[1])[mask.argmax(axis=1)] * 2 - np.eye(mask.shape[1])[mask.argmax(axis=1) - 1], "-1"),
+        (lambda mask: np.full(mask.shape, 1 / mask.shape[1]), r"gave the row \[0"),
+    ],
+)
+def test_what_are_no_probabilities_is_told(given: Callable[[Any], Any], says: str) -> None:
+    class Gives(First):
+        name = "gives"
+
+        def probabilities(self, decisions: DecisionBatch) -> Any:
+            return given(decisions.mask)
+
+    agent, decisions = SampledAgent(Gives(), "gives@sample"), next(turns(SETUP, 1))
+    for ask in (agent.probabilities, lambda decisions: agent.act(decisions, RNG)):
+        with pytest.raises(AgentError, match=f"'gives' was asked for probabilities of shape .* sum 1 in each row, and .*{says}"):
+            ask(decisions)
+
+
 def test_a_sampled_agent_keeps_what_the_other_one_needs() -> None:
     class Recalls(First):
         name = "recalls"

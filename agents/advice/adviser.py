@@ -23,6 +23,7 @@ from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
+from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.compiled import loops_of, numbers_of
 from nainjaune_env.engine.determinize import determinize, generator_states
 
@@ -206,8 +207,11 @@ class Adviser:
         Raises :class:`DealError` if a round is over, :class:`IllegalActionError` if an action in ``tried`` is illegal, and
         :class:`ConfigError` unless exactly one of ``deals`` >= 2 and ``error`` > 0 is given.
         """
-        if (deals is None) == (error is None) or (deals is not None and deals < 2) or (error is not None and not error > 0):
-            raise ConfigError(f"Expected either deals, at least 2, or an error above 0, not {deals!r} and {error!r}.")
+        fits = error > 0 if deals is None and error is not None else error is None and (whole(deals) or 0) >= 2
+        if not fits:
+            raise ConfigError(
+                f"Expected either deals, a whole number, at least 2, or an error above 0, not {deals!r} and {error!r}."
+            )
         redacted, legal = self._redacted(tables, tried)
         states = generator_states(rng.random(len(redacted)))
         groups = [self._advice(PairedStats(0, legal.shape[1], len(self.columns)), legal[:0])]

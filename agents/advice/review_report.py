@@ -31,10 +31,12 @@ def review_text(reviews: Sequence[Decision], *, file: str, model: str, deals: in
     by_player = {player: [one for one in reviews if one.pick.player == player] for player in _players(reviews)}
     rows = [row for player, some in by_player.items() for row in _rows(player, some, language)]
     lines = align([heads, *rows], left=(0, 1))
-    mistakes = costliest(reviews, worst)
-    details = [line for one in mistakes for line in ["", *_mistake(one, file, language)]]
+    details = [line for one in costliest(reviews, worst) for line in ["", *_mistake(one, file, language)]]
+    mistakes = [texts.costliest, *details, ""] if details else []
+    if not any(one.mistake for one in reviews):
+        mistakes = [texts.none, ""]
     about = wrapped(texts.meaning.format(deals=grouped(deals, language), model=model))
-    return "\n".join([*lines, "", texts.costliest if mistakes else texts.none, *details, "", *about])
+    return "\n".join([*lines, "", *mistakes, *about])
 
 
 def costliest(reviews: Sequence[Decision], count: int) -> list[Decision]:

@@ -20,6 +20,7 @@ tables at which its cards have ratings, and puts the edges on the cards.
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--against needs the name of the player that is rated: nainjaune zoo NAME --against AGENT …")
     if not registry.folder.is_dir():
         raise ConfigError(f"There is no folder at {quoted(str(registry.folder))}.")
+    os.listdir(registry.folder)  # which raises where it may not be read; to glob it is empty then
     if not registry.names():
         raise ConfigError(f"There are no players in the folder {quoted(str(registry.folder))}.")
     if name is not None and name not in registry.names():

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy, needs_history
+from nainjaune_env.agent_adapters import checked_probabilities
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.engine.batch import Batch
 
@@ -60,7 +61,7 @@ def _probabilities(
     """Returns the action probabilities of ``agent`` at every table of ``batch``, ``(K, A)``; updates ``memory (K, ...)``."""
     index = np.arange(batch.num_tables)
     if isinstance(agent, StochasticPolicy):
-        return agent.probabilities(DecisionBatch(batch, index, memory))
+        return checked_probabilities(agent, DecisionBatch(batch, index, memory))
     first: tuple[bytes, bytes] | None = None
     rows = np.zeros((batch.num_tables, batch.num_actions))
     for _ in range(draws or REPEATS):
@@ -71,7 +72,7 @@ def _probabilities(
         if first not in (None, given):
             raise AgentError(
                 f"The agent {agent.name!r} draws its {'memory' if draws else 'action'} at random "
-                "and has no probabilities, so its policy is unknown."
+                f"and has no probabilities, so its policy is unknown{'' if draws else ' without several draws (--draws)'}."
             )
         rows[index, actions] += 1
         first, final_memory = given, memory_after

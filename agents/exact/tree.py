@@ -157,7 +157,7 @@ def collect_openings(setup: Setup, *, seed: int = 0, start: Mapping[str, Sequenc
 def _listed_openings(setup: Setup, chance: Chance, start: Mapping[str, Sequence[int]]) -> Openings:
     listed = list(islice(chance.openings(setup), MAX_OPENINGS + 1))
     if len(listed) > MAX_OPENINGS:
-        raise TreeError(f"There are more than {MAX_OPENINGS:,} openings, too many to list; give those to begin with.")
+        raise TreeError(f"There are more than {MAX_OPENINGS:,} openings, too many to list: docs/exact.md has rules with fewer.")
     opening: Callable[..., Any] = chance.opening  # takes start values where the game has them
     tables = np.array([opening(setup, outcomes, **start) for outcomes, _ in listed], setup.game.table)
     deals = np.array([ways for _, ways in listed], np.float64)
@@ -179,7 +179,7 @@ def _drawn_openings(setup: Setup, seed: int, start: Mapping[str, Sequence[int]])
                 raise TreeError(f"The {len(distinct)} openings found are not equally likely; give them with their weights.")
             return Openings(tables[np.sort(first)].copy(), np.full(len(distinct), 1 / len(distinct)))
         draws = 2 ** math.ceil(math.log2(max(needed, 2 * draws)))
-    raise TreeError(f"There are more openings than {MAX_DRAWS:,} deals could show; give those to begin with.")
+    raise TreeError(f"There are more openings than {MAX_DRAWS:,} deals could show: docs/exact.md has rules with fewer.")
 
 
 def begun_by(setup: Setup, openings: Openings, seat: int) -> Openings:

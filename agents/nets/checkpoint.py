@@ -152,6 +152,8 @@ def _not_a_checkpoint(path: Path, error: Exception) -> str:
     """Returns the sentence on a file that safetensors refuses by ``error``."""
     try:
         kind = foreign_kind(path)
+    except PermissionError as denied:  # which safetensors takes for a missing file
+        return f"{str(path)!r} cannot be read: {denied.strerror}."
     except (OSError, zipfile.BadZipFile):
         kind = None
     if kind is None:

@@ -12,7 +12,7 @@ from typing import get_type_hints
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError, NainJauneError, as_sentence
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import read_json
+from nainjaune_env.core.validation import check_keys, check_seed, read_json
 
 from ..distributed.units import setup_from
 from ..options import has_type
@@ -80,8 +80,9 @@ def load_match(path: Path) -> SavedMatch:
     if not all(has_type(value, hints[name]) for name, value in values.items()) or not values["plies"]:
         raise ConfigError(f"{str(path)!r} is a damaged match: a value has the wrong type.")
     try:
-        setup = setup_from(payload["setup"])
-    except (KeyError, TypeError, NainJauneError) as error:
+        setup = setup_from(check_keys("'setup'", payload["setup"], ("game", "preset", "players", "rules")))
+        check_seed(values["seed"])
+    except (TypeError, NainJauneError) as error:
         raise ConfigError(f"{str(path)!r} is a damaged match: {as_sentence(error)}") from None
     if values["rounds"] is not None and values["rounds"] < 1:
         raise ConfigError(f"{str(path)!r} is a damaged match: it has {values['rounds']} rounds, and one is the least.")

@@ -171,5 +171,8 @@ def policy_inference(agent: Agent, setup: Setup) -> PolicyInference:
     """Returns the inference by the policy of ``agent``; raises :class:`AgentError` where there is none."""
     check_rewind(setup.game)
     if not isinstance(agent, ScoringAgent):
-        raise AgentError(f"Policy inference needs the probabilities of actions, so a network, not {agent.name!r}.")
+        raise AgentError(
+            f"Policy inference needs the probabilities of actions, so a network, not {agent.name!r}: "
+            "a network computes them from observations alone."
+        )
     return PolicyInference(agent.scorer())

@@ -231,6 +231,11 @@ def test_what_is_refused(trained: Train, tmp_path: Path) -> None:
         publish([run], "tiny", [setup], registry=box, **SHELVED)
     with pytest.raises(ConfigError, match=r"different agents to rate it against, not \['lowest', 'lowest'\]"):
         publish([run], "other", [setup], registry=box, **{**SHELVED, "against": ["lowest", "lowest"]})
+    (tmp_path / "file").touch()
+    reported: list[int] = []
+    with pytest.raises(OSError, match="Not a directory"):
+        publish([run], "tiny", [setup], registry=PlayerRegistry(tmp_path / "file"), progress=reported.append, **SHELVED)
+    assert not reported  # nothing was played first
     about = run / "run.json"
     for content in ({"command": []}, {"command": ["train.py"]}, [], None):
         about.write_text(json.dumps(content), encoding="utf-8")

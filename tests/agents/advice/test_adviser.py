@@ -147,9 +147,18 @@ def test_columns_by_name() -> None:
     assert chips == pytest.approx(advice.mean[..., 0], nan_ok=True)
 
 
-@pytest.mark.parametrize("numbers", [{}, {"deals": 5, "error": 0.1}, {"deals": 1}, {"error": 0.0}, {"error": float("nan")}])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {},
+        {"deals": 5, "error": 0.1},
+        *({"deals": deals} for deals in (1, 2.5, 200.5, float("nan"), True, "9")),
+        {"error": 0.0},
+        {"error": float("nan")},
+    ],
+)
 def test_numbers_that_make_no_sense(numbers: Any) -> None:
-    with pytest.raises(ConfigError, match="either deals, at least 2, or an error above 0"):
+    with pytest.raises(ConfigError, match="either deals, a whole number, at least 2, or an error above 0"):
         adviser(DJECO).advise(positions(DJECO, 1), np.random.default_rng(1), **numbers)
 
 

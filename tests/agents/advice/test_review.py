@@ -133,7 +133,11 @@ def test_what_is_shown(reviewed: list[Decision], language: str) -> None:
     heads = {"en": ("decisions", "mistakes", "chips lost"), "fr": ("décisions", "erreurs", "jetons perdus")}[language]
     assert all(head in text for head in heads)
     none = review_text([one for one in reviewed if not one.mistake], file="f", model="tally", deals=2, worst=2, language=language)
-    assert {"en": "No mistake is clear of noise.", "fr": "Aucune erreur ne se distingue du hasard."}[language] in none
+    noise = {"en": "No mistake is clear of noise.", "fr": "Aucune erreur ne se distingue du hasard."}[language]
+    assert noise in none
+    unlisted = review_text(reviewed, file="f", model="tally", deals=2, worst=0, language=language)
+    assert noise not in unlisted
+    assert "--record" not in unlisted
 
 
 def test_a_decision_that_is_none(records: list[Record]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -79,3 +80,13 @@ def test_what_is_refused(words: str, says: str, capfd: Capture) -> None:
     put(Path("box"), "a", small(), "classic-3")
     Path("empty").mkdir()
     refused(capfd, f"zoo --folder box {words}", says)
+
+
+def test_a_folder_that_may_not_be_read_is_not_called_empty(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    Path("box").mkdir()
+
+    def denied(folder: object) -> None:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr("nainjaune_agents.cli.zoo.os", SimpleNamespace(listdir=denied))  # the superuser may read all
+    refused(capfd, "zoo --folder box", "Permission denied: 'box'")

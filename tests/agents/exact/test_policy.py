@@ -122,7 +122,7 @@ def test_the_tree_says_what_play_comes_to(memory: str) -> None:
 
 
 def test_an_agent_with_random_actions_is_refused(tree: Tree) -> None:
-    with pytest.raises(AgentError, match="The agent 'chance' draws its action at random"):
+    with pytest.raises(AgentError, match=r"The agent 'chance' draws its action at random .* several draws \(--draws\)\."):
         tabular(tree, Chance(), RNG)
 
 
@@ -156,6 +156,13 @@ def test_a_random_memory_is_refused(tree: Tree, draws: dict[str, int], says: str
 def test_illegal_actions_are_refused(tree: Tree) -> None:
     with pytest.raises(AgentError, match="A policy holds probabilities"):
         tabular(tree, Answers(lambda decisions: np.full(len(decisions.index), 11)), RNG)
+
+
+@pytest.mark.parametrize("given", [None, [0.5], np.ones(3), np.zeros((2, 2))])
+def test_what_are_no_probabilities_is_refused(tree: Tree, given: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LikelyCounter, "probabilities", lambda self, decisions: given)
+    with pytest.raises(AgentError, match=r"The agent 'counter' was asked for probabilities of shape \(\d+, 13\), not below 0"):
+        tabular(tree, LikelyCounter(), RNG)
 
 
 def test_pieces_make_the_same_policy(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,12 +61,12 @@ def test_names() -> None:
         ({"name": ["mlp"]}, "Unknown arch .'mlp'."),
         ({"name": "mlp", "width": 8}, "Unknown configuration key 'arch.width'. .*Valid: arch.hidden, arch.recurrent"),
         ({"name": "mlp", 3: 8}, "Unknown configuration key 3"),
-        ({"name": "mlp", "hidden": 8}, r"The configuration key 'arch.hidden' takes list\[int\], not 8"),
+        ({"name": "mlp", "hidden": 8}, r"The configuration key 'arch.hidden' takes a list of whole numbers, not 8"),
         ({"name": "mlp", "hidden": [8, 0]}, r"The configuration key 'arch.hidden' is at least 1, and it is \[8, 0\]"),
         ({"name": "mlp", "recurrent": -1}, "The configuration key 'arch.recurrent' is at least 0"),
         ({"name": "residual", "recurrent": 4}, "Unknown configuration key 'arch.recurrent'"),
         ({"name": "residual", "blocks": 0}, "The configuration key 'arch.blocks' is at least 1"),
-        ({"name": "residual", "width": 2.5}, "The configuration key 'arch.width' takes int, not 2.5"),
+        ({"name": "residual", "width": 2.5}, "The configuration key 'arch.width' takes a whole number, not 2.5"),
     ],
 )
 def test_what_no_network_is_made_of(arch: Any, says: str) -> None:

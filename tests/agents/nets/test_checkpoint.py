@@ -172,6 +172,21 @@ def test_cut_short_anywhere_it_is_refused(saved: Path, tmp_path: Path) -> None:
             load_checkpoint(cut)
 
 
+def test_one_that_may_not_be_read_is_not_called_missing(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Safetensors says then that there is no such file. The superuser may read all, so the refusal is made up."""
+
+    def refuse(path: Path, *_: Any, **__: Any) -> Any:
+        raise FileNotFoundError(f"No such file or directory: {path}")
+
+    def denied(path: Path, *_: Any) -> Any:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(checkpoint_files, "safe_open", refuse)
+    monkeypatch.setattr(Path, "open", denied)
+    with pytest.raises(CheckpointError, match=r"' cannot be read: Permission denied\.$"):
+        load_checkpoint(saved)
+
+
 @pytest.mark.parametrize(
     "garbage",
     [

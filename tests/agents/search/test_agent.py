@@ -274,7 +274,10 @@ def test_a_search_over_chance_is_better_than_chance(setup: Setup) -> None:
         ("tally@search=3,objective=mine", "'mine'"),
         ("tally@search=3,objective", "objective"),
         ("tally@search=3,own", "own"),
-        ("tally@search=5,inference=policy", r"needs the probabilities of actions, so a network, not 'tally'\."),
+        (
+            "tally@search=5,inference=policy",
+            r"needs the probabilities of actions, so a network, not 'tally': a network computes them from observations alone\.",
+        ),
         ("tally@search=5,inference=all", r"inference of a search.*'all'.*none, policy"),
         ("tally@search=5,inference", r"inference of a search ''. Valid: none, policy"),
         ("tally@search=5,worlds=policy", r"a search ,objective=centred, ,inference=policy or ,rollouts=AGENT, not '5,worlds="),
