@@ -44,7 +44,7 @@ from ..options import option
 from ..sampling import sample
 from ..seeds import Stream, generator
 from .base import COMMON_METRICS, EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
-from .opponents import LEARNER, PAST, PastSelves, Seating
+from .opponents import LEARNER, PAST, PastSelves, Seating, check_seated
 from .optimizers import GroupedOptimizer, adam_group
 from .rollout import Tables
 from .run import Progress, Run, run_iterations
@@ -117,6 +117,7 @@ class Trainer(BaseTrainer[Config]):
         self.optimizers = self.optimizer.named()
         self.past_selves = PastSelves(self.net) if PAST in config.shares else None
         self.modules |= self.past_selves.modules() if self.past_selves else {}
+        check_seated(config.shares, [config.tables])
         seating = Seating(config.shares, setup, self.past_selves)
         rng_of = partial(generator, config.seed, Stream.TRAINING)
         self.tables = Tables(setup, slice(0, config.tables), task=config.task, seating=seating, rng_of=rng_of)
@@ -129,9 +130,15 @@ class Trainer(BaseTrainer[Config]):
         start = time.perf_counter()
         rng = generator(self.config.seed, Stream.TRAINING, self.iteration)
         rollout = self.play(rng)
-        metrics = self.update(rollout, rng)
+        metrics = {"rollout/entropy": 0.0, "schedule/learning_rate": self.learning_rate, "schedule/temperature": self.temperature}
+        if len(rollout.action):
+            metrics |= self.update(rollout, rng)
+            metrics["rollout/entropy"] = -float(rollout.log_prob.mean())
+        elif self.iteration == 0:  # which sets the unit of values
+            raise ConfigError(
+                f"None of {self.config.tables} rounds had a decision: there is nothing to learn, unless more 'tables' have one."
+            )
         metrics["rollout/decisions_per_round"] = len(rollout.action) / self.config.tables
-        metrics["rollout/entropy"] = -float(rollout.log_prob.mean())
         metrics["rollout/payoff_spread"] = rollout.payoff_spread
         return self.finish_iteration(metrics, len(rollout.action), time.perf_counter() - start)
 
@@ -151,7 +158,8 @@ class Trainer(BaseTrainer[Config]):
         # logits are Q / last_temperature, less what all actions share
         to_current_temperature = np.float32(c.last_temperature / self.temperature)
         actions = np.zeros(batch.num_tables, np.int64)
-        columns: list[tuple[Any, ...]] = []
+        none, nothing = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        columns: list[tuple[Any, ...]] = [(batch.observation[:0], none, nothing, none, nothing)]
         while not batch.done.all():
             index = np.flatnonzero(~batch.done)
             if opponents:
@@ -167,8 +175,6 @@ class Trainer(BaseTrainer[Config]):
             if opponents:
                 opponents.stepped()
             payoff += batch.reward
-        if not sum(len(action) for _, action, *_ in columns):
-            raise ConfigError(f"None of {c.tables} rounds had a decision: there is nothing to learn under these rules.")
         observation, action, log_prob, table_seat, return_so_far = (np.concatenate(each) for each in zip(*columns, strict=True))
         target = c.task.payoff(payoff).ravel()[table_seat] - return_so_far
         return Rollout(observation, action, log_prob, target, float(payoff.std()))
@@ -179,8 +185,7 @@ class Trainer(BaseTrainer[Config]):
         if self.iteration == 0:
             # the unit of all values from here on
             self.net.payoff_scale.fill_(max(float(rollout.target.std()), 1.0))
-        rate = self.learning_rate
-        self.optimizer.set_learning_rate(rate)
+        self.optimizer.set_learning_rate(self.learning_rate)
         target = rollout.target / np.float32(self.net.payoff_scale)
         tensors = [torch.from_numpy(array) for array in (rollout.observation, rollout.action, target)]
         predicted = np.empty(len(target), np.float32)  # Q of the actions taken, in the first epoch
@@ -208,8 +213,6 @@ class Trainer(BaseTrainer[Config]):
             "update/value_loss": mean_value_loss,
             "update/explained_variance": explained_variance(target, predicted),
             "update/grad_norm": float(np.mean(norms)),
-            "schedule/learning_rate": rate,
-            "schedule/temperature": self.temperature,
         }
 
     def action_values(self, observation: Tensor) -> tuple[Tensor, Tensor]:

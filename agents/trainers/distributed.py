@@ -35,6 +35,11 @@ class DistributedTrainer(ppo.Trainer):
 
     def __init__(self, config: ppo.Config) -> None:
         self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+        if config.minibatch < 2 * self.size:  # each centres the advantages of its part
+            raise ConfigError(
+                f"Each of {self.size} processes takes 2 decisions of a 'minibatch' or more: at least {2 * self.size}, not "
+                f"{config.minibatch}."
+            )
         super().__init__(config, config.setup())
 
     def mean(self, value: float) -> float:

@@ -66,7 +66,7 @@ from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer, anneal, w
 from .gating import edge_over, is_weaker
 from .labelling import LabelWorkers, check_workers, executor_of, labels_run
 from .labels import LabelFile, Labels, concatenate_labels, load_labels, save_labels
-from .opponents import LEARNER, PAST, Seating
+from .opponents import LEARNER, PAST, Seating, check_seated
 from .optimizers import OPTIMIZER, GroupedOptimizer, adam_group
 from .rollout import RoundStarts, batch_start
 from .run import Progress, Run, run_iterations
@@ -86,7 +86,12 @@ class Config(BaseConfig):
     generations: int = option(3, "generations of the run: times that decisions are labelled and learned", low=1)
     shards: int = option(75, "label files of a generation", low=1)
     shard: int = option(8000, "decisions in a label file", low=1, high=MAX_TABLES)
-    rounds: int = option(2048, "rounds played for each label file; its decisions are chosen from theirs", low=1, high=MAX_TABLES)
+    rounds: int = option(
+        2048,
+        "rounds played for each label file, its decisions chosen from theirs; with start=carried up to whole matches",
+        low=1,
+        high=MAX_TABLES,
+    )
     explore: float = option(0.1, "probability of a uniformly random action in those rounds", low=0, high=1)
     init: str | None = option(None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)")
     rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")
@@ -174,6 +179,7 @@ class Trainer(BaseTrainer[Config]):
     def __init__(self, config: Config, folder: Path, executor: Executor | None = None) -> None:
         """``folder``: where the label files are; ``executor``: where they are made (None: in threads of this process)."""
         super().__init__(config, config.setup())
+        check_seated(config.shares, [self.tables], "rounds")
         self.folder = folder
         self.labels_run = labels_run(dataclasses.asdict(config))
         self.net = self.untrained(0)
@@ -348,9 +354,13 @@ class Trainer(BaseTrainer[Config]):
 
     def new_batch(self) -> Batch:
         """Returns the tables for the rounds of a label file; each plays a match where these are carried."""
-        count = -(-self.config.rounds // self.rounds_a_table)
         log = any_needs_history(self.seating.agents)
-        return Batch(self.setup, count, start=batch_start(self.config.task), autoreset=False, log=log)
+        return Batch(self.setup, self.tables, start=batch_start(self.config.task), autoreset=False, log=log)
+
+    @property
+    def tables(self) -> int:
+        """Tables that play the rounds of a label file."""
+        return -(-self.config.rounds // self.rounds_a_table)
 
     @property
     def rounds_a_table(self) -> int:

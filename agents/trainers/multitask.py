@@ -29,7 +29,7 @@ from ..seeds import Stream, generator
 from ..task import Task
 from .base import EVAL_SEED, BaseConfig
 from .config import resolve_setup
-from .opponents import PastSelves, Seating
+from .opponents import PastSelves, Seating, check_seated
 from .rollout import Tables
 
 ALL = "all"
@@ -92,19 +92,29 @@ class MixtureConfig(BaseConfig):
         return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
 
+def tables_of_each(tables: int, setups: int) -> list[int]:
+    """Returns the number of tables of each setup, split evenly: the numbers differ by at most one.
+
+    Raises :class:`ConfigError` where there are fewer tables than setups.
+    """
+    if tables < setups:
+        raise ConfigError(f"A mixture of {setups} setups needs as many 'tables' in each process, and there are {tables}.")
+    each, more = divmod(tables, setups)
+    return [each + (number < more) for number in range(setups)]
+
+
 def share_out(
     config: Any, part: slice, sizes: tuple[int, int], *, common: bool, past: PastSelves | None = None, rank: int = 0
 ) -> list[Tables]:
-    """Returns the tables ``part`` of a run, split evenly among the setups of ``config``: the numbers differ by at most one.
+    """Returns the tables ``part`` of a run, split evenly among the setups of ``config``.
 
     ``sizes`` of observations, and of what a critic observes; ``rank`` of the process. Raises :class:`ConfigError` where there are
-    fewer tables than setups.
+    fewer tables than setups, or none for an opponent.
     """
-    setups, count = config.setups(), part.stop - part.start
-    if count < len(setups):
-        raise ConfigError(f"A mixture of {len(setups)} setups needs as many 'tables' in each process, and there are {count}.")
-    each, more = divmod(count, len(setups))
-    ends = part.start + np.cumsum([0, *(each + (number < more) for number in range(len(setups)))])
+    setups = config.setups()
+    counts = tables_of_each(part.stop - part.start, len(setups))
+    check_seated(config.shares, counts)
+    ends = part.start + np.cumsum([0, *counts])
 
     def rng_of(*key: int) -> np.random.Generator:
         return generator(config.seed, Stream.TRAINING, *key, *([rank] if rank else []))
@@ -113,7 +123,7 @@ def share_out(
         Tables(
             setup, slice(*ends[number : number + 2].tolist()), task=config.task, sizes=sizes,
             buffers=1 + config.overlap, number=number, common=common,
-            device=config.device, seating=Seating(config.shares, setup, past), rng_of=rng_of,
+            device=config.device, seating=Seating(config.shares, setup, past, number, len(setups)), rng_of=rng_of,
         )
         for number, setup in enumerate(setups)
     ]  # fmt: skip

@@ -60,6 +60,33 @@ def named(shares: Mapping[str, float]) -> list[str]:
     return [name for name in shares if name not in (SELF, PAST)]
 
 
+def share_ends(shares: Mapping[str, float], tables: int, turn: int, setups: int) -> NDArray[np.int64]:
+    """Returns where each share ends among the ``tables`` of one of ``setups``, in the order of the shares.
+
+    They are rounded to whole tables, in each turn at another limit, and setups and iterations take turns, so that opponents have
+    their shares of all tables. With one setup they are rounded to the nearest.
+    """
+    turns = setups | 1  # odd: then no limit is a whole number, and shares that need no rounding stay as they are
+    shift = 2 * turn % turns / turns  # 2: the first setups, which may have a table more, do not all round the same way
+    return np.rint(np.cumsum([*shares.values()]) * tables + shift - round(shift)).astype(np.int64)
+
+
+def check_seated(shares: Mapping[str, float], counts: Sequence[int], key: str = "tables") -> None:
+    """Raises :class:`ConfigError` where an opponent never has one of the tables, ``counts`` of them at each setup.
+
+    ``key`` of the configuration that gives more tables.
+    """
+    setups = len(counts)
+    ends = [share_ends(shares, count, turn, setups) for count in {*counts} for turn in range(setups | 1)]
+    most = np.diff(ends, axis=1, prepend=0).max(axis=0)
+    for name, tables in zip(shares, most, strict=True):
+        if name != SELF and not tables:
+            raise ConfigError(
+                f"The share of {name!r} among the 'opponents', {shares[name]:g}, is none of {sum(counts)} tables: "
+                f"set more {key!r}, or a larger share."
+            )
+
+
 class PastSelves:
     """Copies of a network as it was at earlier iterations."""
 
@@ -83,9 +110,12 @@ class PastSelves:
 class Seating:
     """Who sits where at the tables of one setup."""
 
-    def __init__(self, shares: Mapping[str, float], setup: Setup, past: PastSelves | None = None) -> None:
-        """``past``: there where ``shares`` has them."""
+    def __init__(
+        self, shares: Mapping[str, float], setup: Setup, past: PastSelves | None = None, number: int = 0, setups: int = 1
+    ) -> None:
+        """``past``: there where ``shares`` has them; ``number`` of the setup among the ``setups`` of the run."""
         self._shares = shares
+        self._number, self._setups = number, setups
         self._names = named(shares)
         self._players = setup.players
         self.agents: Sequence[Agent] = [*(load_agent(name, setup) for name in self._names), *(past.agents if past else ())]
@@ -98,7 +128,7 @@ class Seating:
         selves take turns at their tables.
         """
         table = np.arange(tables)
-        ends = np.rint(np.cumsum([*self._shares.values()]) * tables).astype(np.int64)
+        ends = share_ends(self._shares, tables, self._number + iteration, self._setups)
         opponent = np.full(tables, LEARNER)
         for name, begin, end in zip(self._shares, [0, *ends[:-1]], ends, strict=True):
             if name == PAST:

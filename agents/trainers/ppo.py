@@ -45,7 +45,7 @@ from .overlap import Overlap, check_overlap
 from .ppo_checks import check_config
 from .ppo_compiled import compiled_twin
 from .ppo_metrics import METRICS as METRICS
-from .rollout import Decisions, LearningNets, NetOutput, Rollout, RolloutPolicy, Tables, joined
+from .rollout import NO_CHOICE, Decisions, LearningNets, NetOutput, Rollout, RolloutPolicy, Tables, joined
 from .run import Progress, Run, follow_iterations, run_iterations
 from .sequences import packed_minibatches
 
@@ -81,6 +81,8 @@ class SelfPlayConfig(BaseConfig):
 class SurrogateConfig(SelfPlayConfig):
     """The keys of every trainer that learns by the clipped surrogate."""
 
+    # the advantage of one decision is 0 once it is centred
+    minibatch: int = option(1024, "decisions in a gradient step, at most", low=2)
     entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
     last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
     epochs: int = option(2, "passes over the decisions of an iteration", low=1)
@@ -166,7 +168,8 @@ def ppo_loss(
     """Returns the loss of PPO, a scalar, and its statistics, scalars without gradients.
 
     The loss is the mean over decisions of ``-min(ratio * A, clip(ratio, 1 - c, 1 + c) * A) + w_v w (v - target)^2 - w_H H(p)``
-    with ``ratio = p(a) / p_old(a)``, w the decision's ``value_weight`` and advantages A normalised over the minibatch.
+    with ``ratio = p(a) / p_old(a)``, w the decision's ``value_weight`` and advantages A normalised over ``batch``:
+    with several processes, over this one's part of the minibatch.
     """
     advantage = batch.advantage - batch.advantage.mean()
     advantage = advantage / (batch.advantage.std(correction=0) + 1e-8)
@@ -228,7 +231,8 @@ class Trainer(BaseTrainer[Config]):
         """Plays a round at every table and learns from it; returns the metrics."""
         began = time.perf_counter()
         rollout, rng = self.next_rollout(self.iteration)
-        metrics = self.update(rollout, rng)
+        without = self.mean(not len(rollout.action)) > 0  # a process has no decision
+        metrics = self.skip_update() if without else self.update(rollout, rng)
         metrics["rollout/decisions_per_round"] = len(rollout.action) / sum(map(len, self.tables))
         metrics["rollout/payoff_spread"] = rollout.payoff_std
         metrics = {name: self.mean(value) for name, value in metrics.items()}
@@ -343,6 +347,13 @@ class Trainer(BaseTrainer[Config]):
             "schedule/learning_rate": self.learning_rate,
             "schedule/entropy_weight": entropy_weight,
         }
+
+    def skip_update(self) -> dict[str, float]:
+        """Returns the metrics of an iteration without an update; raises :class:`ConfigError` in the first, which sets units."""
+        if self.iteration == 0:
+            raise ConfigError(NO_CHOICE)
+        entropy_weight = self.annealed(self.config.entropy, self.config.last_entropy)
+        return {"rollout/entropy": 0.0, "schedule/learning_rate": self.learning_rate, "schedule/entropy_weight": entropy_weight}
 
     def minibatch_rows(self, trajectory_id: NDArray[np.int64], rng: np.random.Generator) -> list[tuple[Tensor, Tensor | None]]:
         """Returns the rows of all decisions once, in random parts, each with its batch sizes: None for a net without memory."""

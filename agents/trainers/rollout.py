@@ -18,7 +18,6 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from nainjaune_env.agent import SeatAssignment, any_needs_history
-from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch, make_batch
@@ -37,8 +36,8 @@ START_BUCKETS = 8
 learned in units of their spread within a bucket: otherwise the few rounds with the largest pots would outweigh all others."""
 CRITIC_ROWS = 2048
 """Most observations that go through the critic at once."""
-NO_CHOICE = "Not one round held a choice: there is nothing to learn here."
-"""What an error says where every action of every round was the only legal one."""
+NO_CHOICE = "Not one round held a choice: there is nothing to learn here, unless more 'tables' have one."
+"""What an error says where every action of the learner was the only legal one."""
 
 
 def batch_start(task: Task) -> BatchStart:
@@ -268,11 +267,9 @@ class RolloutBuffer:
 def joined(rollouts: list[Rollout]) -> Rollout:
     """Returns the rollouts of several setups as one, in their order, without the ones that have no decision.
 
-    Raises :class:`ConfigError` where none has one.
+    Where none has one, it is the first of them.
     """
-    decided = [rollout for rollout in rollouts if len(rollout.action)]
-    if not decided:
-        raise ConfigError(NO_CHOICE)
+    decided = [rollout for rollout in rollouts if len(rollout.action)] or rollouts[:1]
     if len(decided) == 1:
         return decided[0]
     ends = np.cumsum([len(rollout.final) for rollout in decided])

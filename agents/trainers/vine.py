@@ -66,7 +66,7 @@ from ..seeds import Stream, generator
 from ..task import CARRIED
 from .base import COMMON_METRICS, BaseTrainer
 from .gpu_rollout import unpacked
-from .multitask import MixtureConfig, edges_at
+from .multitask import MixtureConfig, edges_at, tables_of_each
 from .opponents import SELF
 from .optimizers import GroupedOptimizer, adam_group
 from .ppo import METRICS as PPO_METRICS
@@ -349,10 +349,9 @@ class Trainer(BaseTrainer[Config]):
 
 
 def share_out(config: Config, setups: Sequence[Setup]) -> list[Tables]:
-    """Returns the tables of a run at ``setups``, as many at each, in parts for threads."""
-    each = -(-config.tables // len(setups))
-    block = BLOCK[config.device]
-    sizes = [(index, min(block, each - at)) for index in range(len(setups)) for at in range(0, each, block)]
+    """Returns the tables of a run at ``setups``, split evenly, in parts for threads."""
+    counts, block = tables_of_each(config.tables, len(setups)), BLOCK[config.device]
+    sizes = [(index, min(block, count - at)) for index, count in enumerate(counts) for at in range(0, count, block)]
     return [Tables(config, setups[index], index, count, number) for number, (index, count) in enumerate(sizes)]
 
 

@@ -340,7 +340,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("ppo", {"recall": 0.5}, r"'recall' trains the memory of a network, and this one has none: set arch\.recurrent too\."),
     ("ppo", {"recall": -0.5, "arch": {"recurrent": 8}}, "'recall' is at least 0"),
     ("ppo", {"tables": 0}, "'tables' is at least 1"),
-    ("ppo", {"minibatch": 0}, "'minibatch' is at least 1"),
+    *((name, {"minibatch": 1}, "'minibatch' is at least 2") for name in ("ppo", "vrpo")),  # an advantage of one is 0
+    ("vine", {"minibatch": 0}, "'minibatch' is at least 1"),
     ("ppo", {"critic_hidden": [0]}, "'critic_hidden' is at least 1"),
     ("vrpo", {"sarsa_lambda": 1.5}, "'sarsa_lambda' is at most 1"),
     ("vrpo", {"arch": {"recurrent": 8}}, r"'vrpo' trains no network with memory: arch\.recurrent is 0, not 8\."),

@@ -17,7 +17,7 @@ import pytest
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.distributed import train_under_torchrun
+from nainjaune_agents.trainers.distributed import DistributedTrainer, train_under_torchrun
 from nainjaune_env.core.errors import ConfigError
 from tests.support.training import iteration_at, run_in, same
 
@@ -107,6 +107,26 @@ def test_processes_divide_the_tables_and_one_is_alone() -> None:
         parts.append(np.arange(11)[trainer.part(11)])
     assert np.concatenate(parts).tolist() == [*range(11)]
     assert {len(part) for part in parts} == {3, 4}
+
+
+def test_each_process_has_two_decisions_of_a_minibatch_or_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The advantage of one decision is 0 once it is centred."""
+    monkeypatch.setattr("torch.distributed.get_rank", lambda: 0)
+    monkeypatch.setattr("torch.distributed.get_world_size", lambda: 3)
+    assert DistributedTrainer(build(get_trainer("ppo").Config, {**TINY, "minibatch": 6})).size == 3
+    with pytest.raises(ConfigError, match=r"Each of 3 processes takes 2 decisions .*: at least 6, not 5"):
+        DistributedTrainer(build(get_trainer("ppo").Config, {**TINY, "minibatch": 5}))
+
+
+def test_no_process_learns_where_one_has_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = build(get_trainer("ppo").Config, TINY)
+    trainer = get_trainer("ppo").Trainer(config, config.setup())
+    trainer.iterate()
+    monkeypatch.setattr(trainer, "mean", lambda value: 0.5 if value is False else value)  # another one has none
+    metrics = trainer.iterate()
+    assert trainer.iteration == 2
+    assert metrics["rollout/decisions_per_round"] > 0
+    assert not any(name.startswith("update/") for name in metrics)
 
 
 @pytest.mark.parametrize(

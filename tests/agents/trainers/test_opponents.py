@@ -14,16 +14,18 @@ from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME
 from nainjaune_agents.nets.torch_nets import as_torch
+from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.checkpointing import load_initial_weights
-from nainjaune_agents.trainers.opponents import LEARNER, PAST_SELVES, shares_of
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.opponents import LEARNER, PAST_SELVES, share_ends, shares_of
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_env.agent import DecisionBatch
-from nainjaune_env.core.errors import CheckpointError
+from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from tests.agents.trainers.test_ppo import tiny, trainer_of
-from tests.support.training import run_in
+from tests.support.training import run_in, same
 
 SETUPS: list[dict[str, Any]] = [
     {"preset": "djeco", "players": 4, "opponents": "lowest"},
@@ -92,6 +94,78 @@ def test_shares_of_tables_in_which_the_learner_takes_turns() -> None:
     where, counts = np.unique(rollout.trajectory_id // 4, return_counts=True)
     alone = np.isin(where, np.r_[:10, 30:40])
     assert counts[alone].mean() < counts[~alone].mean() / 2
+
+
+EIGHT = [{"preset": "djeco", "players": [2, 3, 4]}, {"preset": "classic", "players": [3, 4, 5, 6, 7]}]
+
+
+@pytest.mark.parametrize("tables", [16, 20, 24])
+def test_shares_hold_over_the_tables_of_all_setups(tables: int) -> None:
+    """In each iteration; two or three tables of one setup hold them over nine iterations."""
+    shares = {"self": 0.5, "closer": 0.25, "lowest": 0.25}
+    trainer = trainer_of(tiny(mixture=EIGHT, tables=tables, opponents=shares, minibatch=64))
+    met = np.zeros((9, 8, 3), int)
+    for iteration in range(9):
+        for setup, part in enumerate(trainer.tables):
+            assignment = part.seat_opponents(iteration)
+            assert assignment is not None
+            met[iteration, setup] = np.bincount(1 + assignment.seats.max(axis=1), minlength=3)
+    for each in (met.sum(axis=1), met.sum(axis=0)):  # iteration; setup
+        assert np.abs(each - each.sum(axis=1, keepdims=True) * [*shares.values()]).max() <= 1
+
+
+def test_tables_of_one_setup_are_divided_as_ever_and_whole_numbers_are_never_rounded() -> None:
+    shares = {"self": 0.3, "closer": 0.45, "lowest": 0.25}
+    assert [share_ends(shares, 10, turn, 1).tolist() for turn in (0, 7)] == [[3, 8, 10]] * 2
+    assert all(share_ends(shares, 20, turn, 8).tolist() == [6, 15, 20] for turn in range(20))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "values", "says"),
+    [
+        ("ppo", {"tables": 4, "opponents": {"self": 0.9, "closer": 0.1}}, "'closer' among the 'opponents', 0.1, is none of 4"),
+        (
+            "ppo",
+            {"tables": 2048, "opponents": {"self": 0.9999, "past": 0.0001}},
+            "'past' among .* 2048 tables: set more 'tables'",
+        ),
+        ("ppo", {"mixture": EIGHT, "tables": 16, "opponents": {"self": 0.99, "lowest": 0.01}}, "'lowest' .* none of 16 tables"),
+        ("deep_monte_carlo", {"tables": 4, "opponents": {"self": 0.9, "closer": 0.1}}, "'closer' .* none of 4 tables"),
+        (
+            "expert",
+            {"rounds": 24, "start": "carried", "opponents": {"self": 0.8, "closer": 0.2}},
+            "'closer' .* none of 2 tables: set more 'rounds'",
+        ),
+    ],
+    ids=str,
+)
+def test_an_opponent_without_a_table_is_refused(algorithm: str, values: dict[str, Any], says: str, tmp_path: Path) -> None:
+    module = get_trainer(algorithm)
+    config = build(module.Config, {"preset": "djeco", "players": 3, "arch": {"hidden": [8]}, "eval_every": 0, **values})
+    with pytest.raises(ConfigError, match=says):
+        module.Trainer(config, tmp_path if algorithm == "expert" else config.setup())
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "vrpo", "deep_monte_carlo"])
+def test_an_iteration_in_which_the_learner_has_no_decision_is_counted_and_changes_nothing(algorithm: str, tmp_path: Path) -> None:
+    """At two tables of eight seats there is soon one; a run goes on after it, and one that was stopped there, too."""
+    values = {"preset": "skip", "players": 8, "tables": 2, "opponents": "random", "arch": {"hidden": [8]}}
+    module = get_trainer(algorithm)
+    config = build(module.Config, {"algorithm": algorithm, "eval_every": 0, "seed": 1, "iterations": 16, **values})
+    trainer = module.Trainer(config, config.setup())
+    before, empty = digest(trainer.net), []
+    for iteration in range(16):
+        metrics = trainer.iterate()
+        assert set(metrics) <= set(module.METRICS)
+        assert np.isfinite([*metrics.values()]).all()
+        assert (digest(trainer.net) == before) == (metrics["rollout/decisions_per_round"] == 0)
+        if metrics["rollout/decisions_per_round"] == 0:
+            empty.append(iteration)
+        before = digest(trainer.net)
+    assert 0 < min(empty) < 15
+    assert trainer.iteration == 16
+    run_in(tmp_path, config, stop_at=empty[0])
+    assert same(run_in(tmp_path, config, resume=True), trainer.checkpoint())
 
 
 def test_without_opponents_the_learner_has_all_seats() -> None:

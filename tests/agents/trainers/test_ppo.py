@@ -173,7 +173,7 @@ def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer
         (30, 10, [10, 10, 10]),
         (31, 10, [8, 8, 8, 7]),  # not 10, 10, 10 and a step of Adam on one decision
         (7, 10, [7]),
-        (1, 1, [1]),
+        (1, 2, [1]),
         (2048, 1024, [1024, 1024]),
         (2049, 1024, [683, 683, 683]),
     ],

@@ -197,13 +197,15 @@ def test_threads_play_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
         assert all(np.array_equal(a, b) for a, b in zip(*learned, strict=True))
 
 
-def test_a_mixture_has_as_many_rounds_of_each_setup_in_its_own_unit() -> None:
+def test_a_mixture_has_its_tables_shared_out_evenly_and_each_setup_its_own_unit() -> None:
     trainer = trainer_of(mixture=MIXTURE, tables=1700)
     counts = [0, 0, 0]
     for tables in trainer.tables:
         counts[tables.setup_index] += len(tables)
-    assert counts == [567, 567, 567]
+    assert counts == [567, 567, 566]
     assert len({tables.scale for tables in trainer.tables}) == 3
+    with pytest.raises(ConfigError, match=r"^A mixture of 3 setups needs as many 'tables' in each process, and there are 2\.$"):
+        trainer_of(mixture=MIXTURE, tables=2)
 
 
 # ---------------------------------------------------------------- the reference
