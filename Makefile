@@ -228,6 +228,7 @@ notebooks: $(STAMP)  ## run the notebooks and keep their figures; a stopped run 
 	$(BIN)/python notebooks/regenerate.py $(NOTEBOOK)
 
 pictures: $(STAMP)  ## draw the docs' pictures and film
+	rm -f docs/images/round.gif docs/images/nain_jaune.png docs/images/batasaurus.png
 	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 23 --seat 0 --seconds 1 --scale 0.55 --out docs/images/round.gif
 	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 21 --seat 0 --ply 11 --scale 0.8 --out docs/images/nain_jaune.png
 	$(BIN)/nainjaune film --preset batasaurus --players 3 --set memory=perfect --agents mirror random random --seed 3 --seat 0 --ply 15 --scale 0.8 --out docs/images/batasaurus.png

@@ -139,7 +139,8 @@ def _run_at(name: str, game: str) -> Path | None:
     """
     path = run_named(name)[1]
     text = base_name(name)
-    if is_zoo_name(name) or is_mixed(name) or is_external(text) or text in named_agents(game) or not exists(path):
+    is_other = not text or is_zoo_name(name) or is_mixed(name) or is_external(text) or text in named_agents(game)
+    if is_other or not exists(path):
         return None
     if named := _name_in_file(path):
         raise AgentError(f"{quoted(str(path))} is no run or checkpoint: a player in such a file is named {named!r}.")
@@ -235,7 +236,8 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     if text not in known and (offered := _of_packages(text, setup)) is not None:
         return _suffixed(offered, name, suffixes)
     if missing is not None and ("/" in name or missing.suffix):
-        raise AgentError(f"There is no run or checkpoint at {quoted(str(missing))}.")
+        typed = str(missing) if algorithm is None else text
+        raise AgentError(f"There is no run or checkpoint at {quoted(typed)}.")
     zoo = [PREFIX + player for player in player_registry().names()]
     raise AgentError(unknown_name_message("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 

@@ -189,5 +189,19 @@ def has_type(value: object, hint: Any) -> bool:
     return isinstance(value, origin or hint)
 
 
+_WORDS = {
+    int: "a whole number", float: "a finite number", bool: "true or false", str: "a text", dict: "keys and values",
+    types.NoneType: "null",
+}  # fmt: skip
+_LISTED = {int: "whole numbers", float: "finite numbers", str: "texts", dict: "keys and values"}
+
+
 def _type_name(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+    """Returns what a value of the type ``hint`` is, in words."""
+    origin, of = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join(map(_type_name, of))
+    if origin is list:
+        item = typing.get_origin(of[0]) or of[0]
+        return f"a list of {_LISTED.get(item, _type_name(of[0]))}"
+    return _WORDS.get(origin or hint, str(hint))

@@ -188,9 +188,11 @@ def parse_start(text: str) -> Start:
 
     Raises :class:`ConfigError` for anything else.
     """
+    if text in STARTS:
+        return text
     match = _BOUNDS.fullmatch(text)
     if match is None:
-        return Task(start=text).start
+        raise ConfigError(unknown_name_message("start", text, [*STARTS, "pots=LOW..HIGH", "pots=CHIPS"]))
     low = int(match[2])
     return Task(start={match[1]: [low, low if match[3] is None else int(match[3])]}).start
 

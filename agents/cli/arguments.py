@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
 from nainjaune_env.core.errors import quoted
 from nainjaune_env.core.speech import LANGUAGES
@@ -41,6 +42,13 @@ def number(least: float, most: float) -> Callable[[str], float]:
         return value
 
     return parse
+
+
+def path(text: str) -> Path:
+    """The type of paths: ``Path("")`` would be the working folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected a path, not ''")
+    return Path(text)
 
 
 def add_seed_argument(parser: argparse.ArgumentParser, *, default: int | None = 0, meaning: str = "") -> None:

@@ -12,6 +12,7 @@ those of docs/trainer_ppo.md; tensorboard --logdir runs shows all of them.
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 
 from nainjaune_env.core.errors import ConfigError
@@ -43,7 +44,8 @@ def run(args: argparse.Namespace) -> int:
     curves = [read_curve(folder, args.metric, args.along, name=name) for folder, name in zip(args.runs, names, strict=True)]
     draw_curves(curves, args.out, metric=args.metric, along=args.along, title=args.title)
     for curve in curves:
-        width = "" if curve.half_width is None else f" ± {curve.half_width[-1]:.3f}"
+        half = None if curve.half_width is None else curve.half_width[-1]
+        width = "" if half is None else " (too few deals)" if math.isnan(half) else f" ± {half:.3f}"
         value = decimal(curve.values[-1], ".3f")
         print(f"{printable(curve.name)}: {args.metric} {value}{width} after {curve.along[-1]:,.0f} {args.along}")
     print(f"Picture: {printable(str(args.out))}")

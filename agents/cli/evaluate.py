@@ -74,6 +74,8 @@ NAME = "evaluate"
 HELP = "rate agents against each other by duplicate play"
 
 MATCHES_NAME = "matches.json"
+MATCHES = 100
+"""Default number of matches for ``--records``."""
 MOVED = {
     "--versus": "is a command: nainjaune versus A B",
     "--until-decided": "is an option of nainjaune versus A B",
@@ -121,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--records", type=Path, metavar="FILE", help="also play whole matches and write their records to this file"
     )
-    parser.add_argument("--matches", type=integer(1), default=100, help="number of matches for --records (default: %(default)s)")
+    parser.add_argument("--matches", type=integer(1), help=f"number of matches for --records (default: {MATCHES})")
     add_device_argument(parser)
     add_worker_arguments(
         parser,
@@ -140,6 +142,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--shard cannot be combined with --records.")
     if args.rounds is not None and not by_match:
         raise ConfigError("--rounds is the length of matches: it goes with --episode match.")
+    if args.matches is not None and args.records is None:
+        raise ConfigError("--matches is the number of matches to record: it goes with --records.")
     for option, given in {"--records": args.records is not None, "--device cuda": args.device != "cpu"}.items():
         if by_match and given:
             raise ConfigError(f"--episode match goes without {option}.")
@@ -169,9 +173,10 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
 
         args.out.mkdir(parents=True, exist_ok=True)  # errors of these two come before the games
     if args.records is not None:
-        with progress_bar(total=args.matches, unit="match") as bar:
-            write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
-        print("\n".join([f"Records of {args.matches} matches: {printable(str(args.records))}", *BotCounts.taken(agents).lines()]))
+        matches = MATCHES if args.matches is None else args.matches
+        with progress_bar(total=matches, unit="match") as bar:
+            write_records(args.records, record_matches(setup, agents, matches, seed=args.seed, progress=bar.update))
+        print("\n".join([f"Records of {matches} matches: {printable(str(args.records))}", *BotCounts.taken(agents).lines()]))
     plan = TournamentPlan(
         setup,
         tuple(agent.name for agent in agents),

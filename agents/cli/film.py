@@ -25,7 +25,7 @@ from nainjaune_env.render.raster import MAX_SCALE, MIN_SCALE
 
 from .arguments import add_language_argument, add_seed_argument, integer, number
 from .bot_options import add_bot_arguments
-from .files import read_match
+from .files import check_new, read_match
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setup_arguments(parser)
     add_seed_argument(parser, default=None, meaning="the seed of a new round (default: 0)")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the output: .gif for a film, .png or .svg for a picture"
+        "--out", type=Path, required=True, metavar="FILE", help="a new file: .gif for a film, .png or .svg for a picture"
     )
     parser.add_argument(
         "--seat", type=integer(0), help="the seat whose view is shown (default: a spectator, who sees every hand)"
@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
     for name, endings in OPTIONS.items():
         if getattr(args, name) is not None and args.out.suffix not in endings:
             raise ConfigError(f"--{name} is for {' or '.join(endings)}, and cannot be used for {args.out.suffix}.")
+    check_new(args.out)
     record = _played(args) if args.file is None else _written(args)
     setup = setup_of(record)
     if setup.game.pictures is None:

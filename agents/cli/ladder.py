@@ -99,9 +99,9 @@ def run(args: argparse.Namespace) -> int:
         print(f"{place:3}  {printable(ladder.entries[name].name)}  {shown}")
     played = sum(pairing.deals for pairing in results.pairings.values()) - before
     print(f"{played:,} deals played; {deals_an_entry(results):,.0f} of an entry at a table in the mean.")
-    print(
-        "All neighbours are told apart." if apart else f"{ratings.told_apart} of {ratings.rated - 1} neighbours are told apart."
-    )
+    if ratings.rated:
+        of = f"{ratings.told_apart} of {ratings.rated - 1}"
+        print("All neighbours are told apart." if apart else f"{of} neighbours are told apart.")
     print(f"Page: {printable(str(args.folder / SITE / PAGE))}")
     return 0
 

@@ -23,7 +23,9 @@ import signal
 import sys
 from pathlib import Path
 
-from nainjaune_env.core.errors import quoted
+from nainjaune_env.core.errors import AgentError, CheckpointError, quoted
+from nainjaune_env.games import DEFAULT_GAME
+from nainjaune_env.registry import game_names, get_game
 
 from .arguments import add_language_argument, integer
 
@@ -50,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
     from ..text_envs.mcp.tables import Tables
     from ..text_envs.settings import TextEnvSettings
 
+    if args.field is not None:
+        _check_field(args.field)
     settings = TextEnvSettings(language=args.lang, form=args.form, field=args.field)
     server = make_server(Tables(settings, advice=args.advice, record=args.record))
     if args.http is not None:
@@ -65,6 +69,28 @@ def run(args: argparse.Namespace) -> int:
     finally:
         signal.signal(signal.SIGINT, before)
     return 0
+
+
+def _check_field(name: str) -> None:
+    """Raises the :class:`AgentError` of the agent ``name`` where it is none at any table; at which ones, a model will choose."""
+    from ..exact import exact_agents
+    from ..loading import base_name, load_agent
+
+    errors = []
+    for game in map(get_game, sorted(game_names(), key=lambda game: game != DEFAULT_GAME)):
+        if base_name(name) in exact_agents(game.name):  # of tables with other knobs
+            return
+        for preset, rules in game.presets.items():
+            for players in rules.players:
+                try:
+                    load_agent(name, game.setup(preset, players))
+                except CheckpointError:  # a run, of another table
+                    return
+                except AgentError as error:
+                    errors.append(error)
+                else:
+                    return
+    raise errors[0]
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -6,8 +6,10 @@ import argparse
 import re
 import sys
 import textwrap
+from pathlib import Path
 from typing import Any, NoReturn
 
+from .arguments import path
 from .streams import FAILED, print_error
 
 
@@ -17,6 +19,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": HelpFormatter, **options})
         self.set_defaults(parser=self)  # the innermost subcommand's counts
+        self.register("type", Path, path)
 
     def error(self, message: str) -> NoReturn:
         """Prints ``message`` and exits."""

@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from ..options import defaults
     from ..trainers import get_trainer
     from ..trainers.config import apply_settings, build, describe, read_stored, read_yaml
     from ..trainers.run import CONFIG_NAME, Run
@@ -69,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
         values["cluster"] = args.cluster
     algorithm = values.get("algorithm", "ppo")
     trainer = get_trainer(algorithm)
+    if args.cluster is not None and "cluster" not in defaults(trainer.Config):
+        raise ConfigError(f"--cluster is for the algorithm expert, and this is {algorithm!r}.")
     if args.keys:
         print(f"Keys of algorithm {algorithm!r}, with defaults; --set KEY=VALUE overrides one:\n{describe(trainer.Config)}")
         return 0

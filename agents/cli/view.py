@@ -19,7 +19,7 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
 from .arguments import add_language_argument, integer
-from .files import read_match
+from .files import check_new, read_match
 
 NAME = "view"
 HELP = "look at a recorded match in a browser"
@@ -28,7 +28,7 @@ HELP = "look at a recorded match in a browser"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records")
     parser.add_argument("--match", type=integer(1), default=1, metavar="N", help="the match, from 1 (default: %(default)s)")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="only write the page, to this file")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="only write the page, to this new file")
     add_language_argument(parser)
 
 
@@ -40,7 +40,12 @@ def run(args: argparse.Namespace) -> int:
     out: Path = args.file.with_suffix(".html") if args.html is None else args.html
     if out.suffix != ".html":
         raise ConfigError(f"--html must end in .html, not {str(out)!r}.")
-    write_text(out, replay_page(read_match(args.file, args.match), args.lang))
+    if args.html is not None:
+        check_new(out, "--html")
+    page = replay_page(read_match(args.file, args.match), args.lang)
+    if out.exists() and out.samefile(args.file):
+        raise ConfigError(f"{str(out)!r} is the file of records, and is not overwritten: choose another by --html.")
+    write_text(out, page)
     print(printable(str(out)))
     if args.html is None:
         webbrowser.open(out.resolve().as_uri())

@@ -30,13 +30,25 @@ from ..trainers.config import read_yaml
 from .grid import MEASURE_KEYS, RUNS, SEARCH, TRIALS, SeedRun, Trained, configured, read_results
 
 
-def distribution(given: Any) -> BaseDistribution:
-    """Returns the distribution of a list of values, or of numbers ``{low: …, high: …}`` with Optuna's ``log`` or ``step``."""
-    if isinstance(given, list):
+def distribution(key: str, given: Any) -> BaseDistribution:
+    """Returns the distribution of a list of values, or of numbers ``{low: …, high: …}`` with Optuna's ``log`` or ``step``.
+
+    Raises :class:`ConfigError` for anything else.
+    """
+    expected = f"{key!r} of a space should be a list of values, or low and high with log or step"
+    if isinstance(given, list) and given:
         return CategoricalDistribution([json.dumps(value) for value in given])
-    numbers = {key: value if isinstance(value, int) else float(value) for key, value in dict(given).items()}
-    whole = isinstance(numbers["low"], int) and isinstance(numbers["high"], int)
-    return (IntDistribution if whole else FloatDistribution)(**numbers)
+    if not isinstance(given, dict) or not {"low", "high"} <= given.keys() <= {"low", "high", "log", "step"}:
+        raise ConfigError(f"{expected}, not {quoted(given)}.")
+    try:
+        numbers = {name: value if isinstance(value, int) else float(value) for name, value in given.items()}
+    except (TypeError, ValueError):
+        raise ConfigError(f"{expected}, which are numbers, not {quoted(given)}.") from None
+    whole = all(isinstance(number, int) for number in numbers.values())
+    try:
+        return (IntDistribution if whole else FloatDistribution)(**numbers)
+    except (ValueError, ArithmeticError) as error:
+        raise ConfigError(f"{expected}: {as_sentence(error)}") from None
 
 
 def described(one: BaseDistribution) -> dict[str, Any]:
@@ -64,16 +76,21 @@ class Search:
         self.values, self.settings, self.seeds, self.folder = values, settings, seeds, folder
         self.base = configured(values, settings, seeds[0])
         self.space: dict[str, BaseDistribution] = {}
-        for key, given in read_yaml(space).items():
+        content = read_yaml(space)
+        if not content:
+            raise ConfigError(f"A search needs keys to vary, and {str(space)!r} has none.")
+        for key, given in content.items():
+            if not isinstance(key, str):
+                raise ConfigError(f"A key of a space is a text, not {quoted(key)}.")
+            if key == "seed":
+                raise ConfigError("The seeds of a search are given by --seeds and --first-seed, not by its space.")
             if key.partition(".")[0] in MEASURE_KEYS:
                 raise ConfigError(f"A search compares edges, and {key!r} changes what an edge is: it has one value.")
-            try:
-                self.space[key] = one = distribution(given)
-            except (TypeError, ValueError, KeyError) as error:
-                expected = f"{key!r} of a space should be a list of values, or low and high with log or step"
-                raise ConfigError(f"{expected}: {as_sentence(error)}") from None
-            for value in one.choices if isinstance(one, CategoricalDistribution) else (one.low, one.high):
-                configured(values, [*settings, f"{key}={value}"])
+            self.space[key] = one = distribution(key, given)
+            ends = one.choices if isinstance(one, CategoricalDistribution) else (one.low, one.high)
+            configs = [configured(values, [*settings, f"{key}={value}"]) for value in ends]
+            if len(configs) < 2 or any(config in configs[:place] for place, config in enumerate(configs)):
+                raise ConfigError(f"{key!r} of a space should be two or more different values, not {quoted(given)}.")
         if not (folder / SEARCH).exists() and (folder / RUNS).exists():
             raise ConfigError(f"{str(folder)!r} has a sweep of a grid in it, and no search: choose another --out.")
         optuna.logging.set_verbosity(optuna.logging.WARNING)  # it logs each trial

@@ -165,8 +165,8 @@ def _load_yaml(text: str) -> Any:
     """Returns the value of a YAML document; raises ``ValueError`` for anything else, and for more than :data:`MAX_VALUES`."""
     try:
         loader = _Loader(text)
-    except yaml.YAMLError as error:  # characters that YAML does not have
-        raise ValueError(str(error)) from None
+    except yaml.reader.ReaderError as error:
+        raise ValueError(f"it has the character {chr(error.character)!r}, which YAML does not have") from None
     try:
         node = loader.get_single_node()
         if node is None:
@@ -174,6 +174,10 @@ def _load_yaml(text: str) -> Any:
         if _size(node, {}) > MAX_VALUES:  # aliases of lists of aliases grow without end when they are read one by one
             raise ValueError(f"it has more than {MAX_VALUES} values, with its aliases written out")
         return loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
+        raise ValueError(f"{where}{error.problem}") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(str(error)) from None
     finally:
@@ -193,12 +197,20 @@ def _size(node: yaml.Node, sizes: dict[int, float]) -> float:
 
 
 def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
-    """Returns ``values`` overridden by settings ``key=value``; values are YAML, ``rules.decline=never`` sets inside a mapping."""
-    result = dict(values)
+    """Returns ``values`` overridden by settings ``key=value``; values are YAML, ``rules.decline=never`` sets inside a mapping.
+
+    Raises :class:`ConfigError` for a malformed setting, and for a key that is set twice.
+    """
+    result, given = dict(values), dict[str, str]()
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:
             raise ConfigError(f"A setting is key=value, not {quoted(setting)}.")
+        if key in given:
+            raise ConfigError(
+                f"The key {quoted(key)} is set twice, by {quoted(given[key])} and {quoted(setting)}: keep one of them."
+            )
+        given[key] = setting
         try:
             value = _load_yaml(text)
         except ValueError as error:

@@ -58,6 +58,13 @@ def test_other_starts_are_refused(text: str) -> None:
         parse_start(text)
 
 
+@pytest.mark.parametrize("text", ["pots=60,0,0,0,0", "{pots: [1, 2]}", "frsh"])
+def test_an_unknown_start_is_refused_in_the_words_of_a_command(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"^Unknown start .* Valid: fresh, carried, pots=LOW\.\.HIGH, pots=CHIPS\.$") as caught:
+        parse_start(text)
+    assert "[low, high]" not in str(caught.value)
+
+
 @pytest.mark.parametrize("start", [{}, {"pots": 3}, {"pots": [1, 2, 3]}, {"pots": [0, True]}, {"pots": [3, 2]}, 7, None])
 def test_other_bounds_are_refused(start: Any) -> None:
     with pytest.raises(ConfigError):

@@ -63,6 +63,13 @@ def test_a_picture_of_a_round_played_for_it(game: str, tmp_path: Path, capsys: p
         assert image.size == (256, 184)
 
 
+def test_a_file_is_not_replaced_not_even_its_own_input(records: str, tmp_path: Path) -> None:
+    match = tmp_path / "m.svg"
+    match.write_bytes(Path(records).read_bytes())
+    assert main(["film", str(match), "--out", str(match)]) == 2
+    assert match.read_bytes() == Path(records).read_bytes()
+
+
 def test_pictures_by_ply(records: str, tmp_path: Path) -> None:
     drawn = {}
     for ply in ("0", "5", None):

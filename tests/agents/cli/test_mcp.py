@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,6 +42,26 @@ def test_nothing_is_served_where_it_cannot_be(tmp_path: Path, monkeypatch: pytes
     refused(capfd, "mcp --record notes.txt", "Nothing is added to such a file")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         refused(capfd, f"mcp --http 127.0.0.1:{taken.getsockname()[1]}", "in use")
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("nobody", "Unknown agent 'nobody'"),
+        ("tally@foo=3", "'@foo'"),
+        ("exact", ""),
+        ("zoo:strong", ""),
+        ("mixed", ""),
+        ("lowest", ""),
+    ],
+)
+def test_a_field_that_no_table_has(field: str, says: str, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    server = pytest.importorskip("nainjaune_agents.text_envs.mcp.server", reason="the MCP SDK is in the extra mcp")
+    monkeypatch.setattr(server, "make_server", lambda tables: SimpleNamespace(run=lambda transport: None))
+    if says:
+        refused(capfd, f"mcp --field {field}", says)
+    else:
+        assert status_of(["mcp", "--field", field]) == 0
 
 
 @pytest.mark.slow

@@ -58,6 +58,10 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--players 9", "for 2 to 4 players, not 9"),
         ("--set stak=2", r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
         ("--preset classic --set max_rounds=null --records m.jsonl", "has no end"),
+        ("--matches 1", r"--matches is the number of matches to record: it goes with --records\."),
+        ("--set stake=2 --set stake=3", r"The key 'stake' is set twice, by 'stake=2' and 'stake=3'"),
+        ("--out=", r"Argument --out: expected a path, not ''\."),
+        ("--start pots=1,2", r"Unknown start 'pots=1,2'\. .*pots=LOW\.\.HIGH"),
         ("--rounds 3", r"--rounds is the length of matches: it goes with --episode match\."),
         ("--episode match --records m", r"--episode match goes without --records\."),
         ("--episode match --device cuda", r"--episode match goes without --device cuda\."),
@@ -87,7 +91,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
     ],
     "exact": [
         ("--preset batasaurus", r"There are more than 1,000 openings, too many .* A shorter game fits: --set dinosaurs=4\."),
-        ("--preset classic", r"There are more than 1,000 openings, too many to list; give those to begin with\."),
+        ("--preset classic", r"There are more than 1,000 openings, too many to list: docs/exact\.md has rules with fewer\."),
         ("--preset batasaurus --players 3 --agents exact", "'exact' plays with 2 players and memory = perfect, not with 3"),
         ("--agents exact", "Unknown agent 'exact'"),
         ("--solve", r"no solution is known here\. Known: none\."),
@@ -110,6 +114,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
             "--workers 2 --cluster auto --out found",
             "--workers are processes of this machine, and --cluster is another place to play",
         ),
+        ("--out=", r"Argument --out: expected a path, not ''\."),
         ("--iterations 1 --resume --out found", "There is nothing to resume at 'found'"),
         (
             "--responders tally tally --out found",
@@ -134,6 +139,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--out x.svg --ply 3 --seconds 3", r"--seconds is for \.gif, and cannot be used for \.svg"),
         ("--out x.png --hold 2", r"--hold is for \.gif, and cannot be used for \.png"),
         ("--out x.gif --match 3", "holds 2 matches, so there is no match 3"),
+        ("--out kept.svg", r"'kept\.svg' exists, and is not overwritten: choose another --out\."),
         ("--out x.gif --preset classic", "--preset is for a new round"),
         ("--out x.gif --seed 0", "--seed is for a new round"),
     ],
@@ -183,7 +189,10 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
     ],
     "train c.yaml --out a": [
         ("--set iteratons=2", r"Unknown configuration key 'iteratons'\. Did you mean 'iterations'\?"),
-        ("--set iterations=many", "'iterations' takes int, not 'many'"),
+        ("--set iterations=many", "'iterations' takes a whole number, not 'many'"),
+        ("--set arch=foo", r"'arch' takes keys and values, not 'foo'\."),
+        ("--set optimizer.learning_rate=.nan", r"'optimizer\.learning_rate' takes a finite number, not nan\."),
+        ("--cluster foo", r"--cluster is for the algorithm expert, and this is 'ppo'\."),
         ("--set algorithm=pop", r"Unknown algorithm 'pop'\. Did you mean 'ppo'\?"),
         ("--set preset=clasic", "Unknown preset 'clasic'"),
         ("--set rules.stak=2", "Unknown knob 'stak'"),
@@ -215,6 +224,6 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
 )
 def test_a_mistake_is_a_sentence(words: str, says: str, capfd: Capture, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree, "MAX_OPENINGS", 1000)  # or exact would list openings for a while
-    for name, content in (("file", "shopping list\n"), ("empty.jsonl", ""), ("c.yaml", "players: 3\n")):
+    for name, content in (("file", "shopping list\n"), ("empty.jsonl", ""), ("c.yaml", "players: 3\n"), ("kept.svg", "")):
         Path(name).write_text(content, encoding="utf-8")
     refused(capfd, words.replace("{file}", str(file)), says, printed=words.startswith("ex"))

@@ -126,6 +126,13 @@ def test_a_result_that_was_made_up_is_found(tmp_path: Path, capsys: pytest.Captu
     assert (check.rounds, check.repeated, check.differing) == (4, 0, [])
 
 
+def test_a_ladder_without_deals_has_no_neighbours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ladder", str(ladder(tmp_path)), "--deals", "0"]) == 0
+    out = capsys.readouterr().out
+    assert "0 deals played" in out
+    assert "neighbours" not in out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -246,8 +246,18 @@ def test_another_search_seed_or_batch_is_refused(
             "'optimizer.learning_rate' of a space should be .* `low <= high`",
         ),
         ({"optimizer.learning_rate": {"low": "a", "high": 1}}, "should be a list of values, or low and high"),
-        ({"optimizer.learning_rate": 1}, "should be a list of values, or low and high"),
-        ({"epochs": {"low": 1}}, "should be a list of values, or low and high"),
+        ({"optimizer.learning_rate": 1}, r"should be a list of values, or low and high with log or step, not 1\.$"),
+        ({"epochs": {"low": 1}}, r"should be a list of values, or low and high with log or step, not {'low': 1}\.$"),
+        ({"epochs": {"low": 1, "high": [3]}}, r"which are numbers, not {'low': 1, 'high': \[3\]}\.$"),
+        ({}, r"A search needs keys to vary, and '.*space\.yaml' has none\.$"),
+        ({"epochs": {"low": 1, "high": 3, "step": 0.5}}, "'epochs' takes a whole number, not 1.0"),
+        ({"seed": [1, 2]}, "The seeds of a search are given by --seeds and --first-seed"),
+        ({"epochs": []}, "should be a list of values"),
+        ({"epochs": [2]}, r"'epochs' of a space should be two or more different values, not \[2\]\.$"),
+        ({"epochs": [1, 2, 1]}, "should be two or more different values"),
+        ({"clip": [0.1, 1e-1]}, "should be two or more different values"),
+        ({"epochs": {"low": 2, "high": 2}}, "should be two or more different values"),
+        ({3: [1, 2]}, r"A key of a space is a text, not 3\.$"),
         ({"epochs": {"low": 1, "high": 3, "most": 7}}, "should be a list of values, or low and high .* 'most'"),
         ({"entropy": {"low": 0, "high": 1.0, "log": True}}, "should be .* `log"),
         ({"optimizer.learning_rat": {"low": 1e-4, "high": 1e-2}}, "Did you mean 'optimizer.learning_rate'"),
@@ -262,6 +272,11 @@ def test_what_is_no_space(space: dict[str, Any], sentence: str, tmp_path: Path) 
     with pytest.raises(ConfigError, match=sentence):
         search_in(tmp_path / "a", space)
     assert list((tmp_path / "a").iterdir()) == []
+
+
+def test_a_key_of_the_space_is_not_set_too(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="The key 'epochs' is set twice"):
+        search_in(tmp_path / "a", SPACE, ["epochs=1"])
 
 
 def test_one_search_at_a_time_and_no_grid_in_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -118,7 +118,7 @@ TASK = tasks("nain_jaune", TRAIN, 1)[0].to_dict()
         ({"split": "validation"}, "Unknown split 'validation'. Valid: train, test, held_out."),
         ({"seat": 3}, "The model's seat is from 0 to 2, not 3."),
         ({"seed": -1}, "A seed is a whole number from 0"),
-        ({"index": 1.5}, "takes int, not 1.5"),
+        ({"index": 1.5}, "takes a whole number, not 1.5"),
         ({"game": "chess"}, "'chess'"),
         ({"knobs": {"stake": 0}}, "stake"),
         ({"knobs": {"stakes": 1}}, "stakes"),

@@ -72,6 +72,15 @@ def test_the_command_draws_and_prints_the_last_points(run: Path, tmp_path: Path,
     assert sorted(tmp_path.glob("c.*")) == [picture]
 
 
+def test_the_command_says_where_there_is_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with SummaryWriter(str(tmp_path / "few")) as writer:
+        for tag, value in {"eval/edge": -1.5, "eval/ci95": float("nan"), "rollout/decisions": 100}.items():
+            writer.add_scalar(tag, value, 1)
+    for _ in range(2):  # a picture is drawn again as its run goes on
+        assert main(["curves", str(tmp_path / "few"), "--out", str(tmp_path / "c.png")]) == 0
+        assert capsys.readouterr().out.splitlines()[0] == "few: eval/edge −1.500 (too few deals) after 100 decisions"
+
+
 def test_every_curve_is_in_the_legend_whatever_its_name(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

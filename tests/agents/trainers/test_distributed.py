@@ -45,8 +45,9 @@ assert main(["train", "--out", folder, *words, "--resume"]) == 0
 """Trains in a folder, and once more from the middle on."""
 
 
-def torchrun(program: Path | str, *words: str) -> subprocess.Popen[str]:
-    settings = [f"--set={key}={str(value).replace(' ', '')}" for key, value in TINY.items() if not isinstance(value, dict)]
+def torchrun(program: Path | str, *words: str, **values: object) -> subprocess.Popen[str]:
+    given = {**TINY, **values}
+    settings = [f"--set={key}={str(value).replace(' ', '')}" for key, value in given.items() if not isinstance(value, dict)]
     settings += ["--set=opponents={self: 0.5, past: 0.25, lowest: 0.25}", "--set=arch.hidden=[8]"]
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(program)]
     return subprocess.Popen([*command, *words, *settings], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -81,8 +82,7 @@ def test_two_processes_have_the_same_bits_when_they_go_on(tmp_path: Path) -> Non
 @pytest.mark.long  # how a run goes on is tested above
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes of torchrun in /proc")
 def test_all_end_when_one_is_killed_and_go_on(tmp_path: Path) -> None:
-    longer = "--set=iterations=100"
-    process = torchrun("train.py", "--out", str(tmp_path / "killed"), longer)
+    process = torchrun("train.py", "--out", str(tmp_path / "killed"), iterations=100)
     until = time.monotonic() + 300
     while iteration_at(tmp_path / "killed") < 3:
         assert process.poll() is None, process.communicate()
@@ -93,7 +93,7 @@ def test_all_end_when_one_is_killed_and_go_on(tmp_path: Path) -> None:
     assert process.returncode != 0  # all have ended
     assert 3 <= iteration_at(tmp_path / "killed") < 100
     for name, words in (("killed", ["--resume"]), ("whole", [])):
-        told(torchrun("train.py", "--out", str(tmp_path / name), longer, *words))
+        told(torchrun("train.py", "--out", str(tmp_path / name), *words, iterations=100))
     assert same(load_checkpoint(tmp_path / "killed"), load_checkpoint(tmp_path / "whole"))
 
 

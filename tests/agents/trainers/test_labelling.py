@@ -105,7 +105,7 @@ def test_without_a_cluster_nothing_is_written(tmp_path: Path, capsys: pytest.Cap
     for settings, says in (
         (["algorithm=expert"], "nainjaune train: There is no cluster at '127.0.0.1:1': "),
         (["algorithm=expert", "--set", "workers=2"], "set one of them"),
-        (["algorithm=ppo"], "Unknown configuration key 'cluster'."),
+        (["algorithm=ppo"], "--cluster is for the algorithm expert, and this is 'ppo'."),
     ):
         assert main([*words, *settings]) == 2
         assert says in capsys.readouterr().err

@@ -120,7 +120,7 @@ def test_groups_of_a_kind_step_in_proportion_to_their_scales() -> None:
         ({"name": "adamw"}, "Unknown optimizer 'adamw'. Did you mean 'adam'"),
         ({"name": "adam", "matrix_ratio": 6}, "Unknown configuration key 'optimizer.matrix_ratio'"),
         ({"name": "muon", "matrix_ratio": -1}, "'optimizer.matrix_ratio' is at least 0"),
-        ({"name": "muon", "learning_rate": "x"}, "'optimizer.learning_rate' takes float, not 'x'"),
+        ({"name": "muon", "learning_rate": "x"}, "'optimizer.learning_rate' takes a finite number, not 'x'"),
         ("muon", "'optimizer' takes {name: …, arguments}, not 'muon'"),
     ],
 )
