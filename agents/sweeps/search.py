@@ -61,8 +61,8 @@ def first_difference(before: object, now: object, name: str = "") -> tuple[str, 
     """Returns the name of the first value in nested dicts that differs, and both values; None where all are equal."""
     if not (isinstance(before, dict) and isinstance(now, dict)):
         return None if before == now else (name, before, now)
-    found = (first_difference(before.get(key), now.get(key), f"{name}.{key}".lstrip(".")) for key in {**before, **now})
-    return next((one for one in found if one is not None), None)
+    below = (first_difference(before.get(key), now.get(key), f"{name}.{key}".lstrip(".")) for key in {**before, **now})
+    return next((difference for difference in below if difference is not None), None)
 
 
 class Search:

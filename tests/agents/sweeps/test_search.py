@@ -211,8 +211,8 @@ def test_another_range_or_list_is_refused(
     tuning = search_in(tmp_path / "a", space)
     if earlier:
         assert tuning.run(1, lambda runs: {}, seed=0, batch=1)
-        kept = tuning.study.user_attrs["same"]
-        tuning.study.set_user_attr("same", {key: kept[key] for key in ("config", "seeds", "keys")})
+        same = tuning.study.user_attrs["same"]
+        tuning.study.set_user_attr("same", {key: same[key] for key in ("config", "seeds", "keys")})
     with pytest.raises(ConfigError, match=says):
         search_in(tmp_path / "a", {**space, **changed})
     assert search_in(tmp_path / "a", space).run(2, lambda runs: {}, seed=0, batch=1)

@@ -251,9 +251,9 @@ def test_every_shipped_configuration_is_valid_and_holds_no_defaults(path: Path) 
     assert yaml.safe_load(path.read_text(encoding="utf-8")).get("game", config.game) == path.parent.name
     assert "/" not in (values.get("init") or "")  # a path would be one in a checkout
     if "init" in values:
-        found = checkpoint_path(values["init"], config.setup(), anywhere=bool(config.mixture), any_rules=True)
-        assert found is not None
-        assert found.exists()
+        path = checkpoint_path(values["init"], config.setup(), anywhere=bool(config.mixture), any_rules=True)
+        assert path is not None
+        assert path.exists()
 
 
 BOMB = "a0: &a0 [lol, lol]\n" + "".join(f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}]\n" for k in range(1, 60))
