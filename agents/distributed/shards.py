@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
@@ -63,7 +62,7 @@ class Shards:
             if self._path(unit).exists():
                 yielded.append(number)
                 yield unit, read_result(self.folder, digest, unit)
-        appeared = deque[WorkUnit]()  # that another job finished meanwhile
+        appeared: list[WorkUnit] = []  # that another job finished meanwhile
 
         def missing() -> Iterator[WorkUnit]:
             for number, unit in enumerate(self.units(units)):
@@ -81,13 +80,10 @@ class Shards:
                     written.result()
                 written = writer.submit(write_text, self._path(unit), shard_text(digest, unit, payload))
                 yield unit, payload
-                while appeared:
-                    other = appeared.popleft()
-                    yield other, read_result(self.folder, digest, other)
             if written is not None:
                 written.result()
-        for other in appeared:
-            yield other, read_result(self.folder, digest, other)
+        for unit in appeared:
+            yield unit, read_result(self.folder, digest, unit)
 
     def _path(self, unit: WorkUnit) -> Path:
         return self.folder / file_name(unit)

@@ -61,7 +61,7 @@ class Table:
     """A round, and what was asked at it."""
 
     def __init__(self, task: TextTask, settings: TextEnvSettings, seed: int | None) -> None:
-        """``seed``: what the player is told of the task's at the end."""
+        """``seed``: the one that :meth:`Tables.finish` returns."""
         self.seed = seed
         self.round = TextRound(task, settings)
         self.rules = self.round.messages[0]["content"]
@@ -112,13 +112,13 @@ class Tables:
         """
         if split is None and index is None:
             task = _task(resolve_setup(game, preset, players, knobs or {}), seat, seed)
-            told: int | None = task.seed
+            public_seed: int | None = task.seed
         elif split is None or index is None or (preset, players, seat, seed) != (None,) * 4:
             raise ConfigError("A task is named by game, split and index, and says preset, players, seat and seed itself.")
         else:
             (task,) = tasks(game, split, 1, first=index, knobs=knobs)
-            told = None
-        table, word = Table(task, self.settings, told), secrets.token_urlsafe(WORD_BYTES)
+            public_seed = None
+        table, word = Table(task, self.settings, public_seed), secrets.token_urlsafe(WORD_BYTES)
         with self._lock:
             self._tables[word] = table
             if len(self._tables) > MAX_TABLES:
