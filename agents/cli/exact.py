@@ -108,7 +108,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     from ..exact import solver
     from ..exact.cfr import cfr_plus
     from ..exact.policy import tabular
-    from ..exact.response import best_response_gains, value_to_first
+    from ..exact.response import best_response_gains, values_in_order
     from ..task import CENTRED, Task
 
     task = settle_task(args, setup)
@@ -152,8 +152,8 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
         looks = list(zip(average.iterations.tolist(), average.nash_conv.tolist(), strict=True))
         lines += ["", f"CFR+, iterations and {'exploitability' if known else 'NashConv'}:"]
         lines += [f"{done:>10,}  {decimal(nash_conv / 2 if known else nash_conv, 'z.9f')}" for done, nash_conv in looks]
-        value = decimal(value_to_first(tree, average.policy), "+z.9f")
-        lines.append(f"Value to the seat that begins, where all play so: {value}.")
+        shown = ", ".join(decimal(value, "+z.9f") for value in values_in_order(tree, average.policy))
+        lines.append(f"Values where all play so, in order from the seat that begins: {shown}.")
         content["cfr"] = {
             "iterations": [done for done, _ in looks],
             "nash_conv": [nash_conv for _, nash_conv in looks],
@@ -169,7 +169,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
                 "agent": name,
                 "nash_conv": gains.nash_conv,
                 "exploitability": gains.exploitability,
-                "value_to_first": value_to_first(tree, policy),
+                "values_in_order": values_in_order(tree, policy).tolist(),
                 "values": gains.values.tolist(),
                 "responses": gains.responses.tolist(),
                 "gains": gains.gains.tolist(),
@@ -270,14 +270,16 @@ def _table(setup: Setup, rows: list[dict[str, Any]], *, centred: bool) -> str:
 
     gains = [f"gain in seat {seat}" for seat in range(setup.players)]
     half = rows[0]["exploitability"] is not None
-    cells = [["agent", *["exploitability"] * half, "NashConv", *gains, "value to first"]]
+    values = [f"value {place}" for place in range(1, setup.players + 1)]
+    cells = [["agent", *["exploitability"] * half, "NashConv", *gains, *values]]
     for row, name in zip(rows, short_names([row["agent"] for row in rows]), strict=True):
         numbers = [*[row["exploitability"]] * half, row["nash_conv"], *row["gains"]]
-        cells.append([name, *(decimal(number, "z.6f") for number in numbers), decimal(row["value_to_first"], "+z.6f")])
+        shown = [decimal(value, "+z.6f") for value in row["values_in_order"]]
+        cells.append([name, *(decimal(number, "z.6f") for number in numbers), *shown])
     return (
         "The gain in a seat is what its exact best response makes, less what the agent itself makes there, the agent sitting in "
         f"all\nother seats; NashConv is the sum of the gains{', exploitability half of it' if half else ''}. "
-        "Last, what the seat that begins makes where all play so.\n"
+        "Value 1 is what the seat that begins makes where all play so, value 2 what the next seat makes, and so on.\n"
         f"{_mean(setup, centred=centred)}\n" + "\n".join(align(cells, left=(0,), ruled=True))
     )
 

@@ -103,12 +103,12 @@ def values(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
     return _reach(tree, policy) @ tree.weighted_payoff
 
 
-def value_to_first(tree: Tree, policy: NDArray[np.float64]) -> float:
-    """Returns the value to the seat with the first decision where all follow ``policy``, over all openings."""
-    reach = _reach(tree, policy)
-    first = tree.first[tree.leaves.opening]
-    decided = np.flatnonzero(first >= 0)  # the others are over without a decision
-    return float(reach[decided] @ tree.weighted_payoff[decided, first[decided]])
+def values_in_order(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns the values ``(n,)`` of the seat that begins and of the seats after it, in order, where all follow ``policy``."""
+    n = tree.setup.players
+    seats = (tree.first[tree.leaves.opening, None] + np.arange(n)) % n
+    ordered: NDArray[np.float64] = _reach(tree, policy) @ np.take_along_axis(tree.weighted_payoff, seats, axis=1)
+    return ordered
 
 
 def _reach(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:

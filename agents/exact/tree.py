@@ -95,7 +95,7 @@ class Tree:
     weight: NDArray[np.float64]
     """``(R,)`` probabilities of the openings."""
     first: NDArray[np.int64]
-    """``(R,)`` the seat with the first decision after each opening; -1 where there is none."""
+    """``(R,)`` the seat that begins after each opening: it has the first ply, whether that is a decision or forced."""
     decision_nodes: int
     """Number of nodes that are decisions."""
 
@@ -167,7 +167,8 @@ def _listed_openings(setup: Setup, chance: Chance, start: Mapping[str, Sequence[
 def _drawn_openings(setup: Setup, seed: int, start: Mapping[str, Sequence[int]]) -> Openings:
     draws = 1024
     while draws <= MAX_DRAWS:
-        batch = Batch(setup, draws, seed=seed, start=start, autoreset=False, observe=False)
+        # forced plies are left to the tree: they are observed, and the first one says which seat begins
+        batch = Batch(setup, draws, seed=seed, start=start, skip_forced=False, autoreset=False, observe=False)
         tables = batch.tables
         tables["rng"] = 0
         distinct, first, times = np.unique(_as_bytes(tables), return_index=True, return_counts=True)
@@ -318,6 +319,7 @@ def build_tree(
     size = len(weight)
     tables = openings.tables.copy()
     tables["rng"] = 0
+    first = tables["seat"].astype(np.int64)
     nodes = _Nodes(
         tables=tables,
         opening=np.arange(size, dtype=np.int32),
@@ -328,7 +330,6 @@ def build_tree(
         start=np.zeros(size, np.int64),
     )
     nodes.play(setup, np.full(size, NOTHING))
-    first = np.where(nodes.legal != 0, nodes.tables["seat"].astype(np.int64), -1)
     infosets, ends, decision_nodes = _InfosetTable(), [], 0
     pending = [nodes]
     while pending:  # depth first, so that few pieces wait

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyspiel
 import pytest
 import torch
@@ -37,6 +38,29 @@ def test_best_responses_to_uniform_play_are_worth_what_we_compute(game_string: s
     for seat in range(n):
         theirs = best_response.BestResponsePolicy(game, seat, uniform).value(game.new_initial_state())
         assert theirs == pytest.approx(response.best_response(tree, tree.uniform(), seat)[0], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "game_string",
+    [
+        "python_nain_jaune(players=2,ranks=4,suits=2,hand=2,chance=deal,returns=net,skip_forced=False)",
+        "python_nain_jaune(players=3,ranks=4,suits=2,hand=2,chance=deal,returns=net,skip_forced=False)",
+        "python_batasaurus(dinosaurs=3,memory=perfect,chance=deal,returns=net,skip_forced=False)",
+    ],
+)
+def test_values_in_order_from_the_seat_that_begins(game_string: str) -> None:
+    """With forced plies OpenSpiel shows who begins each deal, also where that seat decides nothing, or nobody does."""
+    game = pyspiel.load_game(game_string)
+    tree, n = tree_of(game), game.num_players()
+    first_action = np.zeros(tree.num_sequences)
+    first_action[tree.infosets.start[:-1]] = 1
+    for theirs, ours in (policies.FirstActionPolicy(game), first_action), (policies.UniformRandomPolicy(game), tree.uniform()):
+        expected = np.zeros(n)
+        root = game.new_initial_state()
+        for deal, probability in root.chance_outcomes():
+            state = root.child(deal)
+            expected += probability * np.roll(expected_game_score.policy_value(state, [theirs] * n), -state.current_player())
+        assert response.values_in_order(tree, ours) == pytest.approx(expected, abs=1e-9)
 
 
 # of OpenSpiel's own code, with torch 2.9

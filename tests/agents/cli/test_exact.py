@@ -61,11 +61,12 @@ def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: Capture) -> None:
         assert [row["values"], row["responses"], row["gains"]] == [
             part.tolist() for part in (gains.values, gains.responses, gains.gains)
         ]
-        numbers = [gains.mean_gain, gains.nash_conv, *gains.gains, row["value_to_first"]]
+        numbers = [gains.mean_gain, gains.nash_conv, *gains.gains, *row["values_in_order"]]
         assert [float(cell.replace("−", "-")) for cell in table[row["agent"]]] == pytest.approx(numbers, abs=1e-6)
     assert payload["agents"][0]["exploitability"] > 0.5
     assert payload["agents"][2]["exploitability"] == pytest.approx(0, abs=1e-12)
-    assert payload["agents"][2]["value_to_first"] == pytest.approx(solve(dinosaurs).value / 2, abs=1e-12)
+    value = solve(dinosaurs).value / 2
+    assert payload["agents"][2]["values_in_order"] == pytest.approx([value, -value], abs=1e-12)
 
 
 def test_the_files(capfd: Capture) -> None:
@@ -126,6 +127,28 @@ def test_three_seats(capfd: Capture) -> None:
     assert payload["solved"] is None
     assert payload["agents"][0]["nash_conv"] == of_agent(perfect(3, 3), "cheapest").nash_conv
     assert payload["agents"][0]["exploitability"] is None  # a word for two seats
+
+
+@pytest.mark.parametrize(
+    ("rules", "agent", "printed"),
+    [
+        ("--players 2 --set ranks=5 --set suits=2 --set hand=2 --agents lowest", "lowest", ["+3.542063", "−3.542063"]),
+        (
+            "--players 3 --set ranks=4 --set suits=2 --set hand=2 --first 0 --iterations 1000", "(CFR+ 1000)",
+            ["+12.746021", "−6.232534", "−6.513487"],
+        ),
+    ],
+)  # fmt: skip
+def test_values_count_openings_that_the_seat_that_begins_does_not_decide(
+    rules: str, agent: str, printed: list[str], capfd: Capture
+) -> None:
+    """The first numbers are also OpenSpiel's 2.0.2."""
+    out = output_of(capfd, f"exact --preset djeco {rules} --out x")
+    (row,) = [line for line in out.splitlines() if line.startswith(agent)]
+    assert row.split()[-len(printed) :] == printed
+    numbers = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["agents"][0]["values_in_order"]
+    assert numbers == pytest.approx([float(text.replace("−", "-")) for text in printed], abs=1e-6)
+    assert sum(numbers) == pytest.approx(0, abs=1e-9)
 
 
 def test_runs_are_measured_under_their_own_rules(capfd: Capture) -> None:

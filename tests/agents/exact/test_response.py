@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +12,16 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.exact.batasaurus import ExactAgent, solve
 from nainjaune_agents.exact.policy import tabular
-from nainjaune_agents.exact.response import best_response, best_response_gains, value_to_first, values
+from nainjaune_agents.exact.response import best_response, best_response_gains, values, values_in_order
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
+from nainjaune_env.core.cards import DECK, cards_in
 from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import Last
+from tests.support.games import without
 
 from .lines import perfect
 from .recursion import Policy, Recursion, highest, lowest, uniform
@@ -89,19 +95,49 @@ def test_nobody_gains_against_the_solution(dinosaurs: int) -> None:
         assert 2 * gains.values[table["leader"]] == pytest.approx(solve(dinosaurs).value, abs=1e-9)
 
 
-def test_the_value_to_who_begins() -> None:
+def test_values_in_order_from_the_seat_that_begins() -> None:
     """Whoever that is: by the openings one by one, each of which says who leads."""
     setup = perfect(5)
     openings = collect_openings(setup)
     whole = build_tree(setup, Openings(openings.tables, np.array([0.3, 0.7])))
-    expected = 0.0
+    expected = np.zeros(2)
     for table, weight in zip(openings.tables, whole.weight, strict=True):
         tree = build_tree(setup, Openings(table.reshape(1), np.ones(1)))
-        expected += weight * values(tree, tabular(tree, ExactAgent(), RNG))[table["leader"]]
+        expected += weight * np.roll(values(tree, tabular(tree, ExactAgent(), RNG)), -int(table["leader"]))
     policy = tabular(whole, ExactAgent(), RNG)
-    assert value_to_first(whole, policy) == pytest.approx(expected, abs=1e-12)
-    assert expected == pytest.approx(-31 / 655)
-    assert abs(values(whole, policy)[0] - expected) > 0.01
+    assert values_in_order(whole, policy) == pytest.approx(expected, abs=1e-12)
+    assert expected == pytest.approx([-31 / 655, 31 / 655])
+    assert abs(values(whole, policy)[0] - expected[0]) > 0.01
+
+
+def every_deal(setup: Setup) -> NDArray[Any]:
+    """Every deal of real cards by every dealer: all are equally likely."""
+    cards = [DECK[card] for card in cards_in(setup.kernel_rules.deck)]
+    deals: list[list[tuple[str, ...]]] = [[]]
+    for _ in range(setup.players):
+        deals = [
+            [*hands, hand]
+            for hands in deals
+            for hand in itertools.combinations([card for card in cards if all(card not in dealt for dealt in hands)], 2)
+        ]
+    return np.array([setup_table(setup, hands, dealer=dealer) for hands in deals for dealer in range(setup.players)])
+
+
+@pytest.mark.parametrize(("players", "slow"), [(2, uniform), (2, highest), (3, lowest)])
+def test_values_in_order_where_the_lead_is_forced_or_nothing_is_decided(players: int, slow: Policy) -> None:
+    """Every deal of a tiny deck counts, whoever decides first, and if nobody ever does."""
+    setup = make_setup("nain_jaune", "djeco", players, ranks=3, suits=2, hand=2)
+    deals = every_deal(setup)
+    begins = deals["seat"].astype(np.int64)
+    batch = Batch(setup, len(deals), autoreset=False)
+    batch.set_tables(None, deals)
+    assert batch.done.any() == (players == 2)  # with three seats every one of these deals has a decision
+    assert (batch.seat != begins)[~batch.done].any()
+    each = [np.roll(Recursion(setup, table).values(slow), -first) for table, first in zip(deals, begins, strict=True)]
+    for openings in (collect_openings(setup), collect_openings(without(setup, "chance"))):
+        tree = build_tree(setup, openings)
+        policy = {uniform: tree.uniform(), lowest: edge(tree), highest: tabular(tree, Last("last"), RNG)}[slow]
+        assert values_in_order(tree, policy) == pytest.approx(np.mean(each, axis=0), abs=1e-12)
 
 
 def test_under_void_too() -> None:
