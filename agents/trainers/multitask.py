@@ -34,7 +34,7 @@ from .rollout import Tables
 
 ALL = "all"
 """In place of a preset or of a number of seats: each of them."""
-KEYS = ("preset", "players", "rules", "random", "seed")
+KEYS = ("preset", "players", "rules", "random", "knobs", "seed")
 
 
 def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping[str, Any]) -> list[Setup]:
@@ -42,7 +42,7 @@ def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping
 
     ``preset`` and ``players`` are one value, a list, or ``all``, the default (all players that the preset allows); ``rules`` are
     knobs over the preset and over ``knobs``. An entry with ``random``, a number, is as many of these setups with one to four
-    random knobs, drawn with ``seed`` (0). Raises :class:`ConfigError` for a malformed entry, and
+    random knobs, or with ``knobs: all`` with random values of all knobs, drawn with ``seed`` (0). Raises :class:`ConfigError` for a malformed entry, and
     :class:`~nainjaune_env.core.errors.RulesError` where there is no such setup.
     """
     setups: list[Setup] = []
@@ -57,6 +57,8 @@ def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping
         for preset in _each(entry, "preset", list(presets)):
             usual = list(presets[preset].players) if preset in presets else [None]
             listed += [resolve_setup(game, preset, players, {**knobs, **rules}) for players in _each(entry, "players", usual)]
+        if "random" not in entry and {"knobs", "seed"} & entry.keys():
+            raise ConfigError("In an entry of 'mixture', 'knobs' and 'seed' are for 'random', which is missing.")
         setups += _with_random_knobs(listed, entry) if "random" in entry else listed
     return setups
 
@@ -68,7 +70,10 @@ def _with_random_knobs(setups: Sequence[Setup], entry: Mapping[str, Any]) -> Ite
             raise ConfigError(
                 f"In an entry of 'mixture', {key!r} is a whole number from {low} to {MAX_NUMBER}, not {quoted(number)}."
             )
-    return itertools.islice(random_setups(setups, generator(seed, Stream.RULES)), count)
+    if entry.get("knobs", ALL) != ALL:
+        raise ConfigError(f"In an entry of 'mixture', 'knobs' is {ALL!r} or left out, not {quoted(entry['knobs'])}.")
+    changed = {"knobs": None} if "knobs" in entry else {}
+    return itertools.islice(random_setups(setups, generator(seed, Stream.RULES), **changed), count)
 
 
 def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequence[Any]:

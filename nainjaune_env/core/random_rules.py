@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -20,12 +20,20 @@ def knob_samples(game: GameSpec) -> dict[str, tuple[Any, ...]]:
     return {f.name: f.metadata["samples"] for f in fields(game.presets[game.default_preset].rules)}
 
 
-def random_setups(setups: Sequence[Setup], rng: np.random.Generator, *, knobs: Sequence[int] = (1, 2, 3, 4)) -> Iterator[Setup]:
+def random_setups(
+    setups: Sequence[Setup],
+    rng: np.random.Generator,
+    *,
+    knobs: Sequence[int] | None = (1, 2, 3, 4),
+    values: Mapping[str, Sequence[Any]] | None = None,
+) -> Iterator[Setup]:
     """Yields different setups: each is one of ``setups``, of one game, in which a number of ``knobs`` have random other values.
 
-    All draws are uniform. Raises :class:`RulesError` where no further setup turns up in ``MAX_TRIES`` draws.
+    With None for ``knobs`` each knob has a random value, which may be the usual one. ``values`` are those of each knob, by
+    default :func:`knob_samples`. All draws are uniform. Raises :class:`RulesError` where no further setup turns up in
+    ``MAX_TRIES`` draws.
     """
-    samples = knob_samples(setups[0].game)
+    samples = knob_samples(setups[0].game) if values is None else values
     seen: list[Setup] = []
     while True:
         for _ in range(MAX_TRIES):
@@ -39,13 +47,15 @@ def random_setups(setups: Sequence[Setup], rng: np.random.Generator, *, knobs: S
 
 
 def _other_rules(
-    setup: Setup, samples: dict[str, tuple[Any, ...]], rng: np.random.Generator, counts: Sequence[int]
+    setup: Setup, samples: Mapping[str, Sequence[Any]], rng: np.random.Generator, counts: Sequence[int] | None
 ) -> Setup | None:
     """Returns ``setup`` with some knobs changed; None where a draw changes nothing, or the knobs do not go together."""
-    count = counts[int(rng.integers(len(counts)))] if len(counts) > 1 else counts[0]
-    names = rng.choice(sorted(samples), min(count, len(samples)), replace=False)
-    knobs = {str(name): samples[name][int(rng.integers(len(samples[name])))] for name in names}
-    if any(getattr(setup.rules, name) == value for name, value in knobs.items()):
+    names: Sequence[str] = sorted(samples)
+    if counts is not None:
+        count = counts[int(rng.integers(len(counts)))] if len(counts) > 1 else counts[0]
+        names = rng.choice(names, min(count, len(samples)), replace=False).tolist()
+    knobs = {name: samples[name][int(rng.integers(len(samples[name])))] for name in names}
+    if counts is not None and any(getattr(setup.rules, name) == value for name, value in knobs.items()):
         return None
     try:
         return Setup(setup.game, setup.preset, setup.rules.replace(**knobs), setup.players)

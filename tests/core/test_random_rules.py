@@ -40,6 +40,14 @@ def test_setups_differ_and_change_as_many_knobs_as_asked() -> None:
         assert {getattr(setup.rules, knob) for setup in setups} == set(knob_samples(setups[0].game)[knob])
 
 
+def test_all_knobs_take_the_values_that_are_given_the_usual_ones_too() -> None:
+    values = {"stake": (1, 7), "decline": ("never", "entry"), "payment": ("cards", "points")}
+    setups = [*itertools.islice(random_setups([make_setup()], np.random.default_rng(1), knobs=None, values=values), 8)]
+    drawn = {(setup.rules.stake, setup.rules.decline, setup.rules.payment) for setup in setups}  # type: ignore[attr-defined]
+    assert len(drawn) == 8
+    assert all(setup.rules.replace(stake=1, decline="entry", payment="cards") == make_setup().rules for setup in setups)
+
+
 def test_the_same_generator_draws_the_same_setups() -> None:
     first, second = ([*itertools.islice(random_setups([make_setup()], np.random.default_rng(7)), 20)] for _ in range(2))
     assert first == second

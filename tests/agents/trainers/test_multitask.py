@@ -62,12 +62,21 @@ def test_random_setups_are_of_the_entry_s_tables_and_the_same_in_every_run() -> 
     assert setups[:-1] != named(entry | {"seed": 1})
 
 
+def test_all_knobs_of_random_setups_may_differ() -> None:
+    setups = named({"random": 40, "knobs": "all", "rules": {"suits": 4}})
+    changed = [len(setup.knobs) for setup in setups]
+    assert min(changed) > 4
+    assert setups != named({"random": 40})
+
+
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
         ({"presets": "skip"}, r"key in an entry of 'mixture' 'presets'\. Did you mean 'preset'\?"),
         ({"rules": "stake"}, r"In an entry of 'mixture', 'rules' are knobs and their values, not 'stake'\."),
         ({"random": 0}, r"In an entry of 'mixture', 'random' is a whole number from 1 to 1000000, not 0\."),
+        ({"random": 2, "knobs": 3}, r"In an entry of 'mixture', 'knobs' is 'all' or left out, not 3\."),
+        ({"knobs": "all"}, r"In an entry of 'mixture', 'knobs' and 'seed' are for 'random', which is missing\."),
         ({"random": 2, "seed": True}, r"In an entry of 'mixture', 'seed' is a whole number from 0 to 1000000, not True\."),
         ({"players": []}, r"In an entry of 'mixture', 'players' is one, a list of them, or 'all', not \[\]\."),
         ({"preset": [["skip"]]}, r"In an entry of 'mixture', 'preset' is one, a list of them, or 'all', not \[\['skip'\]\]\."),
