@@ -42,8 +42,8 @@ def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping
 
     ``preset`` and ``players`` are one value, a list, or ``all``, the default (all players that the preset allows); ``rules`` are
     knobs over the preset and over ``knobs``. An entry with ``random``, a number, is as many of these setups with one to four
-    random knobs, or with ``knobs: all`` with random values of all knobs, drawn with ``seed`` (0). Raises :class:`ConfigError` for a malformed entry, and
-    :class:`~nainjaune_env.core.errors.RulesError` where there is no such setup.
+    random knobs, or with ``knobs: all`` with random values of all knobs, drawn with ``seed`` (0). Raises :class:`ConfigError` for
+    a malformed entry, and :class:`~nainjaune_env.core.errors.RulesError` where there is no such setup.
     """
     setups: list[Setup] = []
     for entry in mixture:
