@@ -278,7 +278,7 @@ def _table(setup: Setup, rows: list[dict[str, Any]], *, centred: bool) -> str:
         cells.append([name, *(decimal(number, "z.6f") for number in numbers), *shown])
     return (
         "The gain in a seat is what its exact best response makes, less what the agent itself makes there, the agent sitting in "
-        f"all\nother seats; NashConv is the sum of the gains{', exploitability half of it' if half else ''}. "
+        f"all\nother seats; NashConv is the sum of the gains{', exploitability half of it' if half else ''}.\n"
         "Value 1 is what the seat that begins makes where all play so, value 2 what the next seat makes, and so on.\n"
         f"{_mean(setup, centred=centred)}\n" + "\n".join(align(cells, left=(0,), ruled=True))
     )

@@ -303,8 +303,12 @@ class GameSpec:
         if self.table.type is not np.record or not self.table.isalignedstruct or self.table.itemsize % 8:
             how = "np.dtype((np.record, np.dtype(fields, align=True)))"
             raise GameError(f"{self.name}: a table is an aligned record of whole 8-byte words: {how}")
-        if sum(self.table[name].itemsize for name in names) != self.table.itemsize:
-            raise GameError(f"{self.name}: a table has no bytes between or behind its fields, as NumPy does not copy them")
+        if padding := _padding(self.table):
+            places = " and ".join(f"of {size} byte{'s' * (size > 1)} behind {name!r}" for name, size in padding)
+            raise GameError(
+                f"{self.name}: a table has no bytes between or behind its fields, as NumPy does not copy them: "
+                f"add a field {places}, such as ('spare', np.uint8, ({padding[0][1]},))"
+            )
         for name, kind in {"rng": np.uint64, "seat": np.signedinteger, "stage": np.signedinteger}.items():
             given: Any = self.table[name] if name in names else "no such field"
             if name not in names or not np.issubdtype(given, kind):
@@ -339,6 +343,13 @@ class GameSpec:
         if isinstance(players, bool) or not isinstance(players, int | np.integer) or players not in allowed:
             raise RulesError(f"The preset {preset!r} is for {allowed[0]} to {allowed[-1]} players, not {quoted(players)}.")
         return Setup(self, preset, rules.replace(**knobs), int(players))
+
+
+def _padding(table: np.dtype[Any]) -> list[tuple[str, int]]:
+    """Returns the fields of a structured type that bytes of no field follow, and how many."""
+    fields = sorted((offset, kind.itemsize, name) for name, (kind, offset, *_) in (table.fields or {}).items())
+    ends = [offset for offset, _, _ in fields[1:]] + [table.itemsize]
+    return [(name, end - at - size) for (at, size, name), end in zip(fields, ends, strict=True) if end > at + size]
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,14 @@ def table_of(fields: list[Any], align: bool = True) -> np.dtype[Any]:
         (table_of([("rng", np.uint64), ("seat", np.int16)], align=False), "aligned record of whole 8-byte words"),
         (table_of([("seat", np.int16)]), "aligned record of whole 8-byte words"),
         (np.dtype(FIELDS, align=True), r"aligned record of whole 8-byte words: np\.dtype\(\(np\.record, "),
-        (table_of(FIELDS[:1] + FIELDS[2:]), "no bytes between or behind its fields"),
-        (table_of([FIELDS[2], FIELDS[0], *FIELDS[1:2], FIELDS[3], ("more", np.int16)]), "no bytes between or behind its fields"),
+        (
+            table_of(FIELDS[:1] + FIELDS[2:]),
+            r"no bytes between or behind .*: add a field of 4 bytes behind 'stage', such as \('spare', np\.uint8, \(4,\)\)$",
+        ),
+        (
+            table_of([FIELDS[2], FIELDS[0], *FIELDS[1:2], FIELDS[3], ("more", np.uint8)]),
+            r"add a field of 6 bytes behind 'seat' and of 1 byte behind 'more', such as \('spare', np\.uint8, \(6,\)\)$",
+        ),
         (table_of([("random", np.uint64), *FIELDS[1:]]), r"expected a table to have the field 'rng' .*, not no such field"),
         (table_of([("rng", np.int64), *FIELDS[1:]]), r"the field 'rng' \(uint64\), not int64"),
         (table_of([*FIELDS[:2], ("seat", np.uint16), FIELDS[3]]), r"the field 'seat' \(signedinteger\), not uint16"),
@@ -44,6 +50,14 @@ def table_of(fields: list[Any], align: bool = True) -> np.dtype[Any]:
 def test_a_table_that_loops_cannot_use_is_refused(table: np.dtype[Any], says: str) -> None:
     with pytest.raises(GameError, match=f"^nain_jaune: .*{says}"):
         dataclasses.replace(get_game(), table=table)
+
+
+def test_a_table_with_the_bytes_that_its_refusal_asks_for_is_accepted() -> None:
+    fields = [*FIELDS[:1], FIELDS[2], FIELDS[1], FIELDS[3]]
+    with pytest.raises(GameError, match="of 2 bytes behind 'seat' and of 6 bytes behind 'stage'"):
+        dataclasses.replace(get_game(), table=table_of(fields))
+    fields = [*fields[:2], ("spare", np.uint8, (2,)), *fields[2:], ("more", np.uint8, (6,))]
+    dataclasses.replace(get_game(), table=table_of(fields))
 
 
 def test_the_kernels_rules_know_the_number_of_players() -> None:
