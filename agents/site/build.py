@@ -97,7 +97,7 @@ def site_files(modules: Path) -> dict[str, bytes]:
 
 def _with_site(page: str) -> str:
     """Returns the page with the head of the site, and a place for the site's own elements."""
-    head, main = '<meta charset="utf-8">\n', '<main id="main"></main>\n'
+    head, main = '<meta charset="utf-8">\n', '<main id="main" tabindex="-1"></main>\n'
     assert head in page
     assert main in page
     return page.replace(head, head + HEAD).replace(main, f'<aside id="site"></aside>\n{main}')

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import closing
 from pathlib import Path
 
 from tqdm import tqdm
@@ -35,8 +36,7 @@ MAX_FAULTS = 25
 def fuzz(name: str, seed: int, cases: range) -> int:
     """Runs ``cases`` of the fuzzer ``name``; returns the number of faults."""
     faults, started = 0, time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        fuzzer = FUZZERS[name](Path(folder), thorough=True)
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, closing(FUZZERS[name](Path(folder), thorough=True)) as fuzzer:
         for number in cases:
             print(f"\r{name} {number}", end="", file=sys.stderr, flush=True)
             faulthandler.dump_traceback_later(HANGS, exit=True)

@@ -11,8 +11,9 @@ from .oracle import Fuzzer
 from .quotas import Quotas
 from .records import Records
 from .shard_folders import ShardFolders
+from .stored import Stored
 
 FUZZERS: dict[str, type[Fuzzer]] = {
     fuzzer.name: fuzzer
-    for fuzzer in (Records, Checkpoints, LabelFiles, Commands, Calls, LibraryCalls, Kills, ShardFolders, Quotas)
+    for fuzzer in (Records, Checkpoints, LabelFiles, Commands, Calls, LibraryCalls, Kills, ShardFolders, Quotas, Stored)
 }

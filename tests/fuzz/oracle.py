@@ -36,6 +36,9 @@ class Fuzzer(ABC):
         """Runs one case; raises :class:`Fault`, or any other error that should not have come."""
         self.case(random.Random(f"{self.name}, seed {seed}, case {number}"))
 
+    def close(self) -> None:  # noqa: B027 - most have started nothing
+        """Ends what the fuzzer has started, such as a browser."""
+
     @abstractmethod
     def case(self, rng: random.Random) -> None:
         """Runs the case that ``rng`` draws."""

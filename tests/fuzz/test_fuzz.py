@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,10 @@ SEED = 0
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUZZERS)
 def test_a_few_cases(name: str, tmp_path: Path) -> None:
-    fuzzer = FUZZERS[name](tmp_path)
-    for number in range(fuzzer.short):
-        try:
-            fuzzer.run(SEED, number)
-        except Exception as error:
-            error.add_note(f"again: python -m tests.fuzz {name} --seed {SEED} --case {number}")
-            raise
+    with closing(FUZZERS[name](tmp_path)) as fuzzer:
+        for number in range(fuzzer.short):
+            try:
+                fuzzer.run(SEED, number)
+            except Exception as error:
+                error.add_note(f"again: python -m tests.fuzz {name} --seed {SEED} --case {number}")
+                raise

@@ -1,6 +1,7 @@
 // One WebSocket that comes back by itself. Every message carries the token of the page's address.
 
 import { Greetings } from "./greetings.js";
+import { storage } from "./storage.js";
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 8000;
@@ -15,6 +16,15 @@ export class Connection extends Greetings {
       if (!document.hidden && this.socket === null && this.hello) this.open();
     });
     this.socket = null;
+  }
+
+  /** The token of the host's page, where this browser has it; null otherwise. */
+  get home() {
+    return storage.get("host");
+  }
+
+  set home(token) {
+    storage.set("host", token);
   }
 
   /** Begins, or begins anew, with the token and language of `hello`. */

@@ -3,7 +3,7 @@
 import { choice, fill, labelled, make } from "./dom.js";
 import { resultsCard } from "./results.js";
 import { avatar } from "./scene/avatars.js";
-import { NAME, storage } from "./storage.js";
+import { storage } from "./storage.js";
 
 const LEVELS = ["easy", "good", "strong"];
 const PACE = 0.6; // seconds before each ply of an opponent
@@ -16,7 +16,7 @@ export function firstScreen(games, texts, start, ...others) {
   const playable = games.filter((game) => texts.opponents[game.name]);
   const state = { game: playable[0], seated: [] };
   const opponents = make("div", { class: "opponents" });
-  const name = make("input", { maxlength: 40, autocomplete: "nickname", value: storage.get(NAME) ?? "", placeholder: texts.guest });
+  const name = make("input", { maxlength: 40, autocomplete: "nickname", value: storage.get("name"), placeholder: texts.guest });
   const strength = choice([["mixed", texts.mixed], ...LEVELS.map((level) => [level, texts[level]])], "mixed", () => seat(strength.value));
   const title = make("h1");
   const go = make("button", { type: "button", class: "main large", id: "play", onclick: play }, texts.play);
@@ -49,7 +49,7 @@ export function firstScreen(games, texts, start, ...others) {
   const agent = (one) => ({ agent: one.agent, name: one.name });
 
   function play() {
-    storage.set(NAME, name.value.trim());
+    storage.set("name", name.value.trim());
     go.disabled = true; // until the server answers: opponents may take some time to load
     start(table([{ person: name.value.trim() || texts.guest }, ...state.seated.map(agent)]));
   }

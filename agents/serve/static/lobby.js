@@ -3,7 +3,6 @@
 import { choice, fill, labelled, make } from "./dom.js";
 import { storage } from "./storage.js";
 
-const KEPT = "nainjaune-tables";
 const MAX_KEPT = 20;
 
 /** Returns the form, folded, and the list of tables; `send(type, values)` sends a message. */
@@ -141,22 +140,13 @@ function knobValue(knob, field) {
 
 /** Keeps the links to a table that was made, in this browser alone. */
 export function keepMade({ table, title, links }) {
-  const others = keptTables().filter((kept) => !kept.table || kept.table !== table);
-  storage.set(KEPT, JSON.stringify([{ table, title, links }, ...others].slice(0, MAX_KEPT)));
-}
-
-function keptTables() {
-  try {
-    const kept = JSON.parse(storage.get(KEPT));
-    return Array.isArray(kept) ? kept.filter((each) => Array.isArray(each?.links)) : [];
-  } catch {
-    return [];
-  }
+  const others = storage.get("tables").filter((kept) => kept.table !== table);
+  storage.set("tables", [{ table, title, links }, ...others].slice(0, MAX_KEPT));
 }
 
 /** Shows all tables of the server, for the host, with the links that this browser keeps; `send(type, values)` sends a message. */
 export function showTables(tables, texts, send) {
-  const kept = new Map(keptTables().map((each) => [each.table, each.links]));
+  const kept = new Map(storage.get("tables").map((each) => [each.table, each.links]));
   const date = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
   const shown = tables.map(({ table, title, made, names, further, links = kept.get(table) }) => make("section", { class: "card" },
     make("h3", {}, title), make("p", { class: "hint" }, `${date.format(1000 * made)} · ${names.join(", ")}${further ? ` · ${texts.further}` : ""}`),
@@ -171,7 +161,7 @@ export function showTables(tables, texts, send) {
 
 /** Returns a list of the links that this browser keeps, for a page whose own link is not valid; null if it keeps none. */
 export function keptLinks(texts) {
-  const tables = keptTables();
+  const tables = storage.get("tables");
   return tables.length ? make("div", {}, make("h2", {}, texts.invitations), tables.map(({ title, links }) =>
     make("section", { class: "card" }, make("h3", {}, title), linkList(links, texts)))) : null;
 }

@@ -8,11 +8,10 @@ import { allowPlay, firstScreen } from "./first_screen.js";
 import { allowStart, keepMade, keptLinks, moreOf, refuseForm, showTables } from "./lobby.js";
 import { showReplay, unpack } from "./replay.js";
 import { storage } from "./storage.js";
+import { unreadableCard } from "./unreadable.js";
 import { TablePage } from "./table.js";
 import { openRecords, saveFile, takeDrops, uploadCard } from "./uploads.js";
 
-const LANGUAGE = "nainjaune-language";
-const HOST = "nainjaune-host";
 const STUDY = new Set(["advice", "progress", "review", "position"]);
 const main = document.getElementById("main");
 const language = document.getElementById("language");
@@ -22,6 +21,7 @@ let page = null;
 let visit = new AbortController(); // is aborted when the page begins anew: with another link, or in another language
 const notice = document.getElementById("notice");
 let shown = ""; // the token whose page is shown
+let database = { works: true, unreadable: [] }; // what the connection says of what it stores
 let form = false; // whether the form is shown
 let fresh = false; // whether a table was made, and the list of tables has not come yet
 let atOnce = false; // whether the table that is being made is to be shown at once
@@ -33,8 +33,18 @@ const connection = new Connection(heard, (state) => {
 });
 
 function showState() {
-  const state = texts[document.body.dataset.connection] ?? "";
-  document.getElementById("status").textContent = storage.works || !state ? state : `${state}. ${texts.no_storage}`;
+  const lines = [texts[document.body.dataset.connection], storage.works && database.works ? null : texts.no_storage];
+  document.getElementById("status").textContent = lines.filter(Boolean).join(". ");
+}
+
+/** Shows whether the browser stores what it is given, and what it has stored that cannot be read. */
+function showStored() {
+  showState();
+  const card = unreadableCard(storage, database.unreadable, texts, send);
+  const place = document.getElementById("stored");
+  const hasFocus = place.contains(document.activeElement); // of a button that is gone now
+  place.replaceChildren(...(card ? [card] : []));
+  if (hasFocus) (place.querySelector("button") ?? main).focus();
 }
 
 function heard(message) {
@@ -47,7 +57,7 @@ function heard(message) {
     page ??= tablePage();
     page.show(message);
   } else if (message.type === "host") {
-    storage.set(HOST, shown);
+    connection.home = shown;
     showHome();
     if (!form) return send("catalogue");
     allowStart(true); // after a reconnection: what has been filled in stays, and a table that was asked for may not come
@@ -71,6 +81,10 @@ function heard(message) {
     if (fresh) document.getElementById("made").scrollIntoView();
     fresh = false;
   } else if (STUDY.has(message.type)) page?.study(message);
+  else if (message.type === "stored") {
+    database = message;
+    showStored();
+  } else if (message.type === "forgotten") begin();
   else if (message.type === "rules") page?.showRules(message.text);
   else if (message.type === "record") page?.download(message.text);
   else if (message.type === "opened") location.hash = message.token;
@@ -139,9 +153,9 @@ const openFile = (text) => openRecords(text, notice, texts, send);
 const unreadable = () => (notice.textContent = texts.no_text);
 
 /** The link to the form, for the host alone. */
-const showHome = () => (document.getElementById("home").hidden = storage.get(HOST) === null);
+const showHome = () => (document.getElementById("home").hidden = connection.home === null);
 
-const token = () => location.hash.slice(1).split("&")[0] || storage.get(HOST) || "-";
+const token = () => location.hash.slice(1).split("&")[0] || connection.home || "-";
 
 /** Returns the texts of a language: from the server, as soon as it answers, or undefined where `signal` comes first. */
 async function textsOf(name, signal) {
@@ -163,6 +177,7 @@ function leave() {
   page = null;
   form = false;
   atOnce = false;
+  database = { ...database, unreadable: [] };
   notice.textContent = "";
   document.getElementById("live").replaceChildren();
 }
@@ -173,7 +188,7 @@ async function begin() {
   const loaded = await textsOf(language.value, signal);
   if (signal.aborted) return;
   texts = loaded;
-  showState();
+  showStored();
   showHome();
   document.documentElement.lang = language.value;
   document.getElementById("language-label").textContent = texts.language;
@@ -181,11 +196,12 @@ async function begin() {
   connection.greet({ token: shown, language: language.value });
 }
 
-language.value = storage.get(LANGUAGE) ?? (navigator.language.startsWith("fr") ? "fr" : "en");
+language.value = storage.get("language") ?? (navigator.language.startsWith("fr") ? "fr" : "en");
 language.addEventListener("change", () => {
-  storage.set(LANGUAGE, language.value);
+  storage.set("language", language.value);
   begin();
 });
 window.addEventListener("hashchange", () => token() !== shown && begin()); // another position of a replay is the replay's
+storage.changed = showStored;
 takeDrops(openFile, unreadable);
 begin();

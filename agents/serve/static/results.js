@@ -3,32 +3,21 @@
 import { fill, make } from "./dom.js";
 import { storage } from "./storage.js";
 
-const KEPT = "nainjaune-results";
 const MOST = 200;
-
-/** Returns the results, the newest last; none where the browser keeps nothing or something else. */
-export function keptResults() {
-  try {
-    const kept = JSON.parse(storage.get(KEPT));
-    return Array.isArray(kept) ? kept.filter((each) => typeof each?.game === "string" && Number.isInteger(each.place)) : [];
-  } catch {
-    return [];
-  }
-}
 
 /** Keeps the result of a match that is over, once. */
 export function keepResult(view) {
   if (view.seat === null) return;
   const link = view.link ?? location.hash.slice(1); // on the static site the deal of the day has one link for every day
-  const others = keptResults().filter((each) => each.link !== link);
-  const result = { link, game: view.game, preset: view.preset, place: view.standings[view.seat], players: view.names.length, total: view.totals[view.seat], at: Date.now() };
-  const known = keptResults().find((each) => each.link === link);
-  storage.set(KEPT, JSON.stringify([...others, { ...result, at: known?.at ?? result.at }].slice(-MOST)));
+  const known = storage.get("results");
+  const others = known.filter((each) => each.link !== link);
+  const result = { link, game: view.game, preset: view.preset, place: view.standings[view.seat], players: view.names.length, total: view.totals[view.seat], at: known.find((each) => each.link === link)?.at ?? Date.now() };
+  storage.set("results", [...others, result].slice(-MOST)); // the newest last
 }
 
 /** Returns a card with the results; null if there are none. */
 export function resultsCard(texts) {
-  const results = keptResults();
+  const results = storage.get("results");
   if (!results.length) return null;
   const won = results.filter((each) => each.place === 1).length;
   const date = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium" });

@@ -1,9 +1,9 @@
 // The page's connection on the static site: a worker in place of a server. What only this site has goes to `site`.
 
 import { Greetings } from "./greetings.js";
-import { NAME, storage } from "./storage.js";
+import { storage } from "./storage.js";
 
-const OWN = new Set(["site", "round", "edges", "guide", "puzzle"]);
+const OWN = new Set(["round", "edges", "guide", "puzzle"]);
 const LASTING = new Set(["made", "opened"]);
 /** Messages that are heard whenever they come; all others only if they are of the last greeting. */
 
@@ -19,6 +19,7 @@ export class Connection extends Greetings {
   constructor(heard, changed) {
     super(heard, changed);
     sender = this;
+    this.home = "-"; // everybody is the host of their browser
     this.worker = new Worker(new URL("offline/worker.js", import.meta.url), { type: "module" });
     this.worker.addEventListener("message", ({ data }) => this.hear(data));
   }
@@ -28,7 +29,7 @@ export class Connection extends Greetings {
     this.hello = hello;
     this.changed("connected");
     site.dispatchEvent(new CustomEvent("greet", { detail: hello }));
-    this.sendHello({ name: storage.get(NAME) });
+    this.sendHello({ name: storage.get("name") });
   }
 
   hear(message) {

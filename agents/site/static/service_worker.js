@@ -24,6 +24,13 @@ async function forget() {
 }
 
 async function answer(url, request) {
-  const cache = await caches.open(CACHE);
-  return (await cache.match(url)) ?? fetch(request);
+  return (await stored(url)) ?? fetch(request);
+}
+
+async function stored(url) {
+  try {
+    return await (await caches.open(CACHE)).match(url);
+  } catch {
+    return undefined; // the browser refuses its storage
+  }
 }

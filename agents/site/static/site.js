@@ -2,8 +2,8 @@
 
 import { site } from "./connection.js";
 import { fill, make } from "./dom.js";
+import { storage } from "./storage.js";
 
-const STORAGE = "nainjaune-notice";
 const place = document.getElementById("site");
 let texts = null; // by language
 let hello = null;
@@ -17,7 +17,6 @@ site.addEventListener("greet", async ({ detail }) => {
   place.setAttribute("aria-label", words().label);
   if (hello.token === "-") showHome([]);
 });
-site.addEventListener("site", ({ detail }) => showNotice(detail.notice));
 site.addEventListener("edges", async ({ detail }) => {
   texts ??= await loadTexts();
   showHome(detail.edges);
@@ -37,11 +36,6 @@ site.addEventListener("round", async ({ detail }) => {
 
 async function loadTexts() {
   return (await (await fetch(new URL("offline/site.json", import.meta.url))).json()).texts;
-}
-
-function showNotice(text) {
-  if (place.dataset[STORAGE] === undefined) place.before(make("p", { role: "status", class: "hint" }, text));
-  place.dataset[STORAGE] = "";
 }
 
 /** Shows what can be begun with one click, and the edges so far. */
@@ -98,4 +92,4 @@ function shareButton(text) {
   return make("p", { class: "buttons" }, make("button", { type: "button", id: "share", onclick: copy }, words().share), state);
 }
 
-if ("serviceWorker" in navigator) navigator.serviceWorker.register(new URL("service_worker.js", import.meta.url));
+if ("serviceWorker" in navigator) navigator.serviceWorker.register(new URL("service_worker.js", import.meta.url)).catch(() => storage.refused()); // as it stores the site

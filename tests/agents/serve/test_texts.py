@@ -10,7 +10,9 @@ from nainjaune_agents.serve.settings import playable
 from nainjaune_agents.serve.texts import TEXTS
 
 LEVELS = ("easy", "good", "strong")
-COMPUTED = {"connecting", "connected", "lost", *LEVELS}
+CHECKS = ("text", "token", "choice", "whole", "number", "flag", "plain", "array", "object", "list", "database")
+"""What the page expects of stored values."""
+COMPUTED = {"connecting", "connected", "lost", *LEVELS, *(f"expected_{check}" for check in CHECKS)}
 """Read by a name that is computed."""
 
 

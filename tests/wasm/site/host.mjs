@@ -8,7 +8,7 @@ const imported = (name) => import(pathToFileURL(path.join(site, "offline", name)
 const { Host } = await imported("host.js");
 const { adviceSteps } = await imported("advice.js");
 const { reviewSteps } = await imported("review.js");
-const { MemoryStore } = await imported("store.js");
+const { Database } = await imported("../storage.js");
 const { studentQuantile, summary } = await imported("edge.js");
 const bytes = async (name) => fs.readFileSync(path.join(site, name));
 const result = { quantiles: [9, 19, 99].map(studentQuantile), summary: summary([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), few: summary([1, 2]) };
@@ -72,7 +72,7 @@ const table = (changes = {}) => ({
 });
 const names = (messages) => messages.map(({ type }) => type);
 
-const store = new MemoryStore();
+const store = new Database();
 const page = new Page(store);
 await page.hello("-");
 result.home = names(page.sent);
@@ -145,7 +145,7 @@ result.tabs = { refused: other.last("refused").text, follows: (await other.settl
 
 // the deal of the day
 const days = [];
-for (const [kept, day] of [[new MemoryStore(), "2026-01-02"], [new MemoryStore(), "2026-01-02"], [new MemoryStore(), "2026-01-03"]]) {
+for (const [kept, day] of [[new Database(), "2026-01-02"], [new Database(), "2026-01-02"], [new Database(), "2026-01-03"]]) {
   const reader = new Page(kept, day);
   await reader.hello("day");
   const begun = await reader.settled();
@@ -155,15 +155,15 @@ for (const [kept, day] of [[new MemoryStore(), "2026-01-02"], [new MemoryStore()
 result.days = days;
 
 // rounds under other rules, and a deal that is known, change no edge
-const kept = new MemoryStore();
+const kept = new Database();
 const reader = new Page(kept);
 await reader.hello("day");
 await reader.play();
-const rounds = await kept.all("rounds");
+const { entries: rounds } = await kept.all("rounds");
 await reader.ask("delete", { table: "day-2026-01-02" });
 await reader.hello("day");
 await reader.play(Infinity, -1);
-result.again = { first: rounds, then: await kept.all("rounds"), yours: reader.last("round").yours };
+result.again = { first: rounds, then: (await kept.all("rounds")).entries, yours: reader.last("round").yours };
 await reader.ask("new", { table: table({ rounds: 1, knobs: { stake: 2 }, seats: [{ person: "Zoé" }, ...Array(3).fill({ agent: "closer" })] }) });
 await reader.hello(reader.last("made").links[0].token);
 await reader.play();
@@ -204,9 +204,12 @@ for (const [type, values] of [
   refusals.push(page.last("refused").text);
 }
 result.refusals = refusals;
-const entry = (await store.all("tables")).find(({ id }) => id === token);
+const entry = await store.get("tables", token);
 await store.put("tables", { ...entry, plies: [23, ...entry.plies] });
 await page.hello("-");
 await page.hello(token);
-result.damaged = { text: page.last("refused").text.replace(token, "X"), kept: (await store.get("damaged", token)).plies.length - entry.plies.length };
+const [{ problems, ids }] = page.last("stored").unreadable;
+result.damaged = { text: page.last("refused").text, problems, isNamed: ids[0] === token, kept: (await store.get("tables", token)).plies.length - entry.plies.length };
+await page.ask("forget", { store: "tables", ids });
+result.forgotten = await store.has("tables", token);
 console.log(JSON.stringify(result));

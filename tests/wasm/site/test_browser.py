@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import http.server
+import json
 import re
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from playwright.sync_api import Page, expect
 from nainjaune_env.records.record import parse_record, verify_record
 from tests.agents.serve import test_browser as base
 from tests.benchmarks.commands import BENCHMARKS
+from tests.fuzz.stored import SCRIPT, SETTINGS, STORES
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 browser, opened = base.browser, base.opened
@@ -220,6 +222,105 @@ def test_an_update_under_a_running_match(served: Any, opened: Callable[..., Page
     base.wait_for_turn(page)
     assert base.number_of_ply(page) == before
     assert "new-" in page.evaluate("caches.keys().then((names) => names.join())")
+
+
+REFUSE = """
+IDBFactory.prototype.open = () => { throw new DOMException("", "SecurityError"); };
+if (globalThis.window) Object.defineProperty(window, "localStorage", { get() { throw new DOMException("", "SecurityError"); } });
+"""
+"""What a browser does whose storage is switched off, in pages and in workers."""
+
+
+def with_stored(served: Any, opened: Callable[..., Page], entries: list[Any], stores: Iterable[str] = STORES) -> Page:
+    """Opens the site in a browser whose database has ``stores`` with ``entries``."""
+    address = f"http://127.0.0.1:{served.server_port}/{FOLDER}/"
+    page = opened(f"{address}favicon.svg")
+    database = {"version": 1, "stores": {store: {"keyPath": "id"} for store in stores}}
+    page.evaluate(f"{SCRIPT}.put", json.dumps({"items": {}, "entries": entries, "database": database}))
+    page.goto(address)
+    expect(page.locator("#play")).to_be_enabled()
+    return page
+
+
+def test_a_stored_match_that_cannot_be_read_hides_no_other(served: Any, opened: Callable[..., Page]) -> None:
+    """Matches of a renamed game and without settings, and rounds of that game."""
+    match = STORES["tables"]
+    old, none = (
+        {**match, "id": "old", "settings": {**SETTINGS, "game": "yellow_dwarf"}},
+        {**match, "id": "none", "settings": None},
+    )
+    rounds = [{**STORES["rounds"], "id": f"old {number}", "key": "yellow_dwarf · djeco · 4"} for number in range(3)]
+    entries = [("tables", old), ("tables", match), ("tables", none), *(("rounds", each) for each in rounds)]
+    page = with_stored(served, opened, [*entries, ("rounds", STORES["rounds"])])
+    expect(page.locator("#made a")).to_have_count(1)
+    expect(page.locator("#edge li")).to_have_count(1)
+    expect(page.locator("#stored li")).to_have_count(3)
+    expect(page.locator("#stored")).to_contain_text("Match old: There is no game yellow_dwarf here.")
+    expect(page.locator("#stored")).to_contain_text("Match none · settings: expected named values, not null")
+    expect(page.locator("#stored")).to_contain_text("Rounds of your edge (3): There is no game yellow_dwarf here.")
+    base.check_axe(page)
+    page.locator("#language").select_option("fr")
+    expect(page.locator("#stored")).to_contain_text("Le jeu yellow_dwarf n'existe pas ici.")
+    for left in (2, 1, 0):
+        page.locator("#stored button").first.click()
+        expect(page.locator("#stored li")).to_have_count(left)
+    expect(page.locator("#made a")).to_have_count(1)
+    page.locator("#made a").click()
+    assert base.wait_for_turn(page) == "mine"
+
+
+def test_a_match_whose_plies_are_illegal_stays_until_it_is_deleted(served: Any, opened: Callable[..., Page]) -> None:
+    page = with_stored(served, opened, [("tables", {**STORES["tables"], "id": "bad", "plies": [99]})])
+    for _ in range(2):
+        page.goto(f"{page.url.split('#')[0]}#bad")
+        expect(page.locator("#problem")).to_contain_text("cannot be read")
+        expect(page.locator("#stored li")).to_contain_text("Match bad: The table cannot go on: its ply 1 is illegal")
+        base.check_axe(page)
+        page.reload()
+    page.locator("#stored button").click()
+    expect(page.locator("#problem")).to_contain_text("This browser has no such table")
+
+
+def test_a_database_without_its_stores(served: Any, opened: Callable[..., Page]) -> None:
+    page = with_stored(served, opened, [], ["tables"])
+    expect(page.locator("#status")).to_contain_text("This browser does not let the page keep everything")
+    expect(page.locator("#stored li")).to_contain_text("expected the stores tables, rounds, records, puzzles, not tables")
+    page.locator("#play").click()
+    assert base.wait_for_turn(page) == "mine"
+    link = page.url
+    page.locator("#home").click()
+    page.locator("#stored button").click()
+    expect(page.locator("#stored li")).to_have_count(0)
+    expect(page.locator("#status")).to_be_empty()
+    page.goto("about:blank")
+    page.goto(link)  # what was in memory was stored
+    assert base.wait_for_turn(page) == "mine"
+
+
+def test_without_storage_a_round_is_played_from_memory(served: Any, opened: Callable[..., Page], tmp_path: Path) -> None:
+    script = tmp_path / FOLDER / "storage.js"
+    script.write_text(REFUSE + script.read_text(encoding="utf-8"), encoding="utf-8")
+    page = opened(f"http://127.0.0.1:{served.server_port}/{FOLDER}/")
+    page.locator("[name=name]").fill("Zoé")
+    page.locator("#play").click()
+    assert base.wait_for_turn(page) == "mine"
+    assert play_round(page) == "between"
+    expect(page.get_by_text("This browser does not let the page keep everything")).to_have_count(1)
+    base.check_axe(page)
+    page.locator("#home").click()
+    expect(page.locator("#made a")).to_have_count(1)
+    expect(page.locator("[name=name]")).to_have_value("Zoé")
+
+
+def test_a_service_worker_whose_storage_is_refused_asks_the_server(
+    served: Any, opened: Callable[..., Page], tmp_path: Path
+) -> None:
+    script = tmp_path / FOLDER / "service_worker.js"
+    refused = "Cache.prototype.match = async () => { throw new DOMException('', 'SecurityError'); };"
+    script.write_text(refused + script.read_text(encoding="utf-8"), encoding="utf-8")
+    page = online(served, opened)
+    page.reload()
+    expect(page.locator("#play")).to_be_enabled()
 
 
 def test_the_page_is_timed(site: Path) -> None:

@@ -19,7 +19,7 @@ def outcome(site: Path) -> Any:
 
 
 def test_a_match_is_resumed_and_recorded(outcome: Any) -> None:
-    assert outcome["home"] == ["greeted", "site", "host", "edges"]
+    assert outcome["home"] == ["greeted", "host", "edges", "stored"]
     assert outcome["resumed"]
     assert outcome["french"][0] == "Manche 1 — donneur\N{NARROW NO-BREAK SPACE}: random"
     assert outcome["over"]["over"]
@@ -100,10 +100,13 @@ def test_what_is_wrong_is_said_in_a_sentence(outcome: Any) -> None:
         "The table has moved on since; nothing was played.",
         "This needs the server of “nainjaune serve”; the page without a server does not have it.",
     ]
-    sentence = (
-        "The stored match X is damaged, so it is set aside: The table cannot go on: its ply 1 is illegal when it is repeated."
-    )
-    assert outcome["damaged"] == {"text": sentence, "kept": 1}
+    assert outcome["damaged"] == {
+        "text": "What is stored under this link cannot be read. Delete it above, or leave it as it is.",
+        "problems": [{"reason": "The table cannot go on: its ply 1 is illegal when it is repeated."}],
+        "isNamed": True,
+        "kept": 1,
+    }
+    assert not outcome["forgotten"]
 
 
 def test_a_puzzle_says_how_good_a_guess_is(outcome: Any) -> None:

@@ -2,8 +2,6 @@
 
 import { storage } from "../storage.js";
 
-const KEPT = "nainjaune-sound";
-
 const SOUNDS = {
   card: { noise: 0.06, filter: 2400, gain: 0.25 },
   deal: { noise: 0.04, filter: 3200, gain: 0.15 },
@@ -15,12 +13,12 @@ const SOUNDS = {
 class Sounds {
   constructor() {
     this.context = null;
-    this.on = storage.get(KEPT) === "on";
+    this.on = storage.get("sound") === "on";
   }
 
   set(on) {
     this.on = on;
-    storage.set(KEPT, on ? "on" : "off");
+    storage.set("sound", on ? "on" : "off");
     this.play("turn");
   }
 

@@ -1,5 +1,6 @@
 // The tables of a browser: answers the messages of the page as `nainjaune serve` does, for one reader.
 
+import { STORES, Unreadable } from "../storage.js";
 import { parseRecord } from "../wasm/record.js";
 import { compare, summary } from "./edge.js";
 import { loadGame } from "./games.js";
@@ -27,6 +28,7 @@ export class Host {
   constructor({ post, read, load, store, wait, adviser, now = () => new Date() }) {
     Object.assign(this, { post, read, load, store, wait, now });
     this.adviser = adviser((message) => this.hearAdvice(message));
+    store.refused = () => this.sendStored([]);
     this.kinds = new Map();
     this.entry = null; // the table that is looked at, as the store has it
     this.live = null;
@@ -53,7 +55,9 @@ export class Host {
   refuse(of, error) {
     const refusals = this.site?.texts[this.language ?? "en"].refusals;
     let text = error.message; // without the texts of the site, or if it is a sentence already
-    if (error instanceof Refusal) text = refusals[error.message];
+    if (error instanceof Unreadable) this.sendStored([error]);
+    if (error instanceof Unreadable) text = refusals.unreadable;
+    else if (error instanceof Refusal) text = refusals[error.message];
     else if (refusals && !(error instanceof SettingsError)) text = format(refusals.failed, { reason: error.message });
     this.post({ type: "refused", of, text });
   }
@@ -80,24 +84,96 @@ export class Host {
     this.language = language;
     this.reader = name || this.texts.page.guest;
     this.post({ type: "greeted", greeting });
-    if (!this.store.lasts) this.post({ type: "site", notice: this.texts.refusals.no_storage });
     if (token === HOME) {
       this.post({ type: "host" });
-      return this.sendEdges();
+      await this.sendEdges();
+      return this.sendStored(await this.unreadable());
     }
-    const record = await this.store.get("records", token);
-    if (record) return this.sendReplay(record.text);
+    this.sendStored([]);
+    const record = await this.stored("records", token);
+    if (record) return this.lookBack(record);
     if (PUZZLE.test(token)) return this.puzzle(token);
     if (token === LEARN) await this.store.delete("tables", token); // a lesson begins anew
-    const entry = (await this.store.get("tables", token)) ?? (await this.special(token));
+    const entry = (await this.stored("tables", token)) ?? (await this.special(token));
     if (!entry) throw new Refusal("unknown_token");
     await this.look(entry);
+  }
+
+  /** Returns an entry of the browser; undefined if there is none. Throws `Unreadable`, also where nothing here can use it. */
+  async stored(store, id) {
+    const entry = await this.store.get(store, id);
+    const reason = entry && (await this.reasonAgainst(store, entry));
+    if (reason) throw new Unreadable(store, id, { reason });
+    return entry;
+  }
+
+  /** Returns the entries of a store that can be used, and the others as `Unreadable`. */
+  async allStored(store) {
+    const { entries, unreadable } = await this.store.all(store);
+    const reasons = await Promise.all(entries.map((entry) => this.reasonAgainst(store, entry)));
+    const useless = entries.flatMap(({ id }, place) => (reasons[place] ? [new Unreadable(store, id, { reason: reasons[place] })] : []));
+    return { entries: entries.filter((_, place) => !reasons[place]), unreadable: [...unreadable, ...useless] };
+  }
+
+  /** Returns why nothing here can use an entry whose values are right, as a sentence; null if it can be used. */
+  async reasonAgainst(store, entry) {
+    const { refusals } = this.texts;
+    const noGame = (game) => (this.site.games.includes(game) ? null : format(refusals.no_game, { game }));
+    if (store === "rounds") return noGame(entry.key.split(BETWEEN)[0]);
+    if (store === "puzzles") return entry.id <= (await this.read("offline/puzzles.json")).length ? null : refusals.no_puzzle;
+    try {
+      if (store === "records") await this.recordOf(entry.text);
+      if (store === "tables") await this.checkSettings(entry.settings);
+    } catch (error) {
+      if (error instanceof SettingsError) return error.message;
+      throw error;
+    }
+    return null;
+  }
+
+  /** Throws `SettingsError` where the site cannot play the stored settings of a table. */
+  async checkSettings({ names, agents, ...settings }) {
+    const { refusals } = this.texts;
+    const kinds = this.site.games.includes(settings.game) ? [await this.kind(settings.game)] : [];
+    const seats = agents.map((agent, seat) => (agent === null ? { person: names[seat] } : { agent, name: names[seat] }));
+    for (const { length } of [names, agents]) {
+      if (length !== settings.players) throw new SettingsError(format(refusals.no_seats, { players: settings.players, seats: length }));
+    }
+    readSettings({ ...settings, seats }, kinds, refusals);
+  }
+
+  /** Returns all that is stored and cannot be read. */
+  async unreadable() {
+    const stores = await Promise.all(Object.keys(STORES).map((store) => this.allStored(store)));
+    return stores.flatMap(({ unreadable }) => unreadable);
+  }
+
+  /** Tells the page whether the browser stores what it is given, and what is `unreadable`, by what people call it. */
+  sendStored(unreadable) {
+    const { page } = this.texts;
+    const groups = new Map();
+    for (const { store, id, problem } of unreadable) {
+      const title = format(page[`stored_${store}`], { id: String(id) });
+      const group = groups.get(title) ?? { title, store, ids: [], problems: [] };
+      group.ids.push(id);
+      group.problems.push(problem);
+      groups.set(title, group);
+    }
+    if (this.store.problem) groups.set(null, { title: page.stored_database, store: null, ids: [], problems: [this.store.problem] });
+    this.post({ type: "stored", works: this.store.works, unreadable: [...groups.values()] });
+  }
+
+  /** Deletes entries of a store that cannot be read; null: the whole database. */
+  async on_forget({ store, ids }) {
+    if (store === null) await this.store.reset();
+    for (const id of ids) await this.store.delete(store, id);
+    this.post({ type: "forgotten" });
   }
 
   /** Shows a puzzle by its number, from 1; without one the first that was not solved. */
   async puzzle(token) {
     const puzzles = await this.read("offline/puzzles.json");
-    const solved = new Set((await this.store.all("puzzles")).map(({ id }) => id));
+    const solved = new Set((await this.allStored("puzzles")).entries.map(({ id }) => id));
     const wanted = Number(PUZZLE.exec(token)[1] ?? 0) || puzzles.findIndex((_, place) => !solved.has(place + 1)) + 1 || 1;
     const puzzle = puzzles[wanted - 1];
     if (!puzzle) throw new Refusal("unknown_token");
@@ -113,7 +189,7 @@ export class Host {
     if (!live.legal.includes(action)) throw new Refusal("illegal");
     const answer = live.judge(action, this.language);
     if (answer.right) await this.store.put("puzzles", { id: entry.puzzle.number });
-    const solved = (await this.store.all("puzzles")).length;
+    const solved = (await this.allStored("puzzles")).entries.length;
     this.post({ ...live.view(this.seat, this.language, this.seat), review: false, watch: null, waiting: null, moves: [], playable: [], status: format(this.texts.page.puzzle_done, { name: answer.chosen }) });
     this.post({ type: "puzzle", ...entry.puzzle, solved, answer });
   }
@@ -126,18 +202,24 @@ export class Host {
     this.post({ type: "opened", token: id });
   }
 
-  async sendReplay(text) {
-    this.post({ type: "replay", data: await this.replayData(text) });
+  async lookBack({ id, text }) {
+    try {
+      this.post({ type: "replay", data: await this.replayData(text) });
+    } catch (error) {
+      throw error instanceof SettingsError ? new Unreadable("records", id, { reason: error.message }) : error;
+    }
   }
 
   async replayData(text) {
-    try {
-      const record = parseRecord(text);
-      if (!this.site.games.includes(record?.game)) throw new SettingsError(format(this.texts.refusals.no_game, { game: record?.game }));
-      return replayData(await this.kind(record.game), record, this.language, this.texts.replay);
-    } catch (error) {
-      throw error instanceof RangeError ? new SettingsError(error.message) : error;
-    }
+    const record = this.recordOf(text);
+    const kind = await this.kind(record.game);
+    return sentences(() => replayData(kind, record, this.language, this.texts.replay));
+  }
+
+  recordOf(text) {
+    const record = sentences(() => parseRecord(text));
+    if (!this.site.games.includes(record?.game)) throw new SettingsError(format(this.texts.refusals.no_game, { game: record?.game }));
+    return record;
   }
 
   leave() {
@@ -181,7 +263,7 @@ export class Host {
   }
 
   async on_tables() {
-    const entries = (await this.store.all("tables")).sort((one, other) => other.made - one.made);
+    const entries = (await this.allStored("tables")).entries.sort((one, other) => other.made - one.made);
     const tables = entries.map(async ({ id, made, settings, helped }) => ({
       table: id, made, title: await this.title(settings), names: settings.names, further: helped === 0, links: linksOf(id, settings),
     }));
@@ -189,7 +271,7 @@ export class Host {
   }
 
   async on_invite({ table }) {
-    const entry = await this.store.get("tables", table);
+    const entry = await this.stored("tables", table);
     if (!entry) throw new Refusal("no_table");
     await this.sendMade(entry);
   }
@@ -209,7 +291,7 @@ export class Host {
   async dealOfTheDay() {
     const day = this.now().toISOString().slice(0, 10);
     const id = `${DAY}-${day}`;
-    return (await this.store.get("tables", id)) ?? this.add({ ...this.withReader(this.site.day), seed: day.replaceAll("-", "") }, { id });
+    return (await this.stored("tables", id)) ?? this.add({ ...this.withReader(this.site.day), seed: day.replaceAll("-", "") }, { id });
   }
 
   /** Returns settings in which the person has the reader's name. */
@@ -222,7 +304,7 @@ export class Host {
     return this.site.names[game][agent] ?? agent;
   }
 
-  /** Shows a table from now on. One that is damaged is set aside, and nothing of it is lost. */
+  /** Shows a table from now on. One that is damaged stays stored. */
   async look(entry) {
     this.entry = entry;
     const kind = await this.kind(entry.settings.game);
@@ -232,9 +314,7 @@ export class Host {
       this.live.replay(entry.plies);
     } catch (error) {
       this.leave();
-      await this.store.put("damaged", { ...entry, reason: String(error.message) });
-      await this.store.delete("tables", entry.id);
-      throw new SettingsError(format(this.texts.refusals.damaged, { table: entry.id, reason: error.message }));
+      throw new Unreadable("tables", entry.id, { reason: error.message });
     }
     await this.show();
     this.goOn(this.visits);
@@ -409,7 +489,7 @@ export class Host {
     const result = compare(live, seat);
     const key = edgeKey(entry.settings);
     const id = `${entry.id} ${round}`;
-    const isFirst = (await this.store.get("rounds", id)) === undefined; // a deal of the day is there again once its table is deleted
+    const isFirst = !(await this.store.has("rounds", id)); // a deal of the day is there again once its table is deleted
     if (counts && isFirst) await this.store.put("rounds", { id, key, ...result });
     const speaker = live.speaker(seat, this.language, seat);
     const amounts = { yours: minus(speaker.amount(result.yours)), reference: minus(speaker.amount(result.reference)) };
@@ -418,18 +498,27 @@ export class Host {
   }
 
   async edge(key) {
-    const rounds = (await this.store.all("rounds")).filter((each) => each.key === key);
+    const rounds = (await this.store.all("rounds")).entries.filter((each) => each.key === key);
     return rounds.length ? { key, ...summary(rounds.map(({ yours, reference: other }) => yours - other)) } : null;
   }
 
   /** Sends the edges over all rules that were played. */
   async sendEdges() {
-    const keys = [...new Set((await this.store.all("rounds")).map((each) => each.key))];
+    const keys = [...new Set((await this.allStored("rounds")).entries.map((each) => each.key))];
     const titled = keys.map(async (key) => {
       const [game, preset, players, ...knobs] = key.split(BETWEEN);
       return { ...(await this.edge(key)), title: [await this.title({ game, preset }), ...knobs].join(BETWEEN), players };
     });
     this.post({ type: "edges", edges: await Promise.all(titled) });
+  }
+}
+
+/** Returns what `call` does; a `RangeError` of it becomes a `SettingsError`. */
+function sentences(call) {
+  try {
+    return call();
+  } catch (error) {
+    throw error instanceof RangeError ? new SettingsError(error.message) : error;
   }
 }
 

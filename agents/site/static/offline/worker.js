@@ -2,7 +2,7 @@
 
 import { load, read } from "./files.js";
 import { Host } from "./host.js";
-import { openStore } from "./store.js";
+import { Database } from "../storage.js";
 
 /** The worker that computes advice, which begins with the first one. */
 class Adviser {
@@ -25,7 +25,7 @@ class Adviser {
 }
 
 const wait = (seconds) => new Promise((wake) => setTimeout(wake, 1000 * seconds));
-const host = openStore().then((store) => new Host({
+const host = new Database().open().then((store) => new Host({
   post: (message) => postMessage(message), read, load, wait, store, adviser: (heard) => new Adviser(heard),
 }));
 
