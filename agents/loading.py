@@ -27,7 +27,7 @@ from .heuristics import heuristics, modifiers
 from .mixed import is_mixed, member_names, mixed_agent
 from .nets.devices import set_agent_threads
 from .search import AdaptiveSearchAgent, SearchAgent, searching
-from .zoo import PREFIX, is_zoo_name, player_registry
+from .zoo import PREFIX, is_zoo_name, player_registry, stand_in_note
 
 SAMPLED = "@sample"
 """Suffix of an agent's name to draw actions from its probabilities, instead of taking the likeliest."""
@@ -170,6 +170,21 @@ def players_in(name: str, setup: Setup) -> list[str]:
     return [*dict.fromkeys(one for member in members for one in (member, *_rollout_agents(member)))]
 
 
+def playing_name(name: str, setup: Setup) -> str:
+    """Returns the name under which the agent called ``name`` plays at tables with ``setup``.
+
+    It differs where the stand-in of a zoo agent plays. Raises :class:`AgentError` for a zoo agent that is not for such tables.
+    """
+    text = base_name(name)
+    return player_registry().find(text, setup).name + name.removeprefix(text) if is_zoo_name(text) else name
+
+
+def stand_in_notes(names: Sequence[str], setup: Setup) -> list[str]:
+    """Returns a sentence for each stand-in of a zoo agent among all that the agents called ``names`` are made of."""
+    players = [base_name(playing_name(one, setup)) for name in names for one in players_in(name, setup)]
+    return [note for player in dict.fromkeys(players) if (note := stand_in_note(player)) is not None]
+
+
 def _rollout_agents(name: str) -> list[str]:
     agents = []
     while ending := _ending(name):
@@ -222,6 +237,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     if is_external(text):
         return _suffixed(_external(text, setup), name, suffixes)
     path = checkpoint_path(name, setup)
+    name = playing_name(name, setup)
     algorithm, missing = (None, None) if is_zoo_name(name) else run_named(name)
     if path is not None:
         try:

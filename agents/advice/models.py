@@ -38,12 +38,11 @@ def _plays_on(setup: Setup, name: str) -> bool:
 
 
 def strongest(setup: Setup) -> str:
-    """Returns ``zoo:strong`` if it plays at tables with ``setup``, else the game's baseline heuristic."""
+    """Returns ``zoo:strong``, or its stand-in, if one plays at tables with ``setup``, else the game's baseline heuristic."""
     try:
-        player_registry().find(STRONG, setup)
+        return player_registry().find(STRONG, setup).name
     except AgentError:
         return yardstick(setup.game.name)
-    return STRONG
 
 
 def in_seats(setup: Setup, names: Sequence[str]) -> list[str]:

@@ -20,6 +20,7 @@ from ..bots.counting import BotCounts
 from ..distributed.arrays import packed, unpacked
 from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit
+from ..loading import stand_in_notes
 from ..stats.differences import Differences, interval_notes
 from ..stats.exact_sums import DifferenceSums
 from ..stats.ratings import Ratings
@@ -143,8 +144,9 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about mixed fields, and about the intervals of edges and advantages (``stats.differences``)."""
+        """Sentences about mixed fields, stand-ins, and the intervals of edges and advantages (``stats.differences``)."""
         pools = [mixed.sentence(name, self.plan.setup) for name in self.plan.agents if mixed.is_mixed(name)]
+        pools += stand_in_notes(self.plan.agents, self.plan.setup)
         return [*pools, *interval_notes([*(edge.moments for edge in self.edges), *self.advantages.values()])]
 
     def to_dict(self) -> dict[str, Any]:
@@ -220,7 +222,8 @@ class TournamentSums:
         self.plan = plan
         self._edges = [EdgeSums(plan.setup, measure=plan.measure, task=plan.task) for _ in plan.pairs]
         both_ways = () if plan.one_way else combinations(range(len(plan.agents)), 2)
-        self._advantages = {pair: DifferenceSums(2 * plan.setup.players**2, heavy=plan.task.draws) for pair in both_ways}
+        given = plan.task.given(plan.setup)
+        self._advantages = {pair: DifferenceSums(2 * plan.setup.players**2, outlier=given) for pair in both_ways}
         self._gains: dict[tuple[int, int, int], NDArray[np.int64]] = {}
         """By the first deal, the hero and the field, until they have played these deals the other way too."""
         self._rankings: dict[int, NDArray[np.int16]] = {}

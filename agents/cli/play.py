@@ -150,10 +150,12 @@ def run(args: argparse.Namespace) -> int:
 def _new_match(args: argparse.Namespace) -> SavedMatch:
     """Returns the match that the arguments describe, without a ply."""
     from ..heuristics import yardstick
+    from ..loading import playing_name
     from ..play.saved import SavedMatch
 
-    names = args.agents or [yardstick(game_of(args).name)]
-    setup = settle_setup(args, names)
+    given = args.agents or [yardstick(game_of(args).name)]
+    setup = settle_setup(args, given)
+    names = [playing_name(name, setup) for name in given]
     if len(names) not in (1, setup.players - 1):
         raise AgentError(f"At a table of {setup.players}, --agents takes 1 or {setup.players - 1} names, not {len(names)}.")
     rounds = args.rounds

@@ -18,6 +18,7 @@ from ..advice.models import is_advised
 from ..distributed.units import setup_from
 from ..external.shown import LONGEST_NAME, shown_name
 from ..heuristics import yardstick
+from ..loading import playing_name
 from .players import check_agent, offered
 
 MAX_ROUNDS = 100
@@ -169,13 +170,15 @@ def _seats(given: object, setup: Setup, extra: Sequence[str]) -> tuple[tuple[str
     agents: list[str | None] = []
     for number, seat in enumerate(given):
         agent = seat.get("agent")
-        called = seat.get("person") if agent is None else seat.get("name", shown_name(agent) if isinstance(agent, str) else agent)
+        if agent is not None:
+            agent = playing_name(check_agent(agent, setup.game.name, extra), setup)
+        called = seat.get("person") if agent is None else seat.get("name", shown_name(agent))
         known = seat.keys() in ({"agent"}, {"agent", "name"}, {"person"})
         if not known or not isinstance(called, str) or len(called) > LONGEST_NAME:
             raise ConfigError(
                 f"In a seat is {{'agent': agent}}, with a 'name' or without, or {{'person': name}}, with a name of at most "
                 f"{LONGEST_NAME} characters, not {quoted(seat)}."
             )
-        agents.append(None if agent is None else check_agent(agent, setup.game.name, extra))
+        agents.append(agent)
         names.append(printable(called.strip()) or agent or f"person {number}")
     return tuple(names), tuple(agents)

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import shlex
 from pathlib import Path
 
 import pytest
 
-from nainjaune_agents import loading
+from examples import ppo_teachers
+from nainjaune_agents import edge, loading, mixed, trainers
+from nainjaune_agents.advice import models
 from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.matches import record_round
+from nainjaune_agents.cli.main import main as command
 from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_agents.loading import checkpoint_path, load_agent, setup_of_runs
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent
+from nainjaune_agents.serve.settings import read_settings
+from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 from nainjaune_agents.zoo import HouseRules, Player, PlayerRegistry, load_card, player_registry, save_card
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.registry import get_game
+from tests.agents.serve.pages import new_table
 from tests.agents.zoo.boxes import put
 from tests.support.positions import small
+from tests.support.source import ROOT
 
 OTHER = small(3, stake=2)
 
@@ -72,6 +82,54 @@ def test_rules_that_no_file_is_known_to_play_are_refused(box: Path) -> None:
         PlayerRegistry(box).find("zoo:strong", small(3, stake=6))
     with pytest.raises(AgentError, match=r"zoo:strong does not play .*stake 5, starting_stack 45"):
         PlayerRegistry(box).find("zoo:strong", small(3, stake=5, starting_stack=45, hand=4, ranks=11))
+
+
+@pytest.fixture
+def with_stand_in(box: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    put(box, "strong-any", small(), "nain_jaune", anywhere=True, any_rules=True)
+    for module in (loading, mixed, models):
+        monkeypatch.setattr(module, "player_registry", lambda: PlayerRegistry(box))
+    return box
+
+
+def test_a_stand_in_plays_under_the_rules_that_no_card_lists(with_stand_in: Path) -> None:
+    unlisted = small(3, stake=6)
+    names = {ending: load_agent(f"zoo:strong{ending}", unlisted).name for ending in ("", "@sample", "@search=2")}
+    assert names == {ending: f"zoo:strong-any{ending}" for ending in names}
+    assert [load_agent(name, unlisted).name for name in names.values()] == [*names.values()]
+    assert checkpoint_path("zoo:strong", unlisted) == with_stand_in / "strong-any" / "nain_jaune.safetensors"
+    assert load_agent("zoo:strong", small()).name == "zoo:strong"
+    assert models.usual_model(unlisted) == "zoo:strong-any"
+    with pytest.raises(AgentError, match=r"zoo:narrow does not play .*stake 6"):
+        load_agent("zoo:narrow", unlisted)
+
+
+def test_a_stand_in_is_named_beside_results_and_on_records(with_stand_in: Path) -> None:
+    unlisted, note = small(3, stake=6), "zoo:strong-any plays for zoo:strong under the rules that no card of zoo:strong lists."
+    for name in ("zoo:strong", "closer@search=2,rollouts=zoo:strong", "mixed:zoo:strong+lowest", "zoo:strong-any"):
+        assert loading.stand_in_notes([name, "lowest", name], unlisted) == [note]
+    assert loading.stand_in_notes(["zoo:strong", "lowest"], small()) == []
+    result = edge("zoo:strong", "lowest", deals=40, progress=False, preset="classic", players=3, ranks=11, hand=5, stake=6)
+    assert [one.hero for one in result.result.edges] == ["zoo:strong-any"]
+    assert note in result.result.to_dict()["notes"]
+    assert note in str(result)
+    record = record_round(unlisted, [load_agent("zoo:strong", unlisted), load_agent("lowest", unlisted)], seed=1)
+    assert record["agents"] == ["zoo:strong-any", "lowest", "zoo:strong-any"]
+
+
+def test_tables_in_a_browser_name_the_stand_in(with_stand_in: Path) -> None:
+    seats = [{"person": "me"}, {"agent": "zoo:strong"}, {"agent": "zoo:strong", "name": "Zoé"}]
+    unlisted = read_settings(new_table("nain_jaune", preset="classic", players=3, knobs={"stake": 6}, seats=seats, rounds=1))
+    assert unlisted.agents == (None, "zoo:strong-any", "zoo:strong-any")
+    assert unlisted.names == ("me", "zoo:strong-any", "Zoé")
+
+
+def test_commands_say_who_plays_for_whom(with_stand_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = ["--preset", "classic", "--players", "3", "--set", "ranks=11", "--set", "hand=5", "--set", "stake=6"]
+    assert command(["evaluate", "--agents", "zoo:strong", "lowest", "--deals", "30", "--no-ratings", *table]) == 0
+    out, err = capsys.readouterr()
+    assert err.count("zoo:strong-any plays for zoo:strong under the rules that no card of zoo:strong lists.\n") == 1
+    assert "zoo:strong-any" in out
 
 
 def test_further_training_begins_from_a_file_that_is_not_known_to_play_there(box: Path) -> None:
@@ -132,6 +190,19 @@ def test_those_that_come_with_the_package_play(player: Player) -> None:
     assert player.card.made_by
     assert player.card.ratings
     assert {key.split(".")[0] for key in load_checkpoint(player.path).tensors} == {"model"}
+
+
+@pytest.mark.parametrize("player", PLAYERS, ids=lambda player: f"{player.name}-{player.path.stem}")
+def test_commands_on_cards_are_taken_today_or_name_their_commit(player: Player) -> None:
+    trainers.register("ppo_teachers", ppo_teachers)
+    for made_by in player.card.made_by:
+        words = shlex.split(made_by.replace("device=cuda", "device=cpu"), comments=True)
+        if "# commit " in made_by or not words:
+            continue
+        assert words[:2] in (["python", "train.py"], ["python", "examples/ppo_teachers.py"]), made_by
+        settings = [value for option, value in itertools.pairwise(words) if option == "--set"]
+        values = apply_settings(read_yaml(ROOT / words[2]), settings)
+        build(trainers.get_trainer(values["algorithm"]).Config, values)  # refuses an unknown or removed key
 
 
 def test_house_rules_are_not_played_by_a_player_of_other_rules() -> None:
