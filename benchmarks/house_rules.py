@@ -1,14 +1,16 @@
 """Rates the player that a name gives under every house rule.
 
 Settings are every value of each knob alone, at every preset and number of seats, and random pairs of knobs; or, with --random,
-that many with one to four random knobs. Each is a line of --out: the edge over a field of --field by duplicate play, with the
-file of the registry that plays there, or the sentence by which the player is refused. A run that was stopped continues.
---markdown prints the table of docs/lab/zoo.md.
+that many with one to four random knobs; or, with --drawn, that many of which every knob is drawn from RANGES. Each is a line of
+--out: the edge over a field of --field by duplicate play, with the file of the registry that plays there, or the sentence by
+which the player is refused. A run that was stopped continues. --markdown prints the table of docs/lab/zoo.md.
 
 --card writes the house rules of a model card: the single values at which the edge is clearly above 0 in every file of --results.
+With --drawn it writes whether the player plays under any rules: it is clearly above 0 at 97 of 100 settings, and below 0 at none.
 
   python benchmarks/house_rules.py --agent zoo:strong --field closer --deals 3000 --seed 192 --pairs 200 --out house_rules.jsonl
   python benchmarks/house_rules.py --results house_rules.jsonl --card agents/zoo/mine/nain_jaune.json
+  python benchmarks/house_rules.py --drawn 300 --rules-seed 3 --deals 20000 --seed 523 --out drawn.jsonl
 """
 
 from __future__ import annotations
@@ -37,6 +39,27 @@ from nainjaune_env.registry import get_game
 Setting = tuple[str, int, dict[str, Any]]
 """A preset, a number of seats, and knobs."""
 
+RANGES: dict[str, Sequence[Any]] = {
+    "direction": ("clockwise", "counterclockwise"),
+    "decline": ("never", "entry", "always"),
+    "blocked": ("restart", "skip"),
+    "payment": ("cards", "points"),
+    "stranded": ("none", "match_pot", "twice_pot", "twice_ante"),
+    "grand_opera": ("first_turn", "single_turn", "no_rival_card"),
+    "announce": ("automatic", "explicit"),
+    "unannounced": range(4),
+    "stake": range(1, 21),
+    "starting_stack": (None, 30, 49, 60, 100, 200, 500, 1000),
+    "end_on_default": (False, True),
+    "max_rounds": (None, 1, 6, 12, 24),
+    "ranks": range(8, 14),
+    "suits": (3, 4),
+    "hand": (None, *range(4, 13)),
+}
+"""The values of --drawn in Nain Jaune: every choice of a word, and numbers that a household might set."""
+ENOUGH_ABOVE = 0.97
+"""Least share of drawn settings at which a player for any rules is clearly above 0."""
+
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -49,6 +72,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=190, help="of the deals, and of the random pairs (default: %(default)s)")
     parser.add_argument("--pairs", type=int, default=200, help="settings with two random knobs (default: %(default)s)")
     parser.add_argument("--random", type=int, metavar="N", help="only N settings with one to four random knobs")
+    parser.add_argument("--drawn", type=int, metavar="N", help="only N settings of which every knob is drawn from RANGES")
     parser.add_argument("--rules-seed", type=int, default=0, help="of these settings (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("house_rules.jsonl"), help="default: %(default)s")
     parser.add_argument("--markdown", action="store_true", help="print the table of what --out has, and play nothing")
@@ -77,9 +101,12 @@ def settings(game: GameSpec, tables: Sequence[tuple[str, int]], pairs: int, seed
     yield from drawn(game, tables, pairs, seed, knobs=[2])
 
 
-def drawn(game: GameSpec, tables: Sequence[tuple[str, int]], number: int, seed: int, knobs: Sequence[int]) -> Iterator[Setting]:
-    """Yields settings with random knobs at ``tables``: how many knobs is drawn from ``knobs``."""
-    setups = random_setups([game.setup(preset, players) for preset, players in tables], np.random.default_rng(seed), knobs=knobs)
+def drawn(
+    game: GameSpec, tables: Sequence[tuple[str, int]], number: int, seed: int, knobs: Sequence[int] | None
+) -> Iterator[Setting]:
+    """Yields settings with random knobs at ``tables``: how many knobs is drawn from ``knobs``; None: all, from ``RANGES``."""
+    bases, rng = [game.setup(preset, players) for preset, players in tables], np.random.default_rng(seed)
+    setups = random_setups(bases, rng, knobs=knobs, values=RANGES if knobs is None else None)
     return ((setup.preset, setup.players, dict(setup.knobs)) for setup in itertools.islice(setups, number))
 
 
@@ -99,18 +126,17 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
+COUNTS = {2: "two", 3: "three", 4: "four"}
+
+
 def markdown(rows: list[dict[str, Any]]) -> str:
     """Returns a table: by knob and value, the settings, those clearly above and below 0, and the lowest edge."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         knobs = row["knobs"]
-        name = (
-            "a preset as it is"
-            if not knobs
-            else "two random knobs"
-            if len(knobs) > 1
-            else "`{}={}`".format(*next(iter(knobs.items())))
-        )
+        name = "a preset as it is" if not knobs else f"{COUNTS.get(len(knobs), len(knobs))} random knobs"
+        if len(knobs) == 1:
+            name = "`{}={}`".format(*next(iter(knobs.items())))
         groups.setdefault(name, []).append(row)
     lines = ["| knob | tables | above 0 | below 0 | refused | lowest edge |", "|---|---:|---:|---:|---:|---|"]
     for name, rows_of_name in groups.items():
@@ -123,6 +149,13 @@ def markdown(rows: list[dict[str, Any]]) -> str:
             lowest = f"{mean_ci(worst['mean'], worst['ci95'], 2)} (`{worst['preset']}`, {worst['players']} seats)"
         lines.append(f"| {name} | {len(rows_of_name)} | {above} | {below} | {len(rows_of_name) - len(rated)} | {lowest} |")
     return "\n".join(lines)
+
+
+def plays_any(rows: Sequence[dict[str, Any]]) -> bool:
+    """Returns whether the edges of ``rows`` are those of a player for any rules; a refusal is not above 0."""
+    above = sum(row.get("mean", 0) > row.get("ci95", 0) for row in rows)
+    below = sum(row.get("mean", 0) < -row.get("ci95", 0) for row in rows)
+    return not below and above >= ENOUGH_ABOVE * len(rows) > 0
 
 
 def without_gaps(tried: list[Any], good: list[Any], usual: Any) -> list[Any]:
@@ -181,6 +214,9 @@ def main(arguments: list[str] | None = None) -> None:
     if options.card is not None:
         card = load_card(options.card)
         results = [rows_of(path) for path in options.results]
+        if options.drawn is not None:
+            save_card(options.card, dataclasses.replace(card, any_rules=plays_any([row for rows in results for row in rows])))
+            return
         tables = house_rules(get_game(card.game), results, presets=card.anywhere)
         save_card(options.card, dataclasses.replace(card, house_rules=tables))
         return
@@ -197,11 +233,12 @@ def main(arguments: list[str] | None = None) -> None:
         if options.preset in (None, preset_name) and options.players in (None, players)
     ]
     known = [(row["preset"], row["players"], row["knobs"]) for row in done]
-    chosen = (
-        settings(game, tables, options.pairs, options.seed)
-        if options.random is None
-        else drawn(game, tables, options.random, options.rules_seed, knobs=(1, 2, 3, 4))
-    )
+    if options.drawn is not None:
+        chosen = drawn(game, tables, options.drawn, options.rules_seed, knobs=None)
+    elif options.random is not None:
+        chosen = drawn(game, tables, options.random, options.rules_seed, knobs=(1, 2, 3, 4))
+    else:
+        chosen = settings(game, tables, options.pairs, options.seed)
     with options.out.open("a") as out:
         for setting in tqdm([*chosen], unit="setting"):
             setup = make(game, setting)
