@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
 from nainjaune_env.core.validation import read_json
 
+from ..options import has_type
+from .batches import FAULTS
 from .entries import Ladder
 from .games import played_round
 from .play import Players, again
@@ -40,14 +43,23 @@ class Check:
     differing: list[str]
     """Those that came out otherwise."""
     uncertain: int
-    """Batches with faults of bots, which clocks decide: not played again."""
+    """Batches of the entry with faults of programs, which clocks decide: they are not drawn."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether all values, which a file may have given, are of their types, and the numbers ones that a verification gives."""
+        types = all(has_type(getattr(self, name), hint) for name, hint in get_type_hints(Check).items())
+        return types and len(self.differing) <= self.repeated <= BATCHES and min(self.rounds, self.uncertain) >= 0
 
     def sentence(self) -> str:
         """Returns it in words."""
-        again = f"{self.repeated} of {self.repeated + self.uncertain} drawn batches played again"
         verdict = f"DIFFERENT: {', '.join(self.differing)}" if self.differing else "all equal to the byte"
         verdict = verdict if self.repeated else "none to compare"
-        return f"{self.rounds} rounds with right records; {again}, {verdict} (seed {self.seed})"
+        left_out = f"; {self.uncertain} of the entry's batches have faults and are not repeatable" if self.uncertain else ""
+        return (
+            f"{self.rounds} rounds with right records; {self.repeated} drawn batches played again, {verdict}{left_out} "
+            f"(seed {self.seed})"
+        )
 
 
 def entry_named(ladder: Ladder, text: str) -> str:
@@ -76,28 +88,29 @@ def check_entry(
             played_round(results, table, (key, *drawn), players, int(rng.integers(1 << 32)))
             rounds += 1
     chosen = _drawn(results, key, rng)
-    faulty = [(pairing, at) for pairing, at in chosen if "faults" in pairing.batches[at]]
     differing = []
-    for pairing, at in chosen:
-        if (pairing, at) not in faulty:
-            progress(f"{pairing.table}: {pairing.one}, {pairing.other} again")
-            kept = pairing.batches[at]
-            if json.dumps(again(results, players, pairing, kept)) != json.dumps(kept):
-                differing.append(f"{pairing.table} {pairing.one} {pairing.other} from deal {kept['first']}")
-    check = Check(
-        key, _identity(results, key), seed, rounds, len(chosen) - len(faulty), differing, len(faulty)
-    )  # fmt: skip
+    for pairing, batch in chosen:
+        progress(f"{pairing.table}: {pairing.one}, {pairing.other} again")
+        if json.dumps(again(results, players, pairing, batch)) != json.dumps(batch):
+            differing.append(f"{pairing.table} {pairing.one} {pairing.other} from deal {batch['first']}")
+    uncertain = sum(FAULTS in batch for pairing, batch in _batches(results) if key in (pairing.one, pairing.other))
+    check = Check(key, _identity(results, key), seed, rounds, len(chosen), differing, uncertain)
     write_text(ladder.folder / FOLDER / f"{key}.json", json.dumps(asdict(check), indent=1) + "\n")
     return check
 
 
-def _drawn(results: Results, key: str, rng: np.random.Generator) -> list[tuple[Pairing, int]]:
-    """Returns the batches to play again, by their pairing and number: of the entry first, then of others."""
-    mine, others = list[tuple[Pairing, int]](), list[tuple[Pairing, int]]()
-    for pairing in results.pairings.values():
-        (mine if key in (pairing.one, pairing.other) else others).extend((pairing, at) for at in range(len(pairing.batches)))
+def _batches(results: Results) -> list[tuple[Pairing, dict[str, Any]]]:
+    return [(pairing, batch) for pairing in results.pairings.values() for batch in pairing.batches]
 
-    def some(batches: Sequence[tuple[Pairing, int]], count: int) -> list[tuple[Pairing, int]]:
+
+def _drawn(results: Results, key: str, rng: np.random.Generator) -> list[tuple[Pairing, dict[str, Any]]]:
+    """Returns the batches to play again, with their pairings: of the entry first, then of others; none with faults."""
+    mine, others = list[tuple[Pairing, dict[str, Any]]](), list[tuple[Pairing, dict[str, Any]]]()
+    for pairing, batch in _batches(results):
+        if FAULTS not in batch:
+            (mine if key in (pairing.one, pairing.other) else others).append((pairing, batch))
+
+    def some(batches: Sequence[tuple[Pairing, dict[str, Any]]], count: int) -> list[tuple[Pairing, dict[str, Any]]]:
         return [batches[at] for at in rng.permutation(len(batches))[:count]]
 
     first = some(mine, max(BATCHES // 2, BATCHES - len(others)))
@@ -117,7 +130,9 @@ def read_checks(results: Results) -> dict[str, str]:
             try:
                 check = Check(**read_json(path, "verification of an entry", WorkError))
             except TypeError:
-                raise WorkError(f"{str(path)!r} is not a verification of an entry: remove it.") from None
-            if check.identity == _identity(results, key):
+                check = None
+            if check is None or not check.possible:
+                raise WorkError(f"{str(path)!r} is not a verification of an entry as --check writes it: remove it.")
+            if (check.entry, check.identity) == (key, _identity(results, key)):
                 sentences[key] = check.sentence()
     return sentences

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.records.record import Record, append_record, read_records, verify_record
+from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quoted
+from nainjaune_env.records.record import Record, append_record, read_records, setup_of, verify_record
 
 from ..arena.matches import record_round
 from ..play.replay_page import replay_page
@@ -53,21 +55,33 @@ def games(results: Results, ranking: list[str], players: Players, site: Path) ->
 
 def _record(results: Results, table: str, seats: tuple[str, ...], players: Players) -> Record:
     """Returns the record of the round of ``seats`` at ``table``, verified, which is played if it is not kept."""
+    setup = results.ladder.tables[table]
     identities = [results.identities[table][key] for key in seats]
     digest = hashlib.sha256(" ".join([table, *seats, *identities]).encode()).hexdigest()
-    path = results.folder / RECORDS / f"{table}-{digest[:12]}.jsonl"
+    path, seed = results.folder / RECORDS / f"{table}-{digest[:12]}.jsonl", int(digest[:8], 16)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        append_record(path, played_round(results, table, seats, players, int(digest[:8], 16)))
-    (record,) = read_records(path)
-    return record
+        append_record(path, played_round(results, table, seats, players, seed))
+    try:
+        records = [*read_records(path)]
+        of = [(setup_of(record), record["seed"]) for record in records]
+        if of != [(replace(setup, rules=setup.game.single_round(setup.rules)), seed)]:
+            raise RecordError(f"{str(path)!r}: expected one round of the table {table!r} from the seed {seed}, not {quoted(of)}.")
+    except (OSError, RecordError) as error:
+        raise WorkError(f"{as_sentence(error)} Remove the file to play the round again.") from None
+    return {**records[0], "agents": _names(results, table, seats)}
 
 
 def played_round(results: Results, table: str, seats: tuple[str, ...], players: Players, seed: int) -> Record:
     """Returns the record of a round of the entries ``seats`` at ``table``, verified by replay, with their names."""
-    setup = results.ladder.tables[table]
     agents = [players(table, key) for key in seats]
-    record = record_round(setup, agents, seed=seed)
-    record["agents"] = [results.ladder.entries[key].name for key in (seats * setup.players)[: setup.players]]
+    record = record_round(results.ladder.tables[table], agents, seed=seed)
+    record["agents"] = _names(results, table, seats)
     verify_record(record)
     return record
+
+
+def _names(results: Results, table: str, seats: tuple[str, ...]) -> list[str]:
+    """Returns the names in seat order."""
+    players = results.ladder.tables[table].players
+    return [results.ladder.entries[key].name for key in (seats * players)[:players]]

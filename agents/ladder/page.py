@@ -18,11 +18,12 @@ from ..provenance import setup_words
 from ..report import page as report_page
 from ..report.charts import dots
 from ..report.format_ci import UNKNOWN, format_ci
+from .batches import FAULTS, FORFEITED
 from .check import read_checks
 from .games import Game, games
 from .play import Players, deals_an_entry
 from .ratings import ALL, Ratings, column_tables, ratings_of, to_dict
-from .results import FORFEITED, Pairing, Results
+from .results import Pairing, Results
 from .standings import few_differ
 
 SITE, PAGE, NUMBERS = "site", "index.html", "ratings.json"
@@ -93,7 +94,7 @@ def faults_text(results: Results, key: str) -> str:
     counts = Counter[str]()
     for pairing in results.pairings.values():
         for batch in pairing.batches:
-            for who, faults in zip((pairing.one, pairing.other), batch.get("faults", [{}, {}]), strict=True):
+            for who, faults in zip((pairing.one, pairing.other), batch.get(FAULTS, [{}, {}]), strict=True):
                 if who == key:
                     counts.update(faults)
     forfeited = counts.pop(FORFEITED, 0)

@@ -15,7 +15,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import remove_leftovers, write_text
 from nainjaune_env.core.errors import AgentError, NainJauneError, WorkError, as_sentence, quoted
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import read_json
+from nainjaune_env.core.validation import identical, read_json
 
 from ..bots.settings import use_bot_settings
 from ..distributed.units import Executor, InProcess
@@ -164,10 +164,11 @@ def _stopped_wave(results: Results) -> list[tuple[str, list[list[Any]]]]:
             for one, other, first, deals in batches:
                 there = results.pairings[table, one, other].deals
                 following = max([there, *(each[2] + each[3] for each in missing if each[:2] == [one, other])])
-                if deals != results.ladder.batch or first > following:
+                if first in range(0, there, deals):
+                    continue
+                if not identical([first, deals], [following, results.ladder.batch]):
                     raise LookupError
-                if first >= there:
-                    missing.append([one, other, first, deals])
+                missing.append([one, other, first, deals])
             if missing:
                 wave.append((table, missing))
     except (LookupError, TypeError, ValueError, AttributeError):  # of another ladder.toml or of entries that have changed

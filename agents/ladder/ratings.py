@@ -11,11 +11,12 @@ import numpy as np
 
 from nainjaune_env.core.spec import Setup
 
+from ..stats.intervals import to_json
 from ..stats.ratio_estimate import Estimate
 from .pairings import APART
 from .play import deals_an_entry, played
 from .results import Results
-from .standings import Standing, few_differ, fit, mean_of
+from .standings import Standing, few_differ, fit, mean_of, rounded
 
 ALL = "all tables"
 
@@ -101,7 +102,7 @@ def to_dict(results: Results, ratings: Ratings) -> dict[str, Any]:
         "reference": ladder.reference,
         "deals_an_entry_and_table": deals_an_entry(results),
         "neighbours_told_apart": [ratings.told_apart, max(ratings.rated - 1, 0)],
-        "interaction": {table: standing.interaction for table, standing in ratings.tables.items()},
+        "interaction": {table: rounded(standing.interaction) for table, standing in ratings.tables.items()},
         "entries": [
             {
                 "entry": key,
@@ -118,7 +119,8 @@ def to_dict(results: Results, ratings: Ratings) -> dict[str, Any]:
                 "a": pairing.one,
                 "b": pairing.other,
                 "deals": pairing.deals,
-                **(advantage := pairing.advantage(ladder.tables[pairing.table].players)).estimate.to_dict(),
+                "mean": rounded((advantage := pairing.advantage(ladder.tables[pairing.table].players)).mean),
+                "ci95": to_json(rounded(advantage.half_width)),
                 "few_differ": few_differ(advantage),
                 "seed": pairing.seed,
             }

@@ -15,19 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import RecordError, WorkError, as_sentence
-from nainjaune_env.core.validation import check_keys, check_list, read_json
+from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quoted
+from nainjaune_env.core.validation import check_keys, check_list, finite, read_json
 
 from ..bots.counting import KEY as BOTS
+from ..bots.settings import FORFEIT
+from ..external import is_bot
 from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums
+from .batches import FAULTS, FORFEITED, KEYS, check_batches
 from .entries import Ladder
 from .identity import identity
 
 FOLDER, TIMES = "results", "times.json"
-FORFEITED = "forfeited"
-"""The decisions that were made for a bot, among its faults."""
-KEYS = ("table", "entries", "seed", "batches", "sha256")
+FILE_KEYS = ("table", "entries", "seed", "batches", "sha256")
 
 
 @dataclass
@@ -103,8 +104,8 @@ class Results:
         """Returns what is kept of a batch as a player of a plan returned it."""
         faults = self._faults(pairing, batch)
         return {
-            **{name: batch[name] for name in ("first", "deals", "advantage", "gains")},
-            **({"faults": faults} if any(faults) else {}),
+            **{name: batch[name] for name in KEYS},
+            **({FAULTS: faults} if any(faults) else {}),
         }
 
     def _faults(self, pairing: Pairing, batch: Mapping[str, Any]) -> list[dict[str, int]]:
@@ -136,33 +137,37 @@ class Results:
         path = self.path(table, one, other)
         if not path.exists():
             return pairing
-        content = dict(_checked(path))
-        if content.pop("sha256") != _digest(content):
-            raise WorkError(f"{str(path)!r} is damaged: its content does not have the SHA-256 that it names. Remove it.")
-        batches = content.pop("batches")
-        if content == self._head(pairing) and all(batch["deals"] == self.ladder.batch for batch in batches):
-            pairing.batches = batches
+        try:
+            content = dict(check_keys(str(path), read_json(path, "result of a pair", WorkError), FILE_KEYS))
+            if content.pop("sha256") != _digest(content):
+                raise RecordError(f"{str(path)!r} is damaged: its content does not have the SHA-256 that it names.")
+            batches = check_list(str(path), "batches", content.pop("batches"), dict)
+            if json.dumps(content) == json.dumps(self._head(pairing)):  # in order: the first entry is the one with the advantage
+                check_batches(str(path), batches, {key: self._forfeits(key) for key in (one, other)})
+                pairing.batches = batches if batches and batches[0]["deals"] == self.ladder.batch else []
+        except RecordError as error:
+            raise WorkError(f"{as_sentence(error)} Remove the file to play the pair again.") from None
         return pairing
+
+    def _forfeits(self, key: str) -> bool:
+        """Returns whether an entry is a program whose faults are forfeits."""
+        return is_bot(self.ladder.entries[key].agent) and self.ladder.bots.on_fault == FORFEIT
 
     def _read_times(self) -> dict[str, list[float]]:
         path = self.folder / TIMES
         if not path.exists():
             return {}
         content = read_json(path, "file of times", WorkError)
-        try:
-            check_keys(str(path), content, (), tuple(self.ladder.entries) + tuple(content))
-            return {key: row for key, row in content.items() if key in self.ladder.entries and len(row) == 3}
-        except (RecordError, TypeError) as error:
-            raise WorkError(f"{str(path)!r} is not a file of times: {as_sentence(error)}") from None
-
-
-def _checked(path: Path) -> Mapping[str, Any]:
-    try:
-        content = check_keys(str(path), read_json(path, "result of a pair", WorkError), KEYS)
-        check_list(str(path), "batches", content["batches"], dict)
-        return content
-    except RecordError as error:
-        raise WorkError(f"{as_sentence(error)} Remove the file to play the pair again.") from None
+        if not isinstance(content, dict):
+            raise WorkError(f"{str(path)!r} is not a file of times: expected an object, not {quoted(content)}.")
+        for key, row in content.items():
+            numbers = [finite(number) for number in row] if isinstance(row, list) else []
+            if len(numbers) != 3 or not all(number is not None and number >= 0 for number in numbers):
+                raise WorkError(
+                    f"{str(path)!r} is not a file of times: expected calls, decisions and seconds of {key!r}, and they are "
+                    f"{quoted(row)}."
+                )
+        return {key: row for key, row in content.items() if key in self.ladder.entries}
 
 
 def _digest(content: Mapping[str, Any]) -> str:

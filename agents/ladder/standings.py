@@ -33,6 +33,13 @@ MAX_INTERACTION = 10.0
 """Entries that play paper, scissors and stone have no rating in any case."""
 REFITS = 6
 """Fits, each weighted by the differences of the one before."""
+DECIMALS = 6
+"""Of numbers that are written: linear algebra gives other last digits on other processors, and files are the same everywhere."""
+
+
+def rounded(number: float) -> float:
+    """Returns ``number`` with :data:`DECIMALS`, and 0.0 in place of -0.0."""
+    return round(number, DECIMALS) + 0.0
 
 
 class Played(NamedTuple):
@@ -63,9 +70,9 @@ class Standing:
         return ~np.isnan(self.ratings)
 
     def estimates(self) -> list[Estimate]:
-        """Returns the ratings with their 95 % intervals."""
+        """Returns the ratings with their 95 % intervals, :func:`rounded`."""
         half = self.quantile * np.sqrt(np.maximum(np.diag(self.covariance), 0))
-        return [Estimate(float(mean), float(width)) for mean, width in zip(self.ratings, half, strict=True)]
+        return [Estimate(rounded(float(mean)), rounded(float(width))) for mean, width in zip(self.ratings, half, strict=True)]
 
     def difference(self, one: int, other: int) -> Estimate:
         """Returns by how much the rating of ``one`` is above that of ``other``."""
@@ -74,8 +81,8 @@ class Standing:
         return Estimate(float(self.ratings[one] - self.ratings[other]), float(self.quantile * math.sqrt(max(variance, 0.0))))
 
     def order(self) -> list[int]:
-        """Returns the entries that have a rating, the best first."""
-        return [int(at) for at in np.argsort(-self.ratings, kind="stable") if self.connected[at]]
+        """Returns the entries that have a rating, the best first; equals stay in their order."""
+        return [int(at) for at in np.argsort(-np.round(self.ratings, DECIMALS), kind="stable") if self.connected[at]]
 
 
 def deal_variances(played: Sequence[Played], *, wide: bool = True) -> NDArray[np.float64]:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from nainjaune_agents.ladder.entries import read_ladder
 from nainjaune_agents.ladder.results import Results
@@ -30,3 +36,22 @@ def test_results_and_page_are_small_and_contain_no_path_of_a_machine() -> None:
     for path in files:
         assert str(Path.home()) not in path.read_text(encoding="utf-8")
         assert str(ROOT) not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_page_comes_out_the_same_on_other_processors(tmp_path: Path) -> None:
+    """Linear algebra that OpenBLAS has for another one gives other last digits; no file shows them."""
+    for name in ("ladder", "bots"):  # entries are built from programs beside them
+        shutil.copytree(FOLDER.parent / name, tmp_path / name)
+    command = [sys.executable, "-m", "nainjaune_agents.cli.main", "ladder", str(tmp_path / "ladder"), "--deals", "0"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "OPENBLAS_CORETYPE": "Nehalem"})
+    assert changed_files(FOLDER, tmp_path / "ladder") == []
+
+
+def changed_files(one: Path, other: Path) -> list[str]:
+    """The names of the files that are not in both folders with the same content."""
+    content = [
+        {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        for folder in (one, other)
+    ]
+    return sorted(name for name in content[0].keys() | content[1].keys() if content[0].get(name) != content[1].get(name))

@@ -103,7 +103,7 @@ def test_the_page_is_written_again_without_playing(folder: Path, page: str) -> N
 def test_a_submission_is_verified_and_the_page_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ladder", str(folder), "--check", "pots", "--seed", "3"]) == 0
     said = capsys.readouterr().out
-    assert "pots: 2 rounds with right records; 8 of 8 drawn batches played again, all equal to the byte (seed 3)." in said
+    assert "pots: 2 rounds with right records; 8 drawn batches played again, all equal to the byte (seed 3)." in said
     assert "all equal to the byte (seed 3)" in (folder / "site" / "index.html").read_text(encoding="utf-8")
 
 
@@ -119,7 +119,7 @@ def test_a_result_that_was_made_up_is_found(tmp_path: Path, capsys: pytest.Captu
         results.add(pairing, {**batch, "times": [[0, 0, 0.0]] * 2})
     capsys.readouterr()
     assert main(["ladder", str(folder), "--check", str(folder / "entries" / "pots.toml"), "--seed", "1"]) == 1
-    assert "2 of 2 drawn batches played again, DIFFERENT: djeco-" in capsys.readouterr().out
+    assert "2 drawn batches played again, DIFFERENT: djeco-" in capsys.readouterr().out
     assert "DIFFERENT" in (folder / "site" / "index.html").read_text(encoding="utf-8")
     entry(folder, "pots", "run_pot")
     check = check_entry(Results(read_ladder(folder)), Players(read_ladder(folder)), "pots", np.random.default_rng(1), 1, print)
