@@ -151,7 +151,7 @@ prove: $(STAMP)  ## compare a million rounds of each game with its slow twin, pl
 	$(BIN)/python -m tests.prove --game nain_jaune --rounds 1000000 --seed 0 --processes 2
 	$(BIN)/python -m tests.prove --game batasaurus --rounds 1000000 --seed 0 --processes 2
 
-fuzz: $(STAMP)  ## the long run of the fuzzers: thousands of damaged files, odd arguments and killed runs
+fuzz: $(STAMP) $(BROWSER)/.installed  ## the long run of the fuzzers: thousands of damaged files, odd arguments, killed runs and stored values of a browser
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
 	$(BIN)/python -m tests.fuzz
 

@@ -82,7 +82,7 @@ function heard(message) {
     fresh = false;
   } else if (STUDY.has(message.type)) page?.study(message);
   else if (message.type === "stored") {
-    database = message;
+    database = { ...database, ...message };
     showStored();
   } else if (message.type === "forgotten") begin();
   else if (message.type === "rules") page?.showRules(message.text);

@@ -216,7 +216,8 @@ export class Database {
 
   /** Returns whether there is an entry, whatever it is. */
   async has(store, id) {
-    return this.unsaved[store].has(id) || (await this.ask(store, "readonly", (entries) => entries.getKey(id))) !== undefined;
+    const unsaved = this.unsaved[store];
+    return (unsaved.has(id) ? unsaved.get(id) : await this.ask(store, "readonly", (entries) => entries.getKey(id))) !== undefined;
   }
 
   /** Returns the entries of a store, and as `Unreadable` those that cannot be read. */

@@ -28,7 +28,7 @@ export class Host {
   constructor({ post, read, load, store, wait, adviser, now = () => new Date() }) {
     Object.assign(this, { post, read, load, store, wait, now });
     this.adviser = adviser((message) => this.hearAdvice(message));
-    store.refused = () => this.sendStored([]);
+    store.refused = () => this.post({ type: "stored", works: false });
     this.kinds = new Map();
     this.entry = null; // the table that is looked at, as the store has it
     this.live = null;
@@ -68,6 +68,11 @@ export class Host {
 
   get texts() {
     return this.site.texts[this.language ?? "en"];
+  }
+
+  async puzzles() {
+    this.allPuzzles ??= await this.read("offline/puzzles.json");
+    return this.allPuzzles;
   }
 
   async kind(name) {
@@ -110,7 +115,8 @@ export class Host {
   /** Returns the entries of a store that can be used, and the others as `Unreadable`. */
   async allStored(store) {
     const { entries, unreadable } = await this.store.all(store);
-    const reasons = await Promise.all(entries.map((entry) => this.reasonAgainst(store, entry)));
+    const reasons = [];
+    for (const entry of entries) reasons.push(await this.reasonAgainst(store, entry));
     const useless = entries.flatMap(({ id }, place) => (reasons[place] ? [new Unreadable(store, id, { reason: reasons[place] })] : []));
     return { entries: entries.filter((_, place) => !reasons[place]), unreadable: [...unreadable, ...useless] };
   }
@@ -120,7 +126,7 @@ export class Host {
     const { refusals } = this.texts;
     const noGame = (game) => (this.site.games.includes(game) ? null : format(refusals.no_game, { game }));
     if (store === "rounds") return noGame(entry.key.split(BETWEEN)[0]);
-    if (store === "puzzles") return entry.id <= (await this.read("offline/puzzles.json")).length ? null : refusals.no_puzzle;
+    if (store === "puzzles") return entry.id <= (await this.puzzles()).length ? null : refusals.no_puzzle;
     try {
       if (store === "records") await this.recordOf(entry.text);
       if (store === "tables") await this.checkSettings(entry.settings);
@@ -172,7 +178,7 @@ export class Host {
 
   /** Shows a puzzle by its number, from 1; without one the first that was not solved. */
   async puzzle(token) {
-    const puzzles = await this.read("offline/puzzles.json");
+    const puzzles = await this.puzzles();
     const solved = new Set((await this.allStored("puzzles")).entries.map(({ id }) => id));
     const wanted = Number(PUZZLE.exec(token)[1] ?? 0) || puzzles.findIndex((_, place) => !solved.has(place + 1)) + 1 || 1;
     const puzzle = puzzles[wanted - 1];
