@@ -79,9 +79,9 @@ class VersusResult:
         """``test``: what decides when to stop (None: the number of deals is fixed)."""
         self.plan = plan
         self.test = test
-        scale, heavy = plan.setup.players**2, plan.task.draws  # gains are whole numbers over the scale
-        self._gains = (DifferenceSums(scale, heavy=heavy), DifferenceSums(scale, heavy=heavy))
-        self._advantage = DifferenceSums(2 * scale, heavy=heavy)
+        scale, given = plan.setup.players**2, plan.task.given(plan.setup)  # gains are whole numbers over the scale
+        self._gains = (DifferenceSums(scale, outlier=given), DifferenceSums(scale, outlier=given))
+        self._advantage = DifferenceSums(2 * scale, outlier=given)
         self.bots = BotCounts()
         """What the bots among the agents did wrong."""
 

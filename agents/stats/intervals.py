@@ -65,6 +65,10 @@ class Moments:
         """Squared ratio of the interval's width to Student's; nan if the numbers allow no interval."""
         return 1.0
 
+    def with_outliers(self) -> Self:
+        """Returns these with the values that a sample may lack and that may outweigh all others: none are known."""
+        return self
+
     @property
     def decidable(self) -> bool:
         """Whether the numbers suffice for the decision of a test."""
