@@ -33,17 +33,17 @@ const connection = new Connection(heard, (state) => {
 });
 
 function showState() {
-  const lines = [texts[document.body.dataset.connection], storage.works && database.works ? null : texts.no_storage];
-  document.getElementById("status").textContent = lines.filter(Boolean).join(". ");
+  document.getElementById("status").textContent = texts[document.body.dataset.connection] ?? "";
 }
 
 /** Shows whether the browser stores what it is given, and what it has stored that cannot be read. */
 function showStored() {
-  showState();
+  if (!texts.title) return; // the texts are not there yet
+  const refused = storage.works && database.works ? null : make("p", { class: "hint" }, texts.no_storage);
   const card = unreadableCard(storage, database.unreadable, texts, send);
   const place = document.getElementById("stored");
   const hasFocus = place.contains(document.activeElement); // of a button that is gone now
-  place.replaceChildren(...(card ? [card] : []));
+  place.replaceChildren(...[refused, card].filter(Boolean));
   if (hasFocus) (place.querySelector("button") ?? main).focus();
 }
 
@@ -188,6 +188,7 @@ async function begin() {
   const loaded = await textsOf(language.value, signal);
   if (signal.aborted) return;
   texts = loaded;
+  showState();
   showStored();
   showHome();
   document.documentElement.lang = language.value;
