@@ -69,7 +69,10 @@ class FunctionAgent:
 
 
 class ModelAgent:
-    """A model as an agent, which plays its likeliest action: a legal one if its ``predict`` takes ``action_masks``."""
+    """A model as an agent, which plays its likeliest action: a legal one if its ``predict`` takes ``action_masks``.
+
+    A model in a ``VecNormalize`` of Stable-Baselines3 is given observations as that changes them.
+    """
 
     def __init__(self, model: Model, name: str | None = None) -> None:
         """The agent is called ``name``; None: as the model's class."""
@@ -83,7 +86,9 @@ class ModelAgent:
 
     def actions(self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[Any]:
         """Returns the actions for observations ``(K, size)`` and masks ``(K, A)``; raises as :meth:`act`."""
-        answer = self.model.predict(observation, deterministic=True, **self.masks(mask))
+        normalizing = getattr(self.model, "get_vec_normalize_env", lambda: None)()
+        seen = observation if normalizing is None else normalizing.normalize_obs(observation)
+        answer = self.model.predict(seen, deterministic=True, **self.masks(mask))
         actions = np.asarray(answer[0]) if isinstance(answer, tuple) and answer else None
         if actions is None or actions.shape != (len(observation),) or actions.dtype.kind not in "iu":
             raise AgentError(

@@ -1,14 +1,17 @@
 """Models that Stable-Baselines3 and sb3-contrib save as zip files, read without unpickling.
 
-A file has ``data``, JSON, and ``policy.pth``, the weights. What is no JSON stands in ``data`` as a pickle, which is not read,
-beside texts of the object's attributes: enough to tell the policy's class, its activation function, and the spaces. torch loads
-the weights with ``weights_only``, which makes tensors and nothing else.
+A file has ``data``, JSON, and ``policy.pth``, the weights. What is no JSON stands in ``data`` as a pickle, which is not loaded,
+beside texts of the object's attributes: enough to tell the policy's class, its activation function, and the spaces. Of the pickle
+of the last observations the bytes are read, without its instructions. torch loads the weights with ``weights_only``, which makes
+tensors and nothing else.
 """
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import pickletools
 import re
 import zipfile
 from collections.abc import Mapping
@@ -41,6 +44,9 @@ class SavedModel:
     """Those of the policy: numbers, lists and texts as they are; the text of what is none of these."""
     observation: dict[str, Any]
     """Attributes of the space of observations, or their texts."""
+    seen: NDArray[Any] | None
+    """The numbers that it observed last, of all environments; None if it never observed anything. A ``VecNormalize`` and other
+    wrappers may leave the space as it is, and change these."""
     weights: dict[str, NDArray[np.float32]]
 
 
@@ -67,7 +73,24 @@ def read_model(path: Path, where: str) -> SavedModel:
         arguments = dict(data.get("policy_kwargs") or {})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise AgentError(f"The 'data' of {where} do not describe a model of Stable-Baselines3: {as_sentence(error)}") from None
-    return SavedModel(policy, arguments, observation, _weights(parts["policy.pth"], where))
+    return SavedModel(policy, arguments, observation, _seen(data, where), _weights(parts["policy.pth"], where))
+
+
+def _seen(data: Mapping[str, Any], where: str) -> NDArray[Any] | None:
+    """Returns the numbers in the pickle of the last observations, which NumPy writes as a dtype's text and bytes."""
+    try:
+        if (written := data.get("_last_obs")) is None:
+            if data.get("_last_original_obs") is not None:
+                raise ValueError("they were left out, beside others")
+            return None
+        parts = [part for _, part, _ in pickletools.genops(base64.b64decode(written[":serialized:"]))]
+        (code,) = [part for part in parts if isinstance(part, str) and re.fullmatch("[iuf][1248]", part)]
+        return np.frombuffer(max((part for part in parts if isinstance(part, bytes | bytearray)), key=len), code)
+    except (ValueError, TypeError, KeyError) as error:
+        raise AgentError(
+            f"The last observations in {where} cannot be read, which show whether a wrapper such as VecNormalize changed them in "
+            f"training: {as_sentence(error)} {PYTHON_INSTEAD}"
+        ) from None
 
 
 def _part(archive: zipfile.ZipFile, name: str, most: int, where: str) -> bytes:

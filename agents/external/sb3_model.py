@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError, as_sentence, quoted
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.envs.spaces import OBSERVATION_DTYPES
 
 from ..nets.arch import ARCHS
 from ..nets.inference import NAMES, get_inference
@@ -120,13 +121,35 @@ def _check_observation(model: SavedModel, setup: Setup, where: str) -> None:
     """Raises :class:`AgentError` where the model was trained on other observations than those of ``setup``, as far as it says."""
     layout, space = setup.layout, model.observation
     dtype, shape = str(space.get("dtype")), space.get("_shape")
-    if dtype != "uint8" or not isinstance(shape, list) or len(shape) != 1:
+    changed = f"a wrapper changed them in training. {PYTHON_INSTEAD}"
+    if dtype not in OBSERVATION_DTYPES or not isinstance(shape, list) or len(shape) != 1:
         raise AgentError(
-            f"{where} observes {quoted(dtype)} of the shape {quoted(shape)}, and a table's observations are 'uint8' of the shape "
-            f"{[layout.size]}: a wrapper changed them in training. {PYTHON_INSTEAD}"
+            f"{where} observes {quoted(dtype)} of the shape {quoted(shape)}, and a table's observations are "
+            f"{' or '.join(OBSERVATION_DTYPES)} of the shape {[layout.size]}: {changed}"
         )
     if shape != [layout.size]:
-        raise AgentError(f"{where} observes {quoted(shape[0])} bytes, and here there are {layout.size}: it is for other tables.")
-    largest = re.findall(r"\d+", str(space.get("high")))
-    if len(largest) == layout.size and [*map(int, largest)] != layout.high.tolist():
+        stack = f", or a frame stack. {PYTHON_INSTEAD}" if isinstance(shape[0], int) and shape[0] % layout.size == 0 else "."
+        raise AgentError(
+            f"{where} observes {quoted(shape[0])} bytes, and here there are {layout.size}: it is for other tables{stack}"
+        )
+    if [*map(_numbers, (space.get("low"), space.get("high")))] != [[0] * layout.size, layout.high.tolist()]:
+        if dtype != OBSERVATION_DTYPES[0]:
+            raise AgentError(f"{where} observes {quoted(dtype)} of the shape {shape} with other bounds than here: {changed}")
         raise AgentError(f"{where} observes {layout.size} bytes of another meaning than here: it is for another game or layout.")
+    if model.seen is not None:
+        high = np.resize(layout.high, model.seen.size)  # of one environment after the other
+        wrong = ~((model.seen >= 0) & (model.seen <= high) & (np.floor(model.seen) == model.seen))
+        if wrong.any():
+            raise AgentError(
+                f"{where} observed {model.seen[wrong][0]:.3g} in training, and a table's observations are whole numbers from 0 "
+                f"to {layout.high.max()}: a wrapper such as VecNormalize changed them, and the file has no statistics of it. "
+                f"{PYTHON_INSTEAD}"
+            )
+
+
+def _numbers(text: object) -> list[float] | None:
+    """Returns the numbers in the text of an array; None if it is none, or was cut short."""
+    try:
+        return [float(word) for word in str(text).strip("[]").split()]
+    except ValueError:
+        return None

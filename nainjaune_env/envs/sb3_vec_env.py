@@ -16,11 +16,11 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibraryError
-from nainjaune_env.core.validation import as_array
+from nainjaune_env.core.validation import as_array, check_name
 from nainjaune_env.envs.lazy_list import LazyList
 from nainjaune_env.envs.reset_options import seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, takes_seat_options
-from nainjaune_env.envs.spaces import observation_space
+from nainjaune_env.envs.spaces import OBSERVATION_DTYPES, observation_space
 from nainjaune_env.render.renderer import FPS, Renderer, installed_modes
 
 try:
@@ -35,10 +35,10 @@ Info = dict[str, Any]
 class SeatVecEnv(LearnerEnv, VecEnv):
     """B tables, each seen from one seat, with the observations, actions and rewards of ``SeatEnv``.
 
-    ``reset()`` returns observations ``(B, size) uint8``. ``step(actions)`` returns observations, rewards ``(B,) float32``, dones
-    ``(B,) bool`` and B infos, each with ``"action_mask"`` ``(A,) int8``, ``"seat"`` and ``"TimeLimit.truncated"``, which stays
-    False. Where an episode ends the next one begins at once: the observation and ``reset_infos`` are the new episode's; the info
-    is the end's, with its ``"terminal_observation"``.
+    ``reset()`` returns observations ``(B, size)``, of the ``dtype``. ``step(actions)`` returns observations, rewards
+    ``(B,) float32``, dones ``(B,) bool`` and B infos, each with ``"action_mask"`` ``(A,) int8``, ``"seat"`` and
+    ``"TimeLimit.truncated"``, which stays False. Where an episode ends the next one begins at once: the observation and
+    ``reset_infos`` are the new episode's; the info is the end's, with its ``"terminal_observation"``.
 
     **Masks** reach MaskablePPO through ``env_method("action_masks")``, ``(A,) bool`` for each table; :meth:`action_masks` returns
     them as one array. An illegal action raises :class:`IllegalActionError`; with ``illegal_reward`` it ends the episode with that
@@ -62,11 +62,17 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         preset: str | None = None,
         players: int | None = None,
         *,
+        dtype: str = "uint8",
         render_mode: str | None = None,
         language: str = "en",
         **settings: Any,
     ) -> None:
-        """Takes the arguments of ``SeatEnv`` and raises its errors."""
+        """Takes the arguments of ``SeatEnv`` and raises its errors.
+
+        ``dtype`` is that of observations: "uint8", or "float32" for a ``VecNormalize`` around it, whose observations SB3 would
+        store as uint8 otherwise. Raises :class:`~nainjaune_env.core.errors.RulesError` for any other.
+        """
+        self._dtype = np.dtype(check_name("dtype", dtype, OBSERVATION_DTYPES))
         self._make_tables(SeatVecEnv, num_envs, preset, players, settings, record=render_mode is not None)
         self._begun_mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
         self._begun_seat = np.zeros(num_envs, np.int64)
@@ -76,7 +82,9 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         self.rewards = np.zeros((num_envs, self.setup.players), np.float32)
         """What the last step credits each seat with, ``(B, n)``: see ``LearnerTables.rewards``."""
         self._members = [Table(self, i, render_mode, language) for i in range(num_envs)]
-        super().__init__(num_envs, observation_space(self.setup.layout), spaces.Discrete(len(self.setup.game.actions)))
+        super().__init__(
+            num_envs, observation_space(self.setup.layout, self._dtype), spaces.Discrete(len(self.setup.game.actions))
+        )
         self.metadata: dict[str, Any] = {"render_modes": [*installed_modes(self.setup.game)], "render_fps": FPS}
 
     # ---- playing -------------------------------------------------------------------------------------------------
@@ -94,7 +102,11 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         """
         self._tables.batch.set_start(values)
 
-    def reset(self) -> NDArray[np.uint8]:
+    def _observations(self, which: NDArray[np.int64] | slice = slice(None)) -> NDArray[Any]:
+        """Returns copies of the observations of the tables ``which``, in the ``dtype``."""
+        return self._tables.batch.observation[which].astype(self._dtype)
+
+    def reset(self) -> NDArray[Any]:
         """Begins an episode at every table and returns the first observations.
 
         Raises :class:`DealError` for seeds or options that do not fit; then no episode has begun. Either way the next reset has
@@ -113,7 +125,7 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         for (tables, their_seeds, _), opening in zip(groups, openings, strict=True):
             self._tables.begin(tables, their_seeds, opening)
         self._note_begun(self._all)
-        return self._tables.batch.observation.copy()
+        return self._observations()
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Gives the learners' actions ``(B,)``, which :meth:`step_wait` takes."""
@@ -124,7 +136,7 @@ class SeatVecEnv(LearnerEnv, VecEnv):
             )
         self._actions = given
 
-    def step_wait(self) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[Info]]:
+    def step_wait(self) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], list[Info]]:
         """Takes the learners' actions and plays every table on to its next decision; the class says what is returned.
 
         Raises :class:`IllegalActionError`; then nothing has changed.
@@ -135,11 +147,11 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         dones = batch.done.copy()
         masks, seats = batch.mask.view(np.int8).copy(), self.seats
         self.rewards = credited = self._tables.rewards.astype(np.float32)
-        last: dict[int, NDArray[np.uint8]] = {}
+        last: dict[int, NDArray[Any]] = {}
         """The last observation at each table whose episode has ended."""
         over = np.flatnonzero(dones)
         if over.size:
-            last = dict(zip(over.tolist(), batch.observation[over], strict=True))
+            last = dict(zip(over.tolist(), self._observations(over), strict=True))
             self._tables.reset(over)
             self._note_begun(over)
 
@@ -147,7 +159,7 @@ class SeatVecEnv(LearnerEnv, VecEnv):
             end = {"terminal_observation": last[i]} if i in last else {}
             return {**self._info(i, masks, seats, credited), "TimeLimit.truncated": False, **end}
 
-        return batch.observation.copy(), rewards, dones, LazyList(self.num_envs, info)
+        return self._observations(), rewards, dones, LazyList(self.num_envs, info)
 
     def _note_begun(self, which: NDArray[np.int64]) -> None:
         """Renews ``reset_infos`` after episodes have begun at the tables ``which``."""

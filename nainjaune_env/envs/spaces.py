@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from nainjaune_env.core.layout import Layout
 
+OBSERVATION_DTYPES = ("uint8", "float32")
+"""The dtypes in which a learner may observe the same numbers."""
 
-def observation_space(layout: Layout) -> spaces.Box:
-    """Returns ``Box(0, layout.high, uint8)``, shape ``(size,)``."""
-    return spaces.Box(np.zeros_like(layout.high), layout.high, dtype=np.uint8)
+
+def observation_space(layout: Layout, dtype: DTypeLike = np.uint8) -> spaces.Box:
+    """Returns ``Box(0, layout.high, dtype)``, shape ``(size,)``."""
+    high = layout.high.astype(dtype)
+    return spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
 
 
 def masked_space(layout: Layout, actions: int) -> spaces.Dict:

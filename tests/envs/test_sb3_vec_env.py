@@ -12,7 +12,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import is_masking_supported
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonitor, VecNormalize
 
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
@@ -156,6 +156,43 @@ def test_a_first_reset_that_is_refused_does_not_count_as_the_first() -> None:
     assert len(set(dealt)) == 4  # seeded by the operating system
 
 
+def test_observations_of_floats_have_the_same_values() -> None:
+    """The last observations of episodes too; a VecNormalize around them gives what it stores, which it does not over bytes."""
+    rng, pair = np.random.default_rng(5), [SeatVecEnv(6, "djeco", 3, dtype=dtype) for dtype in ("uint8", "float32")]
+    for venv in pair:
+        venv.seed(1)
+    space = pair[1].observation_space
+    assert (space.dtype, space.shape) == (np.float32, pair[0].observation_space.shape)
+    assert (space.high == pair[0].observation_space.high).all()
+    given, ended = [venv.reset() for venv in pair], 0
+    for _ in range(40):
+        assert [one.dtype for one in given] == [np.uint8, np.float32]
+        assert (given[0] == given[1]).all()
+        assert all(one in space for one in given[1])
+        actions = chosen(pair[0].action_masks(), rng)
+        steps = [venv.step(actions) for venv in pair]
+        given = [observation for observation, *_ in steps]
+        for one, other in zip(steps[0][3], steps[1][3], strict=True):
+            if "terminal_observation" in one:
+                ended += 1
+                assert other["terminal_observation"].dtype == np.float32
+                assert (one["terminal_observation"] == other["terminal_observation"]).all()
+    assert ended
+
+
+def test_a_vec_normalize_over_floats_is_stored_as_it_is() -> None:
+    """SB3 stores observations in the dtype of their space: normalized ones over bytes wrap around (SB3, issue 2162)."""
+    stored = {}
+    for dtype in ("uint8", "float32"):
+        venv = VecNormalize(SeatVecEnv(4, "djeco", 3, dtype=dtype, seat=0))
+        model = MaskablePPO("MlpPolicy", venv, n_steps=8, batch_size=32, device="cpu", seed=1)
+        with np.errstate(invalid="ignore"):  # of the conversion that wraps around
+            model.learn(32)
+        stored[dtype] = model.rollout_buffer.observations
+    assert (stored["float32"] < 0).any()
+    assert (stored["uint8"] >= 0).all()
+
+
 def test_infos_are_made_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """One by one, for good, and as they were at their step: a list that was kept does not follow the tables."""
     mine, plain = SeatVecEnv(6, seat="rotate"), DummyVecEnv([lambda: SeatEnv(seat="rotate")] * 6)
@@ -203,6 +240,8 @@ def test_options_for_all_tables_at_once() -> None:
         (lambda venv: SeatVecEnv(2).step(np.zeros(2, np.int64)), IllegalActionError, r"call reset\(\) first"),
         (lambda venv: SeatVecEnv(2, render_mode="ansi").env_method("render"), DealError, r"call reset\(\) first"),
         (lambda venv: SeatVecEnv(2, render_mode="asci"), RulesError, "Did you mean 'ansi'"),
+        (lambda venv: SeatVecEnv(2, dtype="float64"), RulesError, r"^Unknown dtype 'float64'.*uint8, float32"),
+        (lambda venv: SeatVecEnv(2, dtype=np.float32), RulesError, r"^Unknown dtype <class 'numpy\.float32'>"),
         (lambda venv: venv.get_attr("mask"), AttributeError, "mask"),
     ],
 )

@@ -21,10 +21,12 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.wrappers import FrameStackObservation, NormalizeObservation
 from numpy.typing import NDArray
 from sb3_contrib import QRDQN, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
 from torch import nn
 
 from nainjaune_agents.arena.duplicate import Duplicate
@@ -33,6 +35,7 @@ from nainjaune_agents.external.sb3_model import load
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import searching
 from nainjaune_agents.trainers.sb3 import NetPolicy
+from nainjaune_env.agent_adapters import as_agent
 from nainjaune_env.core.errors import AgentError, MissingLibraryError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.core.spec import Setup
@@ -45,9 +48,9 @@ SETUP = make_setup("nain_jaune", "djeco", 3)
 ON_POLICY = {"n_steps": 16, "batch_size": 64}
 
 
-def venv() -> SeatVecEnv:
+def venv(dtype: str = "uint8") -> SeatVecEnv:
     """Tables where an illegal action ends the episode, for algorithms without masks."""
-    tables = SeatVecEnv(TABLES, "djeco", 3, opponents="lowest", illegal_reward=-5.0)
+    tables = SeatVecEnv(TABLES, "djeco", 3, opponents="lowest", illegal_reward=-5.0, dtype=dtype)
     tables.seed(3)
     return tables
 
@@ -229,12 +232,15 @@ def test_pickles_in_the_data_are_not_loaded(saved: Saved, tmp_path: Path) -> Non
     path, trap = saved("ppo, relu")[1], tmp_path / "trap"
     pickled = base64.b64encode(pickle.dumps(Payload(trap))).decode()
     data = data_of(path)
-    for value in data.values():
-        if isinstance(value, dict) and ":serialized:" in value:
+    for key, value in data.items():
+        if isinstance(value, dict) and ":serialized:" in value and key != "_last_obs":
             value[":serialized:"] = pickled
     name = changed(path, tmp_path / "x.zip", data=json.dumps(data).encode())
     observation = venv().reset()
     assert (load(name, SETUP)._compute(observation, None) == load(f"sb3:{path}", SETUP)._compute(observation, None)).all()
+    data["_last_obs"][":serialized:"] = pickled  # the bytes of this one are read, without its instructions
+    with pytest.raises(AgentError, match=r"^The last observations in 'sb3:.*x\.zip' cannot be read, .* In Python it can play"):
+        load(changed(path, tmp_path / "x.zip", data=json.dumps(data).encode()), SETUP)
     assert not trap.exists()
     pickle.loads(base64.b64decode(pickled))
     assert trap.exists()
@@ -329,6 +335,10 @@ def test_torch_is_named_where_it_is_missing(saved: Saved, monkeypatch: pytest.Mo
         load(f"sb3:{path}", SETUP)
 
 
+def single() -> gymnasium.Env[Any, Any]:
+    return gymnasium.make("NainJaune-v0", preset="djeco", players=3, opponents="lowest", illegal_reward=-5.0)
+
+
 class Halves(BaseFeaturesExtractor):
     """A feature extractor without weights: nothing in the weights shows it."""
 
@@ -353,14 +363,13 @@ class Wrapped(gymnasium.ObservationWrapper[Any, Any, Any]):
 def test_policies_that_only_their_code_knows(tmp_path: Path) -> None:
     quick: dict[str, Any] = {"device": "cpu"}
     tables = venv()
-    single = gymnasium.make("NainJaune-v0", preset="djeco", players=3)
     partial = {"activation_fn": lambda: nn.LeakyReLU(0.5)}
     models = [
         (PPO("MlpPolicy", tables, policy_kwargs={"features_extractor_class": Halves}, **quick), "or a feature extractor"),
         (PPO("MlpPolicy", tables, policy_kwargs=partial, **quick), "the activation function is .*, and not one of ReLU, Tanh"),
         (PPO("MlpPolicy", tables, policy_kwargs={"activation_fn": nn.GELU}, **quick), "the activation function is .*GELU"),
         (QRDQN("MlpPolicy", tables, buffer_size=100, **quick), "a policy of the class 'sb3_contrib.qrdqn.policies.QRDQNPolicy'"),
-        (PPO("MlpPolicy", Wrapped(single), **quick), "observes 'float32' of the shape .*: a wrapper changed them in training"),
+        (PPO("MlpPolicy", Wrapped(single()), **quick), "observes 'float32' of the shape .*: a wrapper changed them in training"),
         (RecurrentPPO("MlpLstmPolicy", tables, policy_kwargs={"lstm_kwargs": {"bias": False}, "lstm_hidden_size": 4}, **quick),
          "lstm_actor.weight_ih_l0 of the shape .* has no bias that fits"),
     ]  # fmt: skip
@@ -368,6 +377,82 @@ def test_policies_that_only_their_code_knows(tmp_path: Path) -> None:
         model.save(tmp_path / "x.zip")
         with pytest.raises(AgentError, match=rf"{says}.* In Python it can play: name it bot\.py:make_agent"):
             load(f"sb3:{tmp_path / 'x.zip'}", SETUP)
+
+
+def trained(algorithm: Any, tables: Any) -> Any:
+    """A model that has observed something."""
+    kind = next(kind for kind in KINDS.values() if kind.algorithm is algorithm)
+    model = algorithm(kind.policy, tables, seed=1, device="cpu", **(kind.settings or {}))
+    return model.learn(130)
+
+
+@pytest.mark.parametrize(
+    "algorithm", [PPO, DQN, pytest.param(RecurrentPPO, marks=pytest.mark.long)], ids=lambda one: one.__name__
+)
+def test_normalized_observations_are_refused(algorithm: Any, tmp_path: Path) -> None:
+    """The space of observations stays as it was, and statistics are in another file; normalized rewards change nothing here."""
+    path, name = tmp_path / "x.zip", f"sb3:{tmp_path / 'x.zip'}"
+    for dtype in ("uint8", "float32"):
+        trained(algorithm, VecNormalize(venv(dtype))).save(path)
+        with pytest.raises(AgentError, match=r"x\.zip' observed -?[\d.e-]+ in training, .* wrapper such as VecNormalize changed"):
+            load(name, SETUP)
+    data = data_of(path)
+    data["_last_obs"] = None
+    with pytest.raises(AgentError, match=r"y\.zip' cannot be read, .* VecNormalize changed them in training: they were left out"):
+        load(changed(path, tmp_path / "y.zip", data=json.dumps(data).encode()), SETUP)
+    trained(algorithm, VecNormalize(venv(), norm_obs=False)).save(path)
+    assert load(name, SETUP).name == name
+
+
+@pytest.mark.parametrize(
+    ("tables", "says"),
+    [
+        (
+            lambda: VecFrameStack(venv(), 3),
+            "observes 384 bytes, and here there are 128: it is for other tables, or a frame stack. In",
+        ),
+        (lambda: VecNormalize(VecFrameStack(venv(), 3)), "or a frame stack. In Python it can play"),
+        (
+            lambda: DummyVecEnv(TABLES * [lambda: FrameStackObservation(single(), 2)]),
+            r"of the shape \[2, 128\], and a table's observations",
+        ),
+        (
+            lambda: DummyVecEnv(TABLES * [lambda: NormalizeObservation(single())]),
+            "observes 'float32' of the shape .* with other bounds",
+        ),
+    ],
+    ids=["stack", "normalized stack", "gymnasium's stack", "gymnasium's normalization"],
+)
+def test_stacks_and_other_wrappers_are_refused(tables: Callable[[], Any], says: str, tmp_path: Path) -> None:
+    trained(PPO, tables()).save(tmp_path / "x.zip")
+    with pytest.raises(AgentError, match=says) as caught:
+        load(f"sb3:{tmp_path / 'x.zip'}", SETUP)
+    assert "In Python it can play: name it bot.py:make_agent" in str(caught.value)
+
+
+def test_observations_of_floats_give_the_same_player(tmp_path: Path) -> None:
+    names = []
+    for dtype in ("uint8", "float32"):
+        PPO("MlpPolicy", venv(dtype), seed=1, device="cpu", n_steps=16, batch_size=64).learn(130).save(tmp_path / f"{dtype}.zip")
+        names.append(f"sb3:{tmp_path / dtype}.zip")
+    observation = venv().reset()
+    one, other = (load(name, SETUP)._compute(observation, None) for name in names)
+    assert (one == other).all()
+
+
+def test_a_model_in_memory_observes_what_its_vec_normalize_gives() -> None:
+    tables = VecNormalize(venv("float32"))
+    model = trained(MaskablePPO, tables)
+    tables.training = False
+    agent, changed = as_agent(model, SETUP), 0
+    for (decisions,) in asked(SETUP, [agent], 1, steps=20):
+        expected, _ = model.predict(tables.normalize_obs(decisions.observation), action_masks=decisions.mask, deterministic=True)
+        plain, _ = model.predict(decisions.observation, action_masks=decisions.mask, deterministic=True)
+        assert (agent.act(decisions, np.random.default_rng(1)) == expected).all()
+        changed += (plain != expected).sum()
+    assert changed
+    with pytest.raises(AgentError, match=r"The model 'PPO' was tried with observations of shape \(\d, 128\), and raised"):
+        as_agent(trained(PPO, VecFrameStack(venv(), 2)), SETUP)
 
 
 @pytest.mark.parametrize(
