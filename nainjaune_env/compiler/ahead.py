@@ -124,6 +124,12 @@ def _open(given: str | None) -> Library:
     return Library({}, None, f"that in {folder} is for {', '.join(about['platforms'])}, and this machine is {names[-1]}")
 
 
+def check_compiler(library: Library) -> None:
+    """Raises :class:`MissingLibraryError` where neither ``library`` nor numba has compiled loops."""
+    if library.is_empty and importlib.util.find_spec("numba") is None:
+        raise MissingLibraryError(f"nainjaune-env without a library of compiled loops ({library.refusal})", "numba", "numba")
+
+
 def _changed_source(sources: Mapping[str, str]) -> str:
     """Returns the first of ``sources``, hashes by the path from the package on, that has changed; empty where none has."""
     for name, digest in sources.items():
@@ -170,10 +176,10 @@ class AheadFunction:
 
         Raises :class:`MissingLibraryError` without numba.
         """
+        check_compiler(self._library)
         if importlib.util.find_spec("numba") is None:
             name = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
-            why = f", as {self._library.refusal}" if self._library.is_empty else ""
-            raise MissingLibraryError(f"A function that is not compiled ahead ({name}{why})", "numba", "numba")
+            raise MissingLibraryError(f"A function that is not compiled ahead ({name})", "numba", "numba")
         return importlib.import_module("nainjaune_env.compiler.dispatcher").compiled(self.py_func, **self._options)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.compiler.ahead import bind
+from nainjaune_env.compiler.ahead import bind, check_compiler, open_library
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, quoted, unknown_name_message
@@ -86,9 +86,11 @@ class Batch:
         it.
 
         Raises :class:`RulesError` for match episodes without an end or a flag that is no bool, :class:`DealError` for an invalid
-        number of tables, seed or start values, or for more tables than fit in memory, and :class:`DeviceError` for an invalid
-        number of threads.
+        number of tables, seed or start values, or for more tables than fit in memory, :class:`DeviceError` for an invalid number
+        of threads, and :class:`~nainjaune_env.core.errors.MissingLibraryError` where no loops are compiled and numba is missing.
         """
+        if JIT_ENABLED:
+            check_compiler(open_library())
         self.setup = check_setup(setup)
         tables, workers = whole(num_tables), whole(threads)
         if tables is None or not 1 <= tables <= MAX_TABLES:

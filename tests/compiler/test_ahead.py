@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.compiler.platforms import PLATFORMS, platform_names
 from nainjaune_env.compiler.signatures import signature_of
 from nainjaune_env.core.errors import MissingLibraryError
+from tests.support.source import ROOT
 
 GENERIC = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
@@ -78,8 +80,25 @@ def test_a_library_of_something_else_is_not_used(
 def test_without_a_library_and_numba_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead.importlib.util, "find_spec", lambda name: None)
     function = AheadFunction(signature_of, Library({}, None, "this installation has none"), {})
-    with pytest.raises(MissingLibraryError, match=r"signature_of, as this installation has none.*'numba'.*\[numba\]"):
+    with pytest.raises(
+        MissingLibraryError, match=r"^nainjaune-env without .* \(this installation has none\) .*'numba'.*\[numba\]"
+    ):
         function(1)
+
+
+@needs_compiler
+def test_the_ten_lines_of_the_readme_say_it_where_they_make_the_environment() -> None:
+    """Not from within its loops, when it is reset."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"^## Ten lines of Python\n\n```python\n(.*?)```", readme, re.MULTILINE | re.DOTALL)
+    code = f"import sys; sys.modules['numba'] = None\n{lines}"
+    environment = {**os.environ, VARIABLE: ""}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    first, *_, sentence = done.stderr.strip().split("\n")[1:]
+    assert code.split("\n")[int(first.split()[3].rstrip(",")) - 1].startswith("env = gymnasium.make(")
+    assert re.search(
+        r"MissingLibraryError: nainjaune-env without a library .* needs the package 'numba', .*: pip install", sentence
+    )
 
 
 def test_binding_is_a_call_with_all_arguments() -> None:
