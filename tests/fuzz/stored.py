@@ -160,7 +160,7 @@ class Stored(Fuzzer):
     """Alternates between the page of ``nainjaune serve`` and, in the long run, the page without a server."""
 
     name = "stored"
-    short = 20
+    short = 12
     long = 600
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:
