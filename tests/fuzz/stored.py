@@ -70,6 +70,7 @@ ELSEWHERE: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }  # fmt: skip
 """Settings of right types, as other versions may have stored them."""
+LETTERS = "abzAZ09 _-.,:;#&=%<>/\\\"'[]{}()éß\u202e\0\n🃏\ud800"
 ADDRESSES = ("%", "__proto__", "puzzle-9999", "puzzles-", "day&ply=x", "constructor", "é" * 300, "ply=1&view=9", "a b", "<b>")
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8").strip()
@@ -92,10 +93,15 @@ class Case:
     """The items once it is deleted."""
 
 
+def odd_text(rng: random.Random, least: int = 0) -> str:
+    """Draws a text of ``least`` characters or up to 60 more."""
+    return "".join(rng.choices(LETTERS, k=least + rng.randrange(60)))
+
+
 def junk(rng: random.Random, *, cloned: bool) -> Any:
     """Draws a value; ``cloned``: also one that IndexedDB stores and JSON does not have."""
-    numbers, texts = [7, -1, 1.5, 1e300], ["", "x", "x" * 20_000, "\ud800", "__proto__"]
-    others = [None, True, False, [], [[[[]]]], {}, {"a": {"b": None}}]
+    numbers, texts = [rng.randint(-9, 99), rng.uniform(-9, 9), 1e300], [odd_text(rng), "x" * 20_000, "__proto__"]
+    others = [None, True, False, [], [[[[]]]], [odd_text(rng)], {}, {"a": {odd_text(rng): None}}]
     special = [{"$": name} for name in ("nan", "infinity", "date", "map", "bigint", "huge", "bytes")]
     return rng.choice([*numbers, *texts, *others, *special * cloned])
 
@@ -139,7 +145,7 @@ def damaged(entry: dict[str, Any], rng: random.Random, *, cloned: bool) -> dict[
 def broken_text(text: str, rng: random.Random) -> str:
     """Draws a text that is no list in JSON."""
     wrong = ("", "null", "1", "{", "[", "undefined", '"x"', "{}", '{"version":2,"items":[]}', "x" * 1_000_000, "[" * 50_000, "\0")
-    return rng.choice([*wrong, text[: rng.randrange(1, len(text))], f"{text},", text.replace('"', "'")])
+    return rng.choice([*wrong, f"{text}{odd_text(rng, 1)}]", text.replace('"', "'"), *[text[: rng.randrange(1, len(text))]] * 9])
 
 
 class World:
@@ -161,7 +167,7 @@ class Stored(Fuzzer):
 
     name = "stored"
     short = 12
-    long = 600
+    long = 800
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:
         super().__init__(folder, thorough=thorough)
@@ -172,7 +178,7 @@ class Stored(Fuzzer):
         self.stack.close()
 
     def case(self, rng: random.Random) -> None:
-        name = rng.choice(["serve", "site"] if self.thorough else ["serve"])
+        name = rng.choice(["serve", "site", "site"] if self.thorough else ["serve"])
         world = self.world(name)
         language = rng.choice([*LANGUAGES])
         page = world.pages[language]
@@ -252,7 +258,9 @@ class Stored(Fuzzer):
 
 def draw_case(world: str, language: str, rng: random.Random) -> Case:
     """Draws what is damaged, and how."""
-    place = rng.choice([*ITEMS, *(f"/{store}" for store in STORES for _ in range(3)), "/"] if world == "site" else [*ITEMS])
+    places = [*ITEMS, *[*LISTS] * 3]
+    entries = ["/", *(f"/{store}" for store in STORES), *["/tables"] * 12, *["/rounds"] * 3]
+    place = rng.choice(places + entries * (world == "site"))
     if place == "/":
         return _damaged_database(language, rng)
     if place.startswith("/"):
@@ -269,14 +277,14 @@ def draw_case(world: str, language: str, rng: random.Random) -> Case:
         parts = [wrong, LISTS[place]] if rng.random() < 0.5 else [LISTS[place], wrong]
         left = {**others, place: json.dumps([LISTS[place]], ensure_ascii=False, separators=(",", ":"))}
         return replace(case({**others, place: json.dumps(parts)}, title=title), left=left)
-    wrong = {
-        "language": ("zz", "", "EN", "en-GB", "null", "constructor", "__proto__", '"en"', "x" * 500_000),
-        "sound": ("loud", "", "1", "true", "ON", "null", "[]"),
-        "name": ("x" * 41, "é" * 1000, "\ud800", "x\udc00", "x" * 500_000),
-        "host": ("a b", "", "a&b", "é", "[]", "{}", "x" * 101, "<b>", "../", "#"),
+    wrong_texts = {
+        "language": ("zz", "", "EN", "en-GB", "null", "constructor", "__proto__", '"en"', odd_text(rng, 3)),
+        "sound": ("loud", "", "1", "true", "ON", "null", "[]", odd_text(rng, 4)),
+        "name": ("é" * 1000, "\ud800", "x\udc00", "x" * 500_000, *[odd_text(rng, 41)] * 4),
+        "host": ("", "[]", "x" * 101, f"{odd_text(rng)}.", f"{odd_text(rng)} "),
     }[place]
-    rest = case({**others, place: rng.choice(wrong)}, title=title)
-    return rest if (place, world) != ("host", "serve") else replace(rest, title=None)  # the link that was followed replaces it
+    drawn = case({**others, place: rng.choice(wrong_texts)}, title=title)
+    return drawn if (place, world) != ("host", "serve") else replace(drawn, title=None)  # the link that was followed replaces it
 
 
 def _damaged_entry(store: str, language: str, rng: random.Random) -> Case:
@@ -298,9 +306,17 @@ def _from_elsewhere(store: str, rng: random.Random) -> dict[str, Any]:
     """Draws an entry of right types that nothing here can use."""
     entry = {**deepcopy(STORES[store]), "id": "old"}
     if store == "tables":
-        entry["settings"] |= rng.choice(ELSEWHERE[rng.choice([*ELSEWHERE])])
+        name = odd_text(rng, 1)
+        drawn = (
+            {"game": name},
+            {"preset": name},
+            {"knobs": {name: 1}},
+            {"agents": [None, name, "lowest", "tally"]},
+            {"seed": f"{name}x"},
+        )
+        entry["settings"] |= rng.choice([*ELSEWHERE[rng.choice([*ELSEWHERE])], *drawn])
     elif store == "rounds":
-        entry["key"] = rng.choice(["", "yellow_dwarf · djeco · 4", "__proto__ · a · 1", "·", "djeco"])
+        entry["key"] = rng.choice(["", "yellow_dwarf · djeco · 4", "__proto__ · a · 1", "·", "djeco", odd_text(rng)])
     elif store == "records":
         games = ['{"game":"x"}', '{"game":null}', '{"game":["nain_jaune"]}']
         entry["text"] = rng.choice(["", "{", "null", "[]", "[1]", "x" * 1000, '"', *games])
