@@ -15,7 +15,6 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import TreeError
-from nainjaune_env.core.spec import Chance, Setup
+from nainjaune_env.core.spec import Chance, Setup, list_openings
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import instance_of, loops_of
 
@@ -155,8 +154,8 @@ def collect_openings(setup: Setup, *, seed: int = 0, start: Mapping[str, Sequenc
 
 
 def _listed_openings(setup: Setup, chance: Chance, start: Mapping[str, Sequence[int]]) -> Openings:
-    listed = list(islice(chance.openings(setup), MAX_OPENINGS + 1))
-    if len(listed) > MAX_OPENINGS:
+    listed = list_openings(chance, setup, MAX_OPENINGS)
+    if listed is None:
         raise TreeError(f"There are more than {MAX_OPENINGS:,} openings, too many to list: docs/exact.md has rules with fewer.")
     opening: Callable[..., Any] = chance.opening  # takes start values where the game has them
     tables = np.array([opening(setup, outcomes, **start) for outcomes, _ in listed], setup.game.table)

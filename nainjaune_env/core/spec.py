@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypedDict, Unpack
@@ -69,6 +70,8 @@ class Extent(NamedTuple):
     """The least payoff of a seat."""
     most: int
     """The greatest."""
+    openings: int = 1
+    """A number of openings that there are at least, so that a list is refused before it is made."""
 
 
 class Chance(Protocol):
@@ -114,6 +117,14 @@ class Chance(Protocol):
         The result is uniform over the rounds in which ``seat`` has observed the same at every ply and has taken the same actions.
         It is drawn from a generator with the state ``state``, an unsigned 64-bit integer.
         """
+
+
+def list_openings(chance: Chance, setup: Setup, limit: int) -> list[tuple[tuple[int, ...], int]] | None:
+    """Returns the openings of ``chance``, as :meth:`Chance.openings` yields them; None where there are more than ``limit``."""
+    if chance.extent(setup).openings > limit:
+        return None
+    listed = list(islice(chance.openings(setup), limit + 1))
+    return listed if len(listed) <= limit else None
 
 
 class History(TypedDict, total=False):

@@ -7,7 +7,6 @@ the same rounds: ``game.seeded_state(seed)`` takes the chance outcomes that deal
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from operator import index
@@ -26,7 +25,7 @@ from nainjaune_env.core.errors import (
     quoted,
     unknown_name_message,
 )
-from nainjaune_env.core.spec import Chance, GameSpec, Setup
+from nainjaune_env.core.spec import Chance, GameSpec, Setup, list_openings
 from nainjaune_env.core.validation import check_seed, whole
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import loops_of, numbers_of, replay_loops_of
@@ -175,8 +174,8 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         return LogArrays(np.zeros((1, 2), self.spec.table), np.zeros((1, space, 2), np.int8), np.zeros((2, 3), np.int64))
 
     def _list_openings(self) -> None:
-        listed = list(itertools.islice(self.chance.openings(self.setup), MAX_CHANCE_OUTCOMES + 1))
-        if len(listed) > MAX_CHANCE_OUTCOMES:
+        listed = list_openings(self.chance, self.setup, MAX_CHANCE_OUTCOMES)
+        if listed is None:
             raise RulesError(
                 f"With chance=deal a single chance node has at most {MAX_CHANCE_OUTCOMES:,} outcomes, "
                 f"and {self.spec.title} under these rules has more deals. Make the game shorter, or use chance=draws."

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nainjaune_agents.exact.tree import collect_openings
-from nainjaune_env.core.spec import Chance, Setup
+from nainjaune_env.core.spec import Chance, Setup, list_openings
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.support.contract import CHOICES, all_setups, any_setup, payoffs, single
@@ -80,6 +80,9 @@ def test_openings_are_all_there_are_and_as_likely(setup: Setup, deals: int) -> N
     ways = dict(listed)
     assert len(ways) == len(listed) == len({chance.describe(setup, drawn) for drawn in ways})
     assert all(chance.canonical(setup, drawn) == drawn for drawn in ways)
+    assert chance.extent(setup).openings == len(listed)
+    assert list_openings(chance, setup, len(listed)) == listed
+    assert list_openings(chance, setup, len(listed) - 1) is None
     assert sum(ways.values()) == deals
     tables = Batch(setup, 8_000, seed=4, skip_forced=False, observe=False).tables
     met = Counter(chance.canonical(setup, chance.draws(setup, table)) for table in tables)
@@ -94,6 +97,15 @@ def test_openings_are_all_there_are_and_as_likely(setup: Setup, deals: int) -> N
     chi2 = sum((got - expected) ** 2 / expected for expected, got in lumps)
     free = len(lumps) - 1
     assert chi2 < free + 5 * math.sqrt(2 * free)
+
+
+@pytest.mark.parametrize(
+    "setup", [make_setup("nain_jaune", players=2), make_setup("nain_jaune", "classic", 8), make_setup("batasaurus")]
+)
+def test_a_list_of_openings_that_is_too_long_is_refused_before_it_is_made(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = chance_of(setup)
+    monkeypatch.setattr(chance, "openings", lambda setup: pytest.fail("listed"))
+    assert list_openings(chance, setup, 100_000) is None
 
 
 @pytest.mark.parametrize("setup", [p.values[0] for p in MICRO if p.values[0].game.name == "batasaurus"])

@@ -6,6 +6,7 @@ The game's ``nainjaune_env.core.spec.Chance``.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,10 +23,12 @@ from nainjaune_env.games.batasaurus.state import TABLE
 def extent(setup: Setup) -> Extent:
     """Returns the bounds: one ply a card and a memorising step, and no pile larger than all cards."""
     rules = rules_of(setup)
-    cards = setup.players * rules.dinosaurs
+    n = setup.players
+    cards = n * rules.dinosaurs
     if must_remember(rules):
-        return Extent(plies=cards + setup.players, draws=1 + cards, least=0, most=cards)
-    return Extent(plies=cards, draws=1, least=0, most=cards)
+        openings = n * math.factorial(rules.dinosaurs) ** n
+        return Extent(plies=cards + n, draws=1 + cards, least=0, most=cards, openings=openings)
+    return Extent(plies=cards, draws=1, least=0, most=cards, openings=n)
 
 
 def outcomes(setup: Setup, drawn: Sequence[int], before: Sequence[int] = ()) -> list[int]:

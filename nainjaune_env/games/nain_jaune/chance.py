@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,6 +24,9 @@ from nainjaune_env.games.nain_jaune.rules import rules_of
 from nainjaune_env.games.nain_jaune.state import TABLE
 
 __all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample"]
+
+MANY = 1_000_000
+"""Openings that nobody lists."""
 
 
 def extent(setup: Setup) -> Extent:
@@ -47,7 +51,23 @@ def extent(setup: Setup) -> Extent:
     won = (n - 1) * hand - antes + sum(bounds.pots) + sum(bounds.silent)
     if rules.limited:  # nobody pays more than they have (N4.2)
         lost, won = min(lost, rules.starting_stack), min(won, (n - 1) * rules.starting_stack)
-    return Extent(plies=plays + n * circles, draws=1 + n * rules.hand_size, least=-lost, most=won)
+    openings = n * _deals_of_kinds(tuple(map(len, kinds(setup))), n, rules.hand_size)
+    return Extent(plies=plays + n * circles, draws=1 + n * rules.hand_size, least=-lost, most=won, openings=openings)
+
+
+@functools.lru_cache(maxsize=64)
+def _deals_of_kinds(kind_sizes: tuple[int, ...], hands: int, size: int) -> int:
+    """Returns the number of deals by kinds (N1.3), with so many cards of each; of fewer hands once these are :data:`MANY`."""
+    for dealt in range(1, hands + 1):
+        deals = Counter({(size,) * dealt: 1})  # ways to deal the kinds so far, by how many cards the hands lack, ascending
+        for cards in kind_sizes:
+            before, deals = deals, Counter()
+            for lacking, ways in before.items():
+                for given in _choices((*lacking, cards), cards):  # the last part is left over
+                    deals[tuple(sorted(lacks - got for lacks, got in zip(lacking, given, strict=False)))] += ways
+        if deals[(0,) * dealt] > MANY:
+            break
+    return deals[(0,) * dealt]
 
 
 def deck(setup: Setup) -> list[int]:
