@@ -27,6 +27,11 @@ class Stream(IntEnum):
     TEXT_FIELD = 15
 
 
+def derived_seed(seed: int, *key: int) -> int:
+    """Returns a seed, below 2**63, that depends on ``seed`` and the numbers of ``key``, all 0 or more."""
+    return int(np.random.SeedSequence([seed, *key]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
 def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:
     """Returns a generator that depends on ``seed >= 0``, the purpose and the key alone.
 

@@ -35,10 +35,11 @@ from examples import ppo_magnet
 from nainjaune_agents.cli.arguments import integer
 from nainjaune_agents.exact.cfr import cfr_plus
 from nainjaune_agents.loading import use_threads
+from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.sweeps.comparison import EXACT, Plan, claim_folder, read_plan
 from nainjaune_agents.sweeps.comparison_measures import measured, outcomes_of, processor_seconds, tree_of
-from nainjaune_agents.sweeps.comparison_play import advantages, played
+from nainjaune_agents.sweeps.comparison_play import advantages, mean_edge, played
 from nainjaune_agents.sweeps.grid import SeedRun
 from nainjaune_agents.sweeps.training import run_of, train_all, train_run
 from nainjaune_agents.trainers import register
@@ -139,8 +140,9 @@ def play(plan: Plan, folder: Path) -> tuple[Sequence[Any], list[str]]:
     """Measures by play; returns the rows, and the lines that sum them up."""
     rows, lines = played(plan, folder, lambda words: print(words, flush=True)), []
     for setting, hero, field in dict.fromkeys((row.setting, row.hero, row.field) for row in rows):
-        edge = Moments.of(np.array([row.edge for row in rows if (row.setting, row.hero, row.field) == (setting, hero, field)]))
-        lines.append(f"{setting:12} {hero} over {field}: {edge.mean:+.3f} ± {edge.half_width:.3f}  {edge.count} seeds")
+        chosen = [row for row in rows if (row.setting, row.hero, row.field) == (setting, hero, field)]
+        mean = mean_edge(chosen)
+        lines.append(f"{setting:12} {hero} over {field}: {mean_ci(mean.mean, mean.ci95)}  {len(chosen)} seeds")
     for one in advantages(plan, rows):
         lines.append(f"{one.setting:12} {one.first} stronger than {one.second} by {one.mean:+.3f} ± {one.ci95:.3f}")
     return rows, lines

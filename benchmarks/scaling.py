@@ -33,7 +33,7 @@ from tqdm import tqdm
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import save_checkpoint
-from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.stats.training_seeds import over_seeds
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 
@@ -41,7 +41,7 @@ CONFIG = figures.ROOT / "configs" / "nain_jaune" / "ppo.yaml"
 PAGE = figures.ROOT / "docs" / "lab" / "scaling.md"
 PLOT = figures.ROOT / "docs" / "images" / "scaling.svg"
 RATING_SEED = 3_141_592
-"""Seed of the ratings, whose deals differ from those of the trainers' own evaluations."""
+"""Seed of the ratings of training seed 0, whose deals differ from those of the trainers' own evaluations; seed 1 has the next."""
 KNOBS: dict[str, Any] = {"bf16": True, "overlap": False, "threads": 1, "eval_every": 0}
 """Values over those of the configuration."""
 LIGHT: dict[str, Any] = {"presets": ["djeco"], "networks": ["mlp:8"], "iterations": [2], "seeds": 2, "deals": 20, "search": 4}
@@ -79,11 +79,12 @@ def rate(run: dict[str, Any], folder: Path, options: argparse.Namespace) -> dict
     pairs = {"closer": (path, "closer", options.deals), "yardstick": (path, options.yardstick, options.deals)}
     if options.search_deals and run["seed"] == 0:
         pairs["search"] = (f"{path}@search={options.search}", path, options.search_deals)
-    edges = {}
+    edges: dict[str, Any] = {}
+    rating_seed = RATING_SEED + run["seed"]
     for name, (hero, field, deals) in pairs.items():
-        duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(field, setup)], seed=RATING_SEED)
+        duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(field, setup)], seed=rating_seed)
         edge = duplicate.edge(0, 1, deals)
-        edges[name] = {"mean": edge.mean, "ci95": edge.ci95, "deals": deals}
+        edges[name] = {"mean": edge.mean, "ci95": edge.ci95, "deals": deals, "seed": rating_seed}
     return edges
 
 
@@ -136,15 +137,19 @@ def grouped(results: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dic
 
 
 def in_cell(runs: list[dict[str, Any]], name: str) -> str:
-    """Returns the edge called ``name`` of the runs of several training seeds: mean, interval, and the worst of them."""
+    """Returns the edge called ``name`` of the runs of several training seeds: mean, interval, and the worst of them.
+
+    Older results have no seeds of ratings, as all were of the same deals.
+    """
     edges = [run["edges"][name] for run in runs if name in run["edges"]]
     if not edges:
         return "–"
     means = [edge["mean"] for edge in edges]
     if len(edges) == 1:
         return f"{means[0]:+.3f} ± {edges[0]['ci95']:.3f}"
-    over_seeds = Moments.of(np.array(means))
-    return f"{over_seeds.mean:+.3f} ± {over_seeds.half_width:.3f} (worst {min(means):+.3f})"
+    same_deals = len({edge.get("seed") for edge in edges}) < len(edges)
+    mean = over_seeds(means, [edge["ci95"] for edge in edges], same_deals=same_deals)
+    return f"{mean.mean:+.3f} ± {mean.ci95:.3f} (worst {min(means):+.3f})"
 
 
 def report(results: dict[str, Any]) -> str:

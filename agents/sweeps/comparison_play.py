@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import quote
-
-import numpy as np
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import write_text
@@ -21,7 +19,9 @@ from ..arena.best_response_gap import best_response_gap
 from ..arena.duplicate import Duplicate, Edge
 from ..loading import load_agent
 from ..mixed import MIXED, explicit_name
-from ..stats.intervals import Moments
+from ..seeds import derived_seed
+from ..stats.ratio_estimate import Estimate
+from ..stats.training_seeds import over_seeds
 from .comparison import Plan, run_folder
 from .grid import SeedRun
 from .training import is_done
@@ -29,7 +29,7 @@ from .training import is_done
 PLAYED = "play"
 """The folder of edges that have been measured."""
 DEAL_SEED = 271_828
-"""Of the duplicate deals: no other edge of the package uses it, and all pairs of a setting meet the same deals."""
+"""Of the duplicate deals, with the training seed: no other edge of the package uses it. All pairs meet the same deals."""
 SEARCH = "@search=50,inference=policy"
 """The search whose gain over each result is measured."""
 
@@ -52,6 +52,8 @@ class PlayRow:
     ci95: float
     """Half-width over deals."""
     deals: int
+    deal_seed: int | None = None
+    """Of the deals, another one for each training seed; None in older results, where all seeds have played the same deals."""
 
 
 def pairs_of(plan: Plan, setting: str) -> Iterator[tuple[str, str]]:
@@ -105,18 +107,20 @@ def played(plan: Plan, folder: Path, progress: Callable[[str], object] = lambda 
                     else name
                     for name in (hero, field)
                 ]
-                edge = measured_edge(plan, setup, *(load_agent(name, setup) for name in names), search=hero.endswith(SEARCH))
-                row = PlayRow(setting, hero, field, seed, edge.mean, edge.ci95, edge.moments.count)
+                deal_seed = derived_seed(DEAL_SEED, seed)
+                agents = [load_agent(name, setup) for name in names]
+                edge = measured_edge(plan, setup, *agents, deal_seed, search=hero.endswith(SEARCH))
+                row = PlayRow(setting, hero, field, seed, edge.mean, edge.ci95, edge.moments.count, deal_seed)
                 write_text(path, json.dumps(asdict(row)) + "\n")
             rows.append(read_row(path, {"setting": setting, "hero": hero, "field": field, "seed": seed}))
     return rows
 
 
-def measured_edge(plan: Plan, setup: Setup, hero: Agent, field: Agent, *, search: bool) -> Edge:
+def measured_edge(plan: Plan, setup: Setup, hero: Agent, field: Agent, deal_seed: int, *, search: bool) -> Edge:
     """Returns the edge of ``hero`` in a field of ``field``; of a search as its gain over the field."""
     if search:
-        return best_response_gap(setup, field, [hero], deals=plan.search_deals, choosing=0, seed=DEAL_SEED).gain
-    return Duplicate(setup, [hero, field], seed=DEAL_SEED).edge(0, 1, plan.deals)
+        return best_response_gap(setup, field, [hero], deals=plan.search_deals, choosing=0, seed=deal_seed).gain
+    return Duplicate(setup, [hero, field], seed=deal_seed).edge(0, 1, plan.deals)
 
 
 @dataclass(frozen=True)
@@ -128,19 +132,30 @@ class Advantage:
     second: str
     mean: float
     ci95: float
-    """Half-width over training seeds, by Student's t."""
+    """Half-width over training seeds and deals, see :func:`mean_edge`."""
     seeds: int
+
+
+def mean_edge(rows: Sequence[PlayRow]) -> Estimate:
+    """Returns the mean edge of ``rows``, one a training seed, with the interval of :func:`over_seeds`."""
+    return over_seeds([row.edge for row in rows], [row.ci95 for row in rows], same_deals=_same_deals(rows))
+
+
+def _same_deals(rows: Sequence[PlayRow]) -> bool:
+    return len({row.deal_seed for row in rows}) < len(rows) > 1
 
 
 def advantages(plan: Plan, rows: list[PlayRow]) -> list[Advantage]:
     """Returns the advantage of each hypothesis' pair on each setting where two or more seeds have played both ways."""
-    edges = {(row.setting, row.hero, row.field, row.seed): row.edge for row in rows}
+    edges = {(row.setting, row.hero, row.field, row.seed): row for row in rows}
     rows_of_claims = []
     for claim, setting in itertools.product(plan.claims, plan.settings):
         ways = [(setting, claim.first, claim.second), (setting, claim.second, claim.first)]
         both = [[edges.get((*way, seed)) for way in ways] for seed in plan.seeds]
-        halves = [(there - back) / 2 for there, back in both if there is not None and back is not None]
-        if len(halves) > 1:
-            moments = Moments.of(np.array(halves))
-            rows_of_claims.append(Advantage(setting, claim.first, claim.second, moments.mean, moments.half_width, len(halves)))
+        pairs = [(there, back) for there, back in both if there is not None and back is not None]
+        if len(pairs) > 1:
+            halves = [(there.edge - back.edge) / 2 for there, back in pairs]
+            widths = [(there.ci95 + back.ci95) / 2 for there, back in pairs]  # the most that it is, as the deals are the same
+            mean = over_seeds(halves, widths, same_deals=_same_deals([there for there, _ in pairs]))
+            rows_of_claims.append(Advantage(setting, claim.first, claim.second, mean.mean, mean.ci95, len(pairs)))
     return rows_of_claims

@@ -32,6 +32,7 @@ from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
 from ..nets.torch_nets import tensors_of
 from ..options import check_options, option
+from ..seeds import derived_seed
 from ..task import CENTRED, FRESH, Task
 from .checkpointing import load_initial_weights, load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
 from .config import resolve_setup
@@ -41,12 +42,20 @@ from .optimizers import OPTIMIZER
 from .rollout import RoundStarts
 
 EVAL_SEED = 987_654_321
-"""Seed of the evaluation's deals, the same for every run; training deals derive from the run's own seed."""
+"""Of the evaluation's deals, with the run's own seed, see :func:`eval_seed`."""
 MAX_TABLES = 1 << 20
 """Bound of tables in parallel: some gigabytes."""
 EMA_MEANING = "decay, an iteration, of an exponential moving average of the weights, which is the player; 0 = none"
 MAX_EMA = 1 - 1e-6
 """Upper bound of a decay: at 1 the average would never change."""
+
+
+def eval_seed(seed: int, setup_index: int = 0) -> int:
+    """Returns the seed of the deals on which the run with ``seed`` is evaluated: other deals for every training seed.
+
+    So runs of several training seeds share nothing, and Student's interval over their edges holds for new deals.
+    """
+    return derived_seed(EVAL_SEED, seed, setup_index)
 
 
 @dataclass(frozen=True)
@@ -282,7 +291,7 @@ class BaseTrainer(ABC, Generic[C]):
     def evaluate(self) -> dict[str, float]:
         """Measures the agent's edge over the field of ``eval_against``; changes nothing that an iteration depends on."""
         agents = [self.agent(), load_agent(self.config.eval_against, self.setup)]
-        duplicate = Duplicate(self.setup, agents, seed=EVAL_SEED, task=Task(start=self.config.start))
+        duplicate = Duplicate(self.setup, agents, seed=eval_seed(self.config.seed), task=Task(start=self.config.start))
         edge = duplicate.edge(0, 1, self.config.eval_deals)
         return {"eval/edge": edge.mean, "eval/ci95": edge.ci95}
 

@@ -27,7 +27,7 @@ from ..nets.torch_nets import specialised
 from ..options import option
 from ..seeds import Stream, generator
 from ..task import Task
-from .base import EVAL_SEED, BaseConfig
+from .base import BaseConfig, eval_seed
 from .config import resolve_setup
 from .opponents import PastSelves, Seating, check_seated
 from .rollout import Tables
@@ -153,7 +153,7 @@ def edges_at(setups: Sequence[Setup], net: PolicyValueNet, config: BaseConfig) -
     edges = []
     for setup_index, setup in enumerate(setups):
         agents = [NetAgent("net", specialised(copy.deepcopy(net).cpu(), setup)), load_agent(config.eval_against, setup)]
-        duplicate = Duplicate(setup, agents, seed=EVAL_SEED + setup_index, task=Task(start=config.start))
+        duplicate = Duplicate(setup, agents, seed=eval_seed(config.seed, setup_index), task=Task(start=config.start))
         edges.append(duplicate.edge(0, 1, config.eval_deals))
     means = {f"eval/edge/{name}": edge.mean for name, edge in zip(setup_names(setups), edges, strict=True)}
     half_width = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)

@@ -20,7 +20,7 @@ from ..arena.duplicate import Duplicate, Edge
 from ..loading import load_agent
 from ..nets.arch import make_net
 from ..nets.policy_value import PolicyValueNet
-from .base import EVAL_SEED
+from .base import eval_seed
 from .self_play import seat_advantages
 
 try:
@@ -178,7 +178,8 @@ class DuplicateEvalCallback(BaseCallback):
 
     def measure(self) -> Edge:
         """Returns the present edge, and logs it."""
-        edge = Duplicate(self.setup, [ModelAgent(self.model, "model"), self._field], seed=EVAL_SEED).edge(0, 1, self.deals)
+        agents = [ModelAgent(self.model, "model"), self._field]
+        edge = Duplicate(self.setup, agents, seed=eval_seed(self.model.seed or 0)).edge(0, 1, self.deals)
         self.logger.record("eval/edge", edge.mean)
         self.logger.record("eval/ci95", edge.ci95)
         return edge

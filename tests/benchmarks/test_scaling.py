@@ -21,7 +21,10 @@ def run(seed: int, mean: float, **edges: float) -> dict[str, Any]:
 
 def test_intervals_are_over_training_seeds_where_there_are_several() -> None:
     runs = [run(0, 0.1, search=0.3), run(1, 0.2), run(2, 0.3)]
-    assert scaling.in_cell(runs, "closer") == "+0.200 ± 0.248 (worst +0.100)"  # 4.303 * 0.1 / sqrt(3)
+    assert scaling.in_cell(runs, "closer") == "+0.200 ± 0.268 (worst +0.100)"  # 4.303 * 0.1 / sqrt(3) and 0.1 of the deals
+    for result in runs:
+        result["edges"]["closer"]["seed"] = result["seed"]
+    assert scaling.in_cell(runs, "closer") == "+0.200 ± 0.248 (worst +0.100)"  # each seed has played deals of its own
     assert scaling.in_cell(runs, "search") == "+0.300 ± 0.100"
     assert scaling.in_cell(runs, "yardstick") == "–"
 

@@ -11,9 +11,11 @@ import pytest
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
+from nainjaune_agents.seeds import derived_seed
+from nainjaune_agents.stats.ratio_estimate import Estimate
 from nainjaune_agents.sweeps import comparison_play
 from nainjaune_agents.sweeps.comparison import claim_folder, read_plan
-from nainjaune_agents.sweeps.comparison_play import DEAL_SEED, PlayRow, advantages, pairs_of, place_of, played
+from nainjaune_agents.sweeps.comparison_play import DEAL_SEED, PlayRow, advantages, mean_edge, pairs_of, place_of, played
 from nainjaune_agents.sweeps.training import train_all
 from nainjaune_env.core.errors import ConfigError, WorkError
 from tests.agents.sweeps.plans import small_plan
@@ -33,8 +35,9 @@ def test_edges_are_those_of_duplicate_play_and_are_kept(tmp_path: Path) -> None:
     assert len(said) == 4
     setup = plan.setup("short")
     agents = [load_agent(str(run.folder), setup) for run in runs[:2]]
-    edge = Duplicate(setup, agents, seed=DEAL_SEED).edge(0, 1, 20)
+    edge = Duplicate(setup, agents, seed=derived_seed(DEAL_SEED, 1)).edge(0, 1, 20)
     assert (rows[0].edge, rows[0].deals) == (edge.mean, 20)
+    assert {row.deal_seed for row in rows} == {derived_seed(DEAL_SEED, 1)}  # those of the next training seed are others
     path = out / "play" / "short" / "ppo" / "deep_monte_carlo-1.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "edge": 7.0}))
     assert played(plan, out, said.append)[0].edge == 7
@@ -45,7 +48,7 @@ def test_edges_are_those_of_duplicate_play_and_are_kept(tmp_path: Path) -> None:
 def invented(monkeypatch: pytest.MonkeyPatch) -> None:
     """Edges that no play has measured, another one for each pair, of runs that are all done."""
 
-    def edge_of(plan: Any, setup: Any, hero: str, field: str, *, search: bool) -> Any:
+    def edge_of(plan: Any, setup: Any, hero: str, field: str, deal_seed: int, *, search: bool) -> Any:
         pair = [name.partition("runs/")[2] or name for name in (hero, field)]
         return SimpleNamespace(mean=float(sum(map(ord, "over".join(pair)))), ci95=0.1, moments=SimpleNamespace(count=20))
 
@@ -96,13 +99,24 @@ def test_no_two_pairs_share_a_file(tmp_path: Path) -> None:
 
 def test_an_advantage_is_half_the_difference_over_seeds(tmp_path: Path) -> None:
     plan = read_plan(small_plan(tmp_path, **CHANGED))
-    there = [PlayRow("short", "ppo", "deep_monte_carlo", seed, edge, 0.1, 20) for seed, edge in ((1, 0.3), (2, 0.5))]
-    back = [PlayRow("short", "deep_monte_carlo", "ppo", seed, edge, 0.1, 20) for seed, edge in ((1, -0.1), (2, -0.5))]
+    there = [PlayRow("short", "ppo", "deep_monte_carlo", seed, edge, 0.1, 20, seed) for seed, edge in ((1, 0.3), (2, 0.5))]
+    back = [PlayRow("short", "deep_monte_carlo", "ppo", seed, edge, 0.1, 20, seed) for seed, edge in ((1, -0.1), (2, -0.5))]
     (one,) = advantages(plan, there + back)
     assert one.mean == pytest.approx((0.2 + 0.5) / 2)
     assert one.ci95 == pytest.approx(12.7062 * 0.15)
+    assert mean_edge(there) == Estimate(0.4, pytest.approx(12.7062 * 0.1))
     assert one.seeds == 2
     assert advantages(plan, there + back[:1]) == []
+
+
+def test_results_of_all_seeds_on_the_same_deals_have_the_error_of_the_deals_too(tmp_path: Path) -> None:
+    """Older results: three seeds that all were lucky on the deals would seem to differ by nothing."""
+    plan = read_plan(small_plan(tmp_path, **CHANGED, seeds=[1, 2, 3]))
+    there = [PlayRow("short", "ppo", "deep_monte_carlo", seed, 0.3, 0.1, 20) for seed in (1, 2, 3)]
+    back = [PlayRow("short", "deep_monte_carlo", "ppo", seed, 0.1, 0.2, 20) for seed in (1, 2, 3)]
+    assert mean_edge(there) == Estimate(pytest.approx(0.3), pytest.approx(0.1))
+    (one,) = advantages(plan, there + back)
+    assert (one.mean, one.ci95) == (pytest.approx(0.1), pytest.approx(0.15))
 
 
 def test_play_measures_no_cfr(tmp_path: Path) -> None:

@@ -105,6 +105,15 @@ def test_the_average_of_the_weights_plays_and_is_the_agent(tmp_path: Path) -> No
     assert same(trainer.checkpoint(), dataclasses.replace(resumed.checkpoint(), progress=trainer.checkpoint().progress))
 
 
+def test_each_training_seed_is_evaluated_on_deals_of_its_own() -> None:
+    """Or an interval over training seeds would leave out the luck of the deals, which they would share."""
+    trainers = [Trainer(build(Config, {"seed": seed, "eval_deals": 40, "eval_against": "lowest"})) for seed in (0, 1)]
+    trainers[1].net.load_state_dict(trainers[0].net.state_dict())
+    edges = [trainer.evaluate()["eval/edge"] for trainer in trainers]
+    assert edges[0] != edges[1]
+    assert trainers[0].evaluate()["eval/edge"] == edges[0]
+
+
 @pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo"])
 def test_averaging_does_not_change_what_is_learned(tmp_path: Path, algorithm: str) -> None:
     whole = run_in(tmp_path / "whole", tiny(algorithm, ema=0.9))

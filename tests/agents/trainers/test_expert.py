@@ -20,7 +20,7 @@ from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search.values import ActionValues
 from nainjaune_agents.seeds import Stream, generator
-from nainjaune_agents.trainers.base import EVAL_SEED
+from nainjaune_agents.trainers.base import eval_seed
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.expert import LABELS, Config, Trainer
 from nainjaune_agents.trainers.labels import Labels, concatenate_labels
@@ -334,7 +334,7 @@ def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     run_in(tmp_path, config)
     assert [value for _, value in logged["rollout/decisions"]] == [80, 160]
     setup = config.setup()
-    edge = Duplicate(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], seed=EVAL_SEED).edge(0, 1, 20)
+    edge = Duplicate(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], seed=eval_seed(0)).edge(0, 1, 20)
     assert logged["eval/edge"][-1][1] == edge.mean
     trainer = Trainer(config, tmp_path / LABELS)
     newest = concatenate_labels([trainer.load(1, number) for number in range(2)])

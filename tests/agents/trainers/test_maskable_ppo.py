@@ -23,7 +23,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.torch_nets import as_torch
 from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.base import EVAL_SEED
+from nainjaune_agents.trainers.base import eval_seed
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.maskable_ppo import Config, Trainer, ended_rounds, payoff_spread
 from nainjaune_agents.trainers.opponents import PAST_SELVES
@@ -305,7 +305,7 @@ def test_the_callback_measures_the_edge_of_any_model() -> None:
     model.learn(4 * 16 * 16, callback=[callback, theirs])
     assert len(measured) == 2  # after two updates, and at the end
     agents = [ModelAgent(model, "model"), heuristics("nain_jaune")["random"]]
-    assert measured[-1] == Duplicate(setup, agents, seed=EVAL_SEED).edge(0, 1, 40).mean
+    assert measured[-1] == Duplicate(setup, agents, seed=eval_seed(1)).edge(0, 1, 40).mean
     assert np.isfinite(theirs.best_mean_reward)
 
 

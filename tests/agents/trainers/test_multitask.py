@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from nainjaune_agents.nets.common_layout import CommonView
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.payoff_scale import random_payoff_scale
-from nainjaune_agents.trainers.multitask import mixed_setups, normalized_within, setup_names, share_out, spread_within
+from nainjaune_agents.trainers.multitask import edges_at, mixed_setups, normalized_within, setup_names, share_out, spread_within
 from nainjaune_agents.trainers.ppo import METRICS
 from nainjaune_env.core.errors import CheckpointError, ConfigError, RulesError
 from nainjaune_env.core.prng import streams
@@ -184,7 +185,11 @@ def test_spreads_within_parts() -> None:
 
 
 def test_its_evaluation_has_an_edge_a_setup_and_their_mean() -> None:
-    metrics = trainer_of(tiny(mixture=TWO, eval_every=1, eval_deals=30)).evaluate()
+    config = tiny(mixture=TWO, eval_every=1, eval_deals=30)
+    trainer = trainer_of(config)
+    metrics = trainer.evaluate()
+    of_next_seed = edges_at(config.setups(), trainer.player_net, dataclasses.replace(config, seed=config.seed + 1))
+    assert all(of_next_seed[name] != metrics[name] for name in ("eval/edge/djeco-3", "eval/edge/skip-6"))  # on other deals
     each = [metrics[f"eval/edge/{name}"] for name in ("djeco-3", "skip-6")]
     assert metrics["eval/edge"] == pytest.approx(np.mean(each))
     assert each[0] != each[1]
