@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng, StochasticPolicy, find_agent, needs_history
 from nainjaune_env.core.bits import are_legal
 from nainjaune_env.core.errors import AgentError, quoted
+from nainjaune_env.core.illegal import why_illegal
 from nainjaune_env.core.kept_generators import kept_generators
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -400,6 +401,10 @@ def _is_batched(agent: FunctionAgent, setup: Setup) -> bool:
         return True
     if together is None and all(one is not None for one in alone):
         return False
+    if (chosen := _chosen(answers, singles)) is not None and not (legal_now := are_legal(legal, chosen)).all():
+        k = int(legal_now.argmin())
+        said = why_illegal(int(chosen[k]), int(legal[k]), setup.game.actions, "the decision where it was tried")
+        raise AgentError(f"The function {agent.name!r} chose an illegal action. {said}")
     one = next((k for k, action in enumerate(alone) if action is None), 0)
     shapes = f"{observations.shape} and {masks.shape}", f"{observations.shape[1:]} and {masks.shape[1:]}"
     raise AgentError(
@@ -416,18 +421,31 @@ class _Raised:
         self.text = f"{type(error).__name__}: {error}"
 
 
+def _chosen(together: Any, singles: list[Any]) -> NDArray[np.int64] | None:
+    """Returns the actions that a function means, legal or not, asked for all at once or one by one; None if that is not clear."""
+    all_at_once = _numbers(together, (len(singles),))
+    one_by_one = [_numbers(answer, ()) for answer in singles]
+    if all_at_once is None:
+        return None if any(one is None for one in one_by_one) else np.array(one_by_one)
+    alike = all(one is None or one == both for one, both in zip(one_by_one, all_at_once, strict=True))
+    return all_at_once if alike else None
+
+
 def _actions(answer: Any, shape: tuple[int, ...], legal: Any) -> Any:
     """Returns an answer as whole numbers of this shape; None if it is none, or one is not legal."""
+    actions = _numbers(answer, shape)
+    return actions if actions is not None and are_legal(np.atleast_1d(legal), np.atleast_1d(actions)).all() else None
+
+
+def _numbers(answer: Any, shape: tuple[int, ...]) -> Any:
+    """Returns an answer as whole numbers of this shape; None if it is none."""
     if isinstance(answer, _Raised):
         return None
     try:
         actions = np.asarray(answer)
     except (TypeError, ValueError):
         return None
-    if actions.shape != shape or actions.dtype.kind not in "iu":
-        return None
-    actions = actions.astype(np.int64)
-    return actions if are_legal(np.atleast_1d(legal), np.atleast_1d(actions)).all() else None
+    return actions.astype(np.int64) if actions.shape == shape and actions.dtype.kind in "iu" else None
 
 
 def _described(answer: Any, shape: tuple[int, ...]) -> str:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import quoted
+from nainjaune_env.core.illegal import why_illegal
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import finite, whole
@@ -200,10 +200,8 @@ def _check_actions(given: list[Any], question: Question, names: Sequence[str]) -
         raise _invalid(f"Expected 'actions' to be whole numbers, not {quoted(given)}.")
     for k, (action, legal) in enumerate(zip(given, question.legal.tolist(), strict=True)):
         if not (0 <= action < len(names) and legal >> action & 1):
-            what = f"{action} ({names[action]})" if 0 <= action < len(names) else quoted(action)
-            may = ", ".join(f"{one} ({names[one]})" for one in legal_actions(legal))
             where = f"table {question.table[k]}, seat {question.seat[k]}"
-            raise BotFault(Fault.ILLEGAL, f"Action {what} is not legal at {where}; legal: {may}.")
+            raise BotFault(Fault.ILLEGAL, why_illegal(action, legal, names, where))
 
 
 def _check_distribution(row: Any, count: int) -> None:

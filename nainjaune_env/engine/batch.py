@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.compiler.ahead import bind, check_compiler, open_library
 from nainjaune_env.compiler.jit import JIT_ENABLED
-from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, quoted, unknown_name_message
+from nainjaune_env.core.illegal import legal_names, why_illegal
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_flag, check_name, check_seed, whole
@@ -349,14 +349,12 @@ class Batch:
         """Returns the error's sentence on ``action`` at table ``i``."""
         if not self.deals[i]:
             return f"No episode has begun at table {i}: call reset() first."
-        names = self.game.actions
-        what = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
         where = f"table {i}, seat {int(self.seat[i])}"
-        return f"Action {what} is not legal at {where}; legal: {self.legal_names(i)}."
+        return why_illegal(action, int(self.legal[i]), self.game.actions, where)
 
     def legal_names(self, i: int) -> str:
         """Returns the numbers and names of the legal actions at table ``i``, as text."""
-        return ", ".join(f"{a} ({self.game.actions[a]})" for a in legal_actions(int(self.legal[i])))
+        return legal_names(int(self.legal[i]), self.game.actions)
 
     def sample(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns uniformly random legal actions, ``(B,)``.

@@ -41,7 +41,8 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
     **Autoreset** (``autoreset_mode``): with ``NEXT_STEP`` the step after an end ignores its action and returns a new episode;
     with ``SAME_STEP`` the step of the end returns the new episode, and the end in ``infos["final_obs"]`` and
     ``infos["final_info"]``; with ``DISABLED``, ``reset(options={"reset_mask": (B,) bool})`` begins new episodes, and a step of
-    a finished one raises :class:`IllegalActionError`.
+    a finished one raises :class:`IllegalActionError`. Infos of a reset are those of its tables alone; :meth:`action_masks` has
+    the masks of all.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(VECTOR_MODES), "render_fps": FPS}  # noqa: RUF012  (Gymnasium declares it so)

@@ -53,6 +53,13 @@ def test_it_is_the_edge_of_duplicate_play() -> None:
     assert repr(found) == str(found)
 
 
+def test_an_illegal_action_is_named() -> None:
+    with pytest.raises(
+        AgentError, match=r"^The function '<lambda>' chose an illegal action\. Action 0 \(A\) is not legal at .* 1 \(2\)"
+    ):
+        edge(lambda observation, mask: 0, "lowest")
+
+
 def test_every_kind_of_player_on_both_sides() -> None:
     class Net(torch.nn.Module):
         def forward(self, observation: Any) -> Any:

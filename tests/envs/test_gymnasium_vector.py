@@ -123,6 +123,21 @@ def test_the_callers_options_are_not_changed() -> None:
     assert info["_action_mask"].tolist() == [True, False]
 
 
+def test_after_a_partial_reset_infos_are_of_its_tables_and_masks_of_all() -> None:
+    """Gymnasium's vector environments leave rows of infos 0 where they say nothing; ``_action_mask`` marks the others."""
+    envs = SeatVectorEnv(3, "djeco", 3, autoreset_mode="Disabled")
+    envs.reset(seed=1)
+    while not (ended := envs.step(envs.action_space.sample())[2]).any():
+        pass
+    before = envs.action_masks()
+    _, infos = envs.reset(options={"reset_mask": ended})
+    assert (infos["_action_mask"] == ended).all()
+    assert not infos["action_mask"][~ended].any()
+    assert (envs.action_masks()[~ended] == before[~ended]).all()
+    assert (envs.action_masks()[ended] == infos["action_mask"][ended]).all()
+    assert envs.action_masks().any(axis=1).all()
+
+
 def test_illegal_actions_name_the_table_and_change_nothing() -> None:
     envs = SeatVectorEnv(3, "djeco", 3)
     _, info = envs.reset(seed=1)

@@ -1,0 +1,19 @@
+"""Legal and illegal actions in words, by the names that a game gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nainjaune_env.core.bits import legal_actions
+from nainjaune_env.core.errors import quoted
+
+
+def legal_names(legal_bits: int, names: Sequence[str]) -> str:
+    """Returns the numbers and the ``names`` of the actions of the set ``legal_bits``, as text."""
+    return ", ".join(f"{action} ({names[action]})" for action in legal_actions(legal_bits))
+
+
+def why_illegal(action: int, legal_bits: int, names: Sequence[str], where: str) -> str:
+    """Returns the sentence on ``action``, which is not in the set ``legal_bits`` at ``where``; ``names`` are those of all."""
+    what = f"{action} ({names[action]})" if 0 <= action < len(names) else quoted(action)
+    return f"Action {what} is not legal at {where}; legal: {legal_names(legal_bits, names)}."
