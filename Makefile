@@ -121,9 +121,9 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable '.[train,onnx,sb3,openspiel,torchrl,render,study,serve,dev]'
 	touch $@
 
-dist: $(STAMP)  ## build the source distribution and the wheel into dist/, and check them
+dist: $(STAMP)  ## build the source distribution and the wheel for all machines, which requires numba, into dist/, and check them
 	rm -rf dist build/lib build/bdist.*
-	$(BIN)/python -m build --sdist --wheel
+	NAINJAUNE_SOURCE_WHEEL=1 $(BIN)/python -m build --sdist --wheel
 	$(BIN)/python -m twine check --strict dist/*
 
 release: $(STAMP)  ## check that the commit is a release, and make and try all that one has; nothing is uploaded

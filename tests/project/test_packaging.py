@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,10 @@ NOT_REQUIRED = (
     "wandb", "mlflow", "optuna", "onnx", "onnxruntime",
 )  # fmt: skip
 """Libraries of the extras."""
+
+
+ON_REQUEST = {"NAINJAUNE_SOURCE_WHEEL": "1"}
+"""With which a wheel without compiled loops is made, as ``make dist`` does."""
 
 
 def shipped_files() -> set[str]:
@@ -65,7 +70,7 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]
     git(copy, "commit", "--quiet", "--message", "x")
     git(copy, "tag", "v1.2.3")
     command = [sys.executable, "-m", "build", "--sdist", "--wheel", "--no-isolation", "--outdir", str(out), str(copy)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=os.environ | ON_REQUEST)
     assert done.returncode == 0, done.stdout + done.stderr
     (source,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
     return source, wheel
@@ -76,6 +81,37 @@ def unpacked(distributions: tuple[Path, Path], tmp_path_factory: pytest.TempPath
     folder = tmp_path_factory.mktemp("unpacked")
     zipfile.ZipFile(distributions[1]).extractall(folder)
     return folder
+
+
+@pytest.mark.slow
+def test_a_wheel_without_compiled_loops_is_refused_but_where_it_is_wanted(tmp_path: Path) -> None:
+    """A source distribution and an editable installation need none; a wheel that is wanted requires numba on every machine."""
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("nainjaune_env", "agents"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+
+    def built(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", "out", *words, "."]
+        environment = {name: value for name, value in os.environ.items() if name != "PIP_BUILD_TRACKER"}
+        return subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True, env=environment | variables)
+
+    refused = built("--wheel")
+    assert refused.returncode != 0
+    (sentence,) = re.findall(r"^This wheel would have no compiled loops: .*\.$", refused.stdout + refused.stderr, re.MULTILINE)
+    assert "`make wheels` makes one with them" in sentence
+    assert "Traceback" not in refused.stdout + refused.stderr
+    assert built("--sdist").returncode == 0
+    for variables in (ON_REQUEST, {"PIP_BUILD_TRACKER": str(tmp_path)}):
+        done = built("--wheel", **variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (wheel,) = (tmp_path / "out").glob("*.whl")
+        (about,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith("/METADATA")]
+        assert "Requires-Dist: numba>=0.60\n" in zipfile.ZipFile(wheel).read(about).decode()
+        wheel.unlink()
+    hook = "from setuptools import build_meta; build_meta.build_editable('.')"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", hook], cwd=tmp_path, check=True, capture_output=True)
 
 
 @pytest.mark.long
@@ -105,7 +141,8 @@ def test_a_source_distribution_builds_the_wheel_without_networks(distributions: 
     with tarfile.open(source) as files:
         files.extractall(tmp_path, filter="data")
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path)]
-    done = subprocess.run([*command, str(tmp_path / source.name.removesuffix(".tar.gz"))], check=False, capture_output=True)
+    command.append(str(tmp_path / source.name.removesuffix(".tar.gz")))
+    done = subprocess.run(command, check=False, capture_output=True, env=os.environ | ON_REQUEST)
     assert done.returncode == 0, done.stdout + done.stderr
     names, from_source = (set(zipfile.ZipFile(path).namelist()) for path in (wheel, tmp_path / wheel.name))
     assert from_source == {name for name in names if not name.endswith(".safetensors")}
