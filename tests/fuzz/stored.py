@@ -59,7 +59,7 @@ OPTIONAL = {"seat", "helped", "rounds", "agents", "name"}
 ELSEWHERE: dict[str, tuple[dict[str, Any], ...]] = {
     "game": ({"game": "yellow_dwarf"}, {"game": "__proto__"}, {"game": "constructor"}, {"game": "signal_lamps"}, {"game": ""}),
     "rules": (
-        {"preset": "none"}, {"preset": "toString"}, {"preset": "classic"}, {"players": 99}, {"knobs": {"dinosaurs": 1}},
+        {"preset": "none"}, {"preset": "toString"}, {"players": 99}, {"knobs": {"dinosaurs": 1}},
         {"knobs": {"stake": 0}}, {"knobs": {"stake": "2"}}, {"knobs": {"constructor": 1}}, {"seed": "-1"}, {"seed": "9" * 20},
         {"rounds": 0}, {"pace": -1}, {"pace": 1e9},
     ),
@@ -161,6 +161,12 @@ class World:
             page.on("console", lambda line: self.problems.append(line.text) if line.type in ("error", "warning") else None)
             self.pages[language] = page
 
+    def check_problems(self, where: str) -> None:
+        """Raises :class:`Fault` where there was an error since the last call."""
+        if self.problems:
+            problems, self.problems = self.problems, []
+            raise Fault(f"{where}: {problems}")
+
 
 class Stored(Fuzzer):
     """Alternates between the page of ``nainjaune serve`` and, in the long run, the page without a server."""
@@ -194,8 +200,7 @@ class Stored(Fuzzer):
             self.check(page, case, before, name)
         except Error as error:
             raise Fault(f"{shown(case)}: {error.message[:500]}; {world.problems}") from error
-        if world.problems:
-            raise Fault(f"{shown(case)}: {world.problems}")
+        world.check_problems(shown(case))
         if rng.random() < PLAYED:
             page.locator("#play").click()
             page.wait_for_selector(".turn[data-state]", timeout=COMPILES)
@@ -238,8 +243,7 @@ class Stored(Fuzzer):
         page.wait_for_selector("h1")
         page.locator("#home").click()
         page.wait_for_function(READY)
-        if world.problems:
-            raise Fault(f"{address}: {world.problems}")
+        world.check_problems(address)
 
     def world(self, name: str) -> World:
         """Returns a page, which starts when it is first asked for."""

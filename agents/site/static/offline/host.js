@@ -500,20 +500,17 @@ export class Host {
     const speaker = live.speaker(seat, this.language, seat);
     const amounts = { yours: minus(speaker.amount(result.yours)), reference: minus(speaker.amount(result.reference)) };
     const day = entry.id.startsWith(`${DAY}-`) && live.over ? entry.id.slice(DAY.length + 1) : null;
-    this.post({ type: "round", name: this.named(entry.settings.game, result.name), ...amounts, counts, edge: await this.edge(key), day });
-  }
-
-  async edge(key) {
-    const rounds = (await this.store.all("rounds")).entries.filter((each) => each.key === key);
-    return rounds.length ? { key, ...summary(rounds.map(({ yours, reference: other }) => yours - other)) } : null;
+    const { entries } = await this.store.all("rounds");
+    this.post({ type: "round", name: this.named(entry.settings.game, result.name), ...amounts, counts, edge: edgeOf(entries, key), day });
   }
 
   /** Sends the edges over all rules that were played. */
   async sendEdges() {
-    const keys = [...new Set((await this.allStored("rounds")).entries.map((each) => each.key))];
+    const { entries } = await this.allStored("rounds"); // once: another tab may delete them
+    const keys = [...new Set(entries.map((each) => each.key))];
     const titled = keys.map(async (key) => {
       const [game, preset, players, ...knobs] = key.split(BETWEEN);
-      return { ...(await this.edge(key)), title: [await this.title({ game, preset }), ...knobs].join(BETWEEN), players };
+      return { ...edgeOf(entries, key), title: [await this.title({ game, preset }), ...knobs].join(BETWEEN), players };
     });
     this.post({ type: "edges", edges: await Promise.all(titled) });
   }
@@ -532,6 +529,12 @@ function sentences(call) {
 function linksOf(token, { agents, names }) {
   const seat = agents.indexOf(null);
   return [seat < 0 ? { token, seat: null, name: null } : { token, seat, name: names[seat] }];
+}
+
+/** Returns the edge over the rounds under the same rules; null if there are none. */
+function edgeOf(rounds, key) {
+  const differences = rounds.filter((each) => each.key === key).map(({ yours, reference: other }) => yours - other);
+  return differences.length ? { key, ...summary(differences) } : null;
 }
 
 /** Returns the rules of a table in short: edges under different rules are of different sizes. */
