@@ -3,7 +3,8 @@
 Settings are every value of each knob alone, at every preset and number of seats, and random pairs of knobs; or, with --random,
 that many with one to four random knobs; or, with --drawn, that many of which every knob is drawn from RANGES. Each is a line of
 --out: the edge over a field of --field by duplicate play, with the file of the registry that plays there, or the sentence by
-which the player is refused. A run that was stopped continues. --markdown prints the table of docs/lab/zoo.md.
+which the player is refused. A run that was stopped continues. --markdown prints the table of docs/lab/zoo.md, or with --drawn
+that of docs/zoo.md.
 
 --card writes the house rules of a model card: the single values at which the edge is clearly above 0 in every file of --results.
 With --drawn it writes whether the player plays under any rules: it is clearly above 0 at 97 of 100 settings, and below 0 at none.
@@ -118,7 +119,12 @@ def rate(setup: Setup, hero: str, field: str, deals: int, seed: int) -> dict[str
         return {"refused": str(error)}
     path = checkpoint_path(hero, setup)
     edge = Duplicate(setup, [agent, load_agent(field, setup)], seed=seed).edge(0, 1, deals)
-    return {"file": None if path is None else path.stem, "mean": round(edge.mean, 4), "ci95": round(edge.ci95, 4)}
+    return {
+        "player": agent.name,
+        "file": None if path is None else path.stem,
+        "mean": round(edge.mean, 4),
+        "ci95": round(edge.ci95, 4),
+    }
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -129,16 +135,24 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
-def markdown(rows: list[dict[str, Any]]) -> str:
-    """Returns a table: by knob and value, the settings, those clearly above and below 0, and the lowest edge."""
+def markdown(rows: list[dict[str, Any]], *, drawn: bool = False) -> str:
+    """Returns a table: the settings, those clearly above and below 0, and the lowest edge.
+
+    Rows are by knob and value; of ``drawn`` settings by preset, and all.
+    """
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         knobs = row["knobs"]
         name = "a preset as it is" if not knobs else f"{COUNTS.get(len(knobs), len(knobs))} random knobs"
         if len(knobs) == 1:
             name = "`{}={}`".format(*next(iter(knobs.items())))
-        groups.setdefault(name, []).append(row)
-    lines = ["| knob | tables | above 0 | below 0 | refused | lowest edge |", "|---|---:|---:|---:|---:|---|"]
+        groups.setdefault(f"`{row['preset']}`" if drawn else name, []).append(row)
+    if drawn:
+        groups["all"] = rows
+    lines = [
+        f"| {'preset' if drawn else 'knob'} | {'settings' if drawn else 'tables'} | above 0 | below 0 | refused | lowest edge |",
+        "|---|---:|---:|---:|---:|---|",
+    ]
     for name, rows_of_name in groups.items():
         rated = [row for row in rows_of_name if "mean" in row]
         above = sum(row["mean"] > row["ci95"] for row in rated)
@@ -208,7 +222,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Rates all settings that --out does not have yet."""
     options = parse(arguments)
     if options.markdown:
-        print(markdown(rows_of(options.out)))
+        print(markdown(rows_of(options.out), drawn=options.drawn is not None))
         return
     game = get_game(options.game)
     if options.card is not None:

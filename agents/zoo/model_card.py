@@ -21,6 +21,10 @@ LOCAL_CHANGES = "+"
 """End of a commit in whose checkout files differed, as ``provenance.commit`` writes it."""
 
 
+MAX_CHANGED = 2
+"""Most knobs on a card that may differ from the preset at once: values were measured alone and in pairs (docs/lab/zoo.md)."""
+
+
 @dataclass(frozen=True)
 class Rating:
     """An edge measured by duplicate play."""
@@ -74,7 +78,8 @@ class HouseRules:
     preset: str
     players: list[int]
     knobs: dict[str, list[Any]]
-    """Values of knobs; all others are the preset's. A number between two that are listed counts as listed."""
+    """Values of knobs; all others are the preset's. A number between two that are listed counts as listed. At most
+    ``MAX_CHANGED`` of them differ from the preset's at once."""
 
     def __post_init__(self) -> None:
         if type(self.players) is not list or not isinstance(self.knobs, dict):
@@ -90,6 +95,8 @@ class HouseRules:
         listed = {
             knob: getattr(usual, knob) for knob, values in self.knobs.items() if _is_among(getattr(setup.rules, knob), values)
         }
+        if sum(getattr(setup.rules, knob) != value for knob, value in listed.items()) > MAX_CHANGED:
+            return False
         try:
             return replace(setup, rules=setup.rules.replace(**listed)).same_round(replace(setup, rules=usual))
         except RulesError:  # the usual values are not allowed beside the others

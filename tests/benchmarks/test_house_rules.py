@@ -17,6 +17,7 @@ from tests.support.source import ROOT
 house_rules = module("house_rules")
 GAME = get_game("nain_jaune")
 TAKEN = BENCHMARKS / "taken" / "house_rules.jsonl"
+DRAWN = BENCHMARKS / "taken" / "drawn_rules.jsonl"
 
 
 def row(knobs: dict[str, Any], mean: float, players: int = 3) -> dict[str, Any]:
@@ -49,6 +50,18 @@ def test_settings_with_one_to_four_random_knobs_are_those_of_their_seed(tmp_path
         of_seed.append([(row["players"], row["knobs"]) for row in house_rules.rows_of(tmp_path / name)])
     assert of_seed[0] == of_seed[1] != of_seed[2]
     assert {len(knobs) for _, knobs in of_seed[0]} == {1, 2, 3, 4}
+
+
+def test_every_knob_of_drawn_settings_is_drawn_from_the_ranges(tmp_path: Path) -> None:
+    out = tmp_path / "drawn.jsonl"
+    line = "--agent tally --field lowest --deals 2 --drawn 30 --rules-seed 5 --out"
+    assert command("house_rules", *line.split(), out).returncode == 0
+    setups = [make_setup("nain_jaune", one["preset"], one["players"], **one["knobs"]) for one in house_rules.rows_of(out)]
+    assert len(setups) == 30
+    assert {*house_rules.RANGES} == {*setups[0].rules.names()}
+    for setup in setups:
+        assert all(getattr(setup.rules, knob) in values for knob, values in house_rules.RANGES.items())
+    assert min(len(setup.knobs) for setup in setups) > 4
 
 
 def test_house_rules_are_those_clearly_above_zero_in_all_results() -> None:
@@ -87,6 +100,32 @@ def test_they_are_written_into_a_card(tmp_path: Path) -> None:
     assert load_card(card).house_rules == [HouseRules("classic", [3], {"stake": [1, 2]})]
 
 
+@pytest.mark.parametrize(
+    ("means", "plays"),
+    [([2.0] * 97 + [0.5] * 3, True), ([2.0] * 96 + [0.5] * 4, False), ([2.0] * 99 + [-1.5], False), ([], False)],
+)
+def test_a_player_for_any_rules_is_rarely_in_between_and_never_below(tmp_path: Path, means: list[float], plays: bool) -> None:
+    card = put(tmp_path, "any", make_setup(preset="classic", players=3), "nain_jaune", anywhere=True).with_suffix(".json")
+    results = tmp_path / "results.jsonl"
+    results.write_text("".join(json.dumps(row({}, mean)) + "\n" for mean in means))
+    assert command("house_rules", "--drawn", "100", "--card", card, "--results", results).returncode == 0
+    assert load_card(card).any_rules is plays
+
+
+def test_a_refusal_is_not_above_zero() -> None:
+    rows = [row({}, 2.0)] * 97 + [{"refused": "It plays elsewhere."}] * 3
+    assert house_rules.plays_any(rows)
+    assert not house_rules.plays_any([*rows, {"refused": "It plays elsewhere."}])
+
+
+def test_the_page_has_the_table_of_drawn_settings_and_the_card_says_what_it_shows() -> None:
+    rows = house_rules.rows_of(DRAWN)
+    assert house_rules.markdown(rows, drawn=True) in (ROOT / "docs" / "zoo.md").read_text(encoding="utf-8")
+    assert len(rows) == 300
+    assert house_rules.plays_any(rows)
+    assert load_card(ROOT / "agents" / "zoo" / "strong-any" / "nain_jaune.json").any_rules
+
+
 def test_the_page_has_the_table_of_the_results_and_nothing_below_zero() -> None:
     rows = house_rules.rows_of(TAKEN)
     assert house_rules.markdown(rows) in (ROOT / "docs" / "lab" / "zoo.md").read_text(encoding="utf-8")
@@ -94,7 +133,9 @@ def test_the_page_has_the_table_of_the_results_and_nothing_below_zero() -> None:
     assert not [one for one in rows if one.get("mean", 0.0) < -one.get("ci95", 0.0)]
 
 
-@pytest.mark.parametrize("rated", [one for one in house_rules.rows_of(TAKEN)[::40] if "file" in one], ids=str)
+@pytest.mark.parametrize(
+    "rated", [one for taken in (TAKEN, DRAWN) for one in house_rules.rows_of(taken)[::40] if "file" in one], ids=str
+)
 def test_the_registry_still_chooses_the_file_that_was_rated(rated: dict[str, Any]) -> None:
     setup = make_setup("nain_jaune", rated["preset"], rated["players"], **rated["knobs"])
     assert house_rules.checkpoint_path(rated["agent"], setup).stem == rated["file"]

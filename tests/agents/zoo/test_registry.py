@@ -25,6 +25,7 @@ from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 from nainjaune_agents.zoo import HouseRules, Player, PlayerRegistry, load_card, player_registry, save_card
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError, CheckpointError
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.agents.serve.pages import new_table
 from tests.agents.zoo.boxes import put
@@ -74,6 +75,19 @@ def test_a_player_for_one_table_plays_under_the_house_rules_on_its_card(box: Pat
     assert PlayerRegistry(box).find("zoo:strong", small(3, stake=2)).path.stem == "classic-3-stake-2", "its own rules come first"
     for other in (small(3, stake=5), small(3, stake=3, decline="entry"), small(4, stake=3)):
         assert PlayerRegistry(box).find("zoo:strong", other).path.stem == "nain_jaune"
+
+
+def test_a_card_covers_two_of_its_knobs_at_once(box: Path) -> None:
+    path = box / "narrow" / "classic-3.json"
+    knobs = {"stake": [1, 2], "decline": ["never", "entry"], "payment": ["points", "cards"]}
+    save_card(path, dataclasses.replace(load_card(path), house_rules=[HouseRules("classic", [3], knobs)]))
+    assert file_at(box, small(3, stake=2, decline="entry", max_rounds=7)) == path.stem
+    with pytest.raises(AgentError, match=r"zoo:narrow does not play .*decline entry, payment cards, stake 2"):
+        file_at(box, small(3, stake=2, decline="entry", payment="cards"))
+
+
+def file_at(box: Path, setup: Setup) -> str:
+    return PlayerRegistry(box).find("zoo:narrow", setup).path.stem
 
 
 def test_rules_that_no_file_is_known_to_play_are_refused(box: Path) -> None:
