@@ -6,8 +6,9 @@ import pytest
 
 from nainjaune_agents.advice.models import STRONG, in_seats, is_advised, players, seated, strongest, usual_model
 from nainjaune_agents.heuristics import heuristics, heuristics_module, yardstick
-from nainjaune_agents.zoo import PlayerRegistry
+from nainjaune_agents.zoo import Player, PlayerRegistry
 from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import game_names, make_setup
 
 SETUP = make_setup("nain_jaune", "djeco", 4)
@@ -16,10 +17,10 @@ SETUP = make_setup("nain_jaune", "djeco", 4)
 @pytest.mark.parametrize(("plays", "model"), [(True, STRONG), (False, "closer")])
 def test_the_strongest_player_in_the_box_or_the_best_heuristic(plays: bool, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Registry(PlayerRegistry):
-        def find(self, name: str, setup: object) -> object:  # type: ignore[override]
+        def find(self, name: str, setup: Setup, **asked: bool) -> Player:
             if not plays:
                 raise AgentError(f"{name} does not play here.")
-            return name
+            return super().find(name, setup, **asked)
 
     monkeypatch.setattr("nainjaune_agents.advice.models.player_registry", Registry)
     assert usual_model(SETUP) == model
