@@ -12,6 +12,8 @@ from .intervals import t_95, to_json
 
 NONE_SEEN = 3.0
 """The rule of three: an event unseen in N trials has a rate below 3/N with 95 % confidence (Hanley and Lippman-Hand 1983)."""
+ROUNDING = 1e-12
+"""A variance below this part of the sum of its terms' sizes is 0 but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +73,14 @@ class Ratios:
         return self._one(pair, 2, share)
 
     def difference(self, pair: int) -> Estimate:
-        """Returns ``a/b - c/d``; the interval is NaN if both numerators are 0 in every block."""
+        """Returns ``a/b - c/d``; the interval is NaN if no block differs from another in it, up to rounding."""
         a, b, c, d = self.mean[pair]
         if b == 0 or d == 0:
             return Estimate(math.nan, math.nan)
         gradient = np.array([1 / b, -a / b**2, -1 / d, c / d**2])
-        seen = self.products[pair][[0, 2], [0, 2]].any() or a or c
-        return Estimate(float(a / b - c / d), self._half(pair, gradient) if seen else math.nan)
+        size = np.abs(gradient) @ np.abs(self.products[pair]) @ np.abs(gradient)
+        differ = gradient @ self.products[pair] @ gradient > ROUNDING * size
+        return Estimate(float(a / b - c / d), self._half(pair, gradient) if differ else math.nan)
 
     def _one(self, pair: int, at: int, share: bool) -> Estimate:
         a, b = self.mean[pair, at : at + 2]

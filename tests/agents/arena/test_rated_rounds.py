@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,13 @@ def test_another_chunk_changes_only_agents_that_draw() -> None:
     for part in parts:
         assert part.edges == whole.edges
         assert part.ratings == whole.ratings
+
+
+@pytest.mark.parametrize("agents", [3, 5])
+def test_players_that_never_differ_have_no_interval(agents: int) -> None:
+    """As in the matrix; also where some of them do not sit at a table."""
+    rated = rate(small(3), [First(name) for name in "abcde"[:agents]], deals=60, seed=4).points
+    assert [(points.mean, math.isnan(points.ci95)) for points in rated] == [(0.0, True)] * agents
 
 
 def test_a_rule_of_thumb_is_rated_above_chance() -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.rated_rounds import drawn_seats
 from nainjaune_agents.stats import ratings
-from nainjaune_agents.stats.differences import MIN_COUNT
+from nainjaune_agents.stats.differences import ENOUGH, MIN_COUNT
 from nainjaune_agents.stats.intervals import Z_95
 from nainjaune_agents.stats.ratings import POINTS, Ratings, Stages, fit, rankings
 
@@ -77,6 +77,17 @@ def test_no_interval_over_too_few_deals() -> None:
         assert points(rated.points).sum() == pytest.approx(0, abs=1e-6)
         written = json.loads(json.dumps(rated.to_dict(), allow_nan=False))
         assert [row["ci95"] is not None for row in written["agents"]] == [known] * 3
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_no_interval_for_who_is_placed_alike_on_nearly_all_deals(known: bool) -> None:
+    """Samples of the deals are then nearly equal, and a bootstrap's interval has nearly no width."""
+    often = ENOUGH if known else ENOUGH - 1
+    first, second, last = fit(rows(*["abc"] * 90, *["bac"] * often), 3, rng())
+    assert math.isnan(first.ci95) == math.isnan(second.ci95) == (not known)
+    assert math.isnan(last.ci95)
+    assert not known or first.ci95 > 5
+    assert [math.isnan(estimate.ci95) for estimate in fit(rows(*["a=b=c"] * 50), 3, rng())] == [True] * 3
 
 
 def test_a_round_played_again_on_its_deal_narrows_no_interval() -> None:
@@ -149,7 +160,6 @@ def test_who_never_lost_has_a_rating_that_grows_with_the_rounds() -> None:
         a, b = Stages(rows("ab")[0], 2).log_strengths(np.array([rounds]), np.zeros(2)) * POINTS
         leads.append(a - b)
     assert 0 < leads[0] < leads[1] < leads[2] < 5000
-    assert fit(rows(*["abc"] * 50), 3, rng())[0].ci95 == pytest.approx(0, abs=1e-6)
 
 
 def test_rankings_by_hand() -> None:

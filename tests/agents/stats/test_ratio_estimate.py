@@ -66,7 +66,18 @@ def test_what_the_two_have_in_common_does_not_widen_their_difference() -> None:
     a, b, _, _ = numbers(100)
     same = of([a, b, a, b])
     assert same.first(0).ci95 > 0.1
-    assert (same.difference(0).mean, same.difference(0).ci95) == (0.0, pytest.approx(0.0, abs=1e-6))
+    nearly = of([a + 1e-3 * b, b, a, b])
+    nearly.add(np.array([[[1.0], [1.0], [0.0], [1.0]]]))
+    assert 0 < nearly.difference(0).ci95 < 0.1
+
+
+def test_two_that_never_differ_have_no_interval() -> None:
+    """Their variance is 0 up to rounding, whatever the sizes."""
+    for scale in (1e-6, 1.0, 1e6):
+        a, b, _, _ = numbers(100)
+        same = of([scale * a, b / 3, scale * a, b / 3]).difference(0)
+        assert same.mean == 0
+        assert math.isnan(same.ci95)
 
 
 def test_no_chances_no_figure() -> None:
