@@ -59,7 +59,7 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
         shades=SHADES,
         edge_chart=edge_chart,
         fold_edges=len(edges) > MANY_EDGES,
-        ratings=[(name, rating_text(points)) for name, points in ratings],
+        ratings=[(name, rating_text(points, result.ratings.deals)) for name, points in ratings] if result.ratings else [],
         rating_chart=dots(sorted(ratings, key=lambda row: -row[1].mean), POINTS),
         fields=_fields(result),
         unknown=UNKNOWN,

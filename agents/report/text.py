@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -12,27 +13,38 @@ from nainjaune_env.core.spec import Setup
 
 from ..arena.match_duplicate import MatchResult
 from ..arena.tournament import Result
+from ..stats.differences import MIN_COUNT
 from ..stats.ratio_estimate import Estimate
 from ..task import DEFAULT_TASK, Task
 from .format_ci import format_ci, mean_ci, mean_of_deals
 
 POINTS = "points"
 """The unit of ratings."""
+_REMARK = re.compile(r"(?<=\d) \(.+\)$")
 
 
 def align(rows: Sequence[Sequence[str]], *, left: Collection[int] = (), ruled: bool = False) -> list[str]:
     """Returns the lines of a table whose ``rows`` have equally many cells.
 
-    Columns are right-aligned, those with an index in ``left`` left-aligned. With ``ruled`` a line separates the first row.
+    Columns are right-aligned, those with an index in ``left`` left-aligned. Remarks in parentheses after figures stand to the
+    right of a column, so that its heading stands above the figures. With ``ruled`` a line separates the first row.
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    columns = [column if at in left else _with_room(column) for at, column in enumerate(zip(*rows, strict=True))]
+    widths = [max(map(len, column)) for column in columns]
     lines = []
-    for row in rows:
+    for row in zip(*columns, strict=True):
         cells = zip(row, widths, strict=True)
         lines.append("  ".join(f"{cell:<{w}}" if at in left else f"{cell:>{w}}" for at, (cell, w) in enumerate(cells)).rstrip())
     if ruled:
         lines.insert(1, "─" * max(map(len, lines)))
     return lines
+
+
+def _with_room(column: Sequence[str]) -> list[str]:
+    """Returns the cells of a column, each with as much room as the longest remark needs."""
+    remarks = [match[0] if (match := _REMARK.search(cell)) else "" for cell in column]
+    room = max(map(len, remarks))
+    return [cell + " " * (room - len(remark)) for cell, remark in zip(column, remarks, strict=True)]
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -96,13 +108,14 @@ def rating_lines(result: Result) -> list[str]:
     """Returns a table of the ratings, one row per agent; no lines where there are none."""
     if result.ratings is None:
         return []
-    rows = [[name, rating_text(points)] for name, points in rated(result)]
+    rows = [[name, rating_text(points, result.ratings.deals)] for name, points in rated(result)]
     return ["One number for each agent, which says less than the matrix (docs/evaluation.md):", *align([["", "rating"], *rows])]
 
 
-def rating_text(points: Estimate) -> str:
-    """Returns a rating with its interval, or with the reason why there is none."""
-    return format_ci(points, POINTS, signed=True) + (" (too few deals)" if math.isnan(points.ci95) else "")
+def rating_text(points: Estimate, deals: int) -> str:
+    """Returns a rating over ``deals`` with its interval, or with the reason why there is none."""
+    reason = "too few deals" if deals < MIN_COUNT else "placed alike on nearly all deals"
+    return format_ci(points, POINTS, signed=True) + (f" ({reason})" if math.isnan(points.ci95) else "")
 
 
 def rated(result: Result) -> list[tuple[str, Estimate]]:

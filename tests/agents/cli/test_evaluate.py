@@ -101,7 +101,14 @@ def test_whole_matches(capfd: Capture) -> None:
     words = "evaluate --agents tally lowest --preset djeco --players 3 --deals 4 --episode match --rounds 2 --one-way --out a"
     out = output_of(capfd, words)
     assert re.match(r"Nain Jaune, preset djeco, 3 players, 4 matches, seed 0\n", out)
-    assert "rounds a match" in out
+    heads, _, row = out.splitlines()[4:7]
+    for heading, figure in (
+        ("chips a match", r"\d(?= \(too few matches\))"),
+        ("chips a round", " —"),
+        ("rounds a match", r"2\.00"),
+    ):
+        assert (end := re.search(figure, row))
+        assert end.end() == heads.index(heading) + len(heading)
     payload = json.loads(Path("a/matches.json").read_text(encoding="utf-8"))
     assert [(edge["hero"], edge["field"]) for edge in payload["edges"]] == [("tally", "lowest")]
     assert (payload["matches"], payload["most_rounds"], payload["agents"], "commit" in payload) == (

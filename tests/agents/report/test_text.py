@@ -18,6 +18,15 @@ def test_columns_are_right_aligned_unless_named() -> None:
     assert align(rows, left=(0, 1), ruled=True) == ["a    bcd", "───────────", "efg  h    i"]
 
 
+def test_headings_stand_above_figures_and_not_above_remarks() -> None:
+    rows = [["who", "a match", "rounds"], ["a", "+1.5 (too few)", "3"], ["b", "+41.25 ± 3.5", "12"]]
+    assert align(rows) == [
+        "who       a match            rounds",
+        "  a          +1.5 (too few)       3",
+        "  b  +41.25 ± 3.5                12",
+    ]
+
+
 def test_rows_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="shorter"):
         align([["a", "b"], ["c"]])
