@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .intervals import Moments
 from .ratio_estimate import Estimate
 
 
-def over_seeds(values: ArrayLike, half_widths: ArrayLike, *, same_deals: bool = False) -> Estimate:
+def over_seeds(values: Sequence[float], half_widths: Sequence[float], *, same_deals: bool = False) -> Estimate:
     """Returns the mean of ``values (N,)``, a measurement a training seed, with ``half_widths (N,)`` over the deals of each.
 
     If each seed has played deals of its own, the values are independent, and their spread includes that over deals: the interval

@@ -109,18 +109,18 @@ def played(plan: Plan, folder: Path, progress: Callable[[str], object] = lambda 
                 ]
                 deal_seed = derived_seed(DEAL_SEED, seed)
                 agents = [load_agent(name, setup) for name in names]
-                edge = measured_edge(plan, setup, *agents, deal_seed, search=hero.endswith(SEARCH))
+                edge = measured_edge(plan, setup, *agents, seed=deal_seed, search=hero.endswith(SEARCH))
                 row = PlayRow(setting, hero, field, seed, edge.mean, edge.ci95, edge.moments.count, deal_seed)
                 write_text(path, json.dumps(asdict(row)) + "\n")
             rows.append(read_row(path, {"setting": setting, "hero": hero, "field": field, "seed": seed}))
     return rows
 
 
-def measured_edge(plan: Plan, setup: Setup, hero: Agent, field: Agent, deal_seed: int, *, search: bool) -> Edge:
+def measured_edge(plan: Plan, setup: Setup, hero: Agent, field: Agent, *, seed: int, search: bool) -> Edge:
     """Returns the edge of ``hero`` in a field of ``field``; of a search as its gain over the field."""
     if search:
-        return best_response_gap(setup, field, [hero], deals=plan.search_deals, choosing=0, seed=deal_seed).gain
-    return Duplicate(setup, [hero, field], seed=deal_seed).edge(0, 1, plan.deals)
+        return best_response_gap(setup, field, [hero], deals=plan.search_deals, choosing=0, seed=seed).gain
+    return Duplicate(setup, [hero, field], seed=seed).edge(0, 1, plan.deals)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def test_edges_are_those_of_duplicate_play_and_are_kept(tmp_path: Path) -> None:
 def invented(monkeypatch: pytest.MonkeyPatch) -> None:
     """Edges that no play has measured, another one for each pair, of runs that are all done."""
 
-    def edge_of(plan: Any, setup: Any, hero: str, field: str, deal_seed: int, *, search: bool) -> Any:
+    def edge_of(plan: Any, setup: Any, hero: str, field: str, *, seed: int, search: bool) -> Any:
         pair = [name.partition("runs/")[2] or name for name in (hero, field)]
         return SimpleNamespace(mean=float(sum(map(ord, "over".join(pair)))), ci95=0.1, moments=SimpleNamespace(count=20))
 
