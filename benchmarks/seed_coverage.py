@@ -1,11 +1,11 @@
 """Measures how often 95 % intervals over training seeds contain the true mean edge, on deals of each seed's own or the same ones.
 
-Players that play `closer`, but now and then at random, stand for the networks of training seeds: how often each does is drawn
-once. Each plays the same --population deals in a field of `lowest`, and the mean edge of all counts as the true one. A sample is
-some seeds, and for each some of these deals, drawn with replacement. A row says in how many samples the interval of
-``stats/training_seeds.py`` contains the true edge: with deals of each seed's own, as trainers and comparisons draw them now; with
-the same deals for all seeds, by Student's t over seeds alone, as it was before; and by both variances, as for older results. In
-brackets: how wide it is (median half-width).
+Players that play `closer`, but now and then at random, stand for the networks of training seeds: how often is normally
+distributed, since Student's t takes the edges of seeds for normal, too. Each plays the same --population deals in a field of
+`lowest`, and the mean edge of all counts as the true one. A sample is some seeds, and for each some of these deals, drawn with
+replacement. A row says in how many samples the interval of ``stats/training_seeds.py`` contains the true edge: with deals of
+each seed's own, as trainers and comparisons draw them now; with the same deals for all seeds, by Student's t over seeds alone,
+as it was before; and by both variances, as for older results. In brackets: how wide it is (median half-width).
 
   python benchmarks/seed_coverage.py                        about a minute
   python benchmarks/seed_coverage.py --preset skip --players 3
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from statistics import NormalDist
 
 import figures
 import numpy as np
@@ -29,8 +30,10 @@ from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.spec import Setup
 
-SLIPS = {"alike": (0.04, 0.06), "apart": (0.0, 0.3), "far apart": (0.0, 1.0)}
-"""The least and the greatest share of decisions that a player makes at random."""
+MEAN_SLIPS = 0.2
+"""The mean share of decisions that a player makes at random."""
+SLIPS = {"alike": 0.005, "apart": 0.02, "far apart": 0.06}
+"""The standard deviation of that share, over players."""
 
 
 class SlippingAgent:
@@ -84,7 +87,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--deals", type=int, nargs="+", default=[500], help="deals of a seed in a sample (%(default)s)")
     parser.add_argument("--seeds", type=int, nargs="+", default=[3, 5], help="seeds of a sample (%(default)s)")
     parser.add_argument("--samples", type=int, default=4000, help="samples of a row (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of players, deals and samples (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of deals and samples (%(default)s)")
     options = parser.parse_args(arguments)
     if min(options.population, *options.deals, *options.seeds) < 2 or min(options.networks, options.samples) < 1:
         parser.error("--population, --deals and --seeds are 2 or more, --networks and --samples 1 or more")
@@ -98,8 +101,10 @@ def main(arguments: list[str] | None = None) -> int:
     use_threads(1)
     try:
         setup = make_setup(None, options.preset, options.players)
-        for how, (low, high) in SLIPS.items():
-            population = gains(setup, rng.uniform(low, high, options.networks), options.population, options.seed)
+        for how, deviation in SLIPS.items():
+            quantiles = [NormalDist().inv_cdf((i + 0.5) / options.networks) for i in range(options.networks)]
+            slips = MEAN_SLIPS + deviation * np.array(quantiles)
+            population = gains(setup, slips, options.population, options.seed)
             between = population.mean(axis=1).std()
             for seeds in options.seeds:
                 for deals in options.deals:
