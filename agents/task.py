@@ -114,11 +114,6 @@ class Task:
         """Whether start values are drawn."""
         return not isinstance(self.start, str)
 
-    def given(self, setup: Setup) -> int:
-        """Returns the sum of the start values of a deal, at most: chips that one deal may decide. 0 if none are drawn."""
-        bounds = {} if isinstance(self.start, str) else self.start
-        return sum(high * setup.game.start_values[name] for name, (_, high) in bounds.items())
-
     def start_values(self, setup: Setup, seeds: NDArray[np.uint64]) -> dict[str, NDArray[np.int64]]:
         """Returns start values ``(B, size)`` by name for the deals ``seeds (B,)``, as ``Batch`` takes them.
 

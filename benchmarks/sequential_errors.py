@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.advantage import doubled_advantage
 from nainjaune_agents.arena.duplicate import chunk_deals, chunks
+from nainjaune_agents.arena.openings import most_chips_at_start
 from nainjaune_agents.arena.versus import LOOK_EVERY, both_ways
 from nainjaune_agents.loading import load_agent, use_threads
 from nainjaune_agents.stats.differences import Differences, Side
@@ -100,7 +101,7 @@ def looks(population: NDArray[np.float64], outlier: float, cap: int, rng: np.ran
     for number, (above, below) in enumerate(zip(*sides, strict=True), start=1):
         count = number * LOOK_EVERY
         mean = (above.sizes - below.sizes) / count
-        yield Differences(count, mean, above.squares + below.squares - count * mean**2, (above, below), outlier)
+        yield Differences(count, mean, above.squares + below.squares - count * mean**2, (above, below), outlier=outlier)
 
 
 def share(count: int, total: int) -> str:
@@ -121,7 +122,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--distances", type=float, nargs="+", default=[0.05, 0.1, 0.2], help="from LOW to HIGH")
     parser.add_argument("--tests", type=int, default=1000, help="tests of each question (default: %(default)s)")
     parser.add_argument("--cap", type=int, default=100_000, help="most deals of a test (default: %(default)s)")
-    parser.add_argument("--no-outliers", action="store_true", help="without the two deals that count beside those seen")
+    parser.add_argument("--no-outliers", action="store_true", help="without the two values that count beside those seen")
     parser.add_argument("--seed", type=int, default=4242)
     return parser.parse_args(arguments)
 
@@ -142,7 +143,7 @@ def main(arguments: list[str] | None = None) -> None:
             population = advantages(setup, task, pair, options.population, options.seed)
         except NainJauneError as error:
             sys.exit(str(error))
-        outlier = 0 if options.no_outliers else task.given(setup)
+        outlier = 0.0 if options.no_outliers else most_chips_at_start(setup, task) / 2
         missed, questions = simulated(population, outlier, options.distances, options.tests, options.cap, rng)
         skewness = ((population - population.mean()) ** 3).mean() / population.std() ** 3
         wrong = [question.outcomes.count(question.wrong) for question in questions]

@@ -195,4 +195,4 @@ class ResponsePlan(DealPlan):
 
     def _differences(self, gains: NDArray[np.float64]) -> Differences:
         """Returns those of ``gains (D,)``."""
-        return replace(Differences.of(gains), outlier=self.task.given(self.setup))
+        return replace(Differences.of(gains), heavy=self.task.draws)

@@ -117,7 +117,7 @@ def controlled_edge(
     """
     check(setup, hero, rival, task)
     check_whole("The number of deals", deals, 1)
-    plain, controlled = (Differences(outlier=task.given(setup)) for _ in range(2))
+    plain, controlled = Differences(heavy=task.draws), Differences(heavy=task.draws)
     result = ControlledEdge(hero.name, rival.name, plain, controlled)
     for at, count in chunks(0, deals, CHUNK_TABLES // (setup.players + 1)):
         played = controlled_gains(setup, hero, rival, at, count, seed=seed, task=task)

@@ -76,9 +76,9 @@ class EdgeSums:
     """Exact sums over deals of one hero in one field; sums over different deals merge in any order."""
 
     def __init__(self, setup: Setup, *, measure: bool, task: Task = DEFAULT_TASK) -> None:
-        n, given = setup.players, task.given(setup)
-        self.gain = DifferenceSums(n * n, outlier=given)
-        self.by_seat = [DifferenceSums(n, outlier=given) for _ in range(n)]
+        n, heavy = setup.players, task.draws
+        self.gain = DifferenceSums(n * n, heavy=heavy)
+        self.by_seat = [DifferenceSums(n, heavy=heavy) for _ in range(n)]
         self.behaviour = Behaviour(setup) if measure else None
 
     def merge(self, other: EdgeSums) -> None:

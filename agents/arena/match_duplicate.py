@@ -60,7 +60,7 @@ class MatchEdge:
         done = self.matches.count
         for number in range(gain.shape[1]):
             if number == len(self.by_round):
-                self.by_round.append(Differences(done, outlier=self.matches.outlier))  # earlier matches were shorter
+                self.by_round.append(Differences(done, heavy=self.matches.heavy))  # earlier matches were shorter
             self.by_round[number].add(gain[:, number])
         for shorter in self.by_round[gain.shape[1] :]:
             shorter.add(np.zeros(len(gain)))
@@ -168,7 +168,7 @@ class MatchDuplicate:
         last call.
         """
         n = self.setup.players
-        edge = MatchEdge(self.agents[hero].name, self.agents[rival].name, Differences(outlier=self.task.given(self.setup)))
+        edge = MatchEdge(self.agents[hero].name, self.agents[rival].name, Differences(heavy=self.task.draws))
         pair = [self.agents[hero], self.agents[rival]]
         seating = np.ones((n + 1, n), np.int64)
         np.fill_diagonal(seating, 0)

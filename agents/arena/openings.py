@@ -13,12 +13,25 @@ from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.replay import Replay
 
 from ..task import CARRIED, FRESH, MATCH_ROUNDS, Task
 from .play import play_out
 
 CARRIED_ROUNDS = 4 << 32
 """The streams of a seed for carried rounds: the deals of round r are in stream ``CARRIED_ROUNDS + r``, draws in the first."""
+
+
+def most_chips_at_start(setup: Setup, task: Task) -> int:
+    """Returns about the most chips in the pots when a round begins, after the antes: 0 in games without pots.
+
+    Carried rounds begin with at most the antes of :data:`MATCH_ROUNDS` rounds.
+    """
+    dealt = Batch(setup, 1, skip_forced=False, autoreset=False, observe=False)
+    antes = -sum(Replay(setup, dealt.tables[0]).payoffs)
+    if isinstance(task.start, str):
+        return antes * (MATCH_ROUNDS if task.start == CARRIED else 1)
+    return antes + sum(high * setup.game.start_values[name] for name, (_, high) in task.start.items())
 
 
 def opening_tables(

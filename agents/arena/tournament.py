@@ -222,8 +222,7 @@ class TournamentSums:
         self.plan = plan
         self._edges = [EdgeSums(plan.setup, measure=plan.measure, task=plan.task) for _ in plan.pairs]
         both_ways = () if plan.one_way else combinations(range(len(plan.agents)), 2)
-        given = plan.task.given(plan.setup)
-        self._advantages = {pair: DifferenceSums(2 * plan.setup.players**2, outlier=given) for pair in both_ways}
+        self._advantages = {pair: DifferenceSums(2 * plan.setup.players**2, heavy=plan.task.draws) for pair in both_ways}
         self._gains: dict[tuple[int, int, int], NDArray[np.int64]] = {}
         """By the first deal, the hero and the field, until they have played these deals the other way too."""
         self._rankings: dict[int, NDArray[np.int16]] = {}

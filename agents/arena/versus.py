@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,7 +31,7 @@ from ..stats.sequential import SequentialTest, anytime_half_width
 from ..task import CARRIED, DEFAULT_TASK, Task
 from .advantage import doubled_advantage
 from .duplicate import CHUNKS_AT_ONCE, check_device, chunks, play_deals, whole_payoff
-from .openings import opening_tables
+from .openings import most_chips_at_start, opening_tables
 
 LOOK_EVERY = 256
 """Deals between looks at the test; enough that the first look is at a nearly normal mean."""
@@ -79,9 +79,10 @@ class VersusResult:
         """``test``: what decides when to stop (None: the number of deals is fixed)."""
         self.plan = plan
         self.test = test
-        scale, given = plan.setup.players**2, plan.task.given(plan.setup)  # gains are whole numbers over the scale
-        self._gains = (DifferenceSums(scale, outlier=given), DifferenceSums(scale, outlier=given))
-        self._advantage = DifferenceSums(2 * scale, outlier=given)
+        scale, heavy = plan.setup.players**2, plan.task.draws  # gains are whole numbers over the scale
+        self._gains = (DifferenceSums(scale, heavy=heavy), DifferenceSums(scale, heavy=heavy))
+        self._advantage = DifferenceSums(2 * scale, heavy=heavy)
+        self._outlier = most_chips_at_start(plan.setup, plan.task) / 2
         self.bots = BotCounts()
         """What the bots among the agents did wrong."""
 
@@ -94,7 +95,7 @@ class VersusResult:
     @property
     def advantage(self) -> Differences:
         """The advantages of A over B."""
-        return self._advantage.differences()
+        return replace(self._advantage.differences(), outlier=self._outlier)
 
     @property
     def gains(self) -> tuple[Differences, Differences]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -74,8 +74,10 @@ class Differences(Moments):
 
     sides: tuple[Side, Side] = field(default=(Side(), Side()))
     """The values above 0, and the values below 0."""
+    heavy: bool = False
+    """Whether a few values may outweigh all others, as where rounds begin with full pots."""
     outlier: float = 0.0
-    """Size of values that a sample may lack and that may outweigh all others: all chips that rounds begin with (0: none)."""
+    """Size of values that a sample may lack, and that count as seen where a test decides (``stats.sequential``); 0: none."""
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Self:
@@ -88,25 +90,21 @@ class Differences(Moments):
         """Adds all values that ``other`` has seen."""
         super().merge(other)
         self.sides = self.sides[0].merged(other.sides[0]), self.sides[1].merged(other.sides[1])
+        self.heavy |= other.heavy
         self.outlier = max(self.outlier, other.outlier)
 
     def negated(self) -> Self:
         """Returns the differences with the opposite signs."""
-        return type(self)(self.count, -self.mean, self.squares, self.sides[::-1], self.outlier)
+        return replace(self, mean=-self.mean, sides=self.sides[::-1])
 
     def with_outliers(self) -> Self:
         """Returns these with one more value of the size ``outlier`` on each side, if it is not 0."""
-        if not self.heavy:
+        if not self.outlier:
             return self
         side = Side(1, self.outlier, self.outlier**2)
-        whole = type(self)(2, 0.0, 2 * side.squares, (side, side), self.outlier)
+        whole = type(self)(2, 0.0, 2 * side.squares, (side, side))
         whole.merge(self)
         return whole
-
-    @property
-    def heavy(self) -> bool:
-        """Whether a few values may outweigh all others, as where rounds begin with full pots."""
-        return self.outlier > 0
 
     @property
     def short(self) -> bool:

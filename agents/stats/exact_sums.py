@@ -39,7 +39,7 @@ class DifferenceSums:
     count: int = 0
     sides: tuple[Side, Side] = field(default=(Side(0, 0, 0), Side(0, 0, 0)))
     """Number, sum of sizes and sum of squares of the numerators above 0, and of the numerators below 0; all are integers."""
-    outlier: float = 0.0
+    heavy: bool = False
     """As in :class:`Differences`."""
 
     def add(self, values: NDArray[np.int64]) -> None:
@@ -52,17 +52,17 @@ class DifferenceSums:
         """Adds the differences of ``other``, which has the same scale."""
         self.count += other.count
         self.sides = self.sides[0].merged(other.sides[0]), self.sides[1].merged(other.sides[1])
-        self.outlier = max(self.outlier, other.outlier)
+        self.heavy |= other.heavy
 
     def differences(self) -> Differences:
         """Returns the differences with their moments and intervals."""
         if not self.count:
-            return Differences(outlier=self.outlier)
+            return Differences(heavy=self.heavy)
         above, below = self.sides
         total, squares, square = above.sizes - below.sizes, above.squares + below.squares, self.scale**2
         sides = [Side(side.number, side.sizes / self.scale, side.squares / square) for side in self.sides]
         deviations = (self.count * squares - total * total) / (self.count * square)
-        return Differences(self.count, total / (self.count * self.scale), deviations, (sides[0], sides[1]), self.outlier)
+        return Differences(self.count, total / (self.count * self.scale), deviations, (sides[0], sides[1]), self.heavy)
 
     def to_json(self) -> list[int]:
         """Returns the sums as a list, without the scale."""

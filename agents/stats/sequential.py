@@ -9,11 +9,13 @@ and the test stops when LLR leaves (log(beta / (1 - alpha)), log((1 - beta) / al
 means of hundreds of them nearly are. Where most values are 0 they are not. Then LLR is divided by ``inflation``, the squared
 ratio of the interval's width to Student's, and nothing is decided before enough values differ (``stats/differences.py``).
 
-Where rounds begin with R chips in given pots, a sample may lack the few deals that decide all of them, and its variance is too
-small. Deals of probability y/N are missing from N deals with probability exp(-y), and then move their mean by up to y R/N. So
-two deals count beside those seen, one of +R and one of -R: as in Fay and Feuer's interval, one more value of the largest size.
-Then N v is at least 2 R^2, the mean at HIGH, and LLR without these deals is at least about ((N d)^2/2 - y R N d) / (2 R^2)
-with d = HIGH - LOW, whatever N at least -y^2/4: H0 is accepted only if y is above 3.4, which happens in 3 % of tests.
+The few deals that decide all chips in the pots may be missing from a sample, whose variance is then too small: on ``tableau``
+with 60 more chips in each pot, one deal in a thousand makes 87 % of it. So two values, +s and -s, count beside those seen, as one
+more of the largest size does in Fay and Feuer's interval. In comparisons s (``outlier``) is half of all chips in the pots when a
+round begins: a seat that takes them all moves the mean over two seats, the fewest, by so much. Let the mean be HIGH = LOW + d,
+and values of size s with probability y/N be missing, as happens with probability exp(-y), so that the mean of the others is
+HIGH - ys/N. N v is at least 2 s^2, so where LLR is negative, it is at least about ((N d)^2/2 - ysNd) / (2 s^2), which is never
+below -y^2/4. H0 is accepted only if y is above 3.4, in 3 % of tests.
 
 Wald, "Sequential tests of statistical hypotheses", 1945 (the bounds); Li, Liu and Ying, "Generalized sequential probability ratio
 test for separate families of hypotheses", 2014. Stockfish's fishtest tests changes of a chess engine in this way.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.arena.openings import opening_tables
+from nainjaune_agents.arena.openings import most_chips_at_start, opening_tables
 from nainjaune_agents.arena.rated_rounds import rate
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.arena.versus import versus
@@ -64,6 +65,20 @@ def test_carried_deals_are_of_all_rounds_of_matches_that_the_field_played() -> N
     other = opened(CARRIED, 0, 3 * MATCH_ROUNDS, (1, 1, 1))
     assert (other["rounds"] == tables["rounds"]).all()
     assert (other["stack"] != tables["stack"]).any(axis=1).sum() > 20  # other agents leave other chips
+
+
+@pytest.mark.parametrize(
+    ("start", "chips"), [("fresh", 60), ("carried", 720), ({"pots": [0, 20]}, 160), ({"pots": [60, 60]}, 360)]
+)
+def test_no_round_begins_with_more_chips_in_its_pots(start: Any, chips: int) -> None:
+    """Antes are 1 to 5 chips of each of four seats (N2.1)."""
+    setup, task = make_setup(preset="tableau", players=4), Task(start=start)
+    assert most_chips_at_start(setup, task) == chips
+    pair = [heuristics("nain_jaune")[name] for name in ("closer", "tally")]
+    tables = opening_tables(setup, task, 3, 0, 200, pair, np.zeros((200, 4), np.int64))
+    if tables is not None:
+        assert chips / 4 < tables["pot"].sum(axis=1).max() <= chips
+    assert most_chips_at_start(make_setup("batasaurus", players=2), Task()) == 0
 
 
 def test_edges_are_of_the_payoff_that_counts() -> None:
