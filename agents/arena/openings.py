@@ -31,7 +31,8 @@ def most_chips_at_start(setup: Setup, task: Task) -> int:
     antes = -sum(Replay(setup, dealt.tables[0]).payoffs)
     if isinstance(task.start, str):
         return antes * (MATCH_ROUNDS if task.start == CARRIED else 1)
-    return antes + sum(high * setup.game.start_values[name] for name, (_, high) in task.start.items())
+    given: int = sum(high * setup.game.start_values[name] for name, (_, high) in task.start.items())
+    return antes + given
 
 
 def opening_tables(

@@ -14,6 +14,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import Duplicate, Edge
+from ..arena.openings import most_chips_at_start
 from ..stats.intervals import Z_95
 from ..task import Task
 
@@ -23,11 +24,16 @@ LEVEL = 0.05
 
 def edge_over(current: Agent, candidate: Agent, setup: Setup, *, deals: int, seed: int, task: Task) -> Edge:
     """Returns the edge of ``candidate`` in a field of ``current`` at ``task``, on ``deals`` duplicate deals."""
-    return Duplicate(setup, [candidate, current], seed=seed, task=task).edge(0, 1, deals)
+    edge = Duplicate(setup, [candidate, current], seed=seed, task=task).edge(0, 1, deals)
+    edge.moments.outlier = most_chips_at_start(setup, task) / 2
+    return edge
 
 
 def is_weaker(edge: Edge) -> bool:
-    """Returns whether the one-sided upper bound of ``edge`` is below 0; not where too few deals differ."""
-    moments = edge.moments
+    """Returns whether the one-sided upper bound of ``edge`` is below 0; not where too few deals differ.
+
+    Deals that decide all chips in the pots may be missing; they count as in ``stats.sequential``.
+    """
+    moments = edge.moments.with_outliers()
     bound: float = moments.mean + moments.nominal_half_width * NormalDist().inv_cdf(1 - LEVEL) / Z_95  # may be NaN
     return bound < 0

@@ -33,6 +33,22 @@ def test_equals_are_refused_as_often_as_the_level_says() -> None:
     assert refused / 2000 == pytest.approx(LEVEL, abs=0.02)
 
 
+def test_equals_are_seldom_refused_where_rare_deals_decide_the_pots() -> None:
+    """``closer`` is stronger than ``tally`` by the deals that take all pots, one in a thousand.
+
+    Of 40 edges, each less the true one and so that of equals, at most 5 are refused, and by the values seen alone 13 or more.
+    """
+    setup, agents, task = make_setup("nain_jaune", "tableau", 4), heuristics("nain_jaune"), Task(start={"pots": [60, 60]})
+    edges = [edge_over(agents["tally"], agents["closer"], setup, deals=300, seed=seed, task=task) for seed in range(40)]
+    true, refused, refused_by_those_seen = float(np.mean([edge.mean for edge in edges])), 0, 0
+    for edge in edges:
+        edge.moments.mean -= true
+        refused += is_weaker(edge)
+        edge.moments.outlier = 0
+        refused_by_those_seen += is_weaker(edge)
+    assert refused <= 5 < 13 <= refused_by_those_seen
+
+
 def test_the_edge_is_that_of_the_task() -> None:
     setup, agents = make_setup("nain_jaune", "djeco", 3), heuristics("nain_jaune")
     tasks = (Task(), Task(CENTRED), Task(start={"pots": [60, 60]}))
