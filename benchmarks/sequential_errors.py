@@ -124,7 +124,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--cap", type=int, default=100_000, help="most deals of a test (default: %(default)s)")
     parser.add_argument("--no-outliers", action="store_true", help="without the two values that count beside those seen")
     parser.add_argument("--seed", type=int, default=4242)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.cap < LOOK_EVERY:
+        parser.error(f"--cap is at least the {LOOK_EVERY} deals between two looks, not {options.cap}.")
+    return options
 
 
 def main(arguments: list[str] | None = None) -> None:

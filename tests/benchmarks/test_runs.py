@@ -60,6 +60,15 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
                 *(rf"\|.*\|.*\|.*\|.*\| {size} \| (–|[\d.]+ %) \|.*\| (100\.0 %|–) \| .* \|" for size in (20, 50)),
             ],
         ),
+        (
+            "sequential_errors --preset djeco --start fresh pots=20 --agents closer tally --population 300 --tests 4 --cap 1024 "
+            "--distances 0.01 3",
+            [
+                r"\| \| start \| A, B \| .* 0.01 apart: at LOW, at HIGH \| undecided \| deals \| 3 apart: .*\|",
+                *(rf"\| `djeco` \| {start} \| .* 0.0, 0.0 % \| 100 % \| 1,024 \| .* \|" for start in ("fresh", "pots=20")),
+                r"Largest shares: of any-time intervals \d+\.\d % \(.*\) miss, of tests \d+\.\d % \(.*\) err\.",
+            ],
+        ),
         ("learner_share --light", [rf"opponents {name} +(?!0\.0%)\d\d?\.\d% of the time .*" for name in ("tally", "self")]),
         pytest.param(
             "driver_memory --deals 4000 9000",
