@@ -5,9 +5,11 @@ compares the largest likelihoods under the two bounds, with the variance unknown
 
     LLR = N/2 * log( (v + (m - low)^2) / (v + (m - high)^2) ),   m, v: mean and variance of N values,
 
-and the test stops when LLR leaves (log(beta / (1 - alpha)), log((1 - beta) / alpha)). Values of single deals are not normal;
-means of hundreds of them nearly are. Where most values are 0 they are not. Then LLR is divided by ``inflation``, the squared
-ratio of the interval's width to Student's, and nothing is decided before enough values differ (``stats/differences.py``).
+and the test stops when LLR leaves (log(beta), log(1 / alpha)). By Ville's inequality a likelihood ratio goes that far the wrong
+way in at most alpha or beta of all tests; Wald's own thresholds, log((1 - beta) / alpha) and its like, allow alpha / (1 -
+beta). Values of single deals are not normal; means of hundreds of them nearly are. Where most values are 0 they are not. Then
+LLR is divided by ``inflation``, the squared ratio of the interval's width to Student's, and nothing is decided before enough
+values differ (``stats/differences.py``).
 
 The few deals that decide all chips in the pots may be missing from a sample, whose variance is then too small: on ``tableau``
 with 60 more chips in each pot, one deal in a thousand makes 87 % of it. So two values, +s and -s, count beside those seen, as one
@@ -15,10 +17,11 @@ more of the largest size does in Fay and Feuer's interval. In comparisons s (``o
 round begins: a seat that takes them all moves the mean over two seats, the fewest, by so much. Let the mean be HIGH = LOW + d,
 and values of size s with probability y/N be missing, as happens with probability exp(-y), so that the mean of the others is
 HIGH - ys/N. N v is at least 2 s^2, so where LLR is negative, it is at least about ((N d)^2/2 - ysNd) / (2 s^2), which is never
-below -y^2/4. H0 is accepted only if y is above 3.4, in 3 % of tests.
+below -y^2/4. With beta 0.05, H0 is accepted only if y is above 3.46, in 3 % of tests.
 
-Wald, "Sequential tests of statistical hypotheses", 1945 (the bounds); Li, Liu and Ying, "Generalized sequential probability ratio
-test for separate families of hypotheses", 2014. Stockfish's fishtest tests changes of a chess engine in this way.
+Wald, "Sequential tests of statistical hypotheses", 1945; Ville, "Étude critique de la notion de collectif", 1939; Li, Liu and
+Ying, "Generalized sequential probability ratio test for separate families of hypotheses", 2014. Stockfish's fishtest tests
+changes of a chess engine in this way.
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ class SequentialTest:
     @property
     def thresholds(self) -> tuple[float, float]:
         """H0 is accepted if LLR is at most the first, H1 if it is at least the second."""
-        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+        return math.log(self.beta), -math.log(self.alpha)
 
     def llr(self, seen: Moments) -> float:
         """Returns the logarithm of the generalised likelihood ratio; infinite if all values equal one of the bounds.

@@ -34,7 +34,7 @@ def test_until_decided(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     assert payload["mean"] == pytest.approx((payload["edges"][0]["mean"] - payload["edges"][1]["mean"]) / 2)
     assert f"A is stronger: {mean_ci(payload['mean'], payload['anytime95'])} ({payload['deals']} deals)." in out
     assert "The last interval is valid whenever the test stops" in out
-    assert re.search(r"LLR [+−]\d+\.\d\d of −2\.94 … \+2\.94", err)
+    assert re.search(r"LLR [+−]\d+\.\d\d of −3\.00 … \+3\.00", err)
     refused(capfd, words, r"'results/versus\.json' exists, and is not overwritten: choose another --out\.")
 
 

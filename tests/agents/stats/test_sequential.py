@@ -56,10 +56,10 @@ def test_figures_that_are_all_a_bound() -> None:
 
 @pytest.mark.parametrize("alpha", [0.05, 0.01])
 @pytest.mark.parametrize("beta", [0.05, 0.2])
-def test_walds_thresholds(alpha: float, beta: float) -> None:
+def test_villes_thresholds(alpha: float, beta: float) -> None:
     lower, upper = SequentialTest(alpha=alpha, beta=beta).thresholds
-    assert math.exp(upper) == pytest.approx((1 - beta) / alpha)
-    assert math.exp(lower) == pytest.approx(beta / (1 - alpha))
+    assert math.exp(-upper) == pytest.approx(alpha)
+    assert math.exp(lower) == pytest.approx(beta)
 
 
 @pytest.mark.parametrize(
