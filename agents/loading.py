@@ -7,6 +7,7 @@ import importlib
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
@@ -17,7 +18,7 @@ from typing import Any
 
 from nainjaune_env.agent import AGENT_GROUP, Agent, StochasticPolicy
 from nainjaune_env.agent_adapters import SampledAgent, as_agent
-from nainjaune_env.core.errors import AgentError, MissingLibraryError, quoted, unknown_name_message
+from nainjaune_env.core.errors import AgentError, FallbackWarning, MissingLibraryError, quoted, unknown_name_message
 from nainjaune_env.core.hooks import described
 from nainjaune_env.core.spec import Setup, check_setup
 
@@ -27,7 +28,7 @@ from .heuristics import heuristics, modifiers
 from .mixed import is_mixed, member_names, mixed_agent
 from .nets.devices import set_agent_threads
 from .search import AdaptiveSearchAgent, SearchAgent, searching
-from .zoo import PREFIX, is_zoo_name, player_registry, stand_in_note
+from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
 """Suffix of an agent's name to draw actions from its probabilities, instead of taking the likeliest."""
@@ -173,16 +174,14 @@ def players_in(name: str, setup: Setup) -> list[str]:
 def playing_name(name: str, setup: Setup) -> str:
     """Returns the name under which the agent called ``name`` plays at tables with ``setup``.
 
-    It differs where the stand-in of a zoo agent plays. Raises :class:`AgentError` for a zoo agent that is not for such tables.
+    It differs where the fallback of a zoo agent plays; a warning says so, once a process. Raises :class:`AgentError` for a zoo
+    agent that is not for such tables.
     """
     text = base_name(name)
-    return player_registry().find(text, setup).name + name.removeprefix(text) if is_zoo_name(text) else name
-
-
-def stand_in_notes(names: Sequence[str], setup: Setup) -> list[str]:
-    """Returns a sentence for each stand-in of a zoo agent among all that the agents called ``names`` are made of."""
-    players = [base_name(playing_name(one, setup)) for name in names for one in players_in(name, setup)]
-    return [note for player in dict.fromkeys(players) if (note := stand_in_note(player)) is not None]
+    if not is_zoo_name(text) or (playing := player_registry().find(text, setup).name) == text:
+        return name
+    warnings.warn(f"{text} plays as {playing} under rules that no card of {text} lists.", FallbackWarning, stacklevel=2)
+    return playing + name.removeprefix(text)
 
 
 def _rollout_agents(name: str) -> list[str]:

@@ -229,7 +229,7 @@ def main(arguments: list[str] | None = None) -> None:
         card = load_card(options.card)
         results = [rows_of(path) for path in options.results]
         if options.drawn is not None:
-            save_card(options.card, dataclasses.replace(card, any_rules=plays_any([row for rows in results for row in rows])))
+            save_card(options.card, dataclasses.replace(card, fallback=plays_any([row for rows in results for row in rows])))
             return
         tables = house_rules(get_game(card.game), results, presets=card.anywhere)
         save_card(options.card, dataclasses.replace(card, house_rules=tables))

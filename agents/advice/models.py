@@ -38,7 +38,7 @@ def _plays_on(setup: Setup, name: str) -> bool:
 
 
 def strongest(setup: Setup) -> str:
-    """Returns ``zoo:strong``, or its stand-in, if one plays at tables with ``setup``, else the game's baseline heuristic."""
+    """Returns ``zoo:strong``, or the fallback, if one plays at tables with ``setup``, else the game's baseline heuristic."""
     try:
         return player_registry().find(STRONG, setup).name
     except AgentError:

@@ -20,7 +20,6 @@ from ..bots.counting import BotCounts
 from ..distributed.arrays import packed, unpacked
 from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit
-from ..loading import stand_in_notes
 from ..stats.differences import Differences, interval_notes
 from ..stats.exact_sums import DifferenceSums
 from ..stats.ratings import Ratings
@@ -144,9 +143,8 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about mixed fields, stand-ins, and the intervals of edges and advantages (``stats.differences``)."""
+        """Sentences about mixed fields, and about the intervals of edges and advantages (``stats.differences``)."""
         pools = [mixed.sentence(name, self.plan.setup) for name in self.plan.agents if mixed.is_mixed(name)]
-        pools += stand_in_notes(self.plan.agents, self.plan.setup)
         return [*pools, *interval_notes([*(edge.moments for edge in self.edges), *self.advantages.values()])]
 
     def to_dict(self) -> dict[str, Any]:

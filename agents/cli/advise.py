@@ -109,11 +109,11 @@ def run(args: argparse.Namespace) -> int:
     from ..advice.adviser import Adviser
     from ..advice.models import players, seated, usual_model
     from ..advice.to_json import to_json
-    from ..loading import use_threads
+    from ..loading import playing_name, use_threads
 
     setup, table, position = _recorded(args) if args.record is not None else _written(args)
-    model = args.model or usual_model(setup)
-    names = seated(setup, int(table["seat"]), model, args.agents or [model])
+    model = playing_name(args.model or usual_model(setup), setup)
+    names = seated(setup, int(table["seat"]), model, [playing_name(name, setup) for name in args.agents or [model]])
     made: list[Agent] = []
     adviser = Adviser(setup, players(setup, names, made), threads=args.threads)
     use_threads(1)  # each of our own threads has one

@@ -150,8 +150,9 @@ def _contents(records: list[Any]) -> str:
 def _model(args: argparse.Namespace, setup: Setup, models: dict[str, list[str]]) -> list[str]:
     """Returns the agents that play rounds of ``setup``, by seat, and enters them in ``models``."""
     from ..advice.models import in_seats, usual_model
+    from ..loading import playing_name
 
-    names = in_seats(setup, args.model or [usual_model(setup)])
+    names = in_seats(setup, [playing_name(name, setup) for name in args.model or [usual_model(setup)]])
     models[f"{setup.preset}, {setup.players}"] = names
     return names
 

@@ -138,7 +138,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
         "solved": None if solved is None else solved._asdict(),
         "cfr": None,
     }
-    names = list(args.agents)
+    names = [agent.name for agent in agents]
     lines = []
     if args.iterations:
         with progress_bar(total=args.iterations, unit="iteration") as bar:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -37,10 +36,9 @@ def game_of(args: argparse.Namespace) -> GameSpec:
 def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     """Returns the setup of the arguments, else of the runs among ``agents``, else the default one.
 
-    Prints a line to stderr where the stand-in of a zoo agent plays there. Raises
-    :class:`~nainjaune_env.core.errors.AgentError` if the runs play another game than ``--game``.
+    Raises :class:`~nainjaune_env.core.errors.AgentError` if the runs play another game than ``--game``.
     """
-    from ..loading import setup_of_runs, stand_in_notes
+    from ..loading import setup_of_runs
     from ..trainers.config import apply_settings, resolve_setup
 
     usual = game_of(args)
@@ -48,10 +46,7 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     trained = None if given else setup_of_runs(agents, usual.name)
     if trained and args.game and trained.game is not usual:
         raise AgentError(f"The runs among the agents play {trained.game.title}, but --game is {usual.title}.")
-    setup = trained or resolve_setup(usual.name, args.preset, args.players, apply_settings({}, args.set))
-    for note in stand_in_notes(agents, setup):
-        print(note, file=sys.stderr)
-    return setup
+    return trained or resolve_setup(usual.name, args.preset, args.players, apply_settings({}, args.set))
 
 
 def add_start_argument(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,10 @@ import io
 import json
 import os
 import sys
-from typing import TextIO
+import warnings
+from typing import Any, TextIO
 
+from nainjaune_env.core.errors import FallbackWarning
 from nainjaune_env.core.printable import printable
 
 PLAIN = "nainjaune-plain"
@@ -19,14 +21,25 @@ FAILED = 2
 """The exit status after an error."""
 
 
+_format_warning = warnings.formatwarning
+
+
 def open_streams() -> None:
-    """Makes ``sys.stdout`` and ``sys.stderr`` usable: no encoding error, and a stand-in for a stream that is closed."""
+    """Makes ``sys.stdout`` and ``sys.stderr`` usable: no encoding error, and a stand-in for a stream that is closed.
+
+    A :class:`FallbackWarning` is one line, without a place in the code.
+    """
+    warnings.formatwarning = _one_line
     codecs.register_error(PLAIN, _substitute)
     sys.stdout = sys.stdout or _Closed()
     sys.stderr = sys.stderr or _Closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=PLAIN)
+
+
+def _one_line(message: Any, category: type[Warning], *where: Any, **line: Any) -> str:
+    return f"{printable(str(message))}\n" if category is FallbackWarning else _format_warning(message, category, *where, **line)
 
 
 def close_output() -> None:

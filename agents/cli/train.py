@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..loading import stand_in_notes
     from ..options import defaults
     from ..trainers import get_trainer
     from ..trainers.config import apply_settings, build, describe, read_stored, read_yaml
-    from ..trainers.opponents import named
     from ..trainers.run import CONFIG_NAME, Run
 
     if args.config is None and args.resume and args.out is not None:
@@ -81,9 +78,6 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")
     config = build(trainer.Config, values)
-    opponents = [*named(config.shares), *([config.eval_against] if config.evaluates else [])]
-    for note in dict.fromkeys(note for setup in config.setups() for note in stand_in_notes(opponents, setup)):
-        print(note, file=sys.stderr)
     if "TORCHELASTIC_RUN_ID" in os.environ:  # torchrun has started this process
         from ..trainers.distributed import train_under_torchrun
 

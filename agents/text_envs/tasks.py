@@ -96,6 +96,8 @@ def tasks(game: str, split: str, count: int, *, first: int = 0, knobs: Mapping[s
     first = check_whole("The first task", first, 0, MAX_INDEX)
     count = check_whole("The number of tasks", count, 0, MAX_INDEX + 1 - first)
     given = dict(knobs or {})
+    for knob in given:  # "preset" and "players" would be other arguments of setup()
+        check_name("knob", knob, spec.presets[spec.default_preset].rules.names())
     tables = _tables(spec, given)
     if not tables:
         spec.presets[spec.default_preset].rules.replace(**given)  # an unknown knob or value has its own sentence

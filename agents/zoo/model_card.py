@@ -145,7 +145,7 @@ class ModelCard:
     ratings: list[Rating]
     search_gains: list[SearchGain] = field(default_factory=list)
     """By ``benchmarks/search_gain.py``; none on cards that are older."""
-    any_rules: bool = False
+    fallback: bool = False
     """Whether it plays under all rules of its game: measured at rules drawn at random, not at each that it plays."""
 
     @property
@@ -154,11 +154,11 @@ class ModelCard:
         return self.preset is None
 
     def serves(self, setup: Setup) -> bool:
-        """Returns whether it can play at tables with ``setup``: by its training, ``house_rules`` or ``any_rules``."""
+        """Returns whether it can play at tables with ``setup``: by its training, ``house_rules`` or as a ``fallback``."""
         if setup.game.name != self.game:
             return False
         trained = not self.anywhere and self.setup().same_round(setup)
-        return trained or self.any_rules or any(rules.include(setup) for rules in self.house_rules)
+        return trained or self.fallback or any(rules.include(setup) for rules in self.house_rules)
 
     def setup(self) -> Setup:
         """Returns the setup it was trained under; the game's default one if it plays at any table."""
@@ -183,7 +183,7 @@ def load_card(path: Path) -> ModelCard:
     content = read_json(path, "model card", CheckpointError)
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT or content.pop("version", None) != VERSION:
         raise CheckpointError(f"{str(path)!r} is not a {FORMAT} of version {VERSION}.")
-    content = {"search_gains": [], "any_rules": False, **content}
+    content = {"search_gains": [], "fallback": False, **content}
     expected = {f.name for f in fields(ModelCard)}
     if content.keys() != expected:
         raise CheckpointError(
@@ -198,8 +198,8 @@ def load_card(path: Path) -> ModelCard:
         search_gains = [SearchGain(**gain) for gain in content["search_gains"]]
         for rating in (*ratings, *search_gains):
             _ = rating.task
-        if type(content["any_rules"]) is not bool:
-            raise TypeError("'any_rules' is not true or false")
+        if type(content["fallback"]) is not bool:
+            raise TypeError("'fallback' is not true or false")
         return ModelCard(**{**content, "ratings": ratings, "house_rules": house_rules, "search_gains": search_gains})
     except (TypeError, ConfigError) as error:
         raise CheckpointError(f"The model card at {str(path)!r} is malformed: {as_sentence(error)}") from None

@@ -17,8 +17,8 @@ from .model_card import ModelCard, load_card
 PREFIX = "zoo:"
 """Prefix of the names of zoo players."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-STAND_IN = "-any"
-"""End of the name of a player that plays for another one where none of its files is known to play well."""
+FALLBACK = "-any"
+"""End of the name of the player that plays where no file of the player with the name before it is known to play well."""
 FOLDER = Path(__file__).resolve().parent
 
 
@@ -35,13 +35,6 @@ def is_zoo_name(name: str) -> bool:
     return name.startswith(PREFIX)
 
 
-def stand_in_note(name: str) -> str | None:
-    """Returns the sentence that belongs beside results of the stand-in called ``name``; None for any other player."""
-    if not is_zoo_name(name) or not name.endswith(STAND_IN):
-        return None
-    return f"{name} plays for {name.removesuffix(STAND_IN)} under the rules that no card of {name.removesuffix(STAND_IN)} lists."
-
-
 @dataclass(frozen=True)
 class Player:
     """One file of a player, with its card."""
@@ -56,7 +49,7 @@ class Player:
         """The tables it plays at, in words."""
         if not self.card.anywhere:
             return table_text(self.card.setup())
-        return f"{get_game(self.card.game).title} at any table" + (", under any rules" if self.card.any_rules else "")
+        return f"{get_game(self.card.game).title} at any table" + (", under any rules" if self.card.fallback else "")
 
     def check(self) -> None:
         """Raises :class:`CheckpointError` if the file is missing, or does not match the hash on its card."""
@@ -96,7 +89,7 @@ class PlayerRegistry:
         Prefers a file trained under the same rules of a round, then one for another table whose card has the house rules, then
         one for any table (``ModelCard.serves``). With ``any_rules``, as for further training, files that are not known to play
         well there follow: of the same preset and number of seats, then for any table. Among equals it prefers the file with
-        fewer knobs. Where none fits, that of the player's stand-in is returned (``zoo:strong-any``), if it has one that serves.
+        fewer knobs. Where none fits, the file of the fallback is returned (``zoo:strong-any``), if there is one that fits.
         Raises :class:`AgentError` if there is no such player or no file that fits, and :class:`CheckpointError` if the file is
         missing or does not match the hash on its card.
         """
@@ -105,9 +98,9 @@ class PlayerRegistry:
             raise AgentError(unknown_name_message("zoo player", name, [PREFIX + known for known in self.names()]))
         players = [player for player in self.players(base_name) if player.card.anywhere or not anywhere]
         fitting = [(rank, player) for player in players if (rank := _rank(player, setup, any_rules)) is not None]
-        if not fitting and not anywhere and base_name + STAND_IN in self.names():
-            players = [*self.players(base_name + STAND_IN)]
-            fitting = [(0, player) for player in players if player.card.serves(setup)]
+        if not fitting and not anywhere:
+            fallback = self.players(base_name + FALLBACK)
+            fitting = [(rank, player) for player in fallback if (rank := _rank(player, setup, any_rules)) is not None]
         if not fitting:
             where = "; ".join(player.plays_at for player in self.players(base_name))
             if any(player.card.house_rules for player in self.players(base_name)):

@@ -18,6 +18,10 @@ class NainJauneError(Exception):
     """Base of all errors raised on purpose by this package."""
 
 
+class FallbackWarning(UserWarning):
+    """An agent plays by another one's name and weights, as its own are not known to play well under the rules."""
+
+
 class GameError(NainJauneError, ValueError):
     """A game that cannot be imported, that lacks a part, or whose parts do not fit together."""
 

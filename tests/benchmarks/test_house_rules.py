@@ -109,7 +109,7 @@ def test_a_player_for_any_rules_is_rarely_in_between_and_never_below(tmp_path: P
     results = tmp_path / "results.jsonl"
     results.write_text("".join(json.dumps(row({}, mean)) + "\n" for mean in means))
     assert command("house_rules", "--drawn", "100", "--card", card, "--results", results).returncode == 0
-    assert load_card(card).any_rules is plays
+    assert load_card(card).fallback is plays
 
 
 def test_a_refusal_is_not_above_zero() -> None:
@@ -123,7 +123,7 @@ def test_the_page_has_the_table_of_drawn_settings_and_the_card_says_what_it_show
     assert house_rules.markdown(rows, drawn=True) in (ROOT / "docs" / "zoo.md").read_text(encoding="utf-8")
     assert len(rows) == 300
     assert house_rules.plays_any(rows)
-    assert load_card(ROOT / "agents" / "zoo" / "strong-any" / "nain_jaune.json").any_rules
+    assert load_card(ROOT / "agents" / "zoo" / "strong-any" / "nain_jaune.json").fallback
 
 
 def test_the_page_has_the_table_of_the_results_and_nothing_below_zero() -> None:

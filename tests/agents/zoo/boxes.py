@@ -18,7 +18,7 @@ HOUSE_RULES = [HouseRules("djeco", [2, 3, 4], {}), HouseRules("classic", [3, 4],
 """Of a network for all tables."""
 
 
-def put(box: Path, name: str, setup: Setup, stem: str, *, anywhere: bool = False, any_rules: bool = False) -> Path:
+def put(box: Path, name: str, setup: Setup, stem: str, *, anywhere: bool = False, fallback: bool = False) -> Path:
     """A player ``name`` in the folder ``box`` for tables with ``setup``, or for any; gives the path of its file."""
     path = box / name / f"{stem}.safetensors"
     save_checkpoint(path, make_common(setup) if anywhere else make(setup))
@@ -31,7 +31,7 @@ def put(box: Path, name: str, setup: Setup, stem: str, *, anywhere: bool = False
     }
     card = ModelCard(
         **values, sha256=digest(path), note="A small one.", algorithm="ppo", made_by=["python train.py --out runs/x"],
-        commit="abc", seconds=90.0, decisions=2e6, machine="Linux", ratings=[RATING], any_rules=any_rules,
+        commit="abc", seconds=90.0, decisions=2e6, machine="Linux", ratings=[RATING], fallback=fallback,
     )  # fmt: skip
     save_card(path.with_suffix(".json"), card)
     return path

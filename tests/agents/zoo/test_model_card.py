@@ -43,14 +43,14 @@ def test_ratings_name_their_task(card: Path) -> None:
     assert second.table == "classic, stake 2, 3 seats, centred payoff, start with pots 20"
 
 
-def test_gains_left_to_a_search_and_any_rules_are_optional(card: Path) -> None:
+def test_gains_left_to_a_search_and_fallback_are_optional(card: Path) -> None:
     """Cards that are older have neither."""
     payload = json.loads(card.read_text(encoding="utf-8"))
     assert payload.pop("search_gains") == []
-    assert payload.pop("any_rules") is False
+    assert payload.pop("fallback") is False
     card.write_text(json.dumps(payload), encoding="utf-8")
     assert load_card(card).search_gains == []
-    assert not load_card(card).any_rules
+    assert not load_card(card).fallback
     gain = SearchGain(**payload["ratings"][0], search="search=2,inference=policy")
     save_card(card, replace(load_card(card), search_gains=[gain]))
     assert load_card(card).search_gains == [gain]
@@ -65,7 +65,7 @@ def test_gains_left_to_a_search_and_any_rules_are_optional(card: Path) -> None:
         ({"ratings": {"start": "heavy"}}, "is malformed: .*'heavy'"),
         ({"ratings": None}, "has the keys .*, not .*ratings"),
         ({"search_gains": [{"luck": 1}]}, "is malformed: .*unexpected keyword"),
-        ({"any_rules": 1}, "is malformed: 'any_rules' is not true or false"),
+        ({"fallback": 1}, "is malformed: 'fallback' is not true or false"),
         ({"house_rules": {}}, "is malformed: 'house_rules' is not a list"),
         ({"house_rules": [{"preset": "classic", "players": 3, "knobs": {}}]}, "house rules have a list of 'players'"),
         (

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,6 @@ from nainjaune_agents import edge, loading, mixed, trainers
 from nainjaune_agents.advice import models
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.matches import record_round
-from nainjaune_agents.cli.main import main as command
 from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_agents.loading import checkpoint_path, load_agent, setup_of_runs
 from nainjaune_agents.nets.checkpoint import load_checkpoint
@@ -24,7 +26,7 @@ from nainjaune_agents.serve.settings import read_settings
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 from nainjaune_agents.zoo import HouseRules, Player, PlayerRegistry, load_card, player_registry, save_card
 from nainjaune_env import make_setup
-from nainjaune_env.core.errors import AgentError, CheckpointError
+from nainjaune_env.core.errors import AgentError, CheckpointError, FallbackWarning
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.agents.serve.pages import new_table
@@ -99,51 +101,54 @@ def test_rules_that_no_file_is_known_to_play_are_refused(box: Path) -> None:
 
 
 @pytest.fixture
-def with_stand_in(box: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    put(box, "strong-any", small(), "nain_jaune", anywhere=True, any_rules=True)
+def with_fallback(box: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    put(box, "strong-any", small(), "nain_jaune", anywhere=True, fallback=True)
     for module in (loading, mixed, models):
         monkeypatch.setattr(module, "player_registry", lambda: PlayerRegistry(box))
     return box
 
 
-def test_a_stand_in_plays_under_the_rules_that_no_card_lists(with_stand_in: Path) -> None:
-    unlisted = small(3, stake=6)
-    names = {ending: load_agent(f"zoo:strong{ending}", unlisted).name for ending in ("", "@sample", "@search=2")}
-    assert names == {ending: f"zoo:strong-any{ending}" for ending in names}
-    assert [load_agent(name, unlisted).name for name in names.values()] == [*names.values()]
-    assert checkpoint_path("zoo:strong", unlisted) == with_stand_in / "strong-any" / "nain_jaune.safetensors"
+NOTE = "zoo:strong plays as zoo:strong-any under rules that no card of zoo:strong lists."
+UNLISTED = small(3, stake=6)
+
+
+def test_the_fallback_plays_under_rules_that_no_card_lists(with_fallback: Path) -> None:
+    for ending in ("", "@sample", "@search=2"):
+        with pytest.warns(FallbackWarning, match=f"^{re.escape(NOTE)}$"):
+            agent = load_agent(f"zoo:strong{ending}", UNLISTED)
+        assert agent.name == f"zoo:strong-any{ending}" == load_agent(agent.name, UNLISTED).name
+    assert checkpoint_path("zoo:strong", UNLISTED) == with_fallback / "strong-any" / "nain_jaune.safetensors"
     assert load_agent("zoo:strong", small()).name == "zoo:strong"
-    assert models.usual_model(unlisted) == "zoo:strong-any"
+    assert models.usual_model(UNLISTED) == "zoo:strong-any"
     with pytest.raises(AgentError, match=r"zoo:narrow does not play .*stake 6"):
-        load_agent("zoo:narrow", unlisted)
+        load_agent("zoo:narrow", UNLISTED)
 
 
-def test_a_stand_in_is_named_beside_results_and_on_records(with_stand_in: Path) -> None:
-    unlisted, note = small(3, stake=6), "zoo:strong-any plays for zoo:strong under the rules that no card of zoo:strong lists."
-    for name in ("zoo:strong", "closer@search=2,rollouts=zoo:strong", "mixed:zoo:strong+lowest", "zoo:strong-any"):
-        assert loading.stand_in_notes([name, "lowest", name], unlisted) == [note]
-    assert loading.stand_in_notes(["zoo:strong", "lowest"], small()) == []
+@pytest.mark.filterwarnings("ignore::nainjaune_env.core.errors.FallbackWarning")
+def test_results_records_and_tables_in_a_browser_name_the_fallback(with_fallback: Path) -> None:
     result = edge("zoo:strong", "lowest", deals=40, progress=False, preset="classic", players=3, ranks=11, hand=5, stake=6)
     assert [one.hero for one in result.result.edges] == ["zoo:strong-any"]
-    assert note in result.result.to_dict()["notes"]
-    assert note in str(result)
-    record = record_round(unlisted, [load_agent("zoo:strong", unlisted), load_agent("lowest", unlisted)], seed=1)
+    assert str(result).startswith("zoo:strong-any in a field of lowest: ")
+    record = record_round(UNLISTED, [load_agent("zoo:strong", UNLISTED), load_agent("lowest", UNLISTED)], seed=1)
     assert record["agents"] == ["zoo:strong-any", "lowest", "zoo:strong-any"]
-
-
-def test_tables_in_a_browser_name_the_stand_in(with_stand_in: Path) -> None:
     seats = [{"person": "me"}, {"agent": "zoo:strong"}, {"agent": "zoo:strong", "name": "Zoé"}]
-    unlisted = read_settings(new_table("nain_jaune", preset="classic", players=3, knobs={"stake": 6}, seats=seats, rounds=1))
-    assert unlisted.agents == (None, "zoo:strong-any", "zoo:strong-any")
-    assert unlisted.names == ("me", "zoo:strong-any", "Zoé")
+    settings = read_settings(new_table("nain_jaune", preset="classic", players=3, knobs={"stake": 6}, seats=seats, rounds=1))
+    assert settings.agents == (None, "zoo:strong-any", "zoo:strong-any")
+    assert settings.names == ("me", "zoo:strong-any", "Zoé")
 
 
-def test_commands_say_who_plays_for_whom(with_stand_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table = ["--preset", "classic", "--players", "3", "--set", "ranks=11", "--set", "hand=5", "--set", "stake=6"]
-    assert command(["evaluate", "--agents", "zoo:strong", "lowest", "--deals", "30", "--no-ratings", *table]) == 0
-    out, err = capsys.readouterr()
-    assert err.count("zoo:strong-any plays for zoo:strong under the rules that no card of zoo:strong lists.\n") == 1
-    assert "zoo:strong-any" in out
+def test_a_player_in_a_field_of_itself_has_no_note(with_fallback: Path) -> None:
+    assert "the field" in str(edge("zoo:strong", "zoo:strong", deals=40, progress=False, preset="djeco", players=3))
+
+
+@pytest.mark.parametrize("words", ["evaluate --agents zoo:strong lowest --deals 30 --no-ratings", "exact --agents zoo:strong"])
+def test_commands_say_who_plays_in_one_line(words: str) -> None:
+    table = "--preset djeco --players 2 --set ranks=3 --set suits=2 --set hand=1 --set stake=6 --set starting_stack=null"
+    command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words.split(), *table.split()]
+    ended = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
+    assert ended.stderr.splitlines().count(NOTE) == 1
+    assert "zoo:strong-any" in ended.stdout
+    assert "zoo:strong " not in ended.stdout
 
 
 def test_further_training_begins_from_a_file_that_is_not_known_to_play_there(box: Path) -> None:
