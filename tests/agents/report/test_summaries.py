@@ -55,6 +55,13 @@ def test_too_few_deals_are_said_everywhere_instead_of_an_interval(result: Result
         assert [row["ci95"] for row in csv.DictReader(file) if row["measure"] == "rating"] == [""] * 3
 
 
+def test_why_an_agent_alone_has_no_interval(result: Result, tmp_path: Path) -> None:
+    one = replace(result, ratings=Ratings(NAMES, [*RATINGS.points[:2], Estimate(-60.75, math.nan)], 100))
+    assert [("(placed alike on nearly all deals)" in line) for line in rating_lines(one)[2:]] == [False, False, True]
+    report = write_report(one, tmp_path).read_text(encoding="utf-8")
+    assert "−60.75 (placed alike on nearly all deals)" in Reader(report).texts
+
+
 def test_without_ratings_there_is_nothing_below(result: Result) -> None:
     plain = replace(result, ratings=None)
     assert rating_lines(plain) == []
