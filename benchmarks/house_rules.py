@@ -7,7 +7,8 @@ which the player is refused. A run that was stopped continues. --markdown prints
 that of docs/zoo.md.
 
 --card writes the house rules of a model card: the single values at which the edge is clearly above 0 in every file of --results.
-With --drawn it writes whether the player plays under any rules: it is clearly above 0 at 97 of 100 settings, and below 0 at none.
+With --drawn N it writes whether the player is a fallback for any rules: of N settings or more it is clearly above 0 at 97 of 100,
+and below 0 at none.
 
   python benchmarks/house_rules.py --agent zoo:strong --field closer --deals 3000 --seed 192 --pairs 200 --out house_rules.jsonl
   python benchmarks/house_rules.py --results house_rules.jsonl --card agents/zoo/mine/nain_jaune.json
@@ -165,11 +166,14 @@ def markdown(rows: list[dict[str, Any]], *, drawn: bool = False) -> str:
     return "\n".join(lines)
 
 
-def plays_any(rows: Sequence[dict[str, Any]]) -> bool:
-    """Returns whether the edges of ``rows`` are those of a player for any rules; a refusal is not above 0."""
+def plays_any(rows: Sequence[dict[str, Any]], settings: int) -> bool:
+    """Returns whether the edges of ``rows`` at ``settings`` or more are those of a player for any rules.
+
+    A refusal is not above 0.
+    """
     above = sum(row.get("mean", 0) > row.get("ci95", 0) for row in rows)
     below = sum(row.get("mean", 0) < -row.get("ci95", 0) for row in rows)
-    return not below and above >= ENOUGH_ABOVE * len(rows) > 0
+    return len(rows) >= settings and not below and above >= ENOUGH_ABOVE * len(rows)
 
 
 def without_gaps(tried: list[Any], good: list[Any], usual: Any) -> list[Any]:
@@ -229,7 +233,7 @@ def main(arguments: list[str] | None = None) -> None:
         card = load_card(options.card)
         results = [rows_of(path) for path in options.results]
         if options.drawn is not None:
-            save_card(options.card, dataclasses.replace(card, fallback=plays_any([row for rows in results for row in rows])))
+            save_card(options.card, dataclasses.replace(card, fallback=plays_any([*itertools.chain(*results)], options.drawn)))
             return
         tables = house_rules(get_game(card.game), results, presets=card.anywhere)
         save_card(options.card, dataclasses.replace(card, house_rules=tables))

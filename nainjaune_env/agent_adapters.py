@@ -76,10 +76,19 @@ class ModelAgent:
     """
 
     def __init__(self, model: Model, name: str | None = None) -> None:
-        """The agent is called ``name``; None: as the model's class."""
+        """The agent is called ``name``; None: as the model's class.
+
+        Raises :class:`AgentError` for a model that was trained in a ``VecNormalize`` and is without it.
+        """
         self.model = model
         self.name = type(model).__name__ if name is None else name
         self._takes_masks = "action_masks" in inspect.signature(model.predict).parameters
+        original, seen = (getattr(model, name, None) for name in ("_last_original_obs", "_last_obs"))
+        if self._normalizing() is None and original is not None and not np.array_equal(original, seen):
+            raise AgentError(
+                f"The model {self.name!r} observed through a VecNormalize in training, and is without it here: give it an "
+                "environment with its statistics, VecNormalize.load(file, env), by set_env."
+            )
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[Any]:
         """Returns the model's actions; raises :class:`AgentError` where it returns none."""
@@ -87,7 +96,7 @@ class ModelAgent:
 
     def actions(self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[Any]:
         """Returns the actions for observations ``(K, size)`` and masks ``(K, A)``; raises as :meth:`act`."""
-        normalizing = getattr(self.model, "get_vec_normalize_env", lambda: None)()
+        normalizing = self._normalizing()
         seen = observation if normalizing is None else normalizing.normalize_obs(observation)
         answer = self.model.predict(seen, deterministic=True, **self.masks(mask))
         actions = np.asarray(answer[0]) if isinstance(answer, tuple) and answer else None
@@ -97,6 +106,9 @@ class ModelAgent:
                 f"gave {quoted(answer)}."
             )
         return actions
+
+    def _normalizing(self) -> Any:
+        return getattr(self.model, "get_vec_normalize_env", lambda: None)()
 
     def masks(self, mask: NDArray[np.bool_] | None) -> dict[str, Any]:
         """Returns ``mask`` as the keyword of ``predict``, where it takes it."""

@@ -124,9 +124,9 @@ def against_agents(settings: TableSettings, seat: int, reader: str) -> TableSett
 
     Agents stay, by their names; the strongest takes the place of other persons.
     """
-    stand_in = strongest(settings.setup)
-    agents = [agent or stand_in for agent in settings.agents]
-    known = known_name(settings.setup.game.name, stand_in)
+    opponent = strongest(settings.setup)
+    agents = [agent or opponent for agent in settings.agents]
+    known = known_name(settings.setup.game.name, opponent)
     called = [name if agent else known for name, agent in zip(settings.names, settings.agents, strict=True)]
     every_ply = settings.every_ply and len(settings.persons) == 1
 

@@ -16,7 +16,8 @@ def over_seeds(values: Sequence[float], half_widths: Sequence[float], *, same_de
 
     If each seed has played deals of its own, the values are independent, and their spread includes that over deals: the interval
     is Student's over seeds. With ``same_deals`` the luck of the deals may be common to all, and is then in no spread. So the
-    variance over deals is added, at the most that it can be, and the interval contains the mean in at least 95 % of cases.
+    variance over deals is added, at the most that it can be, and the interval contains the mean in at least 95 % of cases. Below
+    two seeds there is no interval: its half-width is nan.
     """
     moments = Moments()
     moments.add(values)

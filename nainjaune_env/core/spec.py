@@ -71,7 +71,7 @@ class Extent(NamedTuple):
     most: int
     """The greatest."""
     openings: int = 1
-    """A number of openings that there are at least, so that a list is refused before it is made."""
+    """A lower bound of the number of openings, so that a list is refused before it is made."""
 
 
 class Chance(Protocol):

@@ -440,7 +440,7 @@ def test_observations_of_floats_give_the_same_player(tmp_path: Path) -> None:
     assert (one == other).all()
 
 
-def test_a_model_in_memory_observes_what_its_vec_normalize_gives() -> None:
+def test_a_model_in_memory_observes_what_its_vec_normalize_gives(tmp_path: Path) -> None:
     tables = VecNormalize(venv("float32"))
     model = trained(MaskablePPO, tables)
     tables.training = False
@@ -451,6 +451,10 @@ def test_a_model_in_memory_observes_what_its_vec_normalize_gives() -> None:
         assert (agent.act(decisions, np.random.default_rng(1)) == expected).all()
         changed += (plain != expected).sum()
     assert changed
+    model.save(tmp_path / "normalized.zip")
+    with pytest.raises(AgentError, match=r"'MaskablePPO' observed through a VecNormalize in training, and is without it here"):
+        as_agent(MaskablePPO.load(tmp_path / "normalized.zip"), SETUP)
+    assert as_agent(MaskablePPO.load(tmp_path / "normalized.zip", env=tables), SETUP).name == "MaskablePPO"
     with pytest.raises(AgentError, match=r"The model 'PPO' was tried with observations of shape \(\d, 128\), and raised"):
         as_agent(trained(PPO, VecFrameStack(venv(), 2)), SETUP)
 
