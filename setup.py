@@ -55,8 +55,8 @@ class Wheel(bdist_wheel):
         if WITHOUT_LOOPS and not REQUESTED:
             raise SystemExit(
                 "This wheel would have no compiled loops: `make wheels` makes one with them for each platform, `pip install .` "
-                f"installs this folder with numba, and with {SOURCE_WHEEL}=1 in the environment other tools, such as uv, make one "
-                "that requires numba."
+                f"installs this folder with numba, and with {SOURCE_WHEEL}=1 in the environment other tools, such as uv, make "
+                "one that requires numba."
             )
         super().run()
 

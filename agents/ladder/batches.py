@@ -1,7 +1,6 @@
-"""The batches in a result's file, checked: it counts only if ``nainjaune ladder`` could have written it.
+"""The batches in a result's file, checked: it counts only if they follow each other from deal 0, and no number contradicts another.
 
-``check`` plays a random part of the batches again. Whatever shows without playing that a batch was never played is refused here,
-whenever results are read.
+This is read from the file alone, whenever results are read. ``check`` plays a random part of the batches again.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ MAX_SUM = (1 << 63) - 1
 
 
 def check_batches(where: str, batches: Sequence[Any], programs: Mapping[str, bool]) -> None:
-    """Raises :class:`RecordError`, a sentence that begins with ``where``, unless a ladder could have written ``batches``.
+    """Raises :class:`RecordError`, a sentence that begins with ``where``, unless ``batches`` agree with each other.
 
     They have equally many deals, from 0 on, without a gap. ``programs`` says of both entries, by key, whether each is a program
     whose faults are forfeits.
