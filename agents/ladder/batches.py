@@ -1,4 +1,4 @@
-"""The batches in a result's file, checked: it counts only if they follow each other from deal 0, and no number contradicts another.
+"""The batches in a result's file, checked: they follow each other from deal 0, and no number contradicts another.
 
 This is read from the file alone, whenever results are read. ``check`` plays a random part of the batches again.
 """
