@@ -83,7 +83,8 @@ class ModelAgent:
         self.model = model
         self.name = type(model).__name__ if name is None else name
         self._takes_masks = "action_masks" in inspect.signature(model.predict).parameters
-        original, seen = (getattr(model, name, None) for name in ("_last_original_obs", "_last_obs"))
+        original: Any = getattr(model, "_last_original_obs", None)
+        seen: Any = getattr(model, "_last_obs", None)
         if self._normalizing() is None and original is not None and not np.array_equal(original, seen):
             raise AgentError(
                 f"The model {self.name!r} observed through a VecNormalize in training, and is without it here: give it an "
