@@ -1,7 +1,7 @@
 """Rates the player that a name gives under every house rule.
 
 Settings are every value of each knob alone, at every preset and number of seats, and random pairs of knobs; or, with --random,
-that many with one to four random knobs; or, with --drawn, that many of which every knob is drawn from RANGES. Each is a line of
+that many with one to four random knobs; or, with --drawn, that many of which every knob is drawn, numbers from RANGES. Each is a line of
 --out: the edge over a field of --field by duplicate play, with the file of the registry that plays there, or the sentence by
 which the player is refused. A run that was stopped continues. --markdown prints the table of docs/lab/zoo.md, or with --drawn
 that of docs/zoo.md.
@@ -42,23 +42,15 @@ Setting = tuple[str, int, dict[str, Any]]
 """A preset, a number of seats, and knobs."""
 
 RANGES: dict[str, Sequence[Any]] = {
-    "direction": ("clockwise", "counterclockwise"),
-    "decline": ("never", "entry", "always"),
-    "blocked": ("restart", "skip"),
-    "payment": ("cards", "points"),
-    "stranded": ("none", "match_pot", "twice_pot", "twice_ante"),
-    "grand_opera": ("first_turn", "single_turn", "no_rival_card"),
-    "announce": ("automatic", "explicit"),
     "unannounced": range(4),
     "stake": range(1, 21),
     "starting_stack": (None, 30, 49, 60, 100, 200, 500, 1000),
-    "end_on_default": (False, True),
     "max_rounds": (None, 1, 6, 12, 24),
     "ranks": range(8, 14),
     "suits": (3, 4),
     "hand": (None, *range(4, 13)),
 }
-"""The values of --drawn in Nain Jaune: every choice of a word, and numbers that a household might set."""
+"""The numbers of --drawn in Nain Jaune, as a household might set them; other knobs take each of their choices."""
 ENOUGH_ABOVE = 0.97
 """Least share of drawn settings at which a player for any rules is clearly above 0."""
 
@@ -108,7 +100,8 @@ def drawn(
 ) -> Iterator[Setting]:
     """Yields settings with random knobs at ``tables``: how many knobs is drawn from ``knobs``; None: all, from ``RANGES``."""
     bases, rng = [game.setup(preset, players) for preset, players in tables], np.random.default_rng(seed)
-    setups = random_setups(bases, rng, knobs=knobs, values=RANGES if knobs is None else None)
+    values = None if knobs is not None else {**knob_samples(game), **RANGES}
+    setups = random_setups(bases, rng, knobs=knobs, values=values)
     return ((setup.preset, setup.players, dict(setup.knobs)) for setup in itertools.islice(setups, number))
 
 

@@ -58,7 +58,6 @@ def test_every_knob_of_drawn_settings_is_drawn_from_the_ranges(tmp_path: Path) -
     assert command("house_rules", *line.split(), out).returncode == 0
     setups = [make_setup("nain_jaune", one["preset"], one["players"], **one["knobs"]) for one in house_rules.rows_of(out)]
     assert len(setups) == 30
-    assert {*house_rules.RANGES} == {*setups[0].rules.names()}
     for setup in setups:
         assert all(getattr(setup.rules, knob) in values for knob, values in house_rules.RANGES.items())
     assert min(len(setup.knobs) for setup in setups) > 4
