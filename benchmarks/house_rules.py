@@ -1,9 +1,9 @@
 """Rates the player that a name gives under every house rule.
 
 Settings are every value of each knob alone, at every preset and number of seats, and random pairs of knobs; or, with --random,
-that many with one to four random knobs; or, with --drawn, that many of which every knob is drawn, numbers from RANGES. Each is a line of
---out: the edge over a field of --field by duplicate play, with the file of the registry that plays there, or the sentence by
-which the player is refused. A run that was stopped continues. --markdown prints the table of docs/lab/zoo.md, or with --drawn
+that many with one to four random knobs; or, with --drawn, that many of which every knob is drawn, numbers from RANGES. Each is a
+line of --out: the edge over a field of --field by duplicate play, with the file of the registry that plays there, or the sentence
+by which the player is refused. A run that was stopped continues. --markdown prints the table of docs/lab/zoo.md, or with --drawn
 that of docs/zoo.md.
 
 --card writes the house rules of a model card: the single values at which the edge is clearly above 0 in every file of --results.
