@@ -31,7 +31,7 @@ TINY = {
     "vine": {"tables": 16},
     "expert": {"rule": "lowest", "generations": 2, "shards": 2, "shard": 30, "rounds": 8, "deals": 4, "epochs": 2},
     "deep_monte_carlo": {"tables": 16},
-    "maskable_ppo": {"tables": 16, "steps": 16, "epochs": 1, "opponents": ["lowest"], "snapshots": 2, "snapshot_every": 2},
+    "maskable_ppo": {"tables": 16, "steps": 16, "epochs": 1, "opponents": {"lowest": 0.5, "past": 0.5}},
 }
 """For each trainer the keys of a run of a second."""
 SMALL = {"preset": "djeco", "players": 3, "arch": {"hidden": [8]}, "minibatch": 32, "eval_deals": 0, "checkpoint_minutes": 0}

@@ -7,9 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_agents.trainers import get_trainer
+from nainjaune_agents.trainers.config import apply_settings, build
+
+from .commands import TINY, tiny_run
 from .fuzzers import FUZZERS
 
 SEED = 0
+
+
+@pytest.mark.parametrize("algorithm", TINY)
+def test_the_runs_that_are_killed_have_keys_of_today(algorithm: str) -> None:
+    values = apply_settings({}, [word.removeprefix("--set=") for word in tiny_run(algorithm, 2)])
+    build(get_trainer(algorithm).Config, values)
 
 
 @pytest.mark.slow
