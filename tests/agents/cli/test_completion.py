@@ -48,7 +48,7 @@ def test_completers_answer_without_a_shell(tmp_path: Path, monkeypatch: pytest.M
     assert "tally" not in completions["AGENT"]
     assert "memory=" in completions["KNOB=VALUE"]
     assert {"djeco", "batasaurus"} <= set(completions["preset"])
-    assert completions["PLAYER"] == ["strong", "strong-1", "zoo:strong", "zoo:strong-1"]
+    assert completions["PLAYER"] == ["strong", "strong-1", "strong-any", "zoo:strong", "zoo:strong-1", "zoo:strong-any"]
     absolute = list(COMPLETERS["AGENT"](prefix=f"{tmp_path}/runs/a@b", parsed_args=args))
     assert {f"{tmp_path}/runs/a/", f"{tmp_path}/runs/a@best"} <= set(absolute)
     assert "nain_jaune" in completions["game"]
