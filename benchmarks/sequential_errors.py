@@ -7,7 +7,7 @@ whether it is at most so much less or at least itself (the truth at HIGH). A row
 at any look, and for each distance how many tests erred with the truth at LOW and at HIGH, how many were undecided, and the mean
 number of deals, of both. Below stand the largest shares with their 95 % intervals (Wilson 1927).
 
-  python benchmarks/sequential_errors.py --tests 300                about 15 minutes
+  python benchmarks/sequential_errors.py --tests 2000               about 20 minutes
   python benchmarks/sequential_errors.py --preset tableau --start pots=60 --agents closer tally --no-outliers
 """
 
