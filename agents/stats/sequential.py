@@ -6,8 +6,8 @@ compares the largest likelihoods under the two bounds, with the variance unknown
     LLR = N/2 * log( (v + (m - low)^2) / (v + (m - high)^2) ),   m, v: mean and variance of N values,
 
 and the test stops when LLR leaves (log(beta), log(1 / alpha)). By Ville's inequality a likelihood ratio goes that far the wrong
-way in at most alpha or beta of all tests; Wald's own thresholds, log((1 - beta) / alpha) and its like, allow alpha / (1 -
-beta). Values of single deals are not normal; means of hundreds of them nearly are. Where most values are 0 they are not. Then
+way in at most alpha or beta of all tests; Wald's own thresholds, such as log((1 - beta) / alpha), allow up to alpha / (1 - beta).
+Values of single deals are not normal; means of hundreds of them nearly are. Where most values are 0 they are not. Then
 LLR is divided by ``inflation``, the squared ratio of the interval's width to Student's, and nothing is decided before enough
 values differ (``stats/differences.py``).
 
