@@ -213,6 +213,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     ``@search=50,rollouts=zoo:strong-1`` another agent plays the rollouts; its name has no ``/`` and no modifiers. ``mixed`` and
     ``mixed:closer+tally`` are another player in each seat (:mod:`.mixed`).
 
+    Warns (:class:`FallbackWarning`) where the fallback of a zoo agent plays, under a name of its own (:func:`playing_name`).
     Raises :class:`AgentError` for an unknown name or a solution of other tables,
     :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and
     :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not available, and

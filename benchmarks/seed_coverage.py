@@ -65,9 +65,9 @@ def row(population: NDArray[np.float64], seeds: int, deals: int, samples: int, r
     truth, contains, widths = population.mean(), np.zeros(3), []
     for _ in range(samples):
         players = rng.integers(len(population), size=(seeds, 1))
-        own = rng.integers(population.shape[1], size=(seeds, deals))
+        of_each_seed = rng.integers(population.shape[1], size=(seeds, deals))
         estimates = []
-        for drawn, kinds in ((own, (False,)), (own[:1], (False, True))):
+        for drawn, kinds in ((of_each_seed, (False,)), (of_each_seed[:1], (False, True))):
             measured = [Moments.of(values) for values in population[players, drawn]]
             edges, half_widths = [each.mean for each in measured], [each.half_width for each in measured]
             estimates += [over_seeds(edges, half_widths, same_deals=same_deals) for same_deals in kinds]

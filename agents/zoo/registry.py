@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,10 +97,9 @@ class PlayerRegistry:
         if base_name not in self.names():
             raise AgentError(unknown_name_message("zoo player", name, [PREFIX + known for known in self.names()]))
         players = [player for player in self.players(base_name) if player.card.anywhere or not anywhere]
-        fitting = [(rank, player) for player in players if (rank := _rank(player, setup, any_rules)) is not None]
+        fitting = _fitting(players, setup, any_rules)
         if not fitting and not anywhere:
-            fallback = self.players(base_name + FALLBACK)
-            fitting = [(rank, player) for player in fallback if (rank := _rank(player, setup, any_rules)) is not None]
+            fitting = _fitting(self.players(base_name + FALLBACK), setup, any_rules)
         if not fitting:
             where = "; ".join(player.plays_at for player in self.players(base_name))
             if any(player.card.house_rules for player in self.players(base_name)):
@@ -110,6 +109,11 @@ class PlayerRegistry:
         _, player = min(fitting, key=lambda ranked: (ranked[0], len(ranked[1].card.knobs)))
         player.check()
         return player
+
+
+def _fitting(players: Iterable[Player], setup: Setup, any_rules: bool) -> list[tuple[int, Player]]:
+    """Returns the ``players`` that play at tables with ``setup``, each with its :func:`_rank`."""
+    return [(rank, player) for player in players if (rank := _rank(player, setup, any_rules)) is not None]
 
 
 def _rank(player: Player, setup: Setup, any_rules: bool) -> int | None:

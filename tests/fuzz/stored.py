@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Error, Page, sync_playwright
+from playwright.sync_api import Error, Page
 
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_agents.site.build import build_site
 from nainjaune_agents.site.data import TEXTS as TEXTS_OF_SITE
 from tests.agents.serve.test_browser import Served
-from tests.support.chromium import browser_path, ways_to_launch
+from tests.support.chromium import browser_path, launched
 
 from .oracle import Fault, Fuzzer
 
@@ -375,14 +375,8 @@ def _browser() -> Iterator[Any]:
     path = browser_path()
     if path is None:
         pytest.skip("There is no Chromium; `make browser` installs one.")
-    with sync_playwright() as playwright:
-        first, second = ways_to_launch(path)
-        try:
-            browser = playwright.chromium.launch(**first)
-        except Error:
-            browser = playwright.chromium.launch(**second)
+    with launched(path) as browser:
         yield browser
-        browser.close()
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from playwright.sync_api import Browser, Error, sync_playwright
 
 from tests.support.source import ROOT
 
@@ -26,3 +29,16 @@ def ways_to_launch(path: str) -> Iterator[dict[str, Any]]:
     yield {"executable_path": path, "args": OPTIONS}
     libraries = {**os.environ, "LD_LIBRARY_PATH": str(INSTALLED / "al2023" / "lib")}
     yield {"executable_path": path, "args": OPTIONS, "env": libraries}
+
+
+@contextmanager
+def launched(path: str) -> Iterator[Browser]:
+    """Within this context the browser at ``path`` runs."""
+    with sync_playwright() as playwright:
+        first, second = ways_to_launch(path)
+        try:
+            browser = playwright.chromium.launch(**first)
+        except Error:
+            browser = playwright.chromium.launch(**second)
+        yield browser
+        browser.close()

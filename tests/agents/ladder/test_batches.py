@@ -65,7 +65,7 @@ def forge(folder: Path, change: Change, name: str = PAIR) -> None:
 
 
 def first(**values: Any) -> Change:
-    """Gives the first batch other values."""
+    """Returns the change that gives the first batch other values."""
     return lambda content: content["batches"][0].update(values)
 
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from nainjaune_agents.loading import named_agents
 from nainjaune_env.registry import get_game
-from tests.support.chromium import INSTALLED, browser_path, ways_to_launch
+from tests.support.chromium import INSTALLED, browser_path, launched
 from tests.support.games import games_with
 from tests.support.source import ROOT
 
@@ -43,14 +43,8 @@ def browser() -> Iterator[Browser]:
     if path is None or not AXE.exists():
         skip = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
         skip("There is no Chromium or no axe-core; `make browser` installs both.")
-    with sync_playwright() as playwright:
-        first, second = ways_to_launch(path)
-        try:
-            started = playwright.chromium.launch(**first)
-        except Error:
-            started = playwright.chromium.launch(**second)
+    with launched(path) as started:
         yield started
-        started.close()
 
 
 class Served:
