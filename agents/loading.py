@@ -22,8 +22,9 @@ from nainjaune_env.core.errors import AgentError, FallbackWarning, MissingLibrar
 from nainjaune_env.core.hooks import described
 from nainjaune_env.core.spec import Setup, check_setup
 
+from .bots.settings import BotSettings
 from .exact import exact_agents
-from .external import is_external, loader_of
+from .external import is_external, load_external
 from .heuristics import heuristics, modifiers
 from .mixed import is_mixed, member_names, mixed_agent
 from .nets.devices import set_agent_threads
@@ -198,8 +199,10 @@ def named_agents(game: str) -> Mapping[str, Agent]:
     return {**heuristics(game), **exact_agents(game)}
 
 
-def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
+def load_agent(name: str, setup: Setup, *, device: str | None = None, bots: BotSettings | None = None) -> Agent:
     """Returns the agent called ``name`` for tables with ``setup``; ``device`` is that of its network (None: the CPU).
+
+    ``bots`` says how bots and language models are asked (None: as by default).
 
     ``name`` is that of a heuristic, a solution (``exact``) or a zoo agent (``zoo:strong``), or the path of a run's folder or
     checkpoint (``runs/a``, also ``ppo:runs/a``; it may contain ``:`` and ``@``). ``runs/a@best`` and ``runs/a@100`` are the
@@ -223,10 +226,11 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     if not isinstance(name, str):
         raise AgentError(f"An agent's name is a text, not {quoted(name)}.")
     if is_mixed(name):
-        return mixed_agent(name, setup, partial(load_agent, device=device))
+        return mixed_agent(name, setup, partial(load_agent, device=device, bots=bots))
     ending = _ending(name)
     if ending:
-        return _modified(load_agent(ending[1], setup, device=device), ending[2], ending[3], setup, device)
+        load = partial(load_agent, setup=setup, device=device, bots=bots)
+        return _modified(load(ending[1]), ending[2], ending[3], setup, load)
     exact = exact_agents(setup.game.name)
     known = named_agents(setup.game.name)
     if name in exact:
@@ -235,7 +239,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         return known[name]
     text, suffixes = _checked_name(name)
     if is_external(text):
-        return _suffixed(_external(text, setup), name, suffixes)
+        return _suffixed(_external(text, setup, bots), name, suffixes)
     path = checkpoint_path(name, setup)
     name = playing_name(name, setup)
     algorithm, missing = (None, None) if is_zoo_name(name) else run_named(name)
@@ -258,10 +262,10 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     raise AgentError(unknown_name_message("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 
 
-def _external(name: str, setup: Setup) -> Agent:
+def _external(name: str, setup: Setup, bots: BotSettings | None) -> Agent:
     """Returns the player from elsewhere called ``name``, without suffixes; a package may offer one with a colon in its name."""
     try:
-        return loader_of(name).load(name, setup)
+        return load_external(name, setup, bots)
     except AgentError:
         offered = _of_packages(name, setup)
         if offered is None:
@@ -308,7 +312,7 @@ def _suffixed(agent: Agent, name: str, suffixes: set[str]) -> Agent:
     raise AgentError(f"{quoted(name)}: {SAMPLED} draws from an agent's probabilities, and {agent.name!r} has none.")
 
 
-def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | None) -> Agent:
+def _modified(agent: Agent, word: str, text: str, setup: Setup, load: Callable[[str], Agent]) -> Agent:
     number, *settings = text.split(",")
     given = dict(setting.partition("=")[::2] for setting in settings)
     searches = {search.modifier: search for search in SEARCHES}
@@ -319,7 +323,7 @@ def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | No
         )
     options: dict[str, Any] = dict(given)
     if "rollouts" in given:
-        options["rollouts"] = load_agent(given["rollouts"], setup, device=device)
+        options["rollouts"] = load(given["rollouts"])
     known: dict[str, Callable[[Agent, float], Agent]] = {
         **modifiers(setup.game.name),
         **{name: partial(searching, setup=setup, search=search, **options) for name, search in searches.items()},

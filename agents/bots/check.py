@@ -278,7 +278,7 @@ class _Check:
         """The bot in all seats, one decision a turn."""
         self.close()
         try:
-            bot = load(self._name, self._setup)
+            bot = load(self._name, self._setup, self._settings)
         except AgentError as error:
             raise _Problem(str(error)) from None
         batch = self._table(bot.needs_history)

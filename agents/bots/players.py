@@ -13,7 +13,7 @@ from nainjaune_env.core.spec import Setup
 from .agent import BotAgent, bot_agent
 from .connection import Connection
 from .process import ProcessConnection
-from .settings import BotSettings, bot_settings
+from .settings import BotSettings
 
 SERVERS = {
     "ws": (".websocket", "WebSocketConnection"),
@@ -24,12 +24,11 @@ SERVERS = {
 """The kinds of bots that are servers: the module and the class of their connections, made from the whole name."""
 
 
-def load(name: str, setup: Setup) -> BotAgent:
+def load(name: str, setup: Setup, settings: BotSettings) -> BotAgent:
     """Returns the bot called ``name``, which has been started and has said that it plays ``setup``.
 
     Raises :class:`~nainjaune_env.core.errors.AgentError` where it does not.
     """
-    settings = bot_settings()
     return bot_agent(name, setup, connector(name, settings), settings)
 
 

@@ -12,11 +12,12 @@ import re
 import sys
 from os.path import exists
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
+from ..bots.settings import BotSettings, bot_settings
 from ..zoo import is_zoo_name
 
 BOTS, CHAT = "..bots.players", "..chat.players"
@@ -64,6 +65,16 @@ def loader_of(name: str) -> Loader:
     module = _module_of(name)
     assert module is not None, name
     return cast(Loader, importlib.import_module(module, __package__))
+
+
+def load_external(name: str, setup: Setup, bots: BotSettings | None = None) -> Agent:
+    """Returns the player called ``name``, for which :func:`is_external` holds; ``bots`` is for bots and language models.
+
+    Raises what :class:`Loader` says.
+    """
+    loader: Any = loader_of(name)
+    settings = bot_settings() if bots is None else bots
+    return cast(Agent, loader.load(name, setup, settings) if is_bot(name) else loader.load(name, setup))
 
 
 def players_failure(error: BaseException) -> str | None:
