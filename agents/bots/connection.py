@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from nainjaune_env.core.errors import NainJauneError
-
-from .faults import Fault
+from .faults import BotFault as BotFault
 
 QUIT = b'{"type":"quit"}'
 """The last message to a bot."""
@@ -14,14 +12,6 @@ MAX_LINE = 1 << 24
 """Bytes of the longest message that is read."""
 MAX_UNASKED = 1000
 """Messages that nobody asked for and that are ignored between two questions."""
-
-
-class BotFault(NainJauneError):
-    """A bot did something wrong: what kind, and a sentence without the bot's name."""
-
-    def __init__(self, kind: Fault, sentence: str) -> None:
-        super().__init__(sentence)
-        self.kind = kind
 
 
 class Connection(Protocol):

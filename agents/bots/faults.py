@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from nainjaune_env.core.errors import NainJauneError
+
 MAX_FAULTS = 10
 """Faults of a bot after which it is not asked any more."""
 
@@ -23,6 +25,14 @@ class Fault(StrEnum):
     """An illegal action."""
     FLOOD = "flood"
     """More than the protocol allows: too long a line, or too many messages that nobody asked for."""
+
+
+class BotFault(NainJauneError):
+    """A bot did something wrong: what kind, and a sentence without the bot's name."""
+
+    def __init__(self, kind: Fault, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
 
 
 @dataclass
