@@ -17,7 +17,6 @@ from nainjaune_env.core.errors import AgentError, NainJauneError, WorkError, as_
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import identical, read_json
 
-from ..bots.settings import use_bot_settings
 from ..distributed.units import Executor, InProcess
 from ..loading import load_agent
 from .entries import Entry, Ladder
@@ -58,7 +57,6 @@ class Players:
     """The agents of a ladder, each loaded once for each table."""
 
     def __init__(self, ladder: Ladder) -> None:
-        use_bot_settings(ladder.bots)
         self.ladder = ladder
         self._agents: dict[tuple[str, str], Agent] = {}
 
@@ -67,7 +65,7 @@ class Players:
         if (table, key) not in self._agents:
             entry = self.ladder.entries[key]
             try:
-                self._agents[table, key] = load_agent(entry.located, self.ladder.tables[table])
+                self._agents[table, key] = load_agent(entry.located, self.ladder.tables[table], bots=self.ladder.bots)
             except NainJauneError as error:
                 hint = " It is built by --build." if entry.build else ""
                 raise AgentError(f"The entry {key!r} at the table {table!r}: {as_sentence(error)}{hint}") from None
