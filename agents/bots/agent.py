@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-import time
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -74,7 +73,7 @@ class BotAgent:
         self._cache: dict[tuple[str, bytes], Choice] = {}
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """Returns the dtype of what is known of a seat's round: the seconds that it has used, if these are limited."""
+        """Returns the dtype of what is known of a seat's round: nothing."""
         return clock_dtype(self._settings)
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
@@ -178,10 +177,7 @@ class BotAgent:
         rows: list[bytes],
         allowed: NDArray[np.float64],
     ) -> list[Choice] | None:
-        """Asks some decisions at once; returns None where they are forfeited: after a fault, and after too many.
-
-        The time that it took is shared as the time ``allowed`` was: so no round is over its time but by a turn that was.
-        """
+        """Asks some decisions at once; returns None where they are forfeited: after a fault, and after too many."""
         if self._all_faults >= MAX_FAULTS:
             return None
         if not which.size:
@@ -189,21 +185,13 @@ class BotAgent:
         question = Question(kind, decisions.index[which], decisions.seat[which], decisions.legal[which])
         total = float(allowed.sum())
         seconds = total if np.isfinite(total) else None
-        answer, taken = None, 0.0
+        answer = None
         try:
             session = self._running()
             self.questions += len(which)
-            since = time.monotonic()
-            try:
-                answer = session.ask(question, [rows[k] for k in which.tolist()], seconds)
-            finally:
-                taken = min(time.monotonic() - since, total)
+            answer = session.ask(question, [rows[k] for k in which.tolist()], seconds)
         except BotFault as fault:
-            if taken and fault.kind == Fault.TIMEOUT:
-                taken = total
             self._count(fault, question)
-        if self._settings.round_seconds is not None:
-            decisions.state["seconds"][which] += taken / total * allowed
         return answer
 
     def _running(self) -> BotSession:

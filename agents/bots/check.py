@@ -27,7 +27,7 @@ from .faults import Fault
 from .messages import ACTIONS, PLIES, PROBABILITIES, Choice, Ready
 from .players import connector, load
 from .process import arguments
-from .settings import bot_settings
+from .settings import BotSettings
 
 MANY = 4096
 """The most decisions in a turn of the check."""
@@ -68,13 +68,13 @@ class _Problem(Exception):
     """What is wrong, in sentences."""
 
 
-def check_bot(name: str, setup: Setup) -> Iterator[Finding]:
-    """Yields what is found of the bot called ``name`` at tables with ``setup``, check by check, with the clocks of this process.
+def check_bot(name: str, setup: Setup, settings: BotSettings) -> Iterator[Finding]:
+    """Yields what is found of the bot called ``name`` at tables with ``setup``, check by check, with the clocks of ``settings``.
 
     If it does not start, no other check follows. Raises :class:`~nainjaune_env.core.errors.AgentError` where there is no such
     program or address.
     """
-    check = _Check(name, setup)
+    check = _Check(name, setup, settings)
     try:
         first = check.run("hello", check.start)
         yield first
@@ -86,9 +86,9 @@ def check_bot(name: str, setup: Setup) -> Iterator[Finding]:
 
 
 class _Check:
-    def __init__(self, name: str, setup: Setup) -> None:
-        self._name, self._setup, self._settings = name, setup, bot_settings()
-        self._connect = connector(name, self._settings)
+    def __init__(self, name: str, setup: Setup, settings: BotSettings) -> None:
+        self._name, self._setup, self._settings = name, setup, settings
+        self._connect = connector(name)
         self._is_program = name.startswith("exec:")
         self._is_session = not name.startswith("http")
         self._connection: Connection | None = None

@@ -92,11 +92,7 @@ def hello(setup: Setup, settings: BotSettings) -> bytes:
         }
         for feature in setup.layout
     ]
-    clocks = {
-        "start": settings.start_seconds,
-        "decision": settings.decision_seconds,
-        "round": settings.round_seconds,
-    }
+    clocks = {"start": settings.start_seconds, "decision": settings.decision_seconds}
     return dumps(
         {
             "type": "hello",

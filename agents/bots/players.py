@@ -29,17 +29,17 @@ def load(name: str, setup: Setup, settings: BotSettings) -> BotAgent:
 
     Raises :class:`~nainjaune_env.core.errors.AgentError` where it does not.
     """
-    return bot_agent(name, setup, connector(name, settings), settings)
+    return bot_agent(name, setup, connector(name), settings)
 
 
-def connector(name: str, settings: BotSettings) -> Callable[[], Connection]:
+def connector(name: str) -> Callable[[], Connection]:
     """Returns what starts the bot called ``name``, each time it is called."""
     kind, _, rest = name.partition(":")
     if kind in SERVERS:
         module, connection = SERVERS[kind]
         made: Callable[[str], Connection] = getattr(importlib.import_module(module, __package__), connection)
         return lambda: made(name)
-    return lambda: ProcessConnection(rest, sandbox=settings.sandbox)
+    return lambda: ProcessConnection(rest)
 
 
 def files(name: str) -> list[Path]:

@@ -1,7 +1,4 @@
-"""How bots are asked: clocks, what a fault costs, and the sandbox. One setting for all bots of a process.
-
-Commands set it from their arguments before they load players, and workers from the identity of their run.
-"""
+"""How bots are asked: the two clocks, what a fault costs, and how language models are asked. An argument of ``load_agent``."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ MAX_SECONDS = 10_000_000
 
 @dataclass(frozen=True)
 class BotSettings:
-    """What holds for every bot."""
+    """What holds for the bots that are loaded with it."""
 
     on_fault: str = STOP
     """``"stop"``: a fault ends the command with a sentence. ``"forfeit"``: it costs the bot the decisions that were asked, which
@@ -31,10 +28,6 @@ class BotSettings:
     """Time to start and to answer ``hello``; None: no limit."""
     decision_seconds: float | None = 5.0
     """Time for each decision, latency included; a message with K decisions has K times as much. None: no limit."""
-    round_seconds: float | None = None
-    """Time for all decisions of one seat in a round; None: no limit."""
-    sandbox: bool = False
-    """Whether programs run in ``bwrap``: without network, and with all files read-only."""
     chat: ChatSettings | None = None
     """How language models are asked; None: as by default, where one plays at all."""
 
@@ -44,7 +37,7 @@ class BotSettings:
             object.__setattr__(self, "chat", ChatSettings(**chat))
         if self.on_fault not in ON_FAULT:
             raise ConfigError(unknown_name_message("on_fault", self.on_fault, ON_FAULT))
-        for name in ("start_seconds", "decision_seconds", "round_seconds"):
+        for name in ("start_seconds", "decision_seconds"):
             value = getattr(self, name)
             if value is not None and (finite(value) is None or not 0 < value <= MAX_SECONDS):
                 most = f"above 0, at most {MAX_SECONDS}"
@@ -62,14 +55,12 @@ class BotSettings:
         usual, words = BotSettings(), []
         if self.on_fault != usual.on_fault:
             words += ["--on-fault", self.on_fault]
-        names = ("decision_seconds", "round_seconds", "start_seconds")
-        clocks = dict(zip(("--bot-seconds", "--bot-round-seconds", "--bot-start-seconds"), names, strict=True))
-        if not any(getattr(self, name) for name in names):
-            clocks = {"--bot-seconds": names[0]}  # 0 stops them all
+        clocks = {"--bot-seconds": "decision_seconds", "--bot-start-seconds": "start_seconds"}
+        if self.decision_seconds is None and self.start_seconds is None:
+            del clocks["--bot-start-seconds"]  # --bot-seconds 0 stops both
         for option, name in clocks.items():
             if getattr(self, name) != getattr(usual, name):
                 words += [option, f"{getattr(self, name) or 0:g}"]
-        words += ["--sandbox"] if self.sandbox else []
         return words + (self.chat.to_words() if self.chat is not None else [])
 
 

@@ -94,8 +94,6 @@ class ChatAgent:
                 self.faults.costs.update(outcome.costs)
         self.faults.decisions += count
         remember(decisions)
-        if self._settings.round_seconds is not None:
-            decisions.state["seconds"] += [outcome.seconds for outcome in outcomes]
         for outcome in new:
             self._count(outcome)
         return outcomes

@@ -15,7 +15,7 @@ from .arguments import integer, number
 MAX_SECONDS = 1e6
 CHAT_SECONDS = 60.0
 """The default of ``--bot-seconds`` where a language model plays."""
-OPTIONS = ("on_fault", "bot_seconds", "bot_round_seconds", "bot_start_seconds", "sandbox")
+OPTIONS = ("on_fault", "bot_seconds", "bot_start_seconds")
 CHAT_OPTIONS = {
     "base_url": "base_url",
     "chat_form": "form",
@@ -47,12 +47,10 @@ def add_bot_arguments(parser: argparse.ArgumentParser, *, on_fault: str = STOP) 
     )
     clocks = {
         "bot-seconds": f"time of a bot for each decision; 0: no clocks, for debugging (default: {usual.decision_seconds:g})",
-        "bot-round-seconds": "and for all decisions of a seat in a round (default: no limit)",
         "bot-start-seconds": f"and to start (default: {usual.start_seconds:g})",
     }
     for name, meaning in clocks.items():
         group.add_argument(f"--{name}", type=number(0, MAX_SECONDS), metavar="S", help=meaning)
-    group.add_argument("--sandbox", action="store_true", help="run programs in bwrap: no network, all files read-only")
     parser.set_defaults(usual_on_fault=on_fault)
     _add_chat_arguments(parser)
 
@@ -94,8 +92,6 @@ def settings_of(args: argparse.Namespace) -> BotSettings:
         args.on_fault or args.usual_on_fault,
         limit(args.bot_start_seconds, usual.start_seconds),
         limit(args.bot_seconds, usual.decision_seconds),
-        limit(args.bot_round_seconds, usual.round_seconds),
-        args.sandbox,
         chat,
     )
 
@@ -116,8 +112,7 @@ def _chat_settings_of(args: argparse.Namespace) -> ChatSettings | None:
 def use_bots(args: argparse.Namespace) -> None:
     """Makes the arguments for bots, where the command has them, the settings of this process.
 
-    Raises :class:`ConfigError` for such an argument where no agent that the command names is a bot: ``--sandbox`` in particular
-    would not hold for what they run.
+    Raises :class:`ConfigError` for such an argument where no agent that the command names is a bot.
     """
     if hasattr(args, "on_fault"):
         _check_for_bots(args)
@@ -128,7 +123,7 @@ def _check_for_bots(args: argparse.Namespace) -> None:
     # a match that is resumed and a configuration have names of their own
     if getattr(args, "resume", False) or hasattr(args, "config"):
         return
-    given = [name for name in OPTIONS if getattr(args, name) not in (None, False)]
+    given = [name for name in OPTIONS if getattr(args, name) is not None]
     chat = [name for name in CHAT_OPTIONS if getattr(args, name) is not None]
     if not given and not chat:
         return

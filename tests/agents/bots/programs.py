@@ -8,13 +8,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nainjaune_agents.bots.agent import BotAgent
 from nainjaune_agents.bots.players import load
-from nainjaune_agents.bots.settings import BotSettings, bot_settings, use_bot_settings
+from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_env import make_setup
 from tests.support.processes import running
 
@@ -45,12 +44,7 @@ def faulty(deed: str, at: int, mark: object = "", **ready: Any) -> str:
 @contextmanager
 def loaded(name: str, **settings: Any) -> Iterator[BotAgent]:
     """A bot under these settings, which is ended at the end."""
-    before = bot_settings()
-    use_bot_settings(replace(BotSettings(), **settings))
-    try:
-        bot = load(name, SETUP)
-    finally:
-        use_bot_settings(before)
+    bot = load(name, SETUP, BotSettings(**settings))
     try:
         yield bot
     finally:

@@ -321,45 +321,6 @@ def test_many_decisions_have_as_many_times_the_clock() -> None:
         assert dict(bot.faults.faults) == {"timeout": 1}
 
 
-def test_a_seat_whose_round_is_over_its_time_forfeits_the_rest_of_it() -> None:
-    """By one timeout; the next round has its own clock."""
-    with loaded(lowest(seconds=0.15), round_seconds=0.4, on_fault=FORFEIT) as bot:
-        batch = Batch(SETUP, 1, seed=1)
-        states = RecurrentStates(batch, [bot])
-        faults, forfeited = [], []
-        while batch.deals[0] <= 2:
-            if batch.seat[0] == 0:
-                decisions = states.decision_batch(0, np.array([0]))
-                actions = bot.act(decisions, np.random.default_rng(0))
-                states.keep(0, decisions)
-                faults.append((int(batch.deals[0]), bot.faults.faults["timeout"]))
-                forfeited.append(bot.faults.forfeited)
-            else:
-                actions = LOWEST.act(DecisionBatch(batch, np.array([0])), np.random.default_rng(0))
-            batch.step(actions)
-            states.stepped()
-    in_first = [count for deal, count in faults if deal == 1]
-    assert in_first[:3] == [0, 0, 1]
-    assert in_first[-1] == 1
-    assert len(in_first) > 4
-    assert forfeited[len(in_first) - 1] == len(in_first) - 2
-    assert faults[len(in_first)] == (2, 1)
-    assert forfeited[len(in_first)] == forfeited[len(in_first) - 1]
-
-
-def test_a_seat_that_is_over_its_time_does_not_forfeit_for_another_table() -> None:
-    """Though their decisions are equal, and are asked once."""
-    with loaded(lowest(deterministic=True, wants=["features"]), round_seconds=5.0) as bot:
-        batch = Batch(SETUP, 2, seed=1)
-        states = RecurrentStates(batch, [bot])
-        one = states.decision_batch(0, np.array([0, 1]))
-        twice = DecisionBatch(batch, np.array([0, 0, 0]), np.zeros(3, one.state.dtype))
-        twice.state["seconds"][0] = 5.0
-        assert (bot.act(twice, np.random.default_rng(0)) == LOWEST.act(twice, np.random.default_rng(0))).all()
-        assert (bot.questions, bot.faults.forfeited) == (1, 0)
-        assert twice.state["seconds"][2] == 0 < twice.state["seconds"][1]
-
-
 def test_what_a_bot_is_told_of_the_time_is_what_it_has(tmp_path: Path) -> None:
     with loaded(lowest(path=tmp_path, batch=4), decision_seconds=2.0, start_seconds=9.0) as bot:
         bot.act(decisions_of(), np.random.default_rng(0))
@@ -367,7 +328,7 @@ def test_what_a_bot_is_told_of_the_time_is_what_it_has(tmp_path: Path) -> None:
         bot.act(decisions_of(), np.random.default_rng(0))
     messages = lines(tmp_path / "read")
     assert [message["seconds"] for message in messages if message["type"] == "turn"] == [8.0, 4.0, None]
-    assert messages[0]["seconds"] == {"start": 9.0, "decision": 2.0, "round": None}
+    assert messages[0]["seconds"] == {"start": 9.0, "decision": 2.0}
 
 
 def test_an_agent_is_one_object_for_many_threads() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.bots.check import Finding, check_bot
-from nainjaune_agents.bots.settings import BotSettings, bot_settings, use_bot_settings
+from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError
 
@@ -28,23 +27,15 @@ def command(mistake: str, **ready: Any) -> str:
     return "exec:" + shlex.join([sys.executable, "-S", str(BROKEN), mistake, json.dumps(ready)])
 
 
-@pytest.fixture(autouse=True)
-def _clocks() -> Iterator[None]:
-    before = bot_settings()
-    use_bot_settings(SETTINGS)
-    yield
-    use_bot_settings(before)
-
-
-def first_problem(name: str) -> Finding:
+def first_problem(name: str, settings: BotSettings = SETTINGS) -> Finding:
     """What is wrong first."""
-    with closing(check_bot(name, SETUP)) as findings:  # type: ignore[type-var]
+    with closing(check_bot(name, SETUP, settings)) as findings:  # type: ignore[type-var]
         return next(finding for finding in findings if finding.problem is not None)
 
 
 @pytest.mark.parametrize("ready", [{}, {**DETERMINISTIC, "distribution": True, "wants": ["plies", "text", "features"]}])
 def test_nothing_is_wrong_with_a_right_bot(ready: dict[str, Any]) -> None:
-    findings = list(check_bot(command("none", **ready), SETUP))
+    findings = list(check_bot(command("none", **ready), SETUP, SETTINGS))
     assert [finding for finding in findings if finding.problem is not None] == []
     checked = [finding.what for finding in findings]
     assert checked[:2] == ["hello", "one decision"]
@@ -87,25 +78,23 @@ def test_each_mistake_has_its_sentence(mistake: str, ready: dict[str, Any], what
 
 
 def test_a_bot_that_says_nothing_is_shown_what_to_say() -> None:
-    use_bot_settings(replace(SETTINGS, start_seconds=0.5))
-    finding = first_problem(command("silent"))
+    finding = first_problem(command("silent"), replace(SETTINGS, start_seconds=0.5))
     assert finding.what == "hello"
     assert 'A bot answers with a line such as {"type": "ready", "protocol": 1' in str(finding.problem)
     assert "flushes its output" in str(finding.problem)
 
 
 def test_a_bot_that_outlives_its_host_is_told() -> None:
-    use_bot_settings(replace(SETTINGS, start_seconds=2.0))
-    finding = first_problem(command("endless"))
+    finding = first_problem(command("endless"), replace(SETTINGS, start_seconds=2.0))
     assert finding.what == "end of input"
     assert "It is still running a second after the end of its input." in str(finding.problem)
 
 
 def test_a_bot_that_wants_what_a_game_lacks_is_told() -> None:
-    (finding,) = check_bot(command("none", wants=["plies"]), make_setup(preset="batasaurus"))
+    (finding,) = check_bot(command("none", wants=["plies"]), make_setup(preset="batasaurus"), SETTINGS)
     assert str(finding.problem).startswith("Not every seat sees every ply of Batasaurus")
 
 
 def test_no_program_is_an_error() -> None:
     with pytest.raises(AgentError, match="There is no program 'no_such_bot'"):
-        list(check_bot("exec:no_such_bot", SETUP))
+        list(check_bot("exec:no_such_bot", SETUP, SETTINGS))

@@ -63,9 +63,9 @@ def test_without_bots_payloads_and_results_are_as_they_were() -> None:
     ("settings", "arguments"),
     [
         (BotSettings(), ""),
-        (BotSettings("forfeit", 10.0, 2.5, None, sandbox=True), "--on-fault forfeit --bot-seconds 2.5 --sandbox"),
-        (BotSettings(round_seconds=9.0, start_seconds=None), "--bot-round-seconds 9 --bot-start-seconds 0"),
-        (BotSettings("stop", None, None, None), "--bot-seconds 0"),
+        (BotSettings("forfeit", 10.0, 2.5), "--on-fault forfeit --bot-seconds 2.5"),
+        (BotSettings(start_seconds=None), "--bot-start-seconds 0"),
+        (BotSettings("stop", None, None), "--bot-seconds 0"),
     ],
 )
 def test_settings_as_arguments(settings: BotSettings, arguments: str) -> None:

@@ -16,6 +16,7 @@ import pytest
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.bots.check import check_bot
 from nainjaune_agents.bots.players import load
+from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.loading import named_agents
 from nainjaune_env import make_setup
 from nainjaune_env.core.spec import Setup
@@ -60,14 +61,14 @@ def numbers(setup: Setup, agent: Any) -> str:
 
 
 def check_example(name: str, setup: Setup) -> None:
-    assert [finding for finding in check_bot(name, setup) if finding.problem is not None] == []
+    assert [finding for finding in check_bot(name, setup, BotSettings()) if finding.problem is not None] == []
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(("source", "heuristic"), [("lowest.c", "lowest"), ("longest.py", "longest")])
 def test_a_copy_of_a_heuristic_has_its_results(source: str, heuristic: str, preset: str, folder: Path) -> None:
     setup = make_setup(preset=preset)
-    bot = load(program(source, folder), setup)
+    bot = load(program(source, folder), setup, BotSettings())
     assert numbers(setup, bot) == numbers(setup, named_agents("nain_jaune")[heuristic])
     bot.close()
 
@@ -77,7 +78,7 @@ def test_a_copy_of_a_heuristic_has_its_results(source: str, heuristic: str, pres
 def test_programs_pass_the_check_and_play(source: str, folder: Path) -> None:
     name, setup = program(source, folder), make_setup(preset="tableau", players=3)
     check_example(name, setup)
-    bot = load(name, setup)
+    bot = load(name, setup, BotSettings())
     assert numbers(setup, bot) == numbers(setup, bot)
     bot.close()
 
@@ -91,10 +92,10 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.mark.scripts
 def test_servers_pass_the_check_and_play(address: str, folder: Path) -> None:
     check_example(address, make_setup(preset="lamps"))
-    bots = [load(address, make_setup()), load(address, make_setup())]
+    bots = [load(address, make_setup(), BotSettings()), load(address, make_setup(), BotSettings())]
     results = {numbers(make_setup(), bot) for bot in bots}
     if address.startswith("http"):
-        bots.append(load(program("first.sh", folder), make_setup()))
+        bots.append(load(program("first.sh", folder), make_setup(), BotSettings()))
         results.add(numbers(make_setup(), bots[-1]))
     assert len(results) == 1
     for bot in bots:

@@ -37,14 +37,14 @@ def read(answer: str, **message: Any) -> list[Choice]:
 @pytest.mark.parametrize("game", game_names())
 def test_hello_says_all_of_the_game(game: str) -> None:
     setup = get_game(game).setup()
-    hello = json.loads(messages.hello(setup, BotSettings(round_seconds=60.0)))
+    hello = json.loads(messages.hello(setup, BotSettings()))
     assert {key: hello[key] for key in setup.to_dict()} == setup.to_dict()
     assert hello["actions"] == [*setup.game.actions]
     assert [(feature["name"], feature["shape"]) for feature in hello["layout"]] == [
         (feature.name, [*feature.shape]) for feature in setup.layout
     ]
     assert hello["fingerprint"] == setup.layout.fingerprint
-    assert hello["seconds"] == {"start": 10.0, "decision": 5.0, "round": 60.0}
+    assert hello["seconds"] == {"start": 10.0, "decision": 5.0}
     assert len(hello["rules_text"]) > 50
 
 

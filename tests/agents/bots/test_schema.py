@@ -21,6 +21,7 @@ from nainjaune_agents.bots.check import check_bot
 from nainjaune_agents.bots.connection import Connection
 from nainjaune_agents.bots.players import load
 from nainjaune_agents.bots.process import ProcessConnection
+from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.loading import named_agents
 from nainjaune_env import make_setup
 from tests.agents.bots.servers import HERE
@@ -90,7 +91,7 @@ def test_the_schema_is_one() -> None:
 )
 def test_real_traffic_is_valid(preset: str, ready: dict[str, Any], traffic: Traffic) -> None:
     setup = make_setup(preset=preset)
-    bot = load(bot_name(ready), setup)
+    bot = load(bot_name(ready), setup, BotSettings())
     tournament(setup, [bot, named_agents(setup.game.name)["random"]], deals=3, seed=1)
     bot.close()
     for validator, line in traffic[:MANY]:
@@ -103,7 +104,7 @@ def test_real_traffic_is_valid(preset: str, ready: dict[str, Any], traffic: Traf
 def test_what_the_check_sends_is_valid(traffic: Traffic) -> None:
     """But for the message of an unknown type."""
     name = bot_name({"wants": WANTS, "batch": 5, "distribution": True})
-    assert not [finding for finding in check_bot(name, make_setup()) if finding.problem]
+    assert not [finding for finding in check_bot(name, make_setup(), BotSettings()) if finding.problem]
     known = [(validator, json.loads(line)) for validator, line in traffic if b"x_check" not in line[:30]]
     for validator, message in [*known[:MANY], *known[-6:]]:
         validator.validate(message)
