@@ -2,7 +2,7 @@
 
   nainjaune ladder examples/ladder
   nainjaune ladder examples/ladder --deals 4000 --minutes 30 --workers 4
-  nainjaune ladder examples/ladder --check my-bot --build --sandbox
+  nainjaune ladder examples/ladder --check my-bot --build
 
 DIR has ladder.toml, which says what is measured, and a file in entries/ for each player: a heuristic, a network, a model of
 another library, a program. Batches of deals go to the pairs that teach most about the ranking, until entries have --deals each
@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--minutes", type=number(0, 1e6), help="stop after so many minutes (default: no limit)")
     parser.add_argument("--build", action="store_true", help="run the commands by which entries are built")
-    parser.add_argument("--sandbox", action="store_true", help="run programs in bwrap: no network, all files read-only")
     parser.add_argument("--check", metavar="ENTRY", help="verify this entry instead, by its file, with or without .toml")
     add_seed_argument(parser, default=None, meaning="what --check draws (default: another each time, which is printed)")
     add_place_arguments(parser)
@@ -66,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     check_place(args)
     if args.seed is not None and args.check is None:
         raise ConfigError("--seed is what --check draws; that of the deals stands in ladder.toml.")
-    ladder = read_ladder(args.folder, sandbox=args.sandbox)
+    ladder = read_ladder(args.folder)
     key = None if args.check is None else entry_named(ladder, args.check)
     try:
         with locked(args.folder / SETTINGS, wait=False):

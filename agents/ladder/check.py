@@ -17,6 +17,7 @@ from nainjaune_env.core.validation import read_json
 from ..options import has_type
 from .batches import FAULTS
 from .entries import Ladder
+from .folder import inside
 from .games import played_round
 from .play import Players, again
 from .results import Pairing, Results
@@ -95,7 +96,7 @@ def check_entry(
             differing.append(f"{pairing.table} {pairing.one} {pairing.other} from deal {batch['first']}")
     uncertain = sum(FAULTS in batch for pairing, batch in _batches(results) if key in (pairing.one, pairing.other))
     check = Check(key, _identity(results, key), seed, rounds, len(chosen), differing, uncertain)
-    write_text(ladder.folder / FOLDER / f"{key}.json", json.dumps(asdict(check), indent=1) + "\n")
+    write_text(inside(ladder.folder, ladder.folder / FOLDER / f"{key}.json"), json.dumps(asdict(check), indent=1) + "\n")
     return check
 
 

@@ -10,7 +10,7 @@ from os.path import exists, isfile  # those of a Path raise an error for too lon
 from pathlib import Path
 from typing import Any
 
-from nainjaune_env.core.errors import ConfigError, DealError, NainJauneError, as_sentence, quoted, unknown_name_message
+from nainjaune_env.core.errors import ConfigError, DealError, NainJauneError, WorkError, as_sentence, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED
 from nainjaune_env.registry import get_game
@@ -19,6 +19,7 @@ from ..arena.versus import LOOK_EVERY
 from ..bots.settings import FORFEIT, BotSettings
 from ..external import is_bot
 from ..mixed import MIXED, SEPARATOR
+from .folder import inside
 from .toml_files import check_values, read_toml
 
 SETTINGS, ENTRIES = "ladder.toml", "entries"
@@ -33,6 +34,8 @@ CHAT_KEYS: dict[str, type] = {
     "prices": list,
 }
 """The table ``[bots.chat]``: the settings of language models."""
+CHAT_FILES = {"cache", "transcripts"}
+"""Those that are paths, from the ladder's folder, which they do not leave."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,8 @@ def located(agent: str, folder: Path) -> str:
     return agent
 
 
-def read_ladder(folder: Path, *, sandbox: bool = False) -> Ladder:
-    """Returns the ladder in ``folder``; ``sandbox``: whether its programs run in one.
+def read_ladder(folder: Path) -> Ladder:
+    """Returns the ladder in ``folder``.
 
     Raises :class:`ConfigError`, a sentence with the file and the key, for anything that is missing, unknown or twice there.
     """
@@ -145,7 +148,7 @@ def read_ladder(folder: Path, *, sandbox: bool = False) -> Ladder:
     reference = values.get("reference")
     if reference is not None and reference not in entries:
         raise ConfigError(f"{str(path)!r}: {unknown_name_message('reference', reference, entries)}")
-    bots = _bots(str(path), values.get("bots", {}), sandbox)
+    bots = _bots(folder, values.get("bots", {}))
     return Ladder(folder, values["title"], tables, entries, values["batch"], values["seed"], reference, bots)
 
 
@@ -168,13 +171,16 @@ def _tables(where: str, game: str, given: list[Any]) -> dict[str, Setup]:
     return tables
 
 
-def _bots(where: str, given: dict[str, Any], sandbox: bool) -> BotSettings:
-    seconds = {f"{name}_seconds": float for name in ("start", "decision", "round")}
-    check_values(f"{where!r}, bots", given, {}, {"on_fault": str, "chat": dict, **seconds})
-    check_values(f"{where!r}, bots.chat", given.get("chat", {}), {}, CHAT_KEYS)
+def _bots(folder: Path, given: dict[str, Any]) -> BotSettings:
+    where, chat = str(folder / SETTINGS), given.get("chat", {})
+    clocks = dict.fromkeys(("start_seconds", "decision_seconds"), float)
+    check_values(f"{where!r}, bots", given, {}, {"on_fault": str, "chat": dict, **clocks})
+    check_values(f"{where!r}, bots.chat", chat, {}, CHAT_KEYS)
     try:
-        return BotSettings(**{"on_fault": FORFEIT, **given, "sandbox": sandbox})
-    except (ConfigError, DealError) as error:
+        for name in CHAT_FILES & chat.keys():
+            chat[name] = str(inside(folder, folder / chat[name]))
+        return BotSettings(**{"on_fault": FORFEIT, **given})
+    except (ConfigError, DealError, WorkError) as error:
         raise ConfigError(f"{where!r}, bots: {as_sentence(error)}") from None
 
 

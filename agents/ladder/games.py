@@ -13,6 +13,7 @@ from nainjaune_env.records.record import Record, append_record, read_records, se
 
 from ..arena.matches import record_round
 from ..play.replay_page import replay_page
+from .folder import inside
 from .play import Players
 from .results import Results
 
@@ -48,7 +49,7 @@ def games(results: Results, ranking: list[str], players: Players, site: Path) ->
             name = f"{'--'.join([table, *seats])}.html"[-200:]
             if setup.game.pictures is None:
                 continue
-            write_text(site / PAGES / name, replay_page(record, "en"))
+            write_text(inside(ladder.folder, site / PAGES / name), replay_page(record, "en"))
             played.append(Game(table, seats, f"{PAGES}/{name}"))
     return played
 
@@ -58,11 +59,14 @@ def _record(results: Results, table: str, seats: tuple[str, ...], players: Playe
     setup = results.ladder.tables[table]
     identities = [results.identities[table][key] for key in seats]
     digest = hashlib.sha256(" ".join([table, *seats, *identities]).encode()).hexdigest()
-    path, seed = results.folder / RECORDS / f"{table}-{digest[:12]}.jsonl", int(digest[:8], 16)
+    path = inside(results.ladder.folder, results.folder / RECORDS / f"{table}-{digest[:12]}.jsonl")
+    seed = int(digest[:8], 16)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         append_record(path, played_round(results, table, seats, players, seed))
     try:
+        if not path.is_file():
+            raise RecordError(f"{str(path)!r} is no file.")  # a pipe may wait for ever
         records = [*read_records(path)]
         of = [(setup_of(record), record["seed"]) for record in records]
         if of != [(replace(setup, rules=setup.game.single_round(setup.rules)), seed)]:

@@ -49,7 +49,7 @@ def identity(entry: Entry, setup: Setup, bots: BotSettings) -> str:
     if is_chat(name):
         content["chat"] = what_counts((bots.chat or ChatSettings()).to_dict())
     elif is_bot(name):
-        content["faults"] = {key: value for key, value in bots.to_dict().items() if key not in ("chat", "sandbox")}
+        content["faults"] = {key: value for key, value in bots.to_dict().items() if key != "chat"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -14,13 +14,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.printable import printable
 
+from ..external import is_bot
 from ..provenance import setup_words
 from ..report import page as report_page
 from ..report.charts import dots
 from ..report.format_ci import UNKNOWN, format_ci
 from .batches import FAULTS, FORFEITED
 from .check import read_checks
-from .games import Game, games
+from .folder import inside
+from .games import PAGES, Game, games
 from .play import Players, deals_an_entry
 from .ratings import ALL, Ratings, column_tables, ratings_of, to_dict
 from .results import Pairing, Results
@@ -34,11 +36,12 @@ def write_site(results: Results, players: Players) -> Ratings:
     site = results.ladder.folder / SITE
     ratings = ratings_of(results)
     rounds = games(results, ratings.ranking, players, site)
-    for old in (site / "games").glob("*.html"):
-        if f"games/{old.name}" not in {game.page for game in rounds}:
+    for old in inside(results.ladder.folder, site / PAGES).glob("*.html"):
+        if f"{PAGES}/{old.name}" not in {game.page for game in rounds}:
             old.unlink()
-    write_text(site / NUMBERS, json.dumps(to_dict(results, ratings), indent=1) + "\n")
-    write_text(site / PAGE, page(results, ratings, rounds))
+    written = {NUMBERS: json.dumps(to_dict(results, ratings), indent=1) + "\n", PAGE: page(results, ratings, rounds)}
+    for name, text in written.items():
+        write_text(inside(results.ladder.folder, site / name), text)
     return ratings
 
 
@@ -139,6 +142,6 @@ def command(results: Results, pairing: Pairing) -> str:
     entries, setup = results.ladder.entries, results.ladder.tables[pairing.table]
     agents = [entries[key].agent for key in (pairing.one, pairing.other)]
     words = ["nainjaune", "versus", *agents, *setup_words(setup), "--deals", str(pairing.deals), "--seed", str(pairing.seed)]
-    if any(agent.split(":")[0] in ("exec", "ws", "wss", "http", "https") for agent in agents):
-        words += ["--on-fault", results.ladder.bots.on_fault]
+    if any(map(is_bot, agents)):
+        words += results.ladder.bots.to_words()
     return shlex.join(words)

@@ -20,6 +20,7 @@ from nainjaune_env.core.validation import identical, read_json
 from ..distributed.units import Executor, InProcess
 from ..loading import load_agent
 from .entries import Entry, Ladder
+from .folder import inside
 from .pairings import Choice, TableState, choose
 from .plan import LadderPlan
 from .results import Pairing, Results
@@ -111,9 +112,9 @@ def play(
     ``executor`` raises; what has been played is kept.
     """
     end = None if seconds is None else time.monotonic() + seconds
-    path = results.folder / NEXT
+    path = inside(results.ladder.folder, results.folder / NEXT)
     for folder in (results.folder, *(results.folder / table for table in results.ladder.tables)):
-        remove_leftovers(folder)
+        remove_leftovers(inside(results.ladder.folder, folder))
     try:
         while True:
             wave, told_apart = _stopped_wave(results), False

@@ -25,6 +25,7 @@ from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums
 from .batches import FAULTS, FORFEITED, KEYS, check_batches
 from .entries import Ladder
+from .folder import inside
 from .identity import identity
 
 FOLDER, TIMES = "results", "times.json"
@@ -95,7 +96,7 @@ class Results:
         lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in pairing.batches)
         head = json.dumps(self._head(pairing), separators=(",", ":"))[1:-1]
         text = f'{{{head},"batches":[\n{lines}\n],"sha256":"{_digest(content)}"}}\n'
-        write_text(self.path(pairing.table, pairing.one, pairing.other), text)
+        write_text(inside(self.ladder.folder, self.path(pairing.table, pairing.one, pairing.other)), text)
         for key, taken in zip((pairing.one, pairing.other), batch["times"], strict=True):
             before = self.times.get(key, [0, 0, 0.0])
             self.times[key] = [mine + its for mine, its in zip(before, taken, strict=True)]
@@ -119,7 +120,7 @@ class Results:
     def write_times(self) -> None:
         """Writes the times, which differ from machine to machine, to a file of their own."""
         rows = {key: [calls, decisions, round(seconds, 3)] for key, (calls, decisions, seconds) in sorted(self.times.items())}
-        write_text(self.folder / TIMES, json.dumps(rows, indent=1) + "\n")
+        write_text(inside(self.ladder.folder, self.folder / TIMES), json.dumps(rows, indent=1) + "\n")
         self.times = rows
 
     def _head(self, pairing: Pairing) -> dict[str, Any]:

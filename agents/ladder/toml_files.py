@@ -21,6 +21,8 @@ def read_toml(path: Path, what: str, required: Mapping[str, type], optional: Map
     for an unknown or missing key and a value of another type. A whole number is also a number.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("it is no file")  # a pipe may wait for ever
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:

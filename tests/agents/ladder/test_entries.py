@@ -20,8 +20,6 @@ def test_a_ladder_is_read(tmp_path: Path) -> None:
     assert read.players("djeco-3") == ["closer", "lowest", "random", "tally"]
     assert len(read.pairs("djeco-2")) == 10
     assert read.bots.on_fault == "forfeit"
-    assert not read.bots.sandbox
-    assert read_ladder(tmp_path, sandbox=True).bots.sandbox
 
 
 @pytest.mark.parametrize(
@@ -98,7 +96,6 @@ def test_paths_are_relative_to_the_entry(tmp_path: Path) -> None:
     assert located("bot.py:make", tmp_path) == f"{there}/bot.py:make"
     assert located("sb3:model.zip@sample", tmp_path) == f"sb3:{there}/model.zip@sample"
     assert located("onnx:a.onnx", tmp_path) == f"onnx:{there}/a.onnx"
-    assert located("ws://localhost:80/x", tmp_path) == "ws://localhost:80/x"
     assert located("exec:./bot --level 3", tmp_path) == f"exec:{there}/bot --level 3"
     assert located("exec:python3 bot.py x", tmp_path) == f"exec:python3 {there}/bot.py x"
     assert located("exec:python3 x --bot=bot.py --x=y", tmp_path) == f"exec:python3 x --bot={there}/bot.py --x=y"
