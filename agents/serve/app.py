@@ -37,7 +37,9 @@ PING = 30.0
 """Seconds between two pings of a connection; one that does not answer is closed."""
 SWEEP = 60.0
 """Seconds between two looks at tables and connections that nobody uses."""
-ACCEPTED_AT_ONCE = 128
+IDLE = 10.0
+"""Seconds after which a connection is closed whose request is not complete, or that asks for nothing more."""
+ACCEPTED_AT_ONCE = 16
 """Connections that are accepted before other messages are answered."""
 ACCEPT_AGAIN = 1.0
 """Seconds to wait where no more connections can be accepted, as with too many open files."""
@@ -59,8 +61,22 @@ def is_own_name(host: str, names: frozenset[str]) -> bool:
     return True
 
 
+def _max_open_files() -> float:
+    """Returns how many files this process may open; infinity where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return math.inf
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return math.inf if most == resource.RLIM_INFINITY else most
+
+
+@tornado.web.stream_request_body
 class _Guarded(tornado.web.RequestHandler):
-    """Sets the headers, and refuses requests to another name."""
+    """Sets the headers, and refuses requests to another name, and those with a body, as soon as their headers are here.
+
+    No request needs a body. As Tornado would pass on parts of a body, it calls ``prepare`` before it waits for one.
+    """
 
     def set_default_headers(self) -> None:
         self.clear_header("Server")
@@ -68,8 +84,11 @@ class _Guarded(tornado.web.RequestHandler):
             self.set_header(name, value)
 
     def prepare(self) -> None:
+        headers = self.request.headers
+        if "Transfer-Encoding" in headers or headers.get("Content-Length", "0") != "0":
+            raise tornado.web.HTTPError(413)  # Tornado then closes the connection, without reading on
         try:
-            urlsplit(self.request.headers.get("Origin", ""))
+            urlsplit(headers.get("Origin", ""))
             is_ours = is_own_name(self.request.host, self.settings["names"])
         except ValueError:
             raise tornado.web.HTTPError(400) from None
@@ -89,7 +108,7 @@ class _File(_Guarded):
         self.files = files
 
     def get(self) -> None:
-        kind, content, packed = self.files.get(self.request.path[1:], ("", b"", b""))
+        kind, content, packed = self.files.get(self.request.path.removeprefix("/"), ("", b"", b""))
         if not kind:
             raise tornado.web.HTTPError(404)
         self.set_header("Content-Type", kind)
@@ -122,13 +141,14 @@ class _Socket(tornado.websocket.WebSocketHandler, _Guarded):
 
     def _makes_room(self) -> bool:
         """Returns whether this connection may open: if there are too many, the oldest one without a place is closed for it."""
-        sockets: dict[_Socket, None] = self.application.settings["sockets"]
-        if len(sockets) < self.tables.limits.connections:
+        sockets: dict[_Socket, None] = self.settings["sockets"]
+        if len(sockets) < min(self.tables.limits.connections, _max_open_files() // 2):
             return True
         idle = next((other for other in sockets if not other.viewer.has_place), None)
         if idle is None:
             return False
         del sockets[idle]
+        self.settings["requests"][idle.connection] = None  # the page may not answer that it is closed
         idle.close(1013, "full")
         return True
 
@@ -137,13 +157,16 @@ class _Socket(tornado.websocket.WebSocketHandler, _Guarded):
         self.viewer = Viewer(self._send, Rate(self.tables.limits))
         self._waiting: deque[str | bytes] = deque()
         """Messages that are not answered yet, that which is being answered first."""
+        assert self.ws_connection is not None
+        assert self.ws_connection.stream is not None
+        self.connection = self.ws_connection.stream
         self.settings["sockets"][self] = None
+        self.settings["requests"].pop(self.connection, None)
 
     def _send(self, text: str) -> None:
         if self.ws_connection is None or self.ws_connection.is_closing():
             return
-        stream = getattr(self.ws_connection, "stream", None)
-        if stream is not None and len(getattr(stream, "_write_buffer", b"")) > LATE:
+        if len(getattr(self.connection, "_write_buffer", b"")) > LATE:
             self.close(1013, "slow")
             return
         self.write_message(text).add_done_callback(_ignore)
@@ -196,9 +219,10 @@ def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tor
     """Returns the application; ``names`` are this machine's, besides addresses and ``localhost``."""
     files = {path: (kind, content, gzip.compress(content, mtime=0)) for path, (kind, content) in page_files().items()}
     return tornado.web.Application(
-        [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": files})],
+        [("/ws", _Socket, {"tables": tables}), (".*", _File, {"files": files})],
         names=frozenset(name.lower() for name in names) | {"localhost"},
         sockets={},
+        requests={},
         answers=set(),
         websocket_max_message_size=max(tables.limits.message_bytes, tables.limits.record_bytes)
         * 4,  # in bytes: a character has at most 4
@@ -221,9 +245,7 @@ class Serving:
         listening.setblocking(False)
         self.port: int = listening.getsockname()[1]
         self._app = make_app(tables, names=frozenset({host, socket.gethostname(), *names}))
-        self._server = tornado.httpserver.HTTPServer(
-            self._app, max_body_size=1 << 16, max_header_size=1 << 14, idle_connection_timeout=60
-        )
+        self._server = tornado.httpserver.HTTPServer(self._app, max_header_size=1 << 14, idle_connection_timeout=IDLE)
         self._listening = listening
         self._refused_at = -math.inf
         """When it was last said that no more connections can be accepted."""
@@ -236,7 +258,10 @@ class Serving:
         asyncio.get_running_loop().add_reader(self._listening, self._accept)
 
     def _accept(self) -> None:
-        """Accepts the connections that wait. Where no more files may be open it says so, once a minute, and waits a second."""
+        """Accepts the connections that wait; where there are too many, the oldest without a WebSocket is closed for each.
+
+        Where no more files may be open it says so, once a minute, and waits a second.
+        """
         loop = asyncio.get_running_loop()
         for _ in range(ACCEPTED_AT_ONCE):
             try:
@@ -250,8 +275,21 @@ class Serving:
                 loop.remove_reader(self._listening)
                 self._waits = loop.call_later(ACCEPT_AGAIN, self._listen)
                 return
+            self._make_room()
             sizes = {"max_buffer_size": self._server.max_buffer_size, "read_chunk_size": self._server.read_chunk_size}
-            self._server.handle_stream(IOStream(connection, **sizes), address)
+            stream = IOStream(connection, **sizes)
+            self._app.settings["requests"][stream] = None
+            self._server.handle_stream(stream, address)
+
+    def _make_room(self) -> None:
+        """Closes the oldest connections without a WebSocket, so that all of them leave files to be opened for the rest."""
+        requests: dict[IOStream, None] = self._app.settings["requests"]
+        for stream in [stream for stream in requests if stream.closed()]:
+            del requests[stream]
+        while len(requests) >= min(self.tables.limits.connections, _max_open_files() // 4):
+            oldest = next(iter(requests))
+            del requests[oldest]
+            oldest.close()
 
     def sweep(self) -> None:
         """Closes connections that have sent nothing for long, and takes tables out of memory that nobody looks at."""
