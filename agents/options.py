@@ -140,7 +140,7 @@ def build(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> T:
             raise ConfigError(unknown_name_message("configuration key", f"{prefix}{key}" if isinstance(key, str) else key, known))
         converted[key] = _number(value) if hints[key] is float else value
         if not has_type(converted[key], hints[key]):
-            raise ConfigError(f"The configuration key {prefix + key!r} takes {_type_name(hints[key])}, not {quoted(value)}.")
+            raise ConfigError(f"The configuration key {prefix + key!r} takes {type_name(hints[key])}, not {quoted(value)}.")
     return cls(**converted)
 
 
@@ -196,12 +196,12 @@ _WORDS = {
 _LISTED = {int: "whole numbers", float: "finite numbers", str: "texts", dict: "keys and values"}
 
 
-def _type_name(hint: Any) -> str:
+def type_name(hint: Any) -> str:
     """Returns what a value of the type ``hint`` is, in words."""
     origin, of = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union):
-        return " or ".join(map(_type_name, of))
+        return " or ".join(map(type_name, of))
     if origin is list:
         item = typing.get_origin(of[0]) or of[0]
-        return f"a list of {_LISTED.get(item, _type_name(of[0]))}"
+        return f"a list of {_LISTED.get(item, type_name(of[0]))}"
     return _WORDS.get(origin or hint, str(hint))
