@@ -20,6 +20,7 @@ from nainjaune_env.registry import make_setup
 from .arena.advantage import stronger
 from .arena.duplicate import Edge
 from .arena.tournament import Result, tournament
+from .bots.settings import BotSettings
 from .distributed.units import Executor
 from .loading import load_agent, setup_of_runs
 from .report.edge_picture import edge_svg, plot_edge
@@ -101,6 +102,7 @@ def edge(
     both_ways: bool = False,
     workers: int = 1,
     progress: bool = True,
+    bots: BotSettings | None = None,
     **table: Any,
 ) -> PlayerEdge:
     """Returns the edge of ``player`` in a field of ``field``, over duplicate ``deals`` (docs/evaluation.md).
@@ -108,26 +110,27 @@ def edge(
     Both are anything that ``nainjaune_env.as_agent`` takes: a name, an agent, a function, a model, a torch module. ``table`` are
     the keywords of ``make_setup``: ``preset``, ``players``, ``game`` and knobs; without them the rules are those of the run that
     is named, else the usual ones. ``both_ways`` also plays ``field`` in a field of ``player``, and says who is stronger.
-    ``workers`` processes load the players by their names. ``progress`` is shown in a notebook and in a terminal.
+    ``workers`` processes load the players by their names. ``progress`` is shown in a notebook and in a terminal. ``bots`` says
+    how players that are other programs are asked (None: as by default).
 
     Raises :class:`AgentError` for what is no player, :class:`~nainjaune_env.core.errors.RulesError` for another table, and
     :class:`~nainjaune_env.core.errors.DealError` for fewer than 2 deals or no worker.
     """
     deals, workers = check_whole("The number of deals", deals, 2), check_whole("The number of workers", workers, 1)
     setup = _setup_for([one for one in (player, field) if isinstance(one, str)], table)
-    agents = [_player(one, setup) for one in (player, field)]
+    agents = [_player(one, setup, bots) for one in (player, field)]
     if agents[0].name == agents[1].name:
         agents[1] = as_agent(agents[1], setup, f"{agents[1].name} (the field)")
     with _bar(total=deals * (1 + both_ways), unit="deal", leave=False, disabled=not progress) as bar:
         result = tournament(
             setup, agents, deals=deals, seed=seed, one_way=not both_ways, progress=bar.update,
-            executor=_workers((player, field), agents, workers),
+            executor=_workers((player, field), agents, workers, bots),
         )  # fmt: skip
     return PlayerEdge(result)
 
 
-def _player(player: object, setup: Setup) -> Agent:
-    return load_agent(player, setup) if isinstance(player, str) else as_agent(player, setup)
+def _player(player: object, setup: Setup, bots: BotSettings | None) -> Agent:
+    return load_agent(player, setup, bots=bots) if isinstance(player, str) else as_agent(player, setup)
 
 
 def _setup_for(names: Sequence[str], table: dict[str, Any]) -> Setup:
@@ -137,7 +140,7 @@ def _setup_for(names: Sequence[str], table: dict[str, Any]) -> Setup:
     return setup_of_runs(names, DEFAULT_GAME) or make_setup()
 
 
-def _workers(players: Sequence[object], agents: Sequence[Agent], workers: int) -> Executor | None:
+def _workers(players: Sequence[object], agents: Sequence[Agent], workers: int, bots: BotSettings | None) -> Executor | None:
     if workers == 1:
         return None
     for player, agent in zip(players, agents, strict=True):
@@ -148,7 +151,7 @@ def _workers(players: Sequence[object], agents: Sequence[Agent], workers: int) -
             )
     from .distributed.processes import Processes
 
-    return Processes(workers)
+    return Processes(workers, bots=bots)
 
 
 def _bar(*, disabled: bool, **options: Any) -> Any:

@@ -8,6 +8,7 @@ from nainjaune_env.agent import Agent, CompiledPolicy
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
+from ..bots.settings import BotSettings
 from ..heuristics import yardstick
 from ..loading import load_agent
 from ..search.policies import ScoringAgent, policy_of, rollout_policy
@@ -65,17 +66,19 @@ def seated(setup: Setup, seat: int, hero: str, others: Sequence[str]) -> list[st
     return [*names[:seat], hero, *names[seat:]]
 
 
-def players(setup: Setup, names: Sequence[str], made: list[Agent] | None = None) -> Callable[[], Sequence[Agent]]:
+def players(
+    setup: Setup, names: Sequence[str], made: list[Agent] | None = None, bots: BotSettings | None = None
+) -> Callable[[], Sequence[Agent]]:
     """Returns a function that returns the agents called ``names (n,)``, one object a name; the ``model`` of ``Adviser``.
 
     ``Adviser`` calls it once for each thread. Agents that threads can share are loaded once, others for each call. Those that it
-    returns are added to ``made``.
+    returns are added to ``made``. ``bots`` says how bots are asked (None: as by default).
     """
-    loaded = {name: load_agent(name, setup) for name in dict.fromkeys(names)}
+    loaded = {name: load_agent(name, setup, bots=bots) for name in dict.fromkeys(names)}
     shared = {name: agent for name, agent in loaded.items() if isinstance(policy_of(agent), CompiledPolicy | ScoringAgent)}
 
     def load() -> Sequence[Agent]:
-        agents = {name: shared.get(name) or load_agent(name, setup) for name in loaded}
+        agents = {name: shared.get(name) or load_agent(name, setup, bots=bots) for name in loaded}
         if made is not None:
             made.extend(agents.values())
         return [agents[name] for name in names]

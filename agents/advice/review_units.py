@@ -15,6 +15,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
 
 from ..bots.counting import BotCounts
+from ..bots.settings import BotSettings
 from ..distributed.plan_fields import JsonPlan
 from ..distributed.units import Executor, Payload, Player, WorkUnit
 from ..loading import load_agent
@@ -82,12 +83,14 @@ def review_by(
     choosing: int,
     measuring: int,
     seed: int,
-    bots: BotCounts,
+    faults: BotCounts,
+    bots: BotSettings | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> list[Decision]:
     """Reviews the decisions ``picks`` of ``records`` by ``executor``, with the result of :func:`~.review.review`.
 
-    ``model(setup)`` returns the names of the agents in the seats. The counts of bots among them are added to ``bots``.
+    ``model(setup)`` returns the names of the agents in the seats; ``bots`` says how bots are asked (None: as by default). The
+    counts of bots among them are added to ``faults``.
     ``progress`` is called with two for each decision.
     """
     of_setup: dict[str, list[list[Pick]]] = {}
@@ -99,10 +102,10 @@ def review_by(
         setup = matches[0][0].setup
         match_picks = tuple((some[0].match, records[some[0].match - 1], tuple(one.row for one in some)) for some in matches)
         plan = ReviewPlan(setup, tuple(model(setup)), choosing, measuring, seed, match_picks)
-        agents = [load_agent(name, setup) for name in plan.agents]
+        agents = [load_agent(name, setup, bots=bots) for name in plan.agents]
         with closing(executor.results(plan, agents, plan.units())) as results:
             for unit, given in results:
-                bots.add(given)
+                faults.add(given)
                 some = matches[unit.first]
                 measured = advice_from_json(given["measured"], setup)
                 reviews[some[0].match] = reviewed(some, np.array(given["best"], np.int64), measured)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.validation import finite
 
 from ..chat.settings import ChatSettings
+from ..options import build
 
 STOP, FORFEIT = "stop", "forfeit"
 ON_FAULT = (STOP, FORFEIT)
@@ -43,6 +45,17 @@ class BotSettings:
                 most = f"above 0, at most {MAX_SECONDS}"
                 raise ConfigError(f"{name} is a number of seconds {most}, or None for no limit, not {quoted(value)}.")
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> BotSettings:
+        """Returns the settings that :meth:`to_dict` wrote; what is missing is as by default.
+
+        Raises :class:`ConfigError` for an unknown setting, or a value of the wrong type or out of bounds.
+        """
+        chat = values.get("chat")
+        if isinstance(chat, Mapping):
+            values = {**values, "chat": build(ChatSettings, chat, prefix="bots.chat.")}
+        return build(cls, values, prefix="bots.")
+
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings as JSON values; those of language models only where they are set."""
         values = asdict(self)
@@ -62,16 +75,3 @@ class BotSettings:
             if getattr(self, name) != getattr(usual, name):
                 words += [option, f"{getattr(self, name) or 0:g}"]
         return words + (self.chat.to_words() if self.chat is not None else [])
-
-
-_current = [BotSettings()]
-
-
-def bot_settings() -> BotSettings:
-    """Returns the settings of this process."""
-    return _current[0]
-
-
-def use_bot_settings(settings: BotSettings) -> None:
-    """Makes ``settings`` those of this process, for bots loaded from now on."""
-    _current[0] = settings

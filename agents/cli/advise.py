@@ -40,7 +40,7 @@ from .arguments import (
     integer,
     number,
 )
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 from .files import read_match
 from .setups import add_setup_arguments, settle_setup
 from .streams import print_json
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     model = playing_name(args.model or usual_model(setup), setup)
     names = seated(setup, int(table["seat"]), model, [playing_name(name, setup) for name in args.agents or [model]])
     made: list[Agent] = []
-    adviser = Adviser(setup, players(setup, names, made), threads=args.threads)
+    adviser = Adviser(setup, players(setup, names, made, settings_of(args)), threads=args.threads)
     use_threads(1)  # each of our own threads has one
     error = ERROR if args.error is None and args.deals is None else args.error
     advice = adviser.advise(

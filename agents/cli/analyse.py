@@ -32,7 +32,7 @@ from ..bots.counting import BotCounts
 from ..play.terminal import wants_color
 from .advise import MAX_DEALS, add_output_arguments, add_rollout_arguments, print_faults
 from .arguments import integer
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 from .files import check_new
 from .progress import progress_bar
 from .streams import print_json
@@ -106,16 +106,18 @@ def run(args: argparse.Namespace) -> int:
         raise RecordError(f"{args.file} has no such decision: {_contents(records)}.")
     models: dict[str, list[str]] = {}
     made: list[Agent] = []
-    bots = BotCounts()
+    faults, bots = BotCounts(), settings_of(args)
     with progress_bar(total=2 * len(picks), unit="step") as bar:
         options = {"choosing": args.choosing, "measuring": args.measuring, "seed": args.seed, "progress": bar.update}
         if args.workers is None and args.cluster is None:
             decisions = review(picks, advisers(args, models, made), **options)
         else:
             place = place_of(args, bar.set_postfix_str)
-            decisions = review_by(place, records, picks, lambda setup: _model(args, setup, models), bots=bots, **options)
-    bots.merge(BotCounts.taken(made))
-    print_faults(bots)
+            decisions = review_by(
+                place, records, picks, lambda setup: _model(args, setup, models), faults=faults, bots=bots, **options
+            )
+    faults.merge(BotCounts.taken(made))
+    print_faults(faults)
     if args.out is not None:
         write_text(args.out, csv_text(decisions))
     settings = {"model": models, "choosing": args.choosing, "measuring": args.measuring, "seed": args.seed}
@@ -168,7 +170,8 @@ def advisers(args: argparse.Namespace, models: dict[str, list[str]], agents: lis
     def adviser(setup: Setup) -> Adviser:
         key = str(setup.to_dict())
         if key not in made:
-            made[key] = Adviser(setup, players(setup, _model(args, setup, models), agents), threads=args.threads)
+            loaded = players(setup, _model(args, setup, models), agents, settings_of(args))
+            made[key] = Adviser(setup, loaded, threads=args.threads)
             use_threads(1)  # each of our own threads has one
         return made[key]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nainjaune_env.core.spec import Setup
 
 from .arguments import add_seed_argument, add_threads_argument, integer
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 from .setups import add_setup_arguments, add_start_argument, add_task_arguments, settle_setup, settle_task
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def load_players(args: argparse.Namespace) -> tuple[Setup, Task, Sequence[Agent]
 
     setup = settle_setup(args, args.agents)
     task = settle_task(args, setup)
-    agents = [load_agent(name, setup) for name in args.agents]
+    bots = settings_of(args)
+    agents = [load_agent(name, setup, bots=bots) for name in args.agents]
     use_threads(args.threads)
     return setup, task, agents

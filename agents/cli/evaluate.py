@@ -53,6 +53,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..provenance import provenance
 from .arguments import integer
+from .bot_options import settings_of
 from .duplicate import (
     add_agents_argument,
     add_deals_argument,
@@ -193,7 +194,7 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
         return run_share(args, plan, agents)
     with resumable(args), progress_bar(total=plan.total_deals, unit="deal") as bar:
         result = play_tournament(plan, agents, executor_of(args, bar.set_postfix_str), bar.update)
-    report = None if args.out is None else write_report(result, args.out)  # first: what is printed may be lost
+    report = None if args.out is None else write_report(result, args.out, settings_of(args))  # first: what is printed may be lost
     if args.out is not None and keeps_shards(args):
         remove_shards(args.out)
     print(text_table(result))

@@ -32,7 +32,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..report.format_ci import decimal
 from .arguments import add_seed_argument, add_threads_argument, integer
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 from .files import check_new, write_json
 from .progress import progress_bar
 from .setups import add_setup_arguments, add_task_arguments, settle_setup, settle_task
@@ -89,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
         check_new(args.out / FILE_NAME)
     if args.solve:
         return _solve(args, setup)
-    agents = [load_agent(name, setup) for name in args.agents]
+    bots = settings_of(args)
+    agents = [load_agent(name, setup, bots=bots) for name in args.agents]
     use_threads(args.threads)
     return _measure(args, setup, agents)
 

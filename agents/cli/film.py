@@ -24,7 +24,7 @@ from nainjaune_env.render.film import MAX_SECONDS
 from nainjaune_env.render.raster import MAX_SCALE, MIN_SCALE
 
 from .arguments import add_language_argument, add_seed_argument, integer, number
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 from .files import check_new, read_match
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
@@ -118,7 +118,8 @@ def _played(args: argparse.Namespace) -> Record:
     if len(args.agents) > setup.players:
         raise AgentError(f"There are {setup.players} seats, too few for {len(args.agents)} agents.")
     use_threads(1)
-    agents = [load_agent(name, setup) for name in args.agents]
+    bots = settings_of(args)
+    agents = [load_agent(name, setup, bots=bots) for name in args.agents]
     record = record_round(setup, agents, seed=seed)
     for line in BotCounts.taken(agents).lines():
         print(line)

@@ -26,7 +26,7 @@ from nainjaune_env.registry import get_game
 from ..bots.settings import FORFEIT
 from .advise import MAX_DEALS
 from .arguments import add_seed_argument, integer
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 from .duplicate import add_agents_argument
 from .files import write_json
 from .progress import progress_bar
@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     settings = TextEnvSettings(
         field=args.field, adviser=args.adviser, choosing=args.choosing, measuring=args.measuring, seed=args.seed
     )
-    board = Leaderboard(tuple(args.agents), game.name, args.split, args.tasks, apply_settings({}, args.set), settings)
+    knobs, bots = apply_settings({}, args.set), settings_of(args)
+    board = Leaderboard(tuple(args.agents), game.name, args.split, args.tasks, knobs, settings, bots)
     with progress_bar(total=len(board.agents) * board.count, unit="round") as bar:
         rows = board.play(args.out, bar.update)
     places = standings(rows)

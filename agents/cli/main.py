@@ -42,7 +42,7 @@ from . import (
     watch,
     zoo,
 )  # fmt: skip
-from .bot_options import use_bots
+from .bot_options import check_bot_arguments
 from .parser import Parser
 from .streams import FAILED, close_output, open_streams, print_error
 
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             program = args.parser.prog
             if unknown:
                 args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-            use_bots(args)
+            check_bot_arguments(args)
             return int(args.run(args))
         finally:
             close_output()

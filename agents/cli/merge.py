@@ -20,7 +20,7 @@ from typing import Any
 from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
 from nainjaune_env.core.printable import printable
 
-from ..bots.settings import BotSettings, use_bot_settings
+from ..bots.settings import BotSettings
 from .progress import progress_bar
 from .workers import remove_shards
 
@@ -54,8 +54,7 @@ def run(args: argparse.Namespace) -> int:
     kinds: dict[str, Any] = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan, StudyPlan)}
     if run["kind"] not in kinds:
         raise WorkError(unknown_name_message("kind of run", run["kind"], kinds))
-    if "bots" in run:  # the report names them
-        use_bot_settings(BotSettings(**run["bots"]))
+    bots = BotSettings.from_dict(run["bots"]) if "bots" in run else None
     plan: TournamentPlan | VersusPlan | StudyPlan = read_plan(kinds[run["kind"]], run["plan"], repr(str(folder)))
     if isinstance(plan, StudyPlan):
         from ..study.parts import write_parts
@@ -67,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     with progress_bar(unit="deal") as bar:
         if isinstance(plan, TournamentPlan):
             result = play_tournament(plan, [], FinishedShards(folder), bar.update)
-            report = write_report(result, args.folder)
+            report = write_report(result, args.folder, bots)
             text = f"{text_table(result)}\nReport: {printable(str(report))}"
         else:
             text = write_versus(play_versus(plan, [], FinishedShards(folder)), args.folder)

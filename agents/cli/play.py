@@ -34,7 +34,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
 from ..play.terminal import Terminal
 from ..seeds import Stream, generator
 from .arguments import add_color_argument, add_language_argument, add_seed_argument, integer, number
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 from .setups import add_setup_arguments, game_of, settle_setup
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def run(args: argparse.Namespace) -> int:
         if args.records is not None:
             match = replace(match, records=os.path.abspath(args.records))
     setup, records = match.setup, None if match.records is None else Path(match.records)
-    loaded = {name: load_agent(name, setup) for name in dict.fromkeys(match.agents)}
+    bots = settings_of(args)
+    loaded = {name: load_agent(name, setup, bots=bots) for name in dict.fromkeys(match.agents)}
     others = [loaded[name] for name in match.agents]
     use_threads(1)
     if records is not None:

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 from nainjaune_env.core.atomic_files import locked
 from nainjaune_env.core.errors import ConfigError
 
-from ..bots.settings import FORFEIT
+from ..bots.settings import FORFEIT, BotSettings
 from .arguments import integer, number
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 
 if TYPE_CHECKING:
     from ..serve.server import TableServer
@@ -73,8 +73,9 @@ def run(args: argparse.Namespace) -> int:
     from ..play.saved import make_private_folder, saved_path
     from ..serve.players import check_extra
 
+    bots = settings_of(args)
     for name in args.agents:
-        check_extra(name)
+        check_extra(name, bots)
     path: Path = saved_path().with_name("serve.sqlite") if args.data is None else args.data
     make_private_folder(path.parent)
 
@@ -83,24 +84,29 @@ def run(args: argparse.Namespace) -> int:
             tables.store.remove_hosts()
         return tables.store.host_token()
 
-    return run_server(args, path, "Tables are served. Whoever has this link makes new ones:", host)
+    return run_server(args, path, "Tables are served. Whoever has this link makes new ones:", host, bots)
 
 
-def run_server(args: argparse.Namespace, path: Path, about: str, first: Callable[[TableServer], Awaitable[str]]) -> int:
+def run_server(
+    args: argparse.Namespace, path: Path, about: str, first: Callable[[TableServer], Awaitable[str]], bots: BotSettings
+) -> int:
     """Serves the tables in the file ``path`` until Ctrl-C; returns the exit status.
 
-    ``first(tables)`` returns the token of the page that opens, whose link is printed after the words ``about``.
+    ``first(tables)`` returns the token of the page that opens, whose link is printed after the words ``about``. ``bots`` says how
+    bots are asked.
     """
     import asyncio
 
     try:
         with locked(path, wait=False):
-            return asyncio.run(_serve(args, path, about, first))
+            return asyncio.run(_serve(args, path, about, first, bots))
     except TimeoutError:
         raise ConfigError(f"Another server uses the tables in {str(path)!r}; --data names another file.") from None
 
 
-async def _serve(args: argparse.Namespace, path: Path, about: str, first: Callable[[TableServer], Awaitable[str]]) -> int:
+async def _serve(
+    args: argparse.Namespace, path: Path, about: str, first: Callable[[TableServer], Awaitable[str]], bots: BotSettings
+) -> int:
     import asyncio
     import signal
     import webbrowser
@@ -112,7 +118,7 @@ async def _serve(args: argparse.Namespace, path: Path, about: str, first: Callab
     store = Store(path)
     try:
         store.remove_old(args.days)
-        tables = TableServer(store, agents=args.agents, prepared=True)
+        tables = TableServer(store, agents=args.agents, bots=bots, prepared=True)
         serving = Serving(tables, args.host, args.port, names=args.name)
         link = f"http://{_shown(args.host)}:{serving.port}/#{await first(tables)}"
         stopped = asyncio.Event()

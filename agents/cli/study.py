@@ -39,10 +39,9 @@ from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
-from ..bots.settings import bot_settings
 from ..provenance import setup_words
 from .arguments import add_seed_argument, add_threads_argument, integer, number
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 from .workers import (
@@ -162,7 +161,8 @@ def _plan(args: argparse.Namespace, setup: Setup) -> tuple[StudyPlan, list[Agent
 
     if args.search is None and (args.search_by is not None or args.search_share != 1.0):
         raise ConfigError("--search-by and --search-share need --search K.")
-    loaded = {name: load_agent(name, setup) for name in dict.fromkeys([*args.agents, *filter(None, [args.search_by])])}
+    bots, names = settings_of(args), dict.fromkeys([*args.agents, *filter(None, [args.search_by])])
+    loaded = {name: load_agent(name, setup, bots=bots) for name in names}
     use_threads(args.threads)
     plan = StudyPlan(
         setup,
@@ -200,7 +200,7 @@ def _command(args: argparse.Namespace, setup: Setup) -> str:
     if args.chunk is not None:
         command += ["--chunk", str(args.chunk)]
     if any(map(is_bot, [*args.agents, args.search_by or ""])):
-        command += bot_settings().to_words()
+        command += settings_of(args).to_words()
     return shlex.join([*command, "--out", "study"])
 
 

@@ -18,7 +18,7 @@ from nainjaune_env.core.errors import AgentError
 
 from ..bots.settings import FORFEIT
 from .arguments import add_seed_argument
-from .bot_options import add_bot_arguments
+from .bot_options import add_bot_arguments, settings_of
 from .duplicate import add_agents_argument
 from .setups import add_setup_arguments, settle_setup
 
@@ -64,4 +64,4 @@ def run(args: argparse.Namespace) -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         server = argparse.Namespace(host="127.0.0.1", port=0, name=[], days=1.0, agents=args.agents, no_browser=args.no_browser)
-        return run_server(server, Path(folder) / "watch.sqlite", "The agents play here:", first)
+        return run_server(server, Path(folder) / "watch.sqlite", "The agents play here:", first, settings_of(args))

@@ -14,6 +14,7 @@ from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as
 from nainjaune_env.core.printable import printable
 
 from .arguments import integer
+from .bot_options import settings_of
 
 if TYPE_CHECKING:
     from ..distributed.units import Executor, WorkPlan
@@ -81,7 +82,7 @@ def executor_of(args: argparse.Namespace, report: Callable[[str], object]) -> Ex
         return executor
     from ..distributed.shards import FOLDER, Shards
 
-    return Shards(args.out / FOLDER, executor)
+    return Shards(args.out / FOLDER, executor, bots=settings_of(args))
 
 
 def place_of(args: argparse.Namespace, report: Callable[[str], object]) -> Executor:
@@ -91,11 +92,11 @@ def place_of(args: argparse.Namespace, report: Callable[[str], object]) -> Execu
     if args.cluster is not None:
         from ..distributed.cluster import Cluster
 
-        return Cluster(args.cluster, report)
+        return Cluster(args.cluster, report, settings_of(args))
     if args.workers is not None and args.workers > 1:
         from ..distributed.processes import Processes
 
-        return Processes(args.workers, report)
+        return Processes(args.workers, report, settings_of(args))
     return InProcess()
 
 
@@ -138,7 +139,7 @@ def run_share(args: argparse.Namespace, plan: WorkPlan, agents: Any, unit: str =
 
     bots, units, deals = BotCounts(), 0, 0
     with resumable(args), progress_bar(unit=unit) as bar:
-        shards = Shards(args.out / FOLDER, place_of(args, bar.set_postfix_str), args.shard)
+        shards = Shards(args.out / FOLDER, place_of(args, bar.set_postfix_str), args.shard, settings_of(args))
         bar.total = sum(one.deals for one in shards.units(plan.units()))
         with closing(shards.results(plan, agents, plan.units())) as results:
             for one, payload in results:

@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import MissingLibraryError, WorkError, as_sentence, quoted
 
+from ..bots.settings import BotSettings
 from .identity import identity, run_id, weights_path, worker_player
 from .processes import Report, checked, oldest, played
 from .units import Player, Results, WorkPlan, WorkUnit
@@ -43,14 +44,18 @@ LOST_SECONDS = 20.0
 class Cluster:
     """Plays units on the Ray cluster at an address."""
 
-    def __init__(self, address: str, report: Report | None = None) -> None:
-        """``address``: ``host:port`` of a cluster, or ``auto`` for the one that this machine belongs to."""
+    def __init__(self, address: str, report: Report | None = None, bots: BotSettings | None = None) -> None:
+        """``address``: ``host:port`` of a cluster, or ``auto`` for the one that this machine belongs to.
+
+        ``bots`` says how workers ask bots.
+        """
         self.address = address
         self._report = report
+        self._bots = bots
 
     def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields results in the order in which they are finished; see :class:`~.units.Executor`."""
-        run, waiting = identity(plan), iter(units)
+        run, waiting = identity(plan, self._bots), iter(units)
         digest = run_id(run)
         paths = {name: weights_path(name, plan.setup) for name in run["weights"]}
         files = {run["weights"][name]: path.read_bytes() for name, path in paths.items() if path is not None}

@@ -22,7 +22,7 @@ from nainjaune_env.core.errors import AgentError, WorkError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..bots.counting import counted
-from ..bots.settings import STOP, BotSettings, bot_settings, use_bot_settings
+from ..bots.settings import STOP, BotSettings
 from ..chat.settings import what_counts
 from ..external import is_bot, loader_of
 from ..loading import TRANSFERRED, base_name, checkpoint_path, external_players, load_agent, players_in, use_threads
@@ -71,10 +71,10 @@ def external_files(*names: str) -> dict[str, list[str]]:
     return {player: [atomic_files.digest(path) for path in loader_of(player).files(player)] for player in players}
 
 
-def identity(plan: WorkPlan) -> dict[str, Any]:
+def identity(plan: WorkPlan, bots: BotSettings | None = None) -> dict[str, Any]:
     """Returns what makes a run of ``plan`` the same as another, as JSON values.
 
-    It has the key ``files`` only with players from elsewhere, and ``bots``, the settings of this process, only with bots.
+    It has the key ``files`` only with players from elsewhere, and ``bots``, the settings (None: the usual ones), only with bots.
     """
     weights = {}
     for name in _players(plan):
@@ -85,7 +85,7 @@ def identity(plan: WorkPlan) -> dict[str, Any]:
     if files := external_files(*plan.agents):
         run["files"] = files
     if any(map(is_bot, plan.agents)):
-        run["bots"] = bot_settings().to_dict()
+        run["bots"] = (bots or BotSettings()).to_dict()
     same: dict[str, Any] = json.loads(json.dumps(run))  # tuples are lists in a file
     return same
 
@@ -150,13 +150,12 @@ def worker_player(kind: type[WorkPlan], run: Mapping[str, Any], files: Mapping[s
     if run["package"] != here:
         raise WorkError(f"A worker has version {here} of the package, and the run is of {run['package']}: install the same.")
     plan = read_plan(kind, run["plan"], "A worker")
-    if "bots" in run:
-        use_bot_settings(BotSettings(**run["bots"]))
+    bots = BotSettings.from_dict(run["bots"]) if "bots" in run else None
     check_files(run.get("files", {}))
     for name in _players(plan):
         if name not in plan.agents:  # a member of a mixed field or an agent of rollouts, which is loaded by its name
-            _agent(name, plan.setup, run["weights"].get(name), None)
-    agents = [_agent(name, plan.setup, run["weights"].get(name), files) for name in plan.agents]
+            _agent(name, plan.setup, run["weights"].get(name), None, bots)
+    agents = [_agent(name, plan.setup, run["weights"].get(name), files, bots) for name in plan.agents]
     use_threads(1)
     return counted(plan.player(agents), agents)
 
@@ -175,14 +174,14 @@ def check_files(players: Mapping[str, list[str]]) -> None:
             )
 
 
-def _agent(name: str, setup: Setup, sha256: str | None, files: Mapping[str, Path] | None) -> Agent:
+def _agent(name: str, setup: Setup, sha256: str | None, files: Mapping[str, Path] | None, bots: BotSettings | None) -> Agent:
     """Returns the agent called ``name``, of weights with the digest ``sha256``."""
     if sha256 is None:
-        return load_agent(name, setup)
+        return load_agent(name, setup, bots=bots)
     path = weights_path(name, setup) if files is None else files[sha256]
     digest = None if path is None or not path.exists() else atomic_files.digest(path)
     if digest != sha256:
         raise WorkError(f"A worker has other weights of {quoted(name)}: SHA-256 {digest}, and the run is of {sha256}.")
     if files is None:
-        return load_agent(name, setup)
-    return load_agent(f"{path}{TRANSFERRED if is_zoo_name(name) else ''}{name.removeprefix(base_name(name))}", setup)
+        return load_agent(name, setup, bots=bots)
+    return load_agent(f"{path}{TRANSFERRED if is_zoo_name(name) else ''}{name.removeprefix(base_name(name))}", setup, bots=bots)

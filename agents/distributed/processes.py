@@ -24,6 +24,7 @@ from typing import Any
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import NainJauneError, WorkError
 
+from ..bots.settings import BotSettings
 from ..external import players_failure
 from .identity import identity, worker_player
 from .units import Payload, Player, Results, WorkPlan, WorkUnit
@@ -40,8 +41,8 @@ Report = Callable[[str], object]
 class Processes:
     """Plays units in some processes of this machine, which load the agents by their names."""
 
-    def __init__(self, workers: int, report: Report | None = None) -> None:
-        """``report`` is called about once a second with a few words on the workers.
+    def __init__(self, workers: int, report: Report | None = None, bots: BotSettings | None = None) -> None:
+        """``report`` is called about once a second with a few words on the workers; ``bots`` says how they ask bots.
 
         Raises :class:`WorkError` for more workers than Windows waits for.
         """
@@ -49,10 +50,11 @@ class Processes:
             raise WorkError(f"On Windows there are at most {MAX_WINDOWS} workers, not {workers}.")
         self.workers = workers
         self._report = report
+        self._bots = bots
 
     def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields results in the order in which they are finished; see :class:`~.units.Executor`."""
-        run, waiting, losses = identity(plan), iter(units), 0
+        run, waiting, losses = identity(plan, self._bots), iter(units), 0
         lost: deque[WorkUnit] = deque()
         while True:
             pending: dict[Future[Payload | str], tuple[WorkUnit, float]] = {}

@@ -20,6 +20,7 @@ from nainjaune_env.core.atomic_files import locked, write_text
 from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quoted
 from nainjaune_env.core.validation import check_keys, check_list, read_json
 
+from ..bots.settings import BotSettings
 from .identity import check_same, identity, package_version, run_id
 from .units import Executor, Payload, Results, WorkPlan, WorkUnit
 
@@ -33,11 +34,17 @@ MAX_MISSING = 100_000
 class Shards:
     """Plays units by another executor, and keeps what they yield in a folder; units that are there are not played again."""
 
-    def __init__(self, folder: Path, executor: Executor, share: tuple[int, int] | None = None) -> None:
-        """``share``: ``(i, n)`` for the i-th of n jobs, i from 1 on, which play every n-th unit each (None: all units)."""
+    def __init__(
+        self, folder: Path, executor: Executor, share: tuple[int, int] | None = None, bots: BotSettings | None = None
+    ) -> None:
+        """``share``: ``(i, n)`` for the i-th of n jobs, i from 1 on, which play every n-th unit each (None: all units).
+
+        ``bots`` are the executor's settings of bots.
+        """
         self.folder = folder
         self._executor = executor
         self._share = share
+        self._bots = bots
 
     def units(self, units: Iterable[WorkUnit]) -> Iterator[WorkUnit]:
         """Yields the ``units`` that this job plays, out of all of a plan."""
@@ -50,7 +57,7 @@ class Shards:
         Each unit is yielded once, also one that another job finishes meanwhile. ``units`` are the plan's, from its first on.
         Raises :class:`WorkError` where the folder belongs to another run.
         """
-        run = identity(plan)
+        run = identity(plan, self._bots)
         with locked(self.folder / RUN_NAME):  # of two jobs that begin at once, one writes it
             if (self.folder / RUN_NAME).exists():
                 check_same(str(self.folder), read_run(self.folder), run)

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nainjaune_env.core.printable import printable
 
 from ..arena.tournament import Result
-from ..bots.settings import bot_settings
+from ..bots.settings import BotSettings
 from ..provenance import setup_words
 from ..task import DEFAULT_TASK, task_words
 from .charts import dots
@@ -30,8 +30,8 @@ SHADES = {1: "gain", -1: "loss", 0: "open"}
 """Classes by the sign of a significant difference."""
 
 
-def page(result: Result, made: Mapping[str, Any]) -> str:
-    """Returns the page; ``made`` is the result of ``provenance.provenance``."""
+def page(result: Result, made: Mapping[str, Any], bots: BotSettings | None = None) -> str:
+    """Returns the page; ``made`` is the result of ``provenance.provenance``, ``bots`` says how bots were asked."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
@@ -63,14 +63,14 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
         rating_chart=dots(sorted(ratings, key=lambda row: -row[1].mean), POINTS),
         fields=_fields(result),
         unknown=UNKNOWN,
-        command=printable(command(result)),
+        command=printable(command(result, bots)),
         made=made,
         rules={k: v if isinstance(v, str) else json.dumps(v) for k, v in setup.rules.to_dict().items()},
     )
 
 
-def command(result: Result) -> str:
-    """Returns the command that reproduces ``result``, with all defaults written out."""
+def command(result: Result, bots: BotSettings | None = None) -> str:
+    """Returns the command that reproduces ``result``, with all defaults written out; ``bots`` says how bots were asked."""
     arguments = ["nainjaune", "evaluate", "--agents", *result.plan.agents, *setup_words(result.plan.setup)]
     arguments += ["--deals", str(result.plan.deals), "--seed", str(result.plan.seed)]
     arguments += task_words(result.plan.task)
@@ -80,8 +80,8 @@ def command(result: Result) -> str:
         arguments += ["--no-ratings"]
     if result.plan.chunk is not None:
         arguments += ["--chunk", str(result.plan.chunk)]
-    if result.bots.by_agent:
-        arguments += bot_settings().to_words()
+    if result.bots.by_agent and bots is not None:
+        arguments += bots.to_words()
     return shlex.join([*arguments, "--out", "results"])
 
 

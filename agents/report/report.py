@@ -11,6 +11,7 @@ from pathlib import Path
 from nainjaune_env.core.atomic_files import write_text
 
 from ..arena.tournament import Result
+from ..bots.settings import BotSettings
 from ..provenance import provenance
 from .page import page
 from .text import POINTS, text_table
@@ -20,13 +21,16 @@ CSV_HEAD = (
 )  # fmt: skip
 
 
-def write_report(result: Result, folder: Path) -> Path:
-    """Writes ``results.html``, ``.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; returns the page's path."""
+def write_report(result: Result, folder: Path, bots: BotSettings | None = None) -> Path:
+    """Writes ``results.html``, ``.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; returns the page's path.
+
+    ``bots`` says how bots were asked (None: as by default).
+    """
     from .picture import write_picture
 
     made = provenance()
     report = folder / "results.html"
-    write_text(report, page(result, made))
+    write_text(report, page(result, made, bots))
     write_text(folder / "results.txt", text_table(result))
     write_text(folder / "results.csv", _csv(result))
     write_picture(result, folder / "results.png")

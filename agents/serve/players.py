@@ -23,6 +23,7 @@ from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 
 from ..bots.counting import faults_of
+from ..bots.settings import BotSettings
 from ..external import is_bot
 from ..external.shown import shown_name
 from ..loading import SEARCHES, external_players, load_agent, named_agents, setup_of_runs
@@ -60,14 +61,14 @@ def check_agent(name: object, game: str, extra: Sequence[str] = ()) -> str:
     raise AgentError(unknown_name_message("agent", name, names))
 
 
-def check_extra(name: str) -> None:
+def check_extra(name: str, bots: BotSettings) -> None:
     """Raises as ``load_agent`` does for a name that cannot be among the ``extra`` ones of :func:`offered`."""
     first: NainJauneError | None = None
     for game in sorted(game_names(), key=lambda game: game != DEFAULT_GAME):
         if name in offered(game):
             return
         try:
-            load_agent(name, setup_of_runs([name], game) or get_game(game).setup(None, None))
+            load_agent(name, setup_of_runs([name], game) or get_game(game).setup(None, None), bots=bots)
         except (AgentError, CheckpointError) as error:
             first = first or error
         else:
@@ -136,9 +137,10 @@ class OneAtATime:
 class LoadedAgents:
     """The agents that tables use, each loaded once for all tables with the same rules."""
 
-    def __init__(self, extra: Sequence[str] = ()) -> None:
-        """``extra`` are the players from elsewhere that may be loaded."""
+    def __init__(self, extra: Sequence[str] = (), bots: BotSettings | None = None) -> None:
+        """``extra`` are the players from elsewhere that may be loaded; ``bots`` says how bots are asked."""
         self._extra = extra
+        self._bots = bots
         self._loaded: OrderedDict[tuple[str, str], OneAtATime] = OrderedDict()
 
     def get(self, name: str, setup: Setup) -> OneAtATime:
@@ -150,7 +152,7 @@ class LoadedAgents:
             raise AgentError(f"{shown_name(name)} sits here, and this server was not started with it: name it after --agents.")
         key = name, repr(setup.to_dict())
         if key not in self._loaded:
-            self._loaded[key] = OneAtATime(load_agent(name, setup))
+            self._loaded[key] = OneAtATime(load_agent(name, setup, bots=self._bots))
             if len(self._loaded) > MAX_LOADED:
                 self._loaded.popitem(last=False)  # tables that have it keep it
         self._loaded.move_to_end(key)

@@ -16,6 +16,7 @@ from typing import Any
 
 from nainjaune_env.core.errors import NainJauneError
 
+from ..bots.settings import BotSettings
 from ..heuristics import yardstick
 from ..loading import use_threads
 from .advising import Advisers
@@ -114,15 +115,23 @@ class Running:
 class Tables:
     """The tables of a server. Used in one event loop."""
 
-    def __init__(self, store: Store, limits: Limits, searches: Searches, advisers: Advisers, extra: Sequence[str] = ()) -> None:
-        """``extra`` are the players from elsewhere that may be seated."""
+    def __init__(
+        self,
+        store: Store,
+        limits: Limits,
+        searches: Searches,
+        advisers: Advisers,
+        extra: Sequence[str] = (),
+        bots: BotSettings | None = None,
+    ) -> None:
+        """``extra`` are the players from elsewhere that may be seated; ``bots`` says how bots are asked (None: as by default)."""
         self._store = store
         self._limits = limits
         self._searches = searches
         self._advisers = advisers
         self._quota = TableQuota(store, limits)
         self.games = PreparedGames()
-        self._agents = LoadedAgents(extra)
+        self._agents = LoadedAgents(extra, bots)
         self.running: dict[str, Running] = {}
         """The tables in memory."""
         self.loading = asyncio.Lock()

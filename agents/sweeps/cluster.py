@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 from nainjaune_env.core.atomic_files import write_bytes
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError, WorkError, quoted
 
-from ..bots.settings import BotSettings, bot_settings, use_bot_settings
 from ..distributed.cluster import Calls, connected, largest_machine, processors
 from ..distributed.identity import check_files, external_files, package_version
 from ..distributed.processes import Report, oldest
@@ -85,7 +84,7 @@ def train_on_cluster(
                     begun.add(seed_run)
                     begin(seed_run, locks.enter_context(run_of(seed_run)))
                 arguments = (
-                    package_versions(), external_files(*agents_of(seed_run.config)), bot_settings(), asdict(seed_run.config),
+                    package_versions(), external_files(*agents_of(seed_run.config)), asdict(seed_run.config),
                     files_in(seed_run.folder), CALL_SECONDS,
                 )  # fmt: skip
                 calls.submit(seed_run, *arguments, processors=seed_run.config.threads)
@@ -135,13 +134,11 @@ def write_files(folder: Path, files: Files) -> None:
 def _train(
     versions: Mapping[str, str],
     players: Mapping[str, list[str]],
-    bots: BotSettings,
     values: dict[str, Any],
     files: Files,
     seconds: float,
 ) -> Stretch | NainJauneError:
     """Trains a run in a worker for some ``seconds``, from its ``files`` on; returns the error where it fails."""
-    use_bot_settings(bots)
     end, completed = time.monotonic() + seconds, 0
     try:
         here = package_versions()

@@ -15,7 +15,6 @@ from multiprocessing.connection import Connection, wait
 
 from nainjaune_env.core.errors import ConfigError, DivergenceError, MissingLibraryError, NainJauneError
 
-from ..bots.settings import BotSettings, bot_settings, use_bot_settings
 from ..nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from ..trainers import get_trainer
 from ..trainers.config import LENGTH_KEYS, changed_keys, differing, read_stored
@@ -135,7 +134,7 @@ def _side_by_side(runs: Sequence[SeedRun], workers: int, progressed: Progressed)
         while waiting or training:
             while waiting and len(training) < workers and not signals.stop_requested:
                 here, there = context.Pipe()
-                process = context.Process(target=_work, args=(waiting[0], there, bot_settings()))
+                process = context.Process(target=_work, args=(waiting[0], there))
                 process.start()
                 there.close()
                 processes.callback(process.join)
@@ -167,14 +166,13 @@ def _side_by_side(runs: Sequence[SeedRun], workers: int, progressed: Progressed)
         return None if signals.stop_requested else diverged
 
 
-def _work(seed_run: SeedRun, pipe: Connection, bots: BotSettings) -> None:
-    """Trains one run, with these settings of ``bots``; the main function of a process of :func:`train_all`.
+def _work(seed_run: SeedRun, pipe: Connection) -> None:
+    """Trains one run; the main function of a process of :func:`train_all`.
 
     Sends the number of iterations after each, and at the end None or an error.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the process that started this one receives them too
-    use_bot_settings(bots)
     run = run_of(seed_run, WorkerRun)
     threading.Thread(target=_listen, args=(pipe, run), daemon=True).start()
     try:

@@ -21,7 +21,7 @@ from nainjaune_env.core.validation import check_whole
 from ..advice.models import is_advised
 from ..bots.counting import faults_of
 from ..bots.faults import Fault
-from ..bots.settings import bot_settings
+from ..bots.settings import BotSettings
 from ..chat.settings import ChatSettings, what_counts
 from ..distributed.identity import external_files, package_version, weights_path
 from ..external import is_bot, is_chat
@@ -51,6 +51,8 @@ class Leaderboard:
     """The same in all tasks."""
     settings: TextEnvSettings = field(default_factory=TextEnvSettings)
     """Who plays the other seats, and the adviser."""
+    bots: BotSettings = field(default_factory=BotSettings)
+    """How bots and language models are asked."""
 
     def __post_init__(self) -> None:
         if not self.agents or len(set(self.agents)) < len(self.agents):
@@ -97,14 +99,14 @@ class Leaderboard:
         if self.settings.field is None and self.settings.adviser is None:
             return  # the usual ones play everywhere
         for setup in (task.setup() for task in self.tasks):
-            field_agent(setup, self.settings)
+            field_agent(setup, self.settings, self.bots)
             if is_advised(setup):
-                check_regret(setup, self.settings)
+                check_regret(setup, self.settings, self.bots)
 
     def _check_agents(self) -> None:
         """Raises :class:`AgentError` for an agent that plays at none of the tasks, before the others play for hours."""
         for name in self.agents:
-            answers = (agent_or_refusal(name, task.setup()) for task in self.tasks)
+            answers = (agent_or_refusal(name, task.setup(), self.bots) for task in self.tasks)
             _check_plays(name, [*takewhile(lambda one: isinstance(one, str), answers)], len(self.tasks))
 
     def _is_kept(self, rows: Rows, name: str, task: TextTask) -> bool:
@@ -120,14 +122,15 @@ class Leaderboard:
         return True
 
     def _identity(self, name: str, setup: Setup) -> dict[str, Any]:
-        return identity([one for one in (name, self.settings.field, self.settings.adviser) if one is not None], setup)
+        names = [one for one in (name, self.settings.field, self.settings.adviser) if one is not None]
+        return identity(names, setup, self.bots)
 
     def _played(self, name: str, missing: list[TextTask]) -> Iterator[Row]:
         """Yields the rows of an agent at some tasks; those of a language model at the same time, as they come."""
         if not is_chat(name):
             yield from (self._row(name, task) for task in missing)
             return
-        pool = ThreadPoolExecutor((bot_settings().chat or ChatSettings()).at_once, "leaderboard")
+        pool = ThreadPoolExecutor((self.bots.chat or ChatSettings()).at_once, "leaderboard")
         try:
             for row in as_completed([pool.submit(self._row, name, task) for task in missing]):
                 yield row.result()
@@ -136,10 +139,10 @@ class Leaderboard:
 
     def _row(self, name: str, task: TextTask) -> Row:
         setup = task.setup()
-        agent = agent_or_refusal(name, setup)
+        agent = agent_or_refusal(name, setup, self.bots)
         if isinstance(agent, str):
             return Row(name, task.index, refused=agent)
-        field = field_agent(setup, self.settings)
+        field = field_agent(setup, self.settings, self.bots)
         played = play_task(task, agent, field)
         counts = faults_of(agent)
         if counts is not None and is_chat(name) and counts.faults[Fault.EXIT]:
@@ -147,8 +150,8 @@ class Leaderboard:
         regret = over_adviser = None
         if is_solved(setup) or is_advised(setup):
             of_seat, first = [(played.record, task.seat)], task.index + 1
-            (regret,) = regrets(of_seat, self.settings, first=first)
-            (over_adviser,) = regrets(of_seat, self.settings, first=first, own_moves=True)
+            (regret,) = regrets(of_seat, self.settings, first=first, bots=self.bots)
+            (over_adviser,) = regrets(of_seat, self.settings, first=first, own_moves=True, bots=self.bots)
         costs = {} if counts is None else counts.costs
         return Row(
             name,
@@ -171,17 +174,17 @@ def _check_plays(name: str, refusals: Sequence[object], tasks: int) -> None:
         raise AgentError(f"The agent {quoted(name)} plays at none of the tasks. {refusals[0]}")
 
 
-def agent_or_refusal(name: str, setup: Setup) -> Agent | str:
+def agent_or_refusal(name: str, setup: Setup, bots: BotSettings) -> Agent | str:
     """Returns an agent, or the sentence by which it does not play at tables with ``setup``."""
     try:
-        return load_agent(name, setup)
+        return load_agent(name, setup, bots=bots)
     except (AgentError, CheckpointError) as error:
         if is_bot(name):
             raise
         return str(error)
 
 
-def identity(names: Sequence[str], setup: Setup) -> dict[str, Any]:
+def identity(names: Sequence[str], setup: Setup, bots: BotSettings) -> dict[str, Any]:
     """Returns what decides how agents play at tables with ``setup``, as JSON values: their files, and the settings of bots."""
     files: dict[str, Any] = external_files(*names)
     for name in (one for agent in names for one in players_in(agent, setup)):
@@ -192,7 +195,7 @@ def identity(names: Sequence[str], setup: Setup) -> dict[str, Any]:
     if any(files.values()):
         result["files"] = hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:32]
     if any(map(is_bot, names)):
-        result["on_fault"] = bot_settings().on_fault
+        result["on_fault"] = bots.on_fault
     if any(map(is_chat, names)):
-        result["chat"] = what_counts((bot_settings().chat or ChatSettings()).to_dict())
+        result["chat"] = what_counts((bots.chat or ChatSettings()).to_dict())
     return result

@@ -18,6 +18,7 @@ from nainjaune_env.records.record import Record
 from ..advice.adviser import Adviser
 from ..advice.models import in_seats, is_advised, players, usual_model
 from ..advice.review import Pick, Total, compare, measure, pick, reviewed
+from ..bots.settings import BotSettings
 from ..exact import solver
 from ..loading import load_agent
 from ..search.policies import rollout_policy
@@ -41,8 +42,11 @@ def is_solved(setup: Setup) -> bool:
     return solution is not None and solution.solved(setup) is not None
 
 
-def check_regret(setup: Setup, settings: TextEnvSettings) -> None:
-    """Raises :class:`AgentError` where decisions at tables with ``setup`` have no regret, or the adviser cannot play there."""
+def check_regret(setup: Setup, settings: TextEnvSettings, bots: BotSettings | None = None) -> None:
+    """Raises :class:`AgentError` where decisions at tables with ``setup`` have no regret, or the adviser cannot play there.
+
+    ``bots`` says how a bot is asked (None: as by default).
+    """
     if is_solved(setup):
         return
     if not is_advised(setup):
@@ -51,17 +55,22 @@ def check_regret(setup: Setup, settings: TextEnvSettings) -> None:
             "reward edge or chips."
         )
     if settings.adviser is not None:
-        rollout_policy(load_agent(settings.adviser, setup), setup)
+        rollout_policy(load_agent(settings.adviser, setup, bots=bots), setup)
 
 
 def regrets(
-    seats: Iterable[tuple[Record, int]], settings: TextEnvSettings, *, first: int = 1, own_moves: bool = False
+    seats: Iterable[tuple[Record, int]],
+    settings: TextEnvSettings,
+    *,
+    first: int = 1,
+    own_moves: bool = False,
+    bots: BotSettings | None = None,
 ) -> list[Regret]:
     """Returns the regret of a seat in each verified record, given as pairs: what its decisions lost against the best moves.
 
     With ``own_moves`` what they lost against the moves of the adviser's own player, which is minus their advantage. Regrets are
     those of ``nainjaune analyse --seed`` of a file in which these records are the matches ``first``, ``first + 1``, ..., within
-    rounding. Records with the same rules are valued together.
+    rounding. Records with the same rules are valued together. ``bots`` says how an adviser that is a bot is asked.
     """
     picks: list[list[Pick]] = []
     for match, (record, seat) in enumerate(seats, first):
@@ -74,12 +83,12 @@ def regrets(
     result = [Regret(0.0, 0.0, True)] * len(picks)  # of a round without a decision
     for numbers in by_setup.values():
         together = [picks[number] for number in numbers]
-        for number, regret in zip(numbers, _valued(together, settings, own_moves), strict=True):
+        for number, regret in zip(numbers, _valued(together, settings, own_moves, bots), strict=True):
             result[number] = regret
     return result
 
 
-def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings, own_moves: bool) -> list[Regret]:
+def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings, own_moves: bool, bots: BotSettings | None) -> list[Regret]:
     """Returns the regrets of rounds with one setup."""
     setup = rounds[0][0].setup
     picks = [one for some in rounds for one in some]
@@ -89,12 +98,12 @@ def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings, own_moves: 
     lost = None if solution is None else solution.losses(setup, tables, actions)
     if lost is not None:
         return [Regret(math.fsum(part), 0.0, True) for part in np.split(lost, ends)]
-    check_regret(setup, settings)
+    check_regret(setup, settings, bots)
     names = in_seats(setup, [settings.adviser or usual_model(setup)])
-    adviser = Adviser(setup, players(setup, names))
+    adviser = Adviser(setup, players(setup, names, bots=bots))
     choosing, measuring, seed = settings.choosing, settings.measuring, settings.seed
     if own_moves:
-        moves = np.concatenate([_moves(setup, names[0], some, seed) for some in rounds])
+        moves = np.concatenate([_moves(setup, names[0], some, seed, bots) for some in rounds])
         measured = measure(picks, moves, adviser, measuring=measuring, seed=seed)
     else:
         moves, measured = compare(picks, adviser, choosing=choosing, measuring=measuring, seed=seed)
@@ -103,9 +112,9 @@ def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings, own_moves: 
     return [Regret(total.regret, total.error, False) for total in totals]
 
 
-def _moves(setup: Setup, name: str, picks: Sequence[Pick], seed: int) -> NDArray[np.int64]:
+def _moves(setup: Setup, name: str, picks: Sequence[Pick], seed: int, bots: BotSettings | None) -> NDArray[np.int64]:
     """Returns the moves of an agent at K decisions of one match, ``(K,)``."""
     batch = Batch(setup, len(picks), autoreset=False, deal=False)
     batch.set_tables(None, np.array([one.ply.table for one in picks]), trusted=True)
     rng = generator(seed, Stream.ADVICE, picks[0].match)
-    return load_agent(name, setup).act(DecisionBatch(batch, np.arange(len(picks))), rng)
+    return load_agent(name, setup, bots=bots).act(DecisionBatch(batch, np.arange(len(picks))), rng)

@@ -13,6 +13,7 @@ from nainjaune_env.text.answers import Dialogue
 from nainjaune_env.text.seat import Prompt, TextSeat
 from nainjaune_env.text.words import texts_of
 
+from ..bots.settings import BotSettings
 from ..heuristics import yardstick
 from ..loading import load_agent
 from .regret import check_regret
@@ -133,6 +134,9 @@ class TextRound:
         self._prompt, self._dialogue = prompt, prompt.dialogue(self.settings.retries)
 
 
-def field_agent(setup: Setup, settings: TextEnvSettings) -> Agent:
-    """Returns the agent in the other seats; raises ``NainJauneError`` where it cannot play there."""
-    return load_agent(yardstick(setup.game.name) if settings.field is None else settings.field, setup)
+def field_agent(setup: Setup, settings: TextEnvSettings, bots: BotSettings | None = None) -> Agent:
+    """Returns the agent in the other seats; raises ``NainJauneError`` where it cannot play there.
+
+    ``bots`` says how a bot is asked (None: as by default).
+    """
+    return load_agent(yardstick(setup.game.name) if settings.field is None else settings.field, setup, bots=bots)

@@ -25,6 +25,7 @@ from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
 
 from ..arena.duplicate import Duplicate
+from ..bots.settings import BotSettings
 from ..loading import load_agent, use_threads
 from ..nets.arch import ARCHS, make_net
 from ..nets.checkpoint import Checkpoint
@@ -78,6 +79,9 @@ class BaseConfig:
         "whom the learner meets: shares of tables, as in {self: 0.5, closer: 0.25, past: 0.25}, 'past' being earlier states "
         "of the run, or one agent's name (none: itself); at tables with an opponent one seat learns",
     )
+    bots: dict[str, Any] | None = option(
+        None, "how opponents that are bots are asked, as in {on_fault: forfeit, decision_seconds: 2} (none: as by default)"
+    )
     seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
     arch: dict[str, Any] = option({"name": "mlp"}, "the network, {name, **arguments}", choice=ARCHS)
     optimizer: dict[str, Any] = option({"name": "adam"}, "the optimizer, {name, **arguments}", choice=OPTIMIZER)
@@ -106,12 +110,13 @@ class BaseConfig:
         if self.keep_best and not self.evaluates:
             raise ConfigError("'keep_best' keeps the checkpoint with the highest edge in evaluations, and there are none.")
         self.setup()
+        bots = self.bot_settings
         for setup in self.setups():
             self.task.check(setup)
             for name in named(self.shares):
-                load_agent(name, setup)
+                load_agent(name, setup, bots=bots)
             if self.evaluates:  # an unknown name is an error now and not at the first evaluation
-                load_agent(self.eval_against, setup)
+                load_agent(self.eval_against, setup, bots=bots)
 
     def setup(self) -> Setup:
         """Returns the game and its rules; raises :class:`~nainjaune_env.core.errors.RulesError` for unknown ones."""
@@ -130,6 +135,11 @@ class BaseConfig:
     def task(self) -> Task:
         """What is learned: the objective and the start of rounds."""
         return Task(self.objective, self.start)
+
+    @property
+    def bot_settings(self) -> BotSettings:
+        """How bots are asked; raises :class:`ConfigError` for malformed settings."""
+        return BotSettings.from_dict(self.bots or {})
 
     @property
     def shares(self) -> dict[str, float]:
@@ -290,7 +300,7 @@ class BaseTrainer(ABC, Generic[C]):
 
     def evaluate(self) -> dict[str, float]:
         """Measures the agent's edge over the field of ``eval_against``; changes nothing that an iteration depends on."""
-        agents = [self.agent(), load_agent(self.config.eval_against, self.setup)]
+        agents = [self.agent(), load_agent(self.config.eval_against, self.setup, bots=self.config.bot_settings)]
         duplicate = Duplicate(self.setup, agents, seed=eval_seed(self.config.seed), task=Task(start=self.config.start))
         edge = duplicate.edge(0, 1, self.config.eval_deals)
         return {"eval/edge": edge.mean, "eval/ci95": edge.ci95}

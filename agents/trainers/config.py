@@ -20,7 +20,7 @@ from ..nets.upgrade import upgraded_config
 
 C = TypeVar("C")
 
-PLACEMENT_KEYS = frozenset({"device", "workers", "cluster", "logs"})
+PLACEMENT_KEYS = frozenset({"device", "workers", "cluster", "logs", "bots"})
 """Keys that say where a run computes and logs, not what it computes; they may change when a run is resumed."""
 
 LENGTH_KEYS = ("iterations", "generations")

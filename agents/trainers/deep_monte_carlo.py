@@ -118,7 +118,7 @@ class Trainer(BaseTrainer[Config]):
         self.past_selves = PastSelves(self.net) if PAST in config.shares else None
         self.modules |= self.past_selves.modules() if self.past_selves else {}
         check_seated(config.shares, [config.tables])
-        seating = Seating(config.shares, setup, self.past_selves)
+        seating = Seating(config.shares, setup, self.past_selves, bots=config.bot_settings)
         rng_of = partial(generator, config.seed, Stream.TRAINING)
         self.tables = Tables(setup, slice(0, config.tables), task=config.task, seating=seating, rng_of=rng_of)
         self.starts = [self.tables.starts]

@@ -135,7 +135,9 @@ class Config(BaseConfig):
             )
         check_workers(self)
         setup = self.setup()
-        rule = load_agent(self.rule, setup)  # an unknown name is an error now and not some generations later
+        rule = load_agent(
+            self.rule, setup, bots=self.bot_settings
+        )  # an unknown name is an error now and not some generations later
         if isinstance(rule, SearchAgent):
             raise ConfigError(f"{self.rule!r} is a search, and each decision of the rollouts would be a search of its own.")
         rollouts_by(rule, setup)
@@ -184,7 +186,7 @@ class Trainer(BaseTrainer[Config]):
         self.labels_run = labels_run(dataclasses.asdict(config))
         self.net = self.untrained(0)
         self.modules = {"model.": self.net}
-        self.rule = load_agent(config.rule, self.setup)
+        self.rule = load_agent(config.rule, self.setup, bots=config.bot_settings)
         self._of_thread = threading.local()
         self.files_done = 0  # of the generation under way
         self.speed = 0.0  # decisions labelled a second, when the last label files were made
@@ -348,7 +350,7 @@ class Trainer(BaseTrainer[Config]):
     def seating(self) -> Seating:
         """Who sits where, with agents of this thread alone: a search writes to buffers of its own."""
         if not hasattr(self._of_thread, "seating"):
-            self._of_thread.seating = Seating(self.config.shares, self.setup)
+            self._of_thread.seating = Seating(self.config.shares, self.setup, bots=self.config.bot_settings)
         seating: Seating = self._of_thread.seating
         return seating
 

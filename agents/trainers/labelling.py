@@ -18,6 +18,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 
+from ..bots.settings import BotSettings
 from ..distributed.identity import run_id
 from ..distributed.plan_fields import JsonPlan
 from ..distributed.processes import Processes
@@ -137,7 +138,8 @@ class LabelWorkers:
                 names.append(str(Path(folder) / "player.safetensors"))
                 save_checkpoint(Path(names[1]), player)
             plan = LabelPlan(setup, tuple(names), config, generation)
-            agents = [load_agent(name, setup) for name in names]
+            bots = BotSettings.from_dict(config.get("bots") or {})
+            agents = [load_agent(name, setup, bots=bots) for name in names]
             units = (WorkUnit(generation, number, 1) for number in numbers)
             with closing(self._executor.results(plan, agents, self._noted(units))) as results:
                 for unit, payload in results:
@@ -170,5 +172,5 @@ def executor_of(config: Any) -> Executor | None:
         from ..distributed.cluster import Cluster, check_address
 
         check_address(config.cluster)  # before anything is written
-        return Cluster(config.cluster)
-    return Processes(config.workers) if config.workers > 1 else None
+        return Cluster(config.cluster, bots=config.bot_settings)
+    return Processes(config.workers, bots=config.bot_settings) if config.workers > 1 else None

@@ -177,7 +177,7 @@ class Trainer(BaseTrainer[Config]):
         names = named(c.shares)
         past = self.past_selves.agents if self.past_selves else []
         shares = [c.shares[name] for name in names] + [c.shares.get(PAST, 0.0) / PAST_SELVES] * len(past)
-        return Pool([*(load_agent(name, self.setup) for name in names), *past], shares)
+        return Pool([*(load_agent(name, self.setup, bots=self.config.bot_settings) for name in names), *past], shares)
 
     # ---- one iteration -------------------------------------------------------------------------------------------
 

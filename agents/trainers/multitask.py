@@ -128,7 +128,9 @@ def share_out(
         Tables(
             setup, slice(*ends[number : number + 2].tolist()), task=config.task, sizes=sizes,
             buffers=1 + config.overlap, number=number, common=common,
-            device=config.device, seating=Seating(config.shares, setup, past, number, len(setups)), rng_of=rng_of,
+            device=config.device,
+            seating=Seating(config.shares, setup, past, number, len(setups), config.bot_settings),
+            rng_of=rng_of,
         )
         for number, setup in enumerate(setups)
     ]  # fmt: skip
@@ -152,7 +154,8 @@ def edges_at(setups: Sequence[Setup], net: PolicyValueNet, config: BaseConfig) -
     """
     edges = []
     for setup_index, setup in enumerate(setups):
-        agents = [NetAgent("net", specialised(copy.deepcopy(net).cpu(), setup)), load_agent(config.eval_against, setup)]
+        field = load_agent(config.eval_against, setup, bots=config.bot_settings)
+        agents = [NetAgent("net", specialised(copy.deepcopy(net).cpu(), setup)), field]
         duplicate = Duplicate(setup, agents, seed=eval_seed(config.seed, setup_index), task=Task(start=config.start))
         edges.append(duplicate.edge(0, 1, config.eval_deals))
     means = {f"eval/edge/{name}": edge.mean for name, edge in zip(setup_names(setups), edges, strict=True)}

@@ -22,6 +22,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
+from ..bots.settings import BotSettings
 from ..loading import load_agent
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
@@ -111,14 +112,24 @@ class Seating:
     """Who sits where at the tables of one setup."""
 
     def __init__(
-        self, shares: Mapping[str, float], setup: Setup, past: PastSelves | None = None, number: int = 0, setups: int = 1
+        self,
+        shares: Mapping[str, float],
+        setup: Setup,
+        past: PastSelves | None = None,
+        number: int = 0,
+        setups: int = 1,
+        bots: BotSettings | None = None,
     ) -> None:
-        """``past``: there where ``shares`` has them; ``number`` of the setup among the ``setups`` of the run."""
+        """``past``: there where ``shares`` has them; ``number`` of the setup among the ``setups`` of the run.
+
+        ``bots`` says how opponents that are bots are asked (None: as by default).
+        """
         self._shares = shares
         self._number, self._setups = number, setups
         self._names = named(shares)
         self._players = setup.players
-        self.agents: Sequence[Agent] = [*(load_agent(name, setup) for name in self._names), *(past.agents if past else ())]
+        by_name = [load_agent(name, setup, bots=bots) for name in self._names]
+        self.agents: Sequence[Agent] = [*by_name, *(past.agents if past else ())]
         """Agents by name, then past selves; none in self-play."""
 
     def seats(self, tables: int, iteration: int) -> NDArray[np.int64]:

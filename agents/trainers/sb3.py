@@ -17,6 +17,7 @@ from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import Duplicate, Edge
+from ..bots.settings import BotSettings
 from ..loading import load_agent
 from ..nets.arch import make_net
 from ..nets.policy_value import PolicyValueNet
@@ -164,8 +165,10 @@ class DuplicateEvalCallback(BaseCallback):
     evaluation without masks does not go unnoticed. It plays the deals of our own trainers' evaluations, the same every time.
     """
 
-    def __init__(self, setup: Setup, against: str, *, every: int = 1, deals: int = 1000) -> None:
+    def __init__(self, setup: Setup, against: str, *, every: int = 1, deals: int = 1000, bots: BotSettings | None = None) -> None:
         """``every``: updates between evaluations; the end of ``learn`` has one in any case.
+
+        ``bots`` says how a bot is asked (None: as by default).
 
         Raises what ``load_agent`` raises for the name ``against``.
         """
@@ -173,7 +176,7 @@ class DuplicateEvalCallback(BaseCallback):
         self.setup = setup
         self.every = every
         self.deals = deals
-        self._field: Agent = load_agent(against, setup)
+        self._field: Agent = load_agent(against, setup, bots=bots)
         self._rollouts = 0
 
     def measure(self) -> Edge:
