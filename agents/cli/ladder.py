@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
                     bar.update(deals)
 
                 seconds = None if args.minutes is None else 60 * args.minutes
-                executor = place_of(args, bar.set_postfix_str)
+                executor = place_of(args, bar.set_postfix_str, ladder.bots)
                 apart = args.deals > 0 and play(
                     results, players, executor, deals=args.deals, seconds=seconds, progress=progress
                 )  # fmt: skip

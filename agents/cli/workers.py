@@ -17,6 +17,7 @@ from .arguments import integer
 from .bot_options import settings_of
 
 if TYPE_CHECKING:
+    from ..bots.settings import BotSettings
     from ..distributed.units import Executor, WorkPlan
 
 MAX_WORKERS = 1024
@@ -85,18 +86,19 @@ def executor_of(args: argparse.Namespace, report: Callable[[str], object]) -> Ex
     return Shards(args.out / FOLDER, executor, bots=settings_of(args))
 
 
-def place_of(args: argparse.Namespace, report: Callable[[str], object]) -> Executor:
-    """Returns what plays, by ``--workers`` and ``--cluster``; it keeps no files."""
+def place_of(args: argparse.Namespace, report: Callable[[str], object], bots: BotSettings | None = None) -> Executor:
+    """Returns what plays, by ``--workers`` and ``--cluster``; it keeps no files. ``bots``: its settings (None: of ``args``)."""
     from ..distributed.units import InProcess
 
+    bots = settings_of(args) if bots is None else bots
     if args.cluster is not None:
         from ..distributed.cluster import Cluster
 
-        return Cluster(args.cluster, report, settings_of(args))
+        return Cluster(args.cluster, report, bots)
     if args.workers is not None and args.workers > 1:
         from ..distributed.processes import Processes
 
-        return Processes(args.workers, report, settings_of(args))
+        return Processes(args.workers, report, bots)
     return InProcess()
 
 

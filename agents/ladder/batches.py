@@ -51,8 +51,8 @@ def _check_sums(here: str, advantage: object, deals: int) -> None:
     sides = Side(*sums[:3]), Side(*sums[3:])
     if count != deals or sum(side.number for side in sides) > deals or not all(map(_possible, sides)):
         raise RecordError(
-            f"{here}: expected 'advantage' to be the count of {deals} whole numbers, with the number, sum and sum of squares of "
-            f"those above 0 and of those below, and no such numbers give {quoted(advantage)}."
+            f"{here}: expected 'advantage' to be the count of {quoted(deals)} whole numbers, with the number, sum and sum of "
+            f"squares of those above 0 and of those below, and no such numbers give {quoted(advantage)}."
         )
 
 

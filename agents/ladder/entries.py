@@ -89,6 +89,14 @@ class Entry:
         return located(self.agent, self.folder)
 
 
+def command_words(what: str, command: str) -> list[str]:
+    """Returns the words of ``command`` as a shell would separate them; raises :class:`ConfigError`, beginning with ``what``."""
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise ConfigError(f"{what} is not a command: {as_sentence(error)}") from None
+
+
 def located(agent: str, folder: Path) -> str:
     """Returns an agent's name with the paths in it, which are relative to ``folder``, as paths from the current folder.
 
@@ -100,10 +108,7 @@ def located(agent: str, folder: Path) -> str:
         return f"{MIXED}:{SEPARATOR.join(located(member, folder) for member in members)}"
     kind, colon, rest = agent.partition(":")
     if colon and kind == "exec":
-        try:
-            words = shlex.split(rest)
-        except ValueError as error:
-            raise ConfigError(f"The agent {quoted(agent)} is not a command: {as_sentence(error)}") from None
+        words = command_words(f"The agent {quoted(agent)}", rest)
         for at, word in enumerate(words):
             option, equals, path = word.partition("=")
             if (at == 0 and "/" in word and not word.startswith("/")) or isfile(folder / word):
@@ -214,5 +219,6 @@ def _entry(path: Path, tables: list[str]) -> Entry:
     if not re.fullmatch(r"(https?://\S+)?", values.get("url", "")):
         raise ConfigError(f"{str(path)!r}: 'url' begins with http:// or https://, unlike {quoted(values['url'])}.")
     entry = Entry(path.stem, path.parent, tables=tuple(table for table in tables if table in plays), **values)
-    located(entry.agent, entry.folder)  # raises what it raises here
+    command_words(f"{str(path)!r}: 'build'", entry.build or "")  # both raise here what they raise
+    located(entry.agent, entry.folder)
     return entry

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shlex
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from itertools import combinations
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import remove_leftovers, write_text
@@ -17,6 +21,7 @@ from nainjaune_env.core.errors import AgentError, NainJauneError, WorkError, as_
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import identical, read_json
 
+from ..bots.process import MAX_LOG, environment
 from ..distributed.units import Executor, InProcess
 from ..loading import load_agent
 from .entries import Entry, Ladder
@@ -28,30 +33,58 @@ from .standings import Played
 
 WAVE = 16
 """Batches that are chosen before any of them is played, whatever the number of workers: results do not depend on it."""
+BUILD_SECONDS = 300.0
+"""How long the command that builds an entry may take."""
 NEXT = "next.json"
 """The wave that is being played: a ladder that was stopped goes on with it, and ends with the same files."""
 Progress = Callable[[Pairing, int], object]
 
 
 def build(entries: Sequence[Entry]) -> None:
-    """Runs the commands that build the programs of ``entries``, each in its folder; raises :class:`AgentError` if one fails."""
+    """Runs the commands that build the programs of ``entries``, each in its folder, with the variables that a program gets.
+
+    Raises :class:`AgentError` where one fails, or is not over after :data:`BUILD_SECONDS`; its process group is ended then.
+    """
     for entry in entries:
-        if entry.build is None:
-            continue
-        try:
-            subprocess.run(
-                shlex.split(entry.build), cwd=entry.folder, check=True, capture_output=True, encoding="utf-8", errors="replace",
-                stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-        except subprocess.CalledProcessError as error:
-            lines = error.stderr.strip().splitlines() or ["it wrote nothing"]
-            cause = next((line for line in lines if "error" in line.lower()), lines[-1])
-            raise AgentError(
-                f"The entry {entry.key!r} was not built: {quoted(entry.build)} ended with status {error.returncode}, "
-                f"{quoted(cause)}."
-            ) from None
-        except (OSError, ValueError) as error:
-            raise AgentError(f"The entry {entry.key!r} was not built: {as_sentence(error)}") from None
+        if entry.build is not None:
+            try:
+                _run(entry.build, entry.folder)
+            except (OSError, ValueError, AgentError) as error:
+                raise AgentError(f"The entry {entry.key!r} was not built: {as_sentence(error)}") from None
+
+
+def _run(command: str, folder: Path) -> None:
+    """Runs ``command`` in ``folder``; what it has started and left in its process group is ended with it."""
+    nothing, log = subprocess.DEVNULL, bytearray()
+    process = subprocess.Popen(
+        shlex.split(command), cwd=folder, env=environment(), stdin=nothing, stdout=nothing, stderr=subprocess.PIPE, bufsize=0,
+        start_new_session=True,
+    )  # fmt: skip
+    reader = threading.Thread(target=_read_end, args=(process.stderr, log), daemon=True)
+    reader.start()
+    try:
+        status = process.wait(BUILD_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise AgentError(f"{quoted(command)} is not over after {BUILD_SECONDS:g} seconds.") from None
+    finally:
+        if os.name == "posix":
+            with contextlib.suppress(OSError):  # none is left
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.wait()
+        reader.join(1.0)  # what has left the group may have the pipe
+    if status:
+        lines = log.decode(errors="replace").strip().splitlines() or ["it wrote nothing"]
+        cause = next((line for line in lines if "error" in line.lower()), lines[-1])
+        raise AgentError(f"{quoted(command)} ended with status {status}, {quoted(cause)}.")
+
+
+def _read_end(pipe: IO[bytes], log: bytearray) -> None:
+    """Reads ``pipe`` to its end; leaves the end of what was read in ``log``."""
+    with pipe:
+        while part := pipe.read(MAX_LOG):
+            log += part
+            del log[:-MAX_LOG]
 
 
 class Players:
@@ -157,6 +190,8 @@ def _stopped_wave(results: Results) -> list[tuple[str, list[list[Any]]]]:
         return []
     wave = []
     content = read_json(path, "list of batches", WorkError)
+    if not isinstance(content, dict) or not all(map(_are_batches, content.values())):
+        raise WorkError(f"{str(path)!r} is not a list of batches as a ladder writes it: remove it.")
     try:
         for table, batches in content.items():
             missing: list[list[Any]] = []
@@ -170,10 +205,15 @@ def _stopped_wave(results: Results) -> list[tuple[str, list[list[Any]]]]:
                 missing.append([one, other, first, deals])
             if missing:
                 wave.append((table, missing))
-    except (LookupError, TypeError, ValueError, AttributeError):  # of another ladder.toml or of entries that have changed
+    except (LookupError, ValueError):  # of another ladder.toml or of entries that have changed
         path.unlink()
         return []
     return wave
+
+
+def _are_batches(rows: object) -> bool:
+    """Returns whether ``rows``, of a file, are batches as :func:`_wave` writes them, of whatever ladder."""
+    return isinstance(rows, list) and all(isinstance(row, list) and [*map(type, row)] == [str, str, int, int] for row in rows)
 
 
 def _play_wave(
@@ -196,7 +236,7 @@ def _play_wave(
     )  # fmt: skip
     waiting: dict[tuple[int, int], dict[str, Any]] = {}
     left = len(batches)
-    with closing(executor.results(plan, agents, plan.units())) as finished:
+    with contextlib.closing(executor.results(plan, agents, plan.units())) as finished:
         for unit, payload in finished:
             waiting[unit.part, unit.first] = payload
             pair = [*parts][unit.part]

@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quoted
-from nainjaune_env.core.validation import check_keys, check_list, finite, read_json
+from nainjaune_env.core.errors import AgentError, RecordError, WorkError, as_sentence, quoted
+from nainjaune_env.core.validation import check_keys, check_list, read_json
 
 from ..bots.counting import KEY as BOTS
 from ..bots.settings import FORFEIT
 from ..external import is_bot
+from ..loading import playing_name
+from ..options import has_type
 from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums
-from .batches import FAULTS, FORFEITED, KEYS, check_batches
+from .batches import FAULTS, FORFEITED, KEYS, MAX_SUM, check_batches
 from .entries import Ladder
 from .folder import inside
 from .identity import identity
@@ -75,6 +77,12 @@ class Results:
             table: {key: identity(ladder.entries[key], setup, ladder.bots) for key in ladder.players(table)}
             for table, setup in ladder.tables.items()
         }
+        for table, setup in ladder.tables.items():
+            seen: dict[str, str] = {}
+            for key in ladder.players(table):
+                name = playing_name(ladder.entries[key].agent, setup)
+                if (other := seen.setdefault(name, key)) != key:
+                    raise AgentError(f"The entries {other!r} and {key!r} are one player at the table {table!r}: {quoted(name)}.")
         self.pairings = {
             (table, *pair): self._read(table, *pair) for table in ladder.tables for pair in ladder.pairs(table)
         }  # fmt: skip
@@ -162,8 +170,7 @@ class Results:
         if not isinstance(content, dict):
             raise WorkError(f"{str(path)!r} is not a file of times: expected an object, not {quoted(content)}.")
         for key, row in content.items():
-            numbers = [finite(number) for number in row] if isinstance(row, list) else []
-            if len(numbers) != 3 or not all(number is not None and number >= 0 for number in numbers):
+            if not has_type(row, list[float]) or len(row) != 3 or not all(0 <= number <= MAX_SUM for number in row):
                 raise WorkError(
                     f"{str(path)!r} is not a file of times: expected calls, decisions and seconds of {key!r}, and they are "
                     f"{quoted(row)}."
