@@ -1,34 +1,51 @@
-"""One decision of a language model: its dialogue over the text seat, from kept answers and calls, within its time and budget."""
+"""Decisions of a language model: dialogues over the text seat, from kept answers and calls, within their time and budget."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 import json
 import re
 import time
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.text.answers import ILLEGAL, Dialogue, whole_lines
 from nainjaune_env.text.seat import Prompt
-from nainjaune_env.text.tokens import BYTES_PER_TOKEN, count_tokens
+from nainjaune_env.text.tokens import count_tokens
 
-from ..bots.connection import BotFault
-from ..bots.faults import Fault
-from ..bots.messages import MAX_COMMENT
-from .endpoint import Endpoint, PaidFault
+from ..bots.faults import BotFault, Fault
+from .endpoint import Endpoint, Reply
 from .settings import ChatSettings
 from .store import AnswerStore, Completion
 from .transcripts import Transcripts
 
+ATTEMPTS = 6
+FIRST_WAIT = 0.5
+"""Seconds before the second attempt; each further wait is twice as long."""
+MAX_WAIT = 120.0
+"""The longest wait in seconds that an endpoint may ask for by ``Retry-After``."""
+MAX_COMMENT = 500
+"""Characters."""
 SAY = {
     "en": ("Say", "Only a line “Say:” of your answer, where you write one, is read by the table."),
     "fr": ("Dire", "Seule une ligne « Dire : » de votre réponse, si vous en écrivez une, est lue par la table."),
 }
 """By language: what stands before a comment, and the sentence after the rules. What else a model writes may tell its cards."""
+
+
+class Question(NamedTuple):
+    """A decision to be asked; ``shown`` is as of ``Prompt.dialogue``."""
+
+    prompt: Prompt
+    shown: Sequence[Prompt]
+    seat: int
 
 
 @dataclass
@@ -45,28 +62,68 @@ class Outcome:
 
 
 class Conversations:
-    """Conversations with one model, in any number of threads."""
+    """Conversations that go on at the same time."""
 
-    def __init__(self, endpoint: Endpoint, settings: ChatSettings, store: AnswerStore) -> None:
-        self._endpoint = endpoint
-        self._settings = settings
-        self._store = store
+    def __init__(self, endpoint: Endpoint, settings: ChatSettings, store: AnswerStore, seconds: float | None) -> None:
+        """``seconds`` is the time of the endpoint for each of them; None: no limit."""
+        self._endpoint, self._settings, self._store, self._seconds = endpoint, settings, store, seconds
         keyword, self._sentence = SAY[settings.language]
         self._comment = re.compile(rf"^[^\w\n]*{keyword}[^\w\n]*:(.*\S.*)$", re.IGNORECASE | re.MULTILINE)
         self._transcripts = None if settings.transcripts is None else Transcripts(Path(settings.transcripts))
+        self._calls: set[asyncio.Task[Reply]] = set()
+        self._client: Any = None
 
-    def decide(self, prompt: Prompt, shown: Sequence[Prompt], seat: int, seconds: float) -> Outcome:
-        """Returns the model's decision, which is the lowest legal action after a fault; ``shown`` is as of ``Prompt.dialogue``.
+    def run(self, questions: Sequence[Question]) -> list[Outcome]:
+        """Returns the model's decisions. After an error or Ctrl-C calls under way are finished, and their answers kept.
 
-        Raises :class:`AgentError` at the end of a budget, and where the endpoint refuses the model or its key.
+        Another Ctrl-C ends these, too. Raises :class:`AgentError` at the end of a budget, and where the endpoint refuses the
+        model or its key.
         """
-        dialogue = prompt.dialogue(self._settings.retries, shown)
+        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
+        with ThreadPoolExecutor(1, "chat") as pool:  # this thread may have a loop that runs, as in a notebook
+            running = pool.submit(asyncio.run, self._all(questions, started))
+            while not running.done():
+                try:
+                    wait([running], 1.0)  # on Windows Ctrl-C only comes between
+                except KeyboardInterrupt:
+                    loop, task = started.result()
+                    with contextlib.suppress(RuntimeError):  # it has just ended
+                        loop.call_soon_threadsafe(task.cancel)
+            try:
+                return running.result()
+            except asyncio.CancelledError:
+                raise KeyboardInterrupt from None
+
+    async def _all(self, questions: Sequence[Question], started: Future[Any]) -> list[Outcome]:
+        started.set_result((asyncio.get_running_loop(), asyncio.current_task()))
+        gate = asyncio.Semaphore(self._settings.at_once)
+
+        async def decide(question: Question) -> Outcome:
+            async with gate:
+                return await self._decide(question)
+
+        tasks = [asyncio.create_task(decide(question)) for question in questions]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            try:
+                await asyncio.gather(*tasks, *self._calls, return_exceptions=True)
+            finally:
+                if self._client is not None:
+                    await self._client.close()
+
+    async def _decide(self, question: Question) -> Outcome:
+        """Returns the model's decision, which is the lowest legal action after a fault."""
+        prompt = question.prompt
+        dialogue = prompt.dialogue(self._settings.retries, question.shown)
         dialogue.messages[0]["content"] += f"\n{self._sentence}"
         outcome = Outcome(min(prompt.legal))
         try:
-            text = self._finish(dialogue, outcome, seconds)
-        except BotFault as fault:
-            outcome.fault = fault
+            text = await self._finish(dialogue, outcome)
+        except BotFault as error:
+            outcome.fault = error
         else:
             assert dialogue.action is not None
             outcome.action = dialogue.action
@@ -77,89 +134,83 @@ class Conversations:
             elif said := self._comment.search(text):
                 outcome.comment = said[1].strip()[:MAX_COMMENT]
         if self._transcripts is not None:
-            self._write(dialogue, seat, outcome)
-        return outcome
-
-    def renew(self) -> None:
-        """Says that all calls under way still are: to be called every ``store.RENEWAL`` seconds meanwhile."""
-        self._store.renew()
-
-    def close(self) -> None:
-        """Closes connections and files."""
-        self._endpoint.close()
-        self._store.close()
-
-    def _finish(self, dialogue: Dialogue, outcome: Outcome, seconds: float) -> str:
-        """Asks until there is a move; returns what was read of the last answer."""
-        text = ""
-        while dialogue.action is None:
-            completion = self._complete(dialogue, outcome, seconds)
-            outcome.costs.update(calls=1, prompt_tokens=completion.prompt_tokens, answer_tokens=completion.answer_tokens)
-            text = whole_lines(completion.text) if completion.is_cut else completion.text
-            dialogue.answer(completion.text, is_cut=completion.is_cut)
-        return text
-
-    def _complete(self, dialogue: Dialogue, outcome: Outcome, seconds: float) -> Completion:
-        body = {
-            "model": self._endpoint.model,
-            "messages": dialogue.messages,
-            "max_completion_tokens": self._settings.answer_tokens,
-            "temperature": self._settings.temperature,
-        }
-        request = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
-        digest = hashlib.sha256(self._endpoint.base_url.encode() + b"\n" + request).digest()
-        kept = self._store.get_or_claim(digest)
-        if kept is not None:
-            return kept
-        try:
-            return self._asked(request, digest, outcome, seconds)
-        finally:
-            self._store.release(digest)
-
-    def _asked(self, request: bytes, digest: bytes, outcome: Outcome, seconds: float) -> Completion:
-        def count_broken(received: int) -> None:
-            answer_tokens = min(received // BYTES_PER_TOKEN, self._settings.answer_tokens)  # it writes no more than is asked for
-            self._store.count(self._endpoint.model, count_tokens(request.decode()), answer_tokens)
-
-        since = time.monotonic()
-        try:
-            completion, taken = self._endpoint.complete(request, seconds - outcome.seconds, self._check_budget, count_broken)
-        except BotFault as fault:
-            outcome.seconds = min(outcome.seconds + time.monotonic() - since, seconds)
-            if isinstance(fault, PaidFault):
-                self._store.count(self._endpoint.model, *fault.tokens)
-            raise
-        outcome.seconds += taken
-        return self._store.add(self._endpoint.model, digest, completion)
-
-    def _check_budget(self) -> None:
-        settings = self._settings
-        if settings.tokens is None and settings.money is None:
-            return
-        spent = self._store.spent()
-        total, money = spent.prompt_tokens + spent.answer_tokens, settings.cost(spent.prompt_tokens, spent.answer_tokens)
-        over = None
-        if settings.tokens is not None and total >= settings.tokens:
-            over = f"{settings.tokens:,} tokens is spent", "--chat-tokens"
-        elif settings.money is not None and money is not None and money >= settings.money:
-            over = f"{settings.money:g} is spent", "--chat-money"
-        if over is not None:
-            cost = "" if money is None else f" ({money:.4g} by the prices given)"
-            raise AgentError(
-                f"The budget of {over[0]}: {spent.calls:,} calls have cost {total:,} tokens{cost}. Their answers are kept in "
-                f"{str(self._store.folder)!r} and cost nothing again: a larger {over[1]} goes on from there."
-            )
-
-    def _write(self, dialogue: Dialogue, seat: int, outcome: Outcome) -> None:
-        assert self._transcripts is not None
-        self._transcripts.add(
-            {
+            fault = outcome.fault
+            row = {
                 "model": self._endpoint.model,
-                "seat": seat,
+                "seat": question.seat,
                 "messages": dialogue.messages,
                 "action": outcome.action,
                 "refused": dialogue.faults,
-                "fault": None if outcome.fault is None else {"kind": outcome.fault.kind, "sentence": str(outcome.fault)},
-                **{name: outcome.costs[name] for name in ("calls", "prompt_tokens", "answer_tokens")},
+                "fault": None if fault is None else {"kind": fault.kind, "sentence": str(fault)},
             }
-        )
+            self._transcripts.add(row | {name: outcome.costs[name] for name in ("calls", "prompt_tokens", "answer_tokens")})
+        return outcome
+
+    async def _finish(self, dialogue: Dialogue, outcome: Outcome) -> str:
+        """Asks until there is a move; returns what was read of the last answer."""
+        read = ""
+        while dialogue.action is None:
+            completion = await self._complete(dialogue.messages, outcome)
+            text = completion.text or ""
+            outcome.costs.update(calls=1, prompt_tokens=completion.prompt_tokens, answer_tokens=completion.answer_tokens)
+            read = whole_lines(text) if completion.is_cut else text
+            dialogue.answer(text, is_cut=completion.is_cut)
+        return read
+
+    async def _complete(self, messages: list[dict[str, str]], outcome: Outcome) -> Completion:
+        """Returns the answer to ``messages``, a kept one if there is one; raises :class:`BotFault` without a valid one."""
+        request = {
+            "model": self._endpoint.model,
+            "messages": messages,
+            "max_completion_tokens": self._settings.answer_tokens,
+            "temperature": self._settings.temperature,
+        }
+        body = json.dumps(request, separators=(",", ":"), ensure_ascii=False)
+        digest = hashlib.sha256(f"{self._endpoint.base_url}\n{body}".encode()).digest()
+        lost = Completion(None, False, count_tokens(body), self._settings.answer_tokens)
+        if (kept := self._store.get(digest)) is not None:
+            return kept
+        for attempt in range(1, ATTEMPTS + 1):
+            self._check_budget()
+            call = asyncio.create_task(self._call(request, digest, lost, outcome))
+            self._calls.add(call)
+            call.add_done_callback(self._calls.discard)
+            reply = await asyncio.shield(call)  # a call that has begun is paid
+            if reply.fault is not None:
+                raise BotFault(reply.fault, reply.said)
+            if not reply.said:
+                assert reply.paid is not None
+                return reply.paid
+            if attempt == ATTEMPTS or (reply.wait or 0.0) > MAX_WAIT:
+                break
+            await asyncio.sleep(FIRST_WAIT * 2 ** (attempt - 1) if reply.wait is None else reply.wait)
+        often = f"{attempt} times" if attempt > 1 else "once"
+        raise BotFault(Fault.EXIT, f"The endpoint {self._endpoint.base_url} was asked {often} in vain. {reply.said}")
+
+    async def _call(self, request: dict[str, Any], digest: bytes, lost: Completion, outcome: Outcome) -> Reply:
+        """Makes one call within the time that is left of the decision, and keeps its answer and what it cost."""
+        if self._client is None:
+            self._client = self._endpoint.client()
+        since, left = time.monotonic(), None if self._seconds is None else self._seconds - outcome.seconds
+        try:
+            reply = await asyncio.wait_for(self._endpoint.ask(self._client, request, lost), left)
+        except TimeoutError:
+            reply = Reply(lost, f"No answer came within {self._seconds:g} seconds (--bot-seconds).", Fault.TIMEOUT)
+        except asyncio.CancelledError:
+            self._store.add(self._endpoint.model, digest, lost)
+            raise
+        finally:
+            outcome.seconds += time.monotonic() - since
+        if reply.paid is None:
+            return reply
+        return reply._replace(paid=self._store.add(self._endpoint.model, digest, reply.paid))
+
+    def _check_budget(self) -> None:
+        if self._settings.tokens is None:
+            return
+        calls, tokens = self._store.spent()
+        if tokens >= self._settings.tokens:
+            raise AgentError(
+                f"The budget of {self._settings.tokens:,} tokens is spent: {calls:,} calls have cost {tokens:,} tokens. Their "
+                f"answers are kept in {str(self._store.folder)!r} and cost nothing again: with more --chat tokens=N it goes on."
+            )
