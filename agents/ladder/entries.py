@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from os.path import exists, isfile  # those of a Path raise an error for too long a name
 from pathlib import Path
 from typing import Any
 
-from nainjaune_env.core.errors import ConfigError, DealError, NainJauneError, WorkError, as_sentence, quoted, unknown_name_message
+from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED
 from nainjaune_env.registry import get_game
@@ -23,19 +23,10 @@ from .folder import inside
 from .toml_files import check_values, read_toml
 
 SETTINGS, ENTRIES = "ladder.toml", "entries"
-KEY = re.compile(r"[a-z0-9][a-z0-9_.]*(-[a-z0-9_.]+)*")
-"""The name of an entry's file, without ``.toml``: ``--`` separates two of them."""
+KEY = re.compile(r"(?=.{1,80}\Z)[a-z0-9][a-z0-9_.]*(-[a-z0-9_.]+)*")
+"""The name of an entry's file, without ``.toml``: ``--`` separates two of them in the name of a file."""
 MAX_BATCH = 100 * LOOK_EVERY
 MAX_ENTRIES, MAX_TABLES = 500, 50
-CHAT_KEYS: dict[str, type] = {
-    **dict.fromkeys(("base_url", "form", "language", "cache", "transcripts"), str),
-    **dict.fromkeys(("temperature", "money"), float),
-    **dict.fromkeys(("answer_tokens", "retries", "at_once", "tokens"), int),
-    "prices": list,
-}
-"""The table ``[bots.chat]``: the settings of language models."""
-CHAT_FILES = {"cache", "transcripts"}
-"""Those that are paths, from the ladder's folder, which they do not leave."""
 
 
 @dataclass(frozen=True)
@@ -177,16 +168,15 @@ def _tables(where: str, game: str, given: list[Any]) -> dict[str, Setup]:
 
 
 def _bots(folder: Path, given: dict[str, Any]) -> BotSettings:
-    where, chat = str(folder / SETTINGS), given.get("chat", {})
-    clocks = dict.fromkeys(("start_seconds", "decision_seconds"), float)
-    check_values(f"{where!r}, bots", given, {}, {"on_fault": str, "chat": dict, **clocks})
-    check_values(f"{where!r}, bots.chat", chat, {}, CHAT_KEYS)
+    """Returns the table ``[bots]``; paths in it are relative to ``folder`` and do not leave it."""
     try:
-        for name in CHAT_FILES & chat.keys():
-            chat[name] = str(inside(folder, folder / chat[name]))
-        return BotSettings(**{"on_fault": FORFEIT, **given})
-    except (ConfigError, DealError, WorkError) as error:
-        raise ConfigError(f"{where!r}, bots: {as_sentence(error)}") from None
+        bots = BotSettings.from_dict({"on_fault": FORFEIT, **given})
+        if (chat := bots.chat) is None:
+            return bots
+        files = [None if path is None else str(inside(folder, folder / path)) for path in (chat.cache, chat.transcripts)]
+        return replace(bots, chat=replace(chat, cache=files[0], transcripts=files[1]))
+    except (ConfigError, WorkError) as error:
+        raise ConfigError(f"{str(folder / SETTINGS)!r}: {as_sentence(error)}") from None
 
 
 def _entries(folder: Path, tables: list[str]) -> dict[str, Entry]:
@@ -206,7 +196,7 @@ def _entries(folder: Path, tables: list[str]) -> dict[str, Entry]:
 def _entry(path: Path, tables: list[str]) -> Entry:
     if not KEY.fullmatch(path.stem):
         raise ConfigError(
-            f"An entry's file has a name of small letters, digits, '_', '.' and single '-', not {quoted(path.name)}."
+            f"An entry's file has a name of up to 80 small letters, digits, '_', '.' and single '-', not {quoted(path.name)}."
         )
     optional = {"tables": list, "build": str, "description": str, "url": str}
     values = read_toml(path, "entry", {"name": str, "author": str, "agent": str}, optional)

@@ -8,12 +8,12 @@ import os
 import shlex
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import IO, Any
+from tempfile import TemporaryFile
+from typing import Any
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import remove_leftovers, write_text
@@ -55,36 +55,26 @@ def build(entries: Sequence[Entry]) -> None:
 
 def _run(command: str, folder: Path) -> None:
     """Runs ``command`` in ``folder``; what it has started and left in its process group is ended with it."""
-    nothing, log = subprocess.DEVNULL, bytearray()
-    process = subprocess.Popen(
-        shlex.split(command), cwd=folder, env=environment(), stdin=nothing, stdout=nothing, stderr=subprocess.PIPE, bufsize=0,
-        start_new_session=True,
-    )  # fmt: skip
-    reader = threading.Thread(target=_read_end, args=(process.stderr, log), daemon=True)
-    reader.start()
-    try:
-        status = process.wait(BUILD_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise AgentError(f"{quoted(command)} is not over after {BUILD_SECONDS:g} seconds.") from None
-    finally:
-        if os.name == "posix":
-            with contextlib.suppress(OSError):  # none is left
-                os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-        process.wait()
-        reader.join(1.0)  # what has left the group may have the pipe
-    if status:
-        lines = log.decode(errors="replace").strip().splitlines() or ["it wrote nothing"]
-        cause = next((line for line in lines if "error" in line.lower()), lines[-1])
-        raise AgentError(f"{quoted(command)} ended with status {status}, {quoted(cause)}.")
-
-
-def _read_end(pipe: IO[bytes], log: bytearray) -> None:
-    """Reads ``pipe`` to its end; leaves the end of what was read in ``log``."""
-    with pipe:
-        while part := pipe.read(MAX_LOG):
-            log += part
-            del log[:-MAX_LOG]
+    nothing = subprocess.DEVNULL
+    with TemporaryFile() as log:
+        process = subprocess.Popen(
+            shlex.split(command), cwd=folder, env=environment(), stdin=nothing, stdout=nothing, stderr=log, start_new_session=True
+        )
+        try:
+            status = process.wait(BUILD_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise AgentError(f"{quoted(command)} is not over after {BUILD_SECONDS:g} seconds.") from None
+        finally:
+            if os.name == "posix":
+                with contextlib.suppress(OSError):  # none is left
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
+        if status:
+            log.seek(max(log.seek(0, os.SEEK_END) - MAX_LOG, 0))
+            lines = log.read().decode(errors="replace").strip().splitlines() or ["it wrote nothing"]
+            cause = next((line for line in lines if "error" in line.lower()), lines[-1])
+            raise AgentError(f"{quoted(command)} ended with status {status}, {quoted(cause)}.")
 
 
 class Players:

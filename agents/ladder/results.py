@@ -112,10 +112,7 @@ class Results:
     def kept(self, pairing: Pairing, batch: Mapping[str, Any]) -> dict[str, Any]:
         """Returns what is kept of a batch as a player of a plan returned it."""
         faults = self._faults(pairing, batch)
-        return {
-            **{name: batch[name] for name in KEYS},
-            **({FAULTS: faults} if any(faults) else {}),
-        }
+        return {name: batch[name] for name in KEYS} | ({FAULTS: faults} if any(faults) else {})
 
     def _faults(self, pairing: Pairing, batch: Mapping[str, Any]) -> list[dict[str, int]]:
         """Returns the faults of both entries by kind, and the decisions that they forfeited."""
