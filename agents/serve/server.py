@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.errors import ConfigError, NainJauneError
 from nainjaune_env.records.record import format_record
 from nainjaune_env.registry import game_names, get_game
 
@@ -21,8 +21,8 @@ from .protocol import Limits, MessageError, Refusal, cost, error_text, read_mess
 from .replays import Replays
 from .reviewing import Study, against_agents
 from .searches import Searches
-from .settings import SLOWEST, TableSettings, catalogue, from_dict, playable, read_settings
-from .store import Pass, StorageError, Store, new_token
+from .settings import SLOWEST, TableSettings, catalogue, check_stored, from_dict, playable, read_settings
+from .store import ListedTable, Pass, StorageError, Store, new_token
 from .tables import Running, Tables, Viewer, refuse, send
 from .texts import TEXTS
 from .views import rules_text
@@ -207,17 +207,7 @@ class TableServer:
 
     def _send_tables(self, viewer: Viewer) -> None:
         """Sends the list of all tables."""
-        tables = [
-            {
-                "table": listed.table,
-                "made": round(listed.made),
-                "title": _title(listed.settings),
-                "names": listed.settings["names"],
-                "further": listed.is_further,
-            }
-            for listed in self.store.list_tables()
-        ]
-        send(viewer, {"type": "tables", "tables": tables})
+        send(viewer, {"type": "tables", "tables": [_listed(table) for table in self.store.list_tables()]})
 
     async def _play_on(self, viewer: Viewer, token: str, live: LiveTable, allowed: Pass, number: int, seat: int) -> None:
         """Makes a table with the first ``number`` plies of one that is over, and sends the token of its one person's seat."""
@@ -289,6 +279,16 @@ class TableServer:
     def forget(self) -> None:
         """Takes the tables out of memory that nobody looks at and that do not go on by themselves."""
         self.tables.forget()
+
+
+def _listed(table: ListedTable) -> dict[str, Any]:
+    """Returns a table as the host's list shows it; one with damaged settings has a sentence for its title, and can be deleted."""
+    try:
+        settings = check_stored(table.settings)
+        title, names = _title(settings), settings["names"]
+    except ConfigError as error:
+        title, names = str(error), []
+    return {"table": table.table, "made": round(table.made), "title": title, "names": names, "further": table.is_further}
 
 
 def _title(settings: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from types import NoneType
 from typing import Any
 
 from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
@@ -62,8 +63,35 @@ class TableSettings:
         return {"setup": self.setup.to_dict(), **values}
 
 
-def from_dict(values: Mapping[str, Any]) -> TableSettings:
-    """Returns the settings that ``to_dict`` wrote."""
+_STORED = {
+    "setup": (dict,), "names": (list,), "agents": (list,), "rounds": (int, NoneType), "seed": (int,), "pace": (int, float),
+    "every_ply": (bool,), "advice": (bool,), "absence": (int, NoneType),
+}  # fmt: skip
+"""What ``TableSettings.to_dict`` writes, by its type in JSON."""
+
+
+def check_stored(given: object) -> Mapping[str, Any]:
+    """Returns ``given`` if it has the form of what ``to_dict`` wrote; raises :class:`ConfigError` otherwise.
+
+    The game need not be installed.
+    """
+    about = "The settings of this table in the server's file are damaged"
+    if not isinstance(given, dict) or given.keys() != _STORED.keys():
+        raise ConfigError(f"{about}: expected an object with {', '.join(_STORED)}, not {quoted(given)}.")
+    for name, types in _STORED.items():
+        if type(given[name]) not in types:
+            raise ConfigError(f"{about}: {name!r} is {quoted(given[name])}.")
+    setup, names, agents = given["setup"], given["names"], given["agents"]
+    if [type(setup.get(name)) for name in ("game", "preset", "players", "rules")] != [str, str, int, dict]:
+        raise ConfigError(f"{about}: 'setup' is {quoted(setup)}.")
+    if not setup["players"] == len(names) == len(agents) or {*map(type, names)} - {str} or {*map(type, agents)} - {str, NoneType}:
+        raise ConfigError(f"{about}: expected names and agents of {setup['players']} seats, not {quoted([*names, *agents])}.")
+    return given
+
+
+def from_dict(given: object) -> TableSettings:
+    """Returns the settings that ``to_dict`` wrote; raises :class:`ConfigError` for anything else."""
+    values = check_stored(given)
     plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     return TableSettings(**{**plain, "setup": setup_from(values["setup"])})
 

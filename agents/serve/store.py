@@ -89,7 +89,8 @@ class ListedTable(NamedTuple):
     table: str
     made: float
     """Seconds since 1970."""
-    settings: dict[str, Any]
+    settings: Any
+    """As ``settings.check_stored`` takes them."""
     is_further: bool
     """Whether somebody went on from another table."""
 
@@ -188,7 +189,7 @@ class Store:
         """Returns all tables, the newest first."""
         with self._file_used():
             rows = self._file.execute("select id, made, settings, link is not null from tables order by made desc").fetchall()
-        return [ListedTable(table, made, json.loads(settings), bool(further)) for table, made, settings, further in rows]
+        return [ListedTable(table, made, _parsed(settings), bool(further)) for table, made, settings, further in rows]
 
     def host_token(self) -> str:
         """Returns the host's token, which is made when there is none."""
@@ -231,10 +232,9 @@ class Store:
         )
         return link if made_with is None else bytes(made_with)
 
-    def settings(self, table: str) -> dict[str, Any]:
-        """Returns the settings of a table."""
-        settings: dict[str, Any] = json.loads(self._value("select settings from tables where id = ?", (table,)))
-        return settings
+    def settings(self, table: str) -> Any:
+        """Returns the settings of a table; in a damaged file they may be anything."""
+        return _parsed(self._value("select settings from tables where id = ?", (table,)))
 
     def add_ply(self, table: str, number: int, action: int) -> None:
         """Adds the ply ``number``, from 1: an action, or ``DEAL``. A number that is there already is an error."""
@@ -280,6 +280,14 @@ class Store:
         before = time.time() - 86400 * days
         self._execute("delete from replays where made < ?", (before,))
         return self._execute("delete from tables where made < ?", (before,)).rowcount
+
+
+def _parsed(text: Any) -> Any:
+    """Returns the value that is written as JSON in ``text``; ``text`` itself if that is not JSON."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return text
 
 
 def _check_own(path: Path) -> None:

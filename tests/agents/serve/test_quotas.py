@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,31 @@ def test_the_host_lists_tables_makes_links_again_and_deletes(tmp_path: Path) -> 
 
     for play in (first, second):
         served(tmp_path, play)
+
+
+DAMAGED: dict[str, Any] = {
+    "null": "null", "cut short": '{"setup": ', "nested": "[" * 100_000, "a list": "[]", "one key": '{"setup": {}}',
+    "rounds": {"rounds": True}, "pace": {"pace": "slow"}, "setup": {"setup": {"game": 5}}, "seats": {"names": []},
+    "names": {"names": ["a", None]}, "agents": {"agents": [["random"], None]}, "key": {"bonus": 1},
+}  # fmt: skip
+"""Settings in the file, or changes to them."""
+
+
+@pytest.mark.parametrize("damage", DAMAGED.values(), ids=DAMAGED)
+async def test_a_table_with_damaged_settings_costs_itself_alone(damage: Any, server: TableServer) -> None:
+    host = Page(server, server.store.host_token())
+    sound, broken = [await host.ask("new", table=new_table(GAME, persons=1, players=2)) for _ in range(2)]
+    page = Page(server, broken["links"][0]["token"])
+    await server.tables.running.pop(broken["table"]).stop()
+    stored = damage if isinstance(damage, str) else json.dumps(server.store.settings(broken["table"]) | damage)
+    server.store._execute("update tables set settings = ? where id = ?", (stored, broken["table"]))
+    listed = {table["table"]: table for table in (await host.ask("tables"))["tables"]}
+    assert listed[sound["table"]]["title"] == sound["title"]
+    assert listed[broken["table"]]["title"].startswith("The settings of this table in the server's file are damaged: ")
+    assert listed[broken["table"]]["names"] == []
+    assert (await page.hello())["text"] == listed[broken["table"]]["title"]
+    assert (await host.ask("invite", table=broken["table"]))["text"] == listed[broken["table"]]["title"]
+    assert [table["table"] for table in (await host.ask("delete", table=broken["table"]))["tables"]] == [sound["table"]]
 
 
 @pytest.mark.parametrize("begun", [False, True])
