@@ -34,9 +34,6 @@ class BotSettings:
     """How language models are asked; None: as by default, where one plays at all."""
 
     def __post_init__(self) -> None:
-        chat: Any = self.chat
-        if isinstance(chat, dict):  # from JSON
-            object.__setattr__(self, "chat", ChatSettings(**chat))
         if self.on_fault not in ON_FAULT:
             raise ConfigError(unknown_name_message("on_fault", self.on_fault, ON_FAULT))
         for name in ("start_seconds", "decision_seconds"):
@@ -52,9 +49,10 @@ class BotSettings:
         Raises :class:`ConfigError` for an unknown setting, or a value of the wrong type or out of bounds.
         """
         chat = values.get("chat")
-        if isinstance(chat, Mapping):
-            values = {**values, "chat": build(ChatSettings, chat, prefix="bots.chat.")}
-        return build(cls, values, prefix="bots.")
+        if chat is not None and not isinstance(chat, Mapping):
+            raise ConfigError(f"The configuration key 'bots.chat' takes keys and values or null, not {quoted(chat)}.")
+        settings = None if chat is None else build(ChatSettings, chat, prefix="bots.chat.")
+        return build(cls, {**values, "chat": settings}, prefix="bots.")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings as JSON values; those of language models only where they are set."""
@@ -65,13 +63,13 @@ class BotSettings:
 
     def to_words(self) -> list[str]:
         """Returns the arguments of commands that say what differs from the defaults."""
-        usual, words = BotSettings(), []
+        # --bot-seconds 0 stops the clock of the start, too
+        usual, words = BotSettings(start_seconds=None) if self.decision_seconds is None else BotSettings(), []
         if self.on_fault != usual.on_fault:
             words += ["--on-fault", self.on_fault]
-        clocks = {"--bot-seconds": "decision_seconds", "--bot-start-seconds": "start_seconds"}
-        if self.decision_seconds is None and self.start_seconds is None:
-            del clocks["--bot-start-seconds"]  # --bot-seconds 0 stops both
-        for option, name in clocks.items():
-            if getattr(self, name) != getattr(usual, name):
-                words += [option, f"{getattr(self, name) or 0:g}"]
+        # language models have more time by default than other bots
+        if self.decision_seconds != usual.decision_seconds or self.chat is not None:
+            words += ["--bot-seconds", f"{self.decision_seconds or 0:g}"]
+        if self.start_seconds != usual.start_seconds:
+            words += ["--bot-start-seconds", f"{self.start_seconds or 0:g}"]
         return words + (self.chat.to_words() if self.chat is not None else [])

@@ -53,7 +53,7 @@ def add_bot_arguments(parser: argparse.ArgumentParser, *, on_fault: str = STOP) 
 
 
 def settings_of(args: argparse.Namespace) -> BotSettings:
-    """Returns the settings that the arguments say; 0 seconds are no limit, and with ``--bot-seconds 0`` there is none at all.
+    """Returns the settings that the arguments say; 0 seconds are no limit, and with ``--bot-seconds 0`` there is none by default.
 
     They are the usual ones for a command without these arguments. Raises :class:`ConfigError` for a wrong ``--chat``.
     """
@@ -63,7 +63,7 @@ def settings_of(args: argparse.Namespace) -> BotSettings:
     usual, clocks = BotSettings() if chat is None else BotSettings(decision_seconds=CHAT_SECONDS), args.bot_seconds != 0
 
     def limit(given: float | None, default: float | None) -> float | None:
-        return None if not clocks else default if given is None else given or None
+        return (default if clocks else None) if given is None else given or None
 
     return BotSettings(
         args.on_fault or args.usual_on_fault,
@@ -91,7 +91,7 @@ def _chat_settings_of(args: argparse.Namespace) -> ChatSettings | None:
     out = getattr(args, "out", None)
     if "transcripts" not in given and isinstance(out, Path):
         given["transcripts"] = transcripts_beside(out)
-    return build(ChatSettings, given, prefix="chat.")
+    return build(ChatSettings, given, prefix="--chat ")
 
 
 def check_bot_arguments(args: argparse.Namespace) -> None:

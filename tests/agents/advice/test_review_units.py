@@ -50,11 +50,11 @@ def test_a_review_is_the_same_in_whatever_order(records: list[Record]) -> None:
     executor, reported = Shuffled(2, 3), list[int]()
     picks = pick(records, lambda record, seat: record["agents"][seat] != "lowest")
     expected = review(picks, adviser, **BUDGET)
-    bots = BotCounts()
+    faults = BotCounts()
     decisions = review_by(
-        executor, records, picks, lambda setup: ["tally"] * setup.players, **BUDGET, bots=bots, progress=reported.append
+        executor, records, picks, lambda setup: ["tally"] * setup.players, **BUDGET, faults=faults, progress=reported.append
     )
-    assert bots == BotCounts()
+    assert faults == BotCounts()
     assert len(decisions) == len(expected) == len(picks) > 10
     assert all(same(one, other) for one, other in zip(decisions, expected, strict=True))
     assert any(one.mistake for one in decisions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
@@ -11,13 +12,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings, bot_settings, use_bot_settings
+from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings
+from nainjaune_agents.chat.settings import ChatSettings
+from nainjaune_agents.cli.bot_options import given_settings, settings_of
+from nainjaune_agents.cli.main import command_line
+from nainjaune_env.core.errors import ConfigError
 from tests.agents.bots.programs import gone, lowest
 from tests.agents.cli.command import Capture, nainjaune, refused
 from tests.support.processes import running
@@ -31,12 +35,6 @@ def name_of(program: Path, *words: str) -> str:
 
 
 LIKE_LOWEST = lowest(deterministic=True)
-
-
-@pytest.fixture(autouse=True)
-def settings() -> Iterator[None]:
-    yield
-    use_bot_settings(BotSettings())
 
 
 def numbers(path: str) -> Any:
@@ -155,20 +153,90 @@ def test_a_bot_is_exploited(capfd: Capture) -> None:
     assert held["bots"][LIKE_LOWEST]["faults"] == {}
 
 
-def test_arguments_say_how_bots_are_asked(capfd: Capture) -> None:
+def settings(words: str | list[str], command: str = "evaluate --agents closer exec:bot") -> BotSettings:
+    """What the arguments ``words`` of a command say."""
+    more = words.split() if isinstance(words, str) else words
+    return settings_of(command_line("nainjaune").parse_args([*command.split(), *more]))
+
+
+def test_arguments_say_how_bots_are_asked(capfd: Capture, tmp_path: Path) -> None:
+    assert settings("") == BotSettings(STOP, 10.0, 5.0)
+    assert settings("--on-fault forfeit --bot-start-seconds 30") == BotSettings(FORFEIT, 30.0, 5.0)
+    assert settings("--bot-seconds 0") == BotSettings(STOP, None, None)
+    assert settings("", "serve") == BotSettings(FORFEIT)
     words = f"evaluate {TABLE} --deals 2 --agents closer"
-    output(capfd, f"{words} BOT --on-fault forfeit --bot-round-seconds 7 --bot-start-seconds 30")
-    assert bot_settings() == BotSettings(FORFEIT, 30.0, 5.0, 7.0)
-    output(capfd, f"{words} BOT --bot-seconds 0")
-    assert bot_settings() == BotSettings(STOP, None, None, None)
-    for option in ("--on-fault stop", "--bot-seconds 3", "--sandbox"):
-        refused(
-            capfd,
-            f"{words} lowest {option}",
-            "is for bots, whose names begin with exec:, ws:, http: or chat:, and no agent here is",
-        )
+    output(capfd, f"{words} BOT --bot-seconds 4 --bot-start-seconds 30", lowest(path=tmp_path / "read"))
+    hello = json.loads((tmp_path / "read").read_text(encoding="utf-8").splitlines()[0])
+    assert hello["seconds"] == {"start": 30.0, "decision": 4.0}
+    for option in ("--on-fault stop", "--bot-seconds 3"):
+        refused(capfd, f"{words} lowest {option}", "is for bots, whose names begin with exec: or chat:, and no agent here is")
     refused(capfd, f"{words} lowest --on-fault ignore", "invalid choice: 'ignore'")
     refused(capfd, f"{words} lowest --bot-seconds -1", "xpected a number from 0")
+
+
+def test_arguments_say_how_language_models_are_asked(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    chat = "versus closer chat:gpt-5"
+    assert settings("", chat) == BotSettings(decision_seconds=60.0, chat=ChatSettings())
+    one = settings("--chat form=long tokens=7 --bot-seconds 9 --chat temperature=1 base_url=http://[::1]:80/v1", chat)
+    assert one.chat == ChatSettings(base_url="http://[::1]:80/v1", form="long", temperature=1.0, tokens=7)
+    assert settings("--out there", chat).chat == ChatSettings(transcripts="there.chat.jsonl")
+    assert settings("--out there --chat transcripts=here", chat).chat == ChatSettings(transcripts="here")
+    words = f"evaluate {TABLE} --agents closer"
+    for given, says in {
+        "tokn=3": "Unknown configuration key '--chat tokn'. Did you mean '--chat tokens'?",
+        "tokens=few": "'--chat tokens' takes a whole number or null, not 'few'",
+        "tokens": "A setting is key=value, not 'tokens'",
+        "tokens=1 tokens=2": "The key 'tokens' is set twice",
+        "temperature=-1": "temperature is a number from 0",
+    }.items():
+        refused(capfd, f"{words} chat:gpt-5 --chat {given}", says)
+    refused(capfd, f"{words} {LIKE_LOWEST.split()[0]} --chat tokens=1", "--chat is for language models, whose names begin")
+    with pytest.raises(SystemExit):
+        command_line("nainjaune").parse_args(["evaluate", "--help"])
+    shown = " ".join(capfd.readouterr().out.split())
+    assert all(f" {one.name}, {one.metadata['meaning']}" in shown for one in dataclasses.fields(ChatSettings))
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        BotSettings(),
+        BotSettings(FORFEIT, 10.0, 2.5),
+        BotSettings(start_seconds=None),
+        BotSettings(STOP, None, None),
+        BotSettings(chat=ChatSettings(base_url="http://127.0.0.1:80/v1", form="long", language="fr", temperature=0.7, retries=0)),
+        BotSettings(FORFEIT, 1.0, None, ChatSettings(answer_tokens=5)),
+    ],
+)
+def test_settings_are_read_again_from_the_words_of_a_report(one: BotSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    assert settings(one.to_words(), f"evaluate --agents {'exec:bot' if one.chat is None else 'chat:gpt-5'}") == one
+    assert BotSettings.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"round_seconds": 3}, "Unknown configuration key 'bots.round_seconds'"),
+        ({"chat": {"money": 3}}, "Unknown configuration key 'bots.chat.money'"),
+        ({"chat": 3}, "'bots.chat' takes keys and values or null, not 3"),
+        ({"decision_seconds": "5 s"}, "'bots.decision_seconds' takes a finite number or null, not '5 s'"),
+        ({"on_fault": "go on"}, "Unknown on_fault 'go on'"),
+    ],
+)
+def test_settings_in_a_file_are_refused_in_a_sentence(values: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(says)):
+        BotSettings.from_dict(values)
+
+
+def test_training_takes_the_settings_that_are_given() -> None:
+    def given(words: str) -> dict[str, Any]:
+        return given_settings(command_line("nainjaune").parse_args(["train", *words.split()]))
+
+    assert given("--out run") == {}
+    assert given("--out run --bot-seconds 5") == {"bots": BotSettings().to_dict()}
+    assert given("--on-fault forfeit --chat tokens=3")["bots"]["chat"]["tokens"] == 3
 
 
 def test_a_match_that_a_bot_has_stopped_goes_on(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.arena.tournament import TournamentPlan
-from nainjaune_agents.bots.settings import FORFEIT, BotSettings, bot_settings, use_bot_settings
+from nainjaune_agents.bots.settings import FORFEIT, BotSettings
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.distributed.identity import check_same, identity, run_id, worker_player
 from nainjaune_agents.distributed.units import InProcess
@@ -149,7 +149,7 @@ def test_workers_compare_files_and_take_the_settings_of_bots() -> None:
     assert run_id(identity(plan)) != run_id(run)
     with pytest.raises(WorkError, match=r"A worker has other files of 'first\.py:f' than the run: its program and"):
         worker_player(TournamentPlan, run)
-    error = sweep_cluster._train(sweep_cluster.package_versions(), run["files"], BotSettings(), {}, {}, 0.0)
+    error = sweep_cluster._train(sweep_cluster.package_versions(), run["files"], {}, {}, 0.0)
     assert str(error).startswith("A worker has other files of 'first.py:f'")
     Path("first.py").unlink()
     with pytest.raises(WorkError, match=r"A worker has no such player: There is no file 'first\.py' .* at the same path on each"):
@@ -165,12 +165,7 @@ def test_settings_of_bots_make_another_run_where_faults_are_forfeits() -> None:
         "forfeit": BotSettings(FORFEIT),
         "slow forfeit": BotSettings(FORFEIT, decision_seconds=60.0),
     }.items():
-        before = bot_settings()
-        try:
-            use_bot_settings(settings)
-            runs[name] = identity(plan)
-        finally:
-            use_bot_settings(before)
+        runs[name] = identity(plan, settings)
         assert runs[name]["bots"] == settings.to_dict()
     assert "files" in runs["usual"]
     check_same("here", runs["usual"], runs["slow"])
@@ -178,10 +173,3 @@ def test_settings_of_bots_make_another_run_where_faults_are_forfeits() -> None:
     for there, here in (("usual", "forfeit"), ("forfeit", "slow forfeit")):
         with pytest.raises(WorkError, match=r"here was made with the settings of bots .*decision_seconds"):
             check_same("here", runs[there], runs[here])
-    before = bot_settings()
-    try:
-        heuristics = TournamentPlan(SETUP, ("random", "lowest"), 4, 1)
-        worker_player(TournamentPlan, {**identity(heuristics), "bots": BotSettings(FORFEIT).to_dict()})
-        assert bot_settings() == BotSettings(FORFEIT)
-    finally:
-        use_bot_settings(before)

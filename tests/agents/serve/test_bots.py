@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings, use_bot_settings
+from nainjaune_agents.bots.settings import FORFEIT, BotSettings
 from nainjaune_agents.external.shown import shown_name
 from nainjaune_agents.serve import tables
 from nainjaune_agents.serve.live_table import LiveTable
@@ -33,12 +33,6 @@ def name_of(*words: str) -> str:
 BOT, MORTAL = name_of(), name_of("2")
 
 
-@pytest.fixture(autouse=True)
-def settings() -> Any:
-    yield
-    use_bot_settings(BotSettings())
-
-
 def table(bot: str, **changes: Any) -> dict[str, Any]:
     """A person, the bot, and another agent."""
     seats = [{"person": "P"}, {"agent": bot}, {"agent": "random"}]
@@ -55,10 +49,10 @@ async def play_round(page: Page) -> list[dict[str, Any]]:
     return [view for view in map(json.loads, page.sent) if view["type"] == "view"]
 
 
-def run(path: Path, agents: tuple[str, ...], play: Any) -> None:
+def run(path: Path, agents: tuple[str, ...], play: Any, bots: BotSettings | None = None) -> None:
     async def all_of_it() -> None:
         with opened(path / "tables.sqlite") as store:
-            server = TableServer(store, agents=agents, limits=FREE)
+            server = TableServer(store, agents=agents, bots=bots, limits=FREE)
             try:
                 await play(server)
             finally:
@@ -100,7 +94,6 @@ def test_only_what_the_operator_named_can_be_seated(tmp_path: Path) -> None:
             f"closer@search=5,rollouts={other}",
             f"{TALKER}:main",
             "exec:",
-            "ws://[",
         ):
             said = await host.ask("new", table=table(name))
             assert (said["type"], said["of"]) == ("refused", "new"), name
@@ -148,8 +141,6 @@ async def _refusal(server: TableServer, token: str) -> dict[str, Any]:
 
 
 def test_a_bot_that_ends_costs_its_seat_alone(tmp_path: Path) -> None:
-    use_bot_settings(BotSettings(on_fault=FORFEIT))
-
     async def play(server: TableServer) -> None:
         page = Page(server, (await made(server, table(MORTAL)))[0])
         views = await play_round(page)
@@ -158,12 +149,10 @@ def test_a_bot_that_ends_costs_its_seat_alone(tmp_path: Path) -> None:
         assert forfeited
         assert forfeited[0]["said"][1] == {"comment": None, "value": None, "forfeited": True}
 
-    run(tmp_path, (MORTAL,), play)
+    run(tmp_path, (MORTAL,), play, BotSettings(on_fault=FORFEIT))
 
 
 def test_where_a_fault_stops_the_table_says_so_without_the_log(tmp_path: Path) -> None:
-    use_bot_settings(BotSettings(on_fault=STOP))
-
     async def play(server: TableServer) -> None:
         page = Page(server, (await made(server, table(name_of("0"))))[0])
         await page.hello()
@@ -202,6 +191,5 @@ def test_names_are_shown_without_folders_and_options() -> None:
     assert shown_name("closer") == "closer"
     assert shown_name("exec:/home/me/bots/c_bot --key secret") == "c_bot"
     assert shown_name(f"exec:/usr/bin/python3 -S {TALKER} --key secret") == "python3 talking_bot.py"
-    assert shown_name("ws://me:secret@host.example:80/path?key=1") == "host.example"
     assert shown_name("onnx:runs/deep/policy.onnx") == "policy.onnx"
     assert shown_name("bots/mine.py:agent") == "mine.py:agent"

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.sweeps.grid import SeedRun, read_results, runs_of
@@ -38,7 +37,7 @@ def test_a_run_that_is_sent_about_is_the_run_in_one_piece(tmp_path: Path) -> Non
         files = sweep_cluster.files_in(run.folder)
         values = dataclasses.asdict(run.config)
         finished, completed, changed = sweep_cluster._train(
-            sweep_cluster.package_versions(), {}, BotSettings(), values, files, 0.0
+            sweep_cluster.package_versions(), {}, values, files, 0.0
         )
         assert finished == (completed == 4)
         assert "config.yaml" not in changed
@@ -54,7 +53,7 @@ def test_a_run_that_is_sent_about_is_the_run_in_one_piece(tmp_path: Path) -> Non
 def test_a_worker_with_other_versions_refuses(tmp_path: Path) -> None:
     (run,) = runs_of(TINY, [], range(1), tmp_path)
     other = {**sweep_cluster.package_versions(), "numpy": "0.1"}
-    error = sweep_cluster._train(other, {}, BotSettings(), dataclasses.asdict(run.config), {}, 0.0)
+    error = sweep_cluster._train(other, {}, dataclasses.asdict(run.config), {}, 0.0)
     assert isinstance(error, WorkError)
     assert str(error).startswith("A worker has version ")
     assert str(error).endswith(" of numpy, and the run is of 0.1: install the same.")

@@ -15,7 +15,7 @@ import pytest
 from nainjaune_agents.advice.adviser import Adviser
 from nainjaune_agents.advice.models import players
 from nainjaune_agents.advice.review import pick, review
-from nainjaune_agents.bots.settings import FORFEIT, BotSettings, use_bot_settings
+from nainjaune_agents.bots.settings import FORFEIT, BotSettings
 from nainjaune_agents.chat import endpoint
 from nainjaune_agents.chat.settings import ChatSettings
 from nainjaune_agents.cli.main import main
@@ -179,8 +179,8 @@ def test_agents_are_named_once(agents: tuple[str, ...]) -> None:
 
 def test_a_language_model_joins_a_leaderboard(local: Local, tmp_path: Path) -> None:  # noqa: F811
     before = BOARD.play(tmp_path / "out")
-    use_bot_settings(BotSettings(chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache"))))
-    rows = replace(BOARD, agents=(*BOARD.agents, "chat:lowest")).play(tmp_path / "out")
+    bots = BotSettings(chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache")))
+    rows = replace(BOARD, agents=(*BOARD.agents, "chat:lowest"), bots=bots).play(tmp_path / "out")
     assert {name: rows[name] for name in BOARD.agents} == before
     assert rows["chat:lowest"][0].identity["chat"]["base_url"] == local.url
     assert "chat" in standings(rows)[-1].to_dict()
@@ -188,8 +188,7 @@ def test_a_language_model_joins_a_leaderboard(local: Local, tmp_path: Path) -> N
 
 def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_path: Path) -> None:  # noqa: F811
     chat = ChatSettings(base_url=local.url, cache=str(tmp_path / "cache"))
-    use_bot_settings(BotSettings(chat=chat))
-    board = replace(BOARD, agents=("lowest", "chat:lowest"))
+    board = replace(BOARD, agents=("lowest", "chat:lowest"), bots=BotSettings(chat=chat))
     rows = board.play(tmp_path / "out")
     calls = len(local.asked())
     for own, its in zip(rows["lowest"], rows["chat:lowest"], strict=True):
@@ -199,12 +198,12 @@ def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_pa
     assert calls == sum(row.decisions for row in rows["lowest"])
     assert board.play(tmp_path / "out") == rows
     assert not local.asked()
-    use_bot_settings(BotSettings(chat=replace(chat, temperature=1.0)))
+    warmer = BotSettings(chat=replace(chat, temperature=1.0))
     with pytest.raises(ConfigError, match=r"'chat:lowest' has played with another chat: \{.*\}, not \{.*\}"):
-        board.play(tmp_path / "out")
-    use_bot_settings(BotSettings(chat=replace(chat, tokens=0, cache=str(tmp_path / "empty"))))
+        replace(board, bots=warmer).play(tmp_path / "out")
+    spent = BotSettings(chat=replace(chat, tokens=0, cache=str(tmp_path / "empty")))
     with pytest.raises(NainJauneError, match="budget"):
-        board.play(tmp_path / "more" / "out")
+        replace(board, bots=spent).play(tmp_path / "more" / "out")
 
 
 def test_rounds_in_which_an_endpoint_failed_are_played_again(
@@ -213,8 +212,8 @@ def test_rounds_in_which_an_endpoint_failed_are_played_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(endpoint, "FIRST_WAIT", 0.001)
-    use_bot_settings(BotSettings(FORFEIT, chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache"))))
-    board = replace(BOARD, agents=("lowest", "chat:failing"))
+    bots = BotSettings(FORFEIT, chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache")))
+    board = replace(BOARD, agents=("lowest", "chat:failing"), bots=bots)
     first = board.play(tmp_path / "out")["chat:failing"]
     assert 0 < sum(row.refused is not None for row in first) < 5
     assert "The first of the others: Its endpoint did not answer" in text(board, standings({"chat:failing": first}), "chips")
@@ -231,8 +230,7 @@ def test_a_killed_command_goes_on_without_a_call_or_a_task_twice(local: Local, t
     out = tmp_path / "out"
     words = [
         "leaderboard", "--agents", "lowest", "chat:lowest-slow", "--tasks", "12", "--adviser", "closer", "--choosing", "10",
-        "--measuring", "20", "--out", str(out), "--base-url", local.url, "--chat-cache", str(tmp_path / "cache"),
-        "--chat-at-once", "2",
+        "--measuring", "20", "--out", str(out), "--chat", f"base_url={local.url}", f"cache={tmp_path / 'cache'}", "at_once=2",
     ]  # fmt: skip
     digests: list[str] = []
     with subprocess.Popen([sys.executable, "-m", "nainjaune_agents.cli.main", *words], stdout=subprocess.DEVNULL) as process:
