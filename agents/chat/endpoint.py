@@ -1,169 +1,225 @@
-"""A chat-completions endpoint, which is not trusted: one call, what it answers or fails with, and no key in any of it."""
+"""A model behind a chat-completions endpoint: its answers, kept or paid, within a time and a budget.
+
+The endpoint is not trusted: no answer that it may give is more than a fault, and nothing that it says is handed on with the key.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 import math
 import os
 import re
 import ssl
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, as_sentence, quoted
 from nainjaune_env.core.validation import whole
 from nainjaune_env.text.tokens import count_tokens
 
-from ..bots.faults import Fault
-from .settings import URL_VARIABLE, VENDOR
-from .store import Completion
+from ..bots.faults import BotFault, Fault
+from .settings import URL_VARIABLE, VENDOR, ChatSettings
+from .store import AnswerStore, Completion
 
+URL = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?(/[^\s?#@\\]*)?", re.ASCII | re.IGNORECASE)
 KEY_VARIABLE = "OPENAI_API_KEY"
-MIN_KEY = 8
-"""Characters of the shortest key that is a secret: local endpoints are asked with ``EMPTY`` and the like."""
-BUSY = {408, 409, 429}
-"""Statuses after which a request is made again, as after all from 500 on."""
-REFUSED = {401, 402, 403, 404}
-"""Statuses that another request would get too: they end the command."""
-MAX_BYTES = 1 << 24
-"""Of an answer that is read."""
-MAX_TOLD = 300
-"""Characters of an endpoint's message that a sentence quotes."""
-MAX_URL = 2000
-HOST = re.compile("[a-z0-9._-]+|[0-9a-f:.]+")
-MAX_STATED = 10**9
-"""Tokens of a question or an answer; what an endpoint states beyond is estimated."""
+MIN_KEY = 8  # characters of a key that is a secret: local endpoints are asked with `EMPTY` and the like
+ATTEMPTS = 6
+FIRST_WAIT = 0.5  # seconds before the second attempt; each further wait is twice as long
+MAX_WAIT = 120.0  # the longest wait in seconds that an endpoint may ask for
+BUSY = {408, 409, 429}  # after these statuses, as after all from 500 on, a request is made again
+REFUSED = {401, 402, 403, 404}  # another request would get these, too: they end the command
+MAX_BYTES = 1 << 24  # of an answer
+MAX_TOLD = 300  # characters of an endpoint's message in a sentence
+MAX_STATED = 10**9  # tokens that an endpoint states for a question or an answer; beyond, they are estimated
 
 
-class Reply(NamedTuple):
-    """What became of a call."""
+@dataclass
+class Clock:
+    """The time of one decision."""
 
-    paid: Completion | None
-    """None: nothing."""
-    said: str = ""
-    """Why there is no answer."""
-    fault: Fault | None = None
-    """None: there is an answer, or the request may be made again."""
-    wait: float | None = None
-    """The seconds that the endpoint asks to wait before."""
+    seconds: float | None
+    """Without the waits between attempts; None: no limit."""
+    used: float = 0.0
+
+
+class Unanswered(BotFault):
+    """No whole answer came: a fault, which is final unless it is :attr:`Fault.EXIT`."""
+
+    def __init__(self, kind: Fault, sentence: str, *, is_paid: bool = True) -> None:
+        super().__init__(kind, sentence)
+        self.is_paid = is_paid
 
 
 class Endpoint:
-    """One model of an endpoint. No text from the endpoint is handed on with the key in it."""
+    """One model of an endpoint."""
 
-    def __init__(self, base_url: str, model: str) -> None:
+    def __init__(self, model: str, settings: ChatSettings) -> None:
         """Raises :class:`AgentError` for a base URL that is none, and where the key is missing or cannot be one."""
-        self.model, self.base_url = model, checked_url(base_url)
+        self.model, self._settings, self._url = model, settings, settings.base_url.rstrip("/")
         self._key = os.environ.get(KEY_VARIABLE, "")
-        if not self._key and self.base_url == VENDOR:
+        try:
+            valid = URL.fullmatch(settings.base_url) and urlsplit(settings.base_url).port != 0
+        except ValueError:  # no port, or no IPv6 address
+            valid = False
+        if not valid:
+            shown = quoted(settings.base_url.rpartition("@")[2])  # before it may be a password
+            raise AgentError(f"A base URL is like https://host/v1, with no user, password, query or fragment in it, not {shown}.")
+        if not self._key and self._url == VENDOR:
             raise AgentError(
                 f"{quoted(f'chat:{model}')} asks {VENDOR}, which needs a key: set {KEY_VARIABLE} in the environment, or name "
                 f"another endpoint by --chat base_url=URL or {URL_VARIABLE}."
             )
         if not (self._key.isascii() and self._key.isprintable()):
             raise AgentError(f"{KEY_VARIABLE} has characters that no key has.")
-        # also as JSON may write its characters
-        signs = (rf"(?:{re.escape(sign)}|\\u(?i:{ord(sign):04x}))" for sign in self._key)
-        self._secret = re.compile("".join(signs)) if len(self._key) >= MIN_KEY else None
+        signs = [rf"(?:{re.escape(sign)}|\\u(?i:{ord(sign):04x}))" for sign in self._key]  # also as JSON may write them
+        self._secret = re.compile("".join(signs) if len(signs) >= MIN_KEY else "(?!)")
         try:
             import openai
         except ModuleNotFoundError:
             raise MissingLibraryError("A language model as a player", "openai", "chat") from None
         self._openai: Any = openai
         self._tls = ssl.create_default_context()
+        self._client: Any = None
+        self.store = AnswerStore(settings.cache)
+        self.stopped = False
+        """Whether no call is begun any more."""
 
-    def client(self) -> Any:
-        """Returns a client for the event loop that runs."""
-        http = self._openai.DefaultAsyncHttpxClient(
-            follow_redirects=False, timeout=None, verify=self._tls, event_hooks={"response": [_hand_on]}
-        )
-        return self._openai.AsyncOpenAI(api_key=self._key or "none", base_url=self.base_url, max_retries=0, http_client=http)
+    async def close_client(self) -> None:
+        """Closes all connections, which belong to the event loop that runs."""
+        if self._client is not None:
+            await self._client.close()
+        self._client = None
 
-    async def ask(self, client: Any, request: Mapping[str, Any], lost: Completion) -> Reply:
-        """Makes one call; ``lost`` is what it costs by estimate if its answer breaks off or cannot be read.
+    async def complete(self, messages: list[dict[str, str]], clock: Clock) -> Completion:
+        """Returns the answer to ``messages``, a kept one if there is one.
 
-        Raises :class:`AgentError` where the endpoint refuses the key or does not know the model.
+        Raises :class:`BotFault` without a valid answer in the time, and after ``ATTEMPTS`` of them, and :class:`AgentError` at
+        the end of the budget, and where the endpoint refuses the key or does not know the model.
         """
-        body = bytearray()
+        most, temperature = self._settings.answer_tokens, self._settings.temperature
+        request = {"model": self.model, "messages": messages, "max_completion_tokens": most, "temperature": temperature}
+        body = json.dumps(request, separators=(",", ":"), ensure_ascii=False)
+        digest = hashlib.sha256(f"{self._url}\n{body}".encode()).digest()
+        if (kept := self.store.get(digest)) is not None:
+            return kept
+        lost = Completion(None, False, count_tokens(body), most)
+        for attempt in range(1, ATTEMPTS + 1):
+            self._check()
+            try:
+                status, text, asked = await self._call(request, clock)
+            except Unanswered as error:
+                if error.is_paid:
+                    self.store.add(self.model, digest, lost)
+                if error.kind != Fault.EXIT:
+                    raise
+                said, asked = str(error), None
+            else:
+                if status == 200:
+                    completion = self._read(text, lost)
+                    kept = self.store.add(self.model, digest, completion)
+                    if completion.text is None:
+                        raise BotFault(Fault.INVALID, f"Expected a chat completion, not {quoted(self._hidden(text))}.")
+                    return kept
+                said = f"It answered with the HTTP status {status}: {self._message(text)}"
+                if status in REFUSED:
+                    raise AgentError(f"The endpoint {self._url} refuses {quoted(f'chat:{self.model}')}. {said}")
+                if status not in BUSY and status < 500:
+                    raise BotFault(Fault.INVALID, said)
+            if attempt == ATTEMPTS or (asked or 0.0) > MAX_WAIT:
+                break
+            until = time.monotonic() + (FIRST_WAIT * 2 ** (attempt - 1) if asked is None else asked)
+            while not self.stopped and (left := until - time.monotonic()) > 0:
+                await asyncio.sleep(min(left, 1.0))
+        often = f"{attempt} times" if attempt > 1 else "once"
+        raise BotFault(Fault.EXIT, f"The endpoint {self._url} was asked {often} in vain. {said}")
+
+    def _check(self) -> None:
+        """Raises :class:`AgentError` at the end of the budget, and ``CancelledError`` where all is to end."""
+        if self.stopped:
+            raise asyncio.CancelledError
+        if self._settings.tokens is None:
+            return
+        calls, tokens = self.store.spent()
+        if tokens >= self._settings.tokens:
+            raise AgentError(
+                f"The budget of {self._settings.tokens:,} tokens is spent: {calls:,} calls have cost {tokens:,} tokens. Their "
+                f"answers are kept in {str(self.store.folder)!r} and cost nothing again: with more --chat tokens=N it goes on."
+            )
+
+    async def _call(self, request: dict[str, Any], clock: Clock) -> tuple[int, str, float | None]:
+        """Returns the status and the body of the answer to one request, and the seconds that it asks to wait."""
+        if self._client is None:
+            http = self._openai.DefaultAsyncHttpxClient(
+                follow_redirects=False, timeout=None, verify=self._tls, event_hooks={"response": [_hand_on]}
+            )
+            key = self._key or "none"  # which is not sent
+            self._client = self._openai.AsyncOpenAI(api_key=key, base_url=self._url, max_retries=0, http_client=http)
+        create = self._client.chat.completions.with_streaming_response.create
         authorization = f"Bearer {self._key}" if self._key else self._openai.Omit()
         headers = {"User-Agent": "nainjaune-env", "Accept-Encoding": "identity", "Authorization": authorization}
+        since, body = time.monotonic(), bytearray()
         try:
-            create = client.chat.completions.with_streaming_response.create
-            async with create(**request, extra_headers=headers) as response:
+            async with (
+                asyncio.timeout(None if clock.seconds is None else clock.seconds - clock.used),
+                create(**request, extra_headers=headers) as response,
+            ):
                 async for piece in response.iter_bytes():
                     body += piece
                     if len(body) > MAX_BYTES:
-                        return Reply(lost, f"Its answer has more than {MAX_BYTES} bytes.", Fault.FLOOD)
-            status, wait = response.http_response.extensions["status"], retry_after(response.headers.get("Retry-After", ""))
-        except Exception as error:  # of a client, and of three libraries below it, that read what may be anything
-            paid = None if isinstance(error, self._openai.APIConnectionError) else lost  # that is before an answer begins
-            cause = error.__cause__ if paid is None and isinstance(error.__cause__, Exception) else error
-            return Reply(paid, self._hidden(f"The connection failed: {as_sentence(cause)}"))
-        if status == 200:
-            return self._read(bytes(body), lost)
-        said = f"It answered with the HTTP status {status}: {self._message(bytes(body))}"
-        if status in REFUSED:
-            raise AgentError(f"The endpoint {self.base_url} refuses {quoted(f'chat:{self.model}')}. {said}")
-        return Reply(None, said, None if status in BUSY or status >= 500 else Fault.INVALID, wait)
+                        raise Unanswered(Fault.FLOOD, f"Its answer has more than {MAX_BYTES} bytes.")
+            asked = retry_after(response.headers.get("Retry-After", ""))
+            return response.http_response.extensions["status"], body.decode(errors="replace"), asked
+        except Unanswered:
+            raise
+        except TimeoutError:
+            raise Unanswered(Fault.TIMEOUT, f"No answer came within {clock.seconds:g} seconds (--bot-seconds).") from None
+        except self._openai.APIConnectionError as error:  # before an answer began
+            said = self._hidden(as_sentence(error.__cause__ or error))
+            raise Unanswered(Fault.EXIT, f"The connection failed: {said}", is_paid=False) from None
+        except Exception as error:  # three libraries read here what may be anything
+            raise Unanswered(Fault.EXIT, f"The connection failed: {self._hidden(as_sentence(error))}") from None
+        finally:
+            clock.used += time.monotonic() - since
 
-    def _read(self, body: bytes, lost: Completion) -> Reply:
+    def _read(self, body: str, lost: Completion) -> Completion:
         """Returns the answer in the body of a response; without text, such as a refusal or a call of a tool, it is empty."""
         try:
-            message = json.loads(body.decode())
+            message = json.loads(body)
             choice = message["choices"][0]
-            text, reason, usage = choice["message"].get("content"), choice.get("finish_reason"), message.get("usage")
-            if not isinstance(text, str | None):
-                raise TypeError
+            text, reason, usage = choice["message"].get("content") or "", choice.get("finish_reason"), message.get("usage")
+            text = self._hidden(text.encode(errors="replace").decode())  # half of a surrogate pair cannot be written again
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            shown = self._hidden(body.decode(errors="replace"))
-            paid = lost._replace(answer_tokens=min(count_tokens(shown), lost.answer_tokens))
-            return Reply(paid, f"Expected a chat completion, not {quoted(shown)}.", Fault.INVALID)
-        text = self._hidden((text or "").encode(errors="replace").decode())  # half of a surrogate pair cannot be written again
-        stated = [whole(usage.get(f"{of}_tokens")) if isinstance(usage, dict) else None for of in ("prompt", "completion")]
-        guesses = lost.prompt_tokens, min(count_tokens(text), lost.answer_tokens)
-        counts = [
-            guess if count is None or not 0 <= count <= MAX_STATED else count
-            for count, guess in zip(stated, guesses, strict=True)
-        ]
-        return Reply(Completion(text, reason == "length", *counts))
+            return lost._replace(answer_tokens=min(count_tokens(body), lost.answer_tokens))
+        counts = [lost.prompt_tokens, min(count_tokens(text), lost.answer_tokens)]
+        for place, name in enumerate(("prompt_tokens", "completion_tokens")):
+            stated = whole(usage.get(name)) if isinstance(usage, dict) else None
+            if stated is not None and 0 <= stated <= MAX_STATED:
+                counts[place] = stated
+        return Completion(text, reason == "length", *counts)
 
-    def _message(self, body: bytes) -> str:
+    def _message(self, body: str) -> str:
         """Returns what an endpoint says of an error."""
-        text = body.decode(errors="replace")
         try:
-            error = json.loads(text)["error"]
-            text = str(error["message"] if isinstance(error, dict) else error)
+            error = json.loads(body)["error"]
+            body = str(error["message"] if isinstance(error, dict) else error)
         except (ValueError, LookupError, TypeError, RecursionError):
-            pass
-        return as_sentence(ValueError(quoted(self._hidden(text)[:MAX_TOLD])))
+            pass  # then all that it sent
+        return f"{quoted(self._hidden(body)[:MAX_TOLD])}."
 
     def _hidden(self, text: str) -> str:
-        return text if self._secret is None else self._secret.sub("[key]", text)
+        return self._secret.sub("[key]", text)
 
 
 async def _hand_on(response: Any) -> None:
     """Makes the client hand on any response as it comes: it would read all of an error, and unpack megabytes to gigabytes."""
     response.extensions["status"], response.status_code = response.status_code, 200
     response.headers.pop("Content-Encoding", None)
-
-
-def checked_url(url: str) -> str:
-    """Returns a base URL without a slash at its end; raises :class:`AgentError` if it is none."""
-    what = "The base URL of an endpoint"
-    try:
-        parts = urlsplit(url)
-        is_url = parts.port != 0 and HOST.fullmatch(parts.hostname or "") and not set(url) & set(" ?#")
-        has_user = parts.username is not None
-    except ValueError:
-        is_url, has_user = None, "@" in url
-    if has_user:
-        raise AgentError(f"{what} has no user or password in it: results and reports would show them.")
-    if not (is_url and parts.scheme in ("http", "https") and url.isascii() and url.isprintable() and len(url) <= MAX_URL):
-        raise AgentError(f"{what} is like https://host/v1 or http://127.0.0.1:8000/v1, not {quoted(url)}.")
-    return url.rstrip("/")
 
 
 def retry_after(given: str) -> float | None:
