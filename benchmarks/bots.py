@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nainjaune_agents.bots.process import ProcessConnection
+from nainjaune_agents.bots.process import Program
 from nainjaune_agents.loading import load_agent
 from nainjaune_env import make_setup
 from nainjaune_env.agent import Agent, DecisionBatch
@@ -87,15 +87,15 @@ def play(agent: Agent, tables: int) -> Cost:
 
 def echo(command: str, tables: int) -> Cost:
     """Sends lines as long as a turn of ``tables`` decisions, in which the program wants nothing more."""
-    connection = ProcessConnection(f"{command} {70 + 3 * tables}")
+    echoing = Program(f"{command} {70 + 3 * tables}")
     message = b" " * (80 + 60 * tables)
-    connection.ask(message, 60)
+    echoing.ask(message, 60)
     turns, begun, processor = 0, time.perf_counter(), time.process_time()
     while time.perf_counter() - begun < SECONDS:
-        connection.ask(message, 60)
+        echoing.ask(message, 60)
         turns += 1
     act, host = time.perf_counter() - begun, time.process_time() - processor
-    connection.close()
+    echoing.close()
     return Cost(*(1e6 * seconds / turns / tables for seconds in (act, host, act)))
 
 

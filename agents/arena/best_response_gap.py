@@ -21,8 +21,8 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, ConfigError, as_sentence
 from nainjaune_env.core.spec import Setup
 
-from ..bots.agent import BotAgent
 from ..bots.counting import BotCounts
+from ..bots.player import BotAgent
 from ..distributed.plan_fields import DealPlan
 from ..distributed.units import Executor, InProcess, Payload, Player, Results, WorkUnit
 from ..stats.differences import Differences, interval_notes

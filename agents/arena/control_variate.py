@@ -33,7 +33,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
 from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ..bots.agent import BotAgent
+from ..bots.player import BotAgent
 from ..search.policies import ScoringAgent, rollout_policy
 from ..search.rollouts import ByAct, SteppedRollouts
 from ..seeds import Stream, generator

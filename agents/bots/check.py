@@ -1,38 +1,35 @@
-"""Plays every message of the bot protocol at a bot, and says in sentences what it does wrong and how to mend it."""
+"""Plays every message of the bot protocol at a program, and says in sentences what it does wrong and how to mend it."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import signal
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nainjaune_env.agent import SeatAssignment
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError, RulesError, quoted
+from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 
-from . import messages
-from .check_decisions import SentDecisions
-from .connection import QUIT, BotFault, Connection
-from .faults import Fault
-from .messages import ACTIONS, PLIES, PROBABILITIES, Choice, Ready
-from .players import connector, load
-from .process import arguments
+from . import protocol
+from .faults import BotFault, Fault
+from .player import PREFIX, load
+from .process import QUIT, Program
+from .protocol import ACTIONS, PLIES, PROBABILITIES, Choice, Question, Rows
 from .settings import BotSettings
 
 MANY = 4096
 """The most decisions in a turn of the check."""
 FEW = 16
-"""Decisions in a turn that is stopped: it fits into a pipe."""
+"""Decisions in a turn that is stopped."""
+PLIES_BEFORE = 8
+"""Random decisions at each table before those that are asked."""
 SPEED_TURNS = 3
 MATCH_SECONDS = 20.0
 """How long a match goes on at most."""
@@ -40,19 +37,17 @@ QUIT_SECONDS = 1.0
 UNKNOWN = {"list": [1, [2, {"a": "]}"}]], "text": 'a "quoted" \\ text', "nothing": None}
 """The content of fields that no version of the protocol has."""
 MEND = {
-    Fault.TIMEOUT: "Answer every question once, with its id, in one message; a program flushes its output after the line.",
+    Fault.TIMEOUT: "Answer every question once, with its id, in one line, and flush the output after it.",
     Fault.EXIT: "A bot goes on until 'quit' or the end of its input.",
-    Fault.INVALID: "docs/protocol.md shows the message.",
+    Fault.INVALID: "docs/protocol.md shows the message; the output is for answers alone, and a log goes to standard error.",
     Fault.ILLEGAL: "Choose one of 'legal' by its number, not by its place in the list.",
     Fault.FLOOD: "Write one message for each question, and nothing else.",
 }
 """What to look at, by the kind of fault."""
-NOT_JSON = "The output of a program is for answers alone, one JSON object a line; a log goes to standard error."
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What one check found."""
+class Finding(NamedTuple):
+    """The result of one check."""
 
     what: str
     """What was checked, in a few words."""
@@ -68,17 +63,27 @@ class _Problem(Exception):
     """What is wrong, in sentences."""
 
 
-def check_bot(name: str, setup: Setup, settings: BotSettings) -> Iterator[Finding]:
-    """Yields what is found of the bot called ``name`` at tables with ``setup``, check by check, with the clocks of ``settings``.
+class _Turn(NamedTuple):
+    """Decisions at different tables in the middle of rounds, as they are sent."""
 
-    If it does not start, no other check follows. Raises :class:`~nainjaune_env.core.errors.AgentError` where there is no such
-    program or address.
+    rows: list[bytes]
+    table: NDArray[np.int64]
+    seat: NDArray[np.int64]
+    legal: NDArray[np.int64]
+
+    def part(self, which: slice) -> _Turn:
+        return _Turn(self.rows[which], self.table[which], self.seat[which], self.legal[which])
+
+
+def check_bot(name: str, setup: Setup, settings: BotSettings | None = None) -> Iterator[Finding]:
+    """Yields the results of all checks of the bot called ``name`` at tables with ``setup``, one by one.
+
+    If it does not start, no other check follows. Raises :class:`AgentError` where there is no such program.
     """
-    check = _Check(name, setup, settings)
+    check = _Check(name, setup, settings or BotSettings())
     try:
-        first = check.run("hello", check.start)
-        yield first
-        if first.problem is None:
+        yield (hello := check.run("hello", check.hello))
+        if hello.problem is None:
             for what, step in check.steps():
                 yield check.run(what, step)
     finally:
@@ -88,105 +93,106 @@ def check_bot(name: str, setup: Setup, settings: BotSettings) -> Iterator[Findin
 class _Check:
     def __init__(self, name: str, setup: Setup, settings: BotSettings) -> None:
         self._name, self._setup, self._settings = name, setup, settings
-        self._connect = connector(name)
-        self._is_program = name.startswith("exec:")
-        self._is_session = not name.startswith("http")
-        self._connection: Connection | None = None
+        self._program: Program | None = None
         self._number = 0
-        self.ready = Ready("")
 
-    # ------------------------------------------------------------ the connection
-
-    def run(self, what: str, step: Callable[[], str]) -> Finding:
+    def run(self, what: str, step: Callable[[], str | None]) -> Finding:
         try:
-            return Finding(what, note=step())
+            return Finding(what, note=step() or "")
         except _Problem as problem:
             return Finding(what, str(problem))
         except BotFault as fault:
-            log = "" if self._connection is None else self._connection.log().strip()
+            log = "" if self._program is None else self._program.log().strip()
             self.close()
             return Finding(what, f"{fault} {MEND[fault.kind]}", log=log)
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._program is not None:
+            self._program.close()
+            self._program = None
 
-    def _open(self, **more: Any) -> Ready:
-        """Starts the bot again; ``more`` fields are added to ``hello``."""
-        self.close()
-        hello = json.loads(messages.hello(self._setup, self._settings))
-        message = json.dumps({**more, **hello, "id": more.get("id", 0)}).encode()
-        began = time.perf_counter()
-        self._connection = self._connect()
-        answer = self._put(message, more.get("id", 0), self._settings.start_seconds)
-        self._start_seconds = time.perf_counter() - began
-        try:
-            return messages.read_ready(answer)
-        except BotFault as fault:
-            if answer["type"] != "refuse":
-                raise
-            raise _Problem(f"{fault} Check it at tables that it plays: --game, --preset, --players, --set.") from None
-
-    def _put(self, message: bytes, number: int, seconds: float | None, *, late: tuple[int, ...] = ()) -> dict[str, Any]:
-        """Returns the answer to the question ``number``; before it may come answers to ``late`` ones."""
-        if self._connection is None:
+    def _running(self) -> Program:
+        if self._program is None:
             self._open()
-        assert self._connection is not None
-        line = self._connection.ask(message, seconds)
-        while (answer := _read(line)).get("id") in late:
-            line = self._connection.next(seconds)
-        if answer.get("id") != number or isinstance(answer["id"], bool):
-            said = f"the id {quoted(answer['id'])}" if "id" in answer else "no id"
-            raise _Problem(f"The question had the id {number}, and the answer had {said}. An answer has the id of its question.")
-        return answer
+        assert self._program is not None
+        return self._program
 
-    def _ask(self, decisions: SentDecisions, answer: str = ACTIONS, *, late: tuple[int, ...] = (), **more: Any) -> list[Choice]:
-        """Asks a turn; ``more`` fields are added to it and to each decision."""
-        message = self._turn(decisions, answer, **more)
-        seconds = self._seconds(len(decisions.rows))
-        said = self._put(message, self._number, seconds, late=late)
-        return messages.read_answer(said, decisions.question(answer), self._setup.game.actions)
+    def _open(self, number: int = 0, **more: Any) -> None:
+        """Starts the bot; ``more`` fields are added to ``hello``."""
+        self.close()
+        began, self._program = time.perf_counter(), Program(self._name.removeprefix(PREFIX))
+        message = {**more, **json.loads(protocol.hello(self._setup, self._settings)), "id": number}
+        self.ready = protocol.read_ready(self._answer(protocol.dumps(message), number, self._settings.start_seconds))
+        self._started_in = time.perf_counter() - began
 
-    def _turn(self, decisions: SentDecisions, answer: str = ACTIONS, **more: Any) -> bytes:
+    def _answer(self, message: bytes, number: int, seconds: float | None, late: int | None = None) -> bytes:
+        """Returns the answer to the question ``number``; before it may come one to the question ``late``."""
+        line = self._running().ask(message, seconds)
+        if late is not None and bytes(protocol.read(line).id) == b"%d" % late:
+            line = self._running().next(seconds)
+        if (given := bytes(protocol.read(line).id)) != b"%d" % number:
+            raise _Problem(f"The question had the id {number}, and the answer {given.decode()}. An answer has its question's id.")
+        return line
+
+    def _turn(self, turn: _Turn, answer: str = ACTIONS, **more: Any) -> tuple[bytes, float | None]:
+        """Returns the next question and its seconds; ``more`` fields are added to it and to each decision."""
+        limit = self._settings.decision_seconds
+        seconds = None if limit is None else limit * len(turn.rows)
         self._number += 1
-        message = messages.turn(self._number, answer, decisions.rows, self._seconds(len(decisions.rows)))
-        if not more:
-            return message
-        changed = json.loads(message)
-        changed["decisions"] = [{**more, **row} for row in changed["decisions"]]
-        return json.dumps({**more, **changed}).encode()
+        message = json.loads(protocol.turn(self._number, answer, turn.rows, seconds))
+        message["decisions"] = [{**more, **row} for row in message["decisions"]]
+        return protocol.dumps({**more, **message}), seconds
 
-    def _seconds(self, decisions: int) -> float | None:
-        each = self._settings.decision_seconds
-        return None if each is None else each * decisions
+    def _ask(self, turn: _Turn, answer: str = ACTIONS, late: int | None = None, **more: Any) -> list[Choice]:
+        message, seconds = self._turn(turn, answer, **more)
+        line = self._answer(message, self._number, seconds, late)
+        return protocol.read_answer(line, Question(answer, *turn[1:]), self._setup.game.actions)
+
+    def _compare(self, before: list[Choice], after: list[Choice], when: str) -> None:
+        """Raises a problem unless two answers are equal."""
+        hint = "It says that it is deterministic: an answer depends on the decision alone."
+        if not self.ready.deterministic:
+            hint = "An answer depends on the decision and its 'seed' alone."
+        for one, other in zip(before, after, strict=True):
+            if one[:2] != other[:2]:
+                said = " and then ".join(quoted(choice.probabilities or choice.action) for choice in (one, other))
+                raise _Problem(f"{when}, it answered {said}. {hint}")
 
     # ------------------------------------------------------------ the checks
 
-    def start(self) -> str:
+    def hello(self) -> str:
         try:
-            ready = self.ready = self._open()
+            self._open()
+        except protocol.Refused as refused:
+            raise _Problem(f"{refused} Check it at tables that it plays: --game, --preset, --players, --set.") from None
         except BotFault as fault:
-            if fault.kind == Fault.TIMEOUT:
-                shown = '{"type": "ready", "protocol": 1, "id": 0, "name": "my bot"}'
-                raise BotFault(fault.kind, f"It was sent 'hello'. {fault} A bot answers with a line such as {shown}.") from None
-            raise
+            example = '{"type": "ready", "protocol": 1, "id": 0, "name": "my bot"}'
+            raise BotFault(fault.kind, f"It was sent 'hello'. {fault} A bot answers with a line such as {example}.") from None
+        ready = self.ready
+        batch = Batch(self._setup, min(ready.batch, MANY), seed=1, log=PLIES in ready.wants)
+        random_streams = streams(2, batch.num_tables)
+        for _ in range(PLIES_BEFORE):
+            batch.step(batch.sample(random_streams))
+        decisions = DecisionBatch(batch, np.arange(batch.num_tables), None, PLIES in ready.wants)
+        seeds = None if ready.deterministic else np.random.default_rng(3).integers(0, 1 << 53, batch.num_tables)
         try:
-            self._decisions = SentDecisions.some(self._setup, ready, min(ready.batch, MANY))
+            rows = Rows(self._setup, ready.wants)
         except AgentError as error:  # it wants what the game does not have
             raise _Problem(str(error)) from None
-        self._one = self._decisions.taken(slice(0, 1))
-        said = f"{ready.name} {ready.version}".strip() + (f" by {ready.author}" if ready.author else "")
+        self._many = _Turn(rows.encode(decisions, seeds), decisions.index, decisions.seat, decisions.legal)
+        self._seedless = self._many._replace(rows=rows.encode(decisions, None))
+        self._one = self._many.part(slice(1))
+        by = f" by {ready.author}" if ready.author else ""
         flags = [flag for flag in ("distribution", "deterministic") if getattr(ready, flag)]
-        wants = f"wants {', '.join(ready.wants)}" if ready.wants else "wants nothing more"
-        about = [said, wants, f"batch {ready.batch}", *flags, f"ready in {self._start_seconds:.2g} s"]
-        return "; ".join(about)
+        wants = f"wants {', '.join(ready.wants) or 'nothing more'}"
+        name = f"{ready.name} {ready.version}".strip() + by
+        return "; ".join([name, wants, f"batch {ready.batch}", *flags, f"ready in {self._started_in:.2g} s"])
 
-    def steps(self) -> Iterator[tuple[str, Callable[[], str]]]:
+    def steps(self) -> Iterator[tuple[str, Callable[[], str | None]]]:
         """Yields the checks of a bot that has started, by name."""
         yield "one decision", self.one_decision
         if self.ready.batch > 1:
-            yield f"{len(self._decisions.rows)} decisions", self.many_decisions
+            yield f"{len(self._many.rows)} decisions", self.many_decisions
         yield "asked again", self.asked_again
         if self.ready.batch > 1:
             yield "another order", self.another_order
@@ -197,162 +203,106 @@ class _Check:
         yield "unknown type", self.unknown_type
         yield "stop", self.stop
         yield "a match", self.match
-        if self._is_session:
-            yield "quit", self.quit
-        if self._is_program:
-            yield "end of input", self.end_of_input
+        yield "quit", self.quit
+        yield "end of input", self.end_of_input
 
-    def one_decision(self) -> str:
+    def one_decision(self) -> None:
         self._ask(self._one)
-        return ""
 
     def many_decisions(self) -> str:
         seconds = []
         for _ in range(SPEED_TURNS):
             began = time.perf_counter()
-            self._ask(self._decisions)
+            self._ask(self._many)
             seconds.append(time.perf_counter() - began)
-        return f"{len(self._decisions.rows) / min(seconds):,.0f} decisions a second"
+        return f"{len(self._many.rows) / min(seconds):,.0f} decisions a second"
 
-    def asked_again(self) -> str:
-        self._same(self._ask(self._decisions), self._ask(self._decisions), "Asked the same twice")
-        return ""
+    def asked_again(self) -> None:
+        self._compare(self._ask(self._many), self._ask(self._many), "Asked the same twice")
 
-    def another_order(self) -> str:
-        turned = self._ask(self._decisions.taken(slice(None, None, -1)))
-        self._same(self._ask(self._decisions), turned[::-1], "Asked the same decisions in another order")
-        return ""
+    def another_order(self) -> None:
+        turned = self._ask(self._many.part(slice(None, None, -1)))
+        self._compare(self._ask(self._many), turned[::-1], "Asked the same decisions in another order")
 
-    def probabilities(self) -> str:
-        asked = [self._ask(self._decisions.without_seeds(), PROBABILITIES) for _ in range(2)]
-        if [choice.probabilities for choice in asked[0]] != [choice.probabilities for choice in asked[1]]:
-            raise _Problem("Asked the same twice, it gave other probabilities. They depend on the decision alone.")
-        return ""
+    def probabilities(self) -> None:
+        first, second = (self._ask(self._seedless, PROBABILITIES) for _ in range(2))
+        self._compare(first, second, "Asked the same twice")
 
     def started_again(self) -> str:
-        before = self._ask(self._decisions)
+        before = self._ask(self._many)
         self._open()
-        self._same(before, self._ask(self._decisions), "Started again and asked the same")
-        return "in the middle of rounds, with all their plies" if PLIES in self.ready.wants else "in the middle of rounds"
+        self._compare(before, self._ask(self._many), "Started again and asked the same")
+        return "in the middle of rounds" + ", with all their plies" * (PLIES in self.ready.wants)
 
-    def unknown_fields(self) -> str:
-        before = self._ask(self._decisions)
-        try:
-            self._open(id=7, x_check=UNKNOWN)
-            after = self._ask(self._decisions, x_check=UNKNOWN)
-        except BotFault as fault:
-            hint = "Ignore fields that you do not know, and expect any white space and order of fields that JSON allows."
-            raise BotFault(fault.kind, f"It was sent an unknown field. {fault} {hint}") from None
-        self._same(before, after, "Asked the same, with an unknown field in the messages")
-        return ""
+    def unknown_fields(self) -> None:
+        before = self._ask(self._many)
+        with _blamed("an unknown field", "Ignore fields that you do not know, in any order, with any white space."):
+            self._open(7, x_check=UNKNOWN)
+            after = self._ask(self._many, x_check=UNKNOWN)
+        self._compare(before, after, "Asked the same, with an unknown field in the messages")
 
-    def unknown_type(self) -> str:
-        if self._connection is None:
-            self._open()
-        assert self._connection is not None
-        self._connection.tell(messages.dumps({"type": "x_check", "id": self._number + 1000, **UNKNOWN}))
-        try:
-            self._ask(self._one, late=(self._number + 1000,))
-        except BotFault as fault:
-            raise BotFault(fault.kind, f"It was sent a message of an unknown type. {fault} Ignore such messages.") from None
-        return ""
+    def unknown_type(self) -> None:
+        with _blamed("a message of an unknown type", "Ignore such messages."):
+            self._running().tell(protocol.dumps({"type": "x_check", "id": 1 << 20, **UNKNOWN}))
+            self._ask(self._one, late=1 << 20)
 
-    def stop(self) -> str:
-        """A turn that is stopped while the bot may be thinking, and one that has long been answered."""
-        if self._connection is None:
-            self._open()
-        assert self._connection is not None
-        try:
-            self._connection.tell(self._turn(self._decisions.taken(slice(0, FEW))))
+    def stop(self) -> None:
+        """A turn that is stopped while the bot may be thinking, and one that was answered long ago."""
+        with _blamed("'stop' and then a turn", "'stop' has no answer: go on with the next question."):
+            self._running().tell(self._turn(self._many.part(slice(FEW)))[0])
             stopped = self._number
-            self._connection.tell(messages.stop(stopped))
-            self._ask(self._one, late=(stopped,))
-            self._connection.tell(messages.stop(stopped))
+            self._running().tell(protocol.stop(stopped))
+            self._ask(self._one, late=stopped)
+            self._running().tell(protocol.stop(stopped))
             self._ask(self._one)
-        except BotFault as fault:
-            hint = "'stop' has no answer: go on with the next question."
-            raise BotFault(fault.kind, f"It was sent 'stop' and then a turn. {fault} {hint}") from None
-        return ""
 
     def match(self) -> str:
-        """The bot in all seats, one decision a turn."""
+        """The bot in all seats, one decision a turn, for a round where matches have no end."""
         self.close()
         try:
             bot = load(self._name, self._setup, self._settings)
+            batch = Batch(self._setup, 1, seed=1, autoreset=False, log=bot.needs_history)
+            with contextlib.suppress(RulesError):
+                batch = Batch(self._setup, 1, seed=1, episode="match", autoreset=False, log=bot.needs_history)
+            rng, only, began = np.random.default_rng(1), np.zeros(1, np.int64), time.perf_counter()
+            with contextlib.closing(bot):
+                while not batch.done[0] and time.perf_counter() - began < MATCH_SECONDS:
+                    batch.step(bot.act(DecisionBatch(batch, only, None, bot.needs_history), rng))
         except AgentError as error:
             raise _Problem(str(error)) from None
-        batch = self._table(bot.needs_history)
-        rng = np.random.default_rng(1)
-        seats = np.zeros((1, self._setup.players), np.int64)
-        table = SeatAssignment(batch, [bot], seats, lambda number, index: rng)
-        decisions, began = 0, time.perf_counter()
-        try:
-            while not batch.done[0] and time.perf_counter() - began < MATCH_SECONDS:
-                batch.step(table.actions(np.zeros(1, np.int64)))
-                table.stepped()
-                decisions += 1
-        except AgentError as error:
-            raise _Problem(str(error)) from None
-        finally:
-            bot.close()
-        rate = decisions / (time.perf_counter() - began)
-        ended = "" if batch.done[0] else f", and left after {MATCH_SECONDS:g} s"
-        return f"{decisions} decisions{ended}; {rate:,.0f} a second, one at a time"
+        left = "" if batch.done[0] else f", and left after {MATCH_SECONDS:g} s"
+        rate = bot.faults.decisions / (time.perf_counter() - began)
+        return f"{bot.faults.decisions} decisions{left}; {rate:,.0f} a second, one at a time"
 
-    def _table(self, log: bool) -> Batch:
-        """Returns a table for a match, or for a round where matches have no end."""
-        with contextlib.suppress(RulesError):
-            return Batch(self._setup, 1, seed=1, episode="match", autoreset=False, log=log)
-        return Batch(self._setup, 1, seed=1, autoreset=False, log=log)
-
-    def quit(self) -> str:
+    def quit(self) -> None:
         self._ask(self._one)
-        assert self._connection is not None
-        self._connection.tell(QUIT)
+        self._running().tell(QUIT)
+        self._ends("'quit'", "End at once when it comes.")
+
+    def end_of_input(self) -> None:
+        """What happens when the host is killed."""
+        self._open()
+        self._running().end_input()
+        self._ends("the end of its input", "End when a read says so, or bots are left behind when their host is killed.")
+
+    def _ends(self, after: str, hint: str) -> None:
         try:
-            self._connection.next(QUIT_SECONDS)
+            self._running().next(QUIT_SECONDS)
         except BotFault as fault:
-            if fault.kind == Fault.EXIT:
-                return ""
-            self.close()
             if fault.kind == Fault.TIMEOUT:
-                raise _Problem("It is still there a second after 'quit'. End at once when it comes.") from None
-            raise
-        raise _Problem("It answered 'quit', which has no answer. End at once when it comes.")
-
-    def end_of_input(self) -> str:
-        """What happens when the host dies."""
-        with tempfile.TemporaryFile() as hello:
-            hello.write(messages.hello(self._setup, self._settings) + b"\n")
-            hello.seek(0)
-            quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
-            process = subprocess.Popen(arguments(self._name.removeprefix("exec:")), stdin=hello, **quiet)
-        start = self._settings.start_seconds
-        try:
-            process.wait(None if start is None else start + QUIT_SECONDS)
-        except subprocess.TimeoutExpired:
-            hint = "End when a read says so, or bots are left behind when their host is killed."
-            raise _Problem(f"It is still running a second after the end of its input. {hint}") from None
-        finally:
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        return ""
-
-    def _same(self, before: list[Choice], after: list[Choice], when: str) -> None:
-        """Raises a problem unless two answers are equal."""
-        if self.ready.deterministic:
-            hint = "It says that it is deterministic: let answers depend on the decision alone, or leave 'deterministic' out."
+                raise _Problem(f"It is still there a second after {after}. {hint}") from None
+            if fault.kind != Fault.EXIT:
+                raise
         else:
-            hint = "Let answers depend on the decision alone, and draw from its 'seed' alone."
-        for one, other in zip(before, after, strict=True):
-            if (one.action, one.probabilities) != (other.action, other.probabilities):
-                said = " and then ".join(quoted(choice.probabilities or choice.action) for choice in (one, other))
-                raise _Problem(f"{when}, it answered {said}. {hint}")
+            raise _Problem(f"It answered {after}, which has no answer. {hint}")
+        finally:
+            self.close()
 
 
-def _read(line: bytes) -> dict[str, Any]:
+@contextlib.contextmanager
+def _blamed(what: str, hint: str) -> Iterator[None]:
+    """Says of a fault after which message it came."""
     try:
-        return messages.read(line)
+        yield
     except BotFault as fault:
-        raise _Problem(f"{fault} {NOT_JSON}") from None
+        raise BotFault(fault.kind, f"It was sent {what}. {fault} {hint}") from None

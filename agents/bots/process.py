@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import shlex
 import shutil
@@ -20,7 +19,6 @@ from typing import IO
 
 from nainjaune_env.core.errors import AgentError, as_sentence, quoted
 
-from . import reaper
 from .faults import BotFault, Fault
 
 ENVIRONMENT = (
@@ -40,8 +38,11 @@ MAX_LOG = 1 << 14
 PIPE = 1 << 20
 """Bytes of a pipe where the system allows it, so that a long message takes few turns; also the most that is read at once."""
 F_SETPIPE_SZ = 1031
+REAPER = str(Path(__file__).with_name("reaper.py"))
 GRACE = 1.0
 """Seconds in which a program may end by itself."""
+REAP_SECONDS = 7.0
+"""And in which the reaper ends what is left of it."""
 LAST_LOOK = 0.01
 """Seconds for what has arrived, at the end of the time: a busy host costs the program nothing."""
 
@@ -76,7 +77,7 @@ class Program:
     def __init__(self, command: str) -> None:
         """Starts ``command``: words as in a shell, without its other powers. Raises :class:`AgentError` if it cannot."""
         words = arguments(command)
-        reaping = [sys.executable, "-I", "-S", reaper.__file__, str(os.getpid())] if sys.platform == "linux" else []
+        reaping = [sys.executable, "-I", "-S", REAPER, str(os.getpid())] if sys.platform == "linux" else []
         pipe = subprocess.PIPE
         try:
             process = subprocess.Popen(
@@ -88,12 +89,11 @@ class Program:
         assert process.stdout is not None
         assert process.stderr is not None
         self._process, self._inbox, self._outbox = process, _Inbox(), SimpleQueue[bytes | None]()
-        work = {
-            _write: (process.stdin, self._outbox, self._inbox),
-            _read: (process.stdout, self._inbox),
-            _read_log: (process.stderr, self._inbox),
-        }
-        threads = [threading.Thread(target=run, args=given, daemon=True) for run, given in work.items()]  # type: ignore[arg-type]
+        threads = [
+            threading.Thread(target=_write, args=(process.stdin, self._outbox, self._inbox), daemon=True),
+            threading.Thread(target=_read, args=(process.stdout, self._inbox), daemon=True),
+            threading.Thread(target=_read_log, args=(process.stderr, self._inbox), daemon=True),
+        ]
         for thread in threads:
             thread.start()
         self._log_thread = threads[-1]
@@ -190,10 +190,9 @@ class _Inbox:
 
 def _read(pipe: IO[bytes], inbox: _Inbox) -> None:
     _enlarge(pipe)
-    lines = io.BufferedReader(pipe, PIPE)  # type: ignore[arg-type]
-    while inbox.add(lines.readline(MAX_BYTES + 1)):
-        pass
-    lines.detach()
+    with open(pipe.fileno(), "rb", PIPE, closefd=False) as lines:
+        while inbox.add(lines.readline(MAX_BYTES + 1)):
+            pass
 
 
 def _read_log(pipe: IO[bytes], inbox: _Inbox) -> None:
@@ -237,26 +236,26 @@ def _end(
     if not inbox.at_fault:
         outbox.put(QUIT)
     outbox.put(None)
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(0 if inbox.at_fault else GRACE)
-    except subprocess.TimeoutExpired:
-        _kill(process)
+    _kill(process)
     until = time.monotonic() + GRACE
     for thread in threads:
-        thread.join(max(until - time.monotonic(), 0))
-    if not any(thread.is_alive() for thread in threads):  # a process that has left its group may have the pipes still
+        if thread is not threading.current_thread():  # where the garbage collector ends a program
+            thread.join(max(until - time.monotonic(), 0))
+    if not any(thread.is_alive() for thread in threads):  # else a process that has left its group has the pipes
         for pipe in (process.stdin, process.stdout, process.stderr):
             assert pipe is not None
             pipe.close()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Ends a program and its processes: on Linux all, on other systems with groups those that have not left its group."""
     if sys.platform == "linux":
         process.terminate()
         process.send_signal(signal.SIGCONT)  # the program may have stopped its reaper
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(reaper.GIVE_UP + GRACE)
-            return
+            process.wait(REAP_SECONDS)
     elif os.name == "posix":
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -2,7 +2,6 @@
 
   nainjaune bot check './bot --level 3'
   nainjaune bot check 'python3 bot.py' --preset classic --players 5
-  nainjaune bot check ws://127.0.0.1:8000/play
 
 A bot reads messages and answers them, as docs/protocol.md says; examples/bots has bots to copy. A bot that passes takes a seat
 under its name: nainjaune evaluate --agents 'exec:./bot --level 3' lowest
@@ -37,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "another order and after a restart, unknown fields and types, stop, a match, quit, and the end of its input. Prints a "
         "line for each, with what is wrong and how to mend it. The exit status is 1 if something is wrong.",
     )
-    check.add_argument("bot", metavar="BOT", help="a command in quotes, or the address of a server: ws://…, http://…")
+    check.add_argument("bot", metavar="BOT", help="a command in quotes")
     add_setup_arguments(check)
 
 

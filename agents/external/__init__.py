@@ -1,8 +1,8 @@
 """Players from elsewhere, by name: Python objects, models of other libraries, ONNX files, and bots, which are other programs.
 
-A name begins with its kind and a colon: ``sb3:model.zip``, ``onnx:policy.onnx``, ``exec:./bot --level 3``, ``ws://host:port``,
-``http://host/path``, ``chat:gpt-5``. A Python object has the file or the module before the colon: ``path/to/bot.py:make_agent``,
-``package.module:Object``. Naming one runs its code, with the rights of the user.
+A name begins with its kind and a colon: ``sb3:model.zip``, ``onnx:policy.onnx``, ``exec:./bot --level 3``, ``chat:gpt-5``. A
+Python object has the file or the module before the colon: ``path/to/bot.py:make_agent``, ``package.module:Object``. Naming one
+runs its code, with the rights of the user.
 """
 
 from __future__ import annotations
@@ -17,16 +17,11 @@ from typing import Any, Protocol, cast
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
-from ..bots.settings import BotSettings, bot_settings
+from ..bots.settings import BotSettings
 from ..zoo import is_zoo_name
 
-BOTS, CHAT = "..bots.players", "..chat.players"
-KINDS = {
-    "sb3": ".sb3_model",
-    "onnx": ".onnx_model",
-    **dict.fromkeys(("exec", "ws", "wss", "http", "https"), BOTS),
-    "chat": CHAT,
-}
+BOTS, CHAT = "..bots.player", "..chat.players"
+KINDS = {"sb3": ".sb3_model", "onnx": ".onnx_model", "exec": BOTS, "chat": CHAT}
 """What stands before the first colon of a name -> the module that loads such players, with the names of :class:`Loader`."""
 PYTHON = ".python_object"
 _OBJECT = re.compile(r"(?P<source>[^:]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):(?P<symbol>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)")
@@ -67,14 +62,13 @@ def loader_of(name: str) -> Loader:
     return cast(Loader, importlib.import_module(module, __package__))
 
 
-def load_external(name: str, setup: Setup, bots: BotSettings | None = None) -> Agent:
-    """Returns the player called ``name``, for which :func:`is_external` holds; ``bots`` is for bots and language models.
+def load_external(name: str, setup: Setup, bots: BotSettings | None) -> Agent:
+    """Returns the player called ``name``, for which :func:`is_external` holds.
 
-    Raises what :class:`Loader` says.
+    ``bots`` is for bots and language models (None: as by default). Raises what :class:`Loader` says.
     """
     loader: Any = loader_of(name)
-    settings = bot_settings() if bots is None else bots
-    return cast(Agent, loader.load(name, setup, settings) if is_bot(name) else loader.load(name, setup))
+    return cast(Agent, loader.load(name, setup, bots or BotSettings()) if is_bot(name) else loader.load(name, setup))
 
 
 def players_failure(error: BaseException) -> str | None:

@@ -90,7 +90,7 @@ LIBRARIES: dict[str, set[str]] = {
     "markupsafe": {f"{AGENTS}.report.*"},
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
-    "tornado": {f"{AGENTS}.serve.app", f"{AGENTS}.bots.websocket"},
+    "tornado": {f"{AGENTS}.serve.app"},
     "mcp": {f"{AGENTS}.text_envs.mcp.*"},
     "optuna": {f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nainjaune_agents.bots.agent import BotAgent
-from nainjaune_agents.bots.players import load
+from nainjaune_agents.bots.player import BotAgent, load
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_env import make_setup
 from tests.support.processes import running

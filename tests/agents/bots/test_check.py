@@ -47,21 +47,21 @@ def test_nothing_is_wrong_with_a_right_bot(ready: dict[str, Any]) -> None:
     ("mistake", "ready", "what", "says"),
     [
         ("refuse", {}, "hello", "It refuses: I am shy. Check it at tables that it plays: --game"),
-        ("debug", {}, "hello", "not 'Loading the weights...'. The output of a program is for answers alone"),
-        ("zero", {}, "hello", "The question had the id 0, and the answer had the id 1. An answer has the id of its question."),
-        ("no id", {}, "hello", "the answer had no id"),
+        ("debug", {}, "hello", "the output is for answers alone, and a log goes to standard error"),
+        ("zero", {}, "hello", "The question had the id 0, and the answer 1. An answer has its question's id."),
+        ("no id", {}, "hello", "and the answer null."),
         ("none", {"protocol": 2}, "hello", "Expected 'protocol' to be 1, not 2."),
         ("none", {"wants": ["cards"]}, "hello", "Expected 'wants' to be a list of features, observation"),
         ("place", {}, "one decision", "is not legal at table 0, seat"),
         ("half", {}, "one decision", "one for each legal action, with the sum 1"),
         ("one", DETERMINISTIC, "50 decisions", "Expected 'actions' to be a list of 50 items, one for each decision"),
-        ("stuck", {}, "asked again", "The question had the id 2, and the answer had the id 1."),
-        ("long", {}, "asked again", "A line of more than 16 MiB came. Write one message for each question"),
-        ("random", DETERMINISTIC, "asked again", "It says that it is deterministic: let answers depend on the decision alone"),
-        ("random", {"batch": 50}, "asked again", "draw from its 'seed' alone."),
+        ("stuck", {}, "asked again", "The question had the id 2, and the answer 1."),
+        ("long", {}, "asked again", "or 16 MiB, came after one question. Write one message for each question"),
+        ("random", DETERMINISTIC, "asked again", "It says that it is deterministic: an answer depends on the decision alone."),
+        ("random", {"batch": 50}, "asked again", "An answer depends on the decision and its 'seed' alone."),
         ("order", DETERMINISTIC, "another order", "Asked the same decisions in another order, it answered"),
         ("started", DETERMINISTIC, "started again", "Started again and asked the same, it answered"),
-        ("drawn", {**DETERMINISTIC, "distribution": True}, "probabilities", "They depend on the decision alone."),
+        ("drawn", {**DETERMINISTIC, "distribution": True}, "probabilities", "an answer depends on the decision alone."),
         ("strict", {}, "unknown fields", "It was sent an unknown field. The program ended with status 1."),
         ("types", {}, "unknown type", "It was sent a message of an unknown type. The program ended with status 1."),
         ("stops", {}, "stop", "It was sent 'stop' and then a turn. The program ended with status 0."),
@@ -81,13 +81,13 @@ def test_a_bot_that_says_nothing_is_shown_what_to_say() -> None:
     finding = first_problem(command("silent"), replace(SETTINGS, start_seconds=0.5))
     assert finding.what == "hello"
     assert 'A bot answers with a line such as {"type": "ready", "protocol": 1' in str(finding.problem)
-    assert "flushes its output" in str(finding.problem)
+    assert "flush the output" in str(finding.problem)
 
 
 def test_a_bot_that_outlives_its_host_is_told() -> None:
     finding = first_problem(command("endless"), replace(SETTINGS, start_seconds=2.0))
     assert finding.what == "end of input"
-    assert "It is still running a second after the end of its input." in str(finding.problem)
+    assert "It is still there a second after the end of its input." in str(finding.problem)
 
 
 def test_a_bot_that_wants_what_a_game_lacks_is_told() -> None:

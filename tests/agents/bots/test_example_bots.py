@@ -15,7 +15,7 @@ import pytest
 
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.bots.check import check_bot
-from nainjaune_agents.bots.players import load
+from nainjaune_agents.bots.player import load
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.loading import named_agents
 from nainjaune_env import make_setup

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.bots.players import files
+from nainjaune_agents.bots.player import files
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_env.core.errors import ConfigError
 
@@ -19,7 +19,6 @@ def test_the_files_of_a_command_are_those_that_it_names(tmp_path: Path) -> None:
     command = f"exec:python3 '{program}' --weights={weights} --level 3 {data} {data} {tmp_path}"
     assert files(command) == [program, weights, data]
     assert files(f"exec:{weights} 3") == [weights]
-    assert files(f"ws://host:1/{program}") == []
 
 
 @pytest.mark.parametrize(

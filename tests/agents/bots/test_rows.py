@@ -10,10 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nainjaune_agents.bots.agent import bot_agent
-from nainjaune_agents.bots.messages import PLIES, WANTS
-from nainjaune_agents.bots.process import ProcessConnection
-from nainjaune_agents.bots.rows import FeatureText, Rows
+from nainjaune_agents.bots.player import load
+from nainjaune_agents.bots.protocol import PLIES, WANTS, Rows, feature_template
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.bits import legal_actions
@@ -64,9 +62,9 @@ def decisions_at(batch: Batch) -> DecisionBatch:
 @pytest.mark.parametrize("setup", all_setups())
 def test_every_field_says_what_it_should(setup: Setup) -> None:
     decisions = decisions_at(positions(setup, 5, 6))
-    which, seeds = np.array([4, 0, 2]), np.array([2**53 - 1, 1, 2, 3, 0])
-    sent = [json.loads(row) for row in Rows(setup, wants_of(setup)).encode(decisions, which, seeds)]
-    for k, row in zip(which.tolist(), sent, strict=True):
+    seeds = np.array([2**53 - 1, 1, 2, 3, 0])
+    sent = [json.loads(row) for row in Rows(setup, wants_of(setup)).encode(decisions, seeds)]
+    for k, row in enumerate(sent):
         legal = legal_actions(int(decisions.legal[k]))
         seat, observation = int(decisions.seat[k]), decisions.observation[k]
         assert (row["seat"], row["legal"], row["seed"]) == (seat, legal, seeds[k])
@@ -82,7 +80,7 @@ def test_every_field_says_what_it_should(setup: Setup) -> None:
 def test_nothing_that_is_not_wanted_is_sent() -> None:
     decisions = decisions_at(positions(SETUP, 2, 3))
     for word in WANTS:
-        rows = Rows(SETUP, [word]).encode(decisions, np.arange(2), None)
+        rows = Rows(SETUP, [word]).encode(decisions, None)
         assert [{*json.loads(row)} for row in rows] == [{"seat", "legal", word}] * 2
 
 
@@ -90,7 +88,7 @@ def test_nothing_that_is_not_wanted_is_sent() -> None:
 def test_rows_are_equal_just_where_all_that_is_sent_is(setup: Setup) -> None:
     """Then an answer that was kept stands for both."""
     decisions = decisions_at(positions(setup, 40, 2))
-    sent = Rows(setup, []).encode(decisions, decisions.index, None)
+    sent = Rows(setup, []).encode(decisions, None)
     for one in range(40):
         for other in range(one):
             same = decisions.seat[one] == decisions.seat[other] and decisions.legal[one] == decisions.legal[other]
@@ -102,8 +100,8 @@ def test_rows_are_equal_just_where_all_that_is_sent_is(setup: Setup) -> None:
 def test_hidden_cards_change_no_byte_of_what_a_bot_reads(setup: Setup, tmp_path: Path) -> None:
     """Asked over its pipes at tables that differ only in what the seat to act may not know."""
     rng, path = random.Random(7), tmp_path / "read"
-    command = f"{script(FIRST)} {json.dumps(json.dumps({'wants': wants_of(setup), 'batch': 64}))} {path}"
-    bot = bot_agent("bot", setup, lambda: ProcessConnection(command), BotSettings())
+    command = f"exec:{script(FIRST)} {json.dumps(json.dumps({'wants': wants_of(setup), 'batch': 64}))} {path}"
+    bot = load(command, setup, BotSettings())
     differ = 0
     for plies in range(0, 12, 2):
         batch = positions(setup, 4, plies)
@@ -134,7 +132,7 @@ def test_the_test_of_hidden_cards_would_see_them() -> None:
     mixed = np.array([helper(SETUP).reshuffle(SETUP, row, (int(row.seat) + 1) % 3, random.Random(1)) for row in batch.tables])
     other = Batch(SETUP, 4)
     other.set_tables(np.arange(4), mixed, trusted=True)
-    one, two = (rows.encode(decisions_at(each), np.arange(4), None) for each in (batch, other))
+    one, two = (rows.encode(decisions_at(each), None) for each in (batch, other))
     assert one != two
 
 
@@ -142,13 +140,15 @@ def test_features_of_all_widths_are_json() -> None:
     """Numbers of one, two and three digits, in shapes of one and two axes."""
     layout = Layout(
         (
-            Feature('a "quoted" é', (1,), "", high=255),
+            Feature('a "quoted" é %d', (1,), "", high=255),
             Feature("b", (2, 3), "", high=12),
             Feature("c", (1,), ""),
             Feature("d", (3,), "", high=100),
         )
     )
-    observation = np.array([[255, 0, 1, 2, 10, 11, 12, 1, 100, 20, 3], [0] * 11], np.uint8)
-    assert [json.loads(text) for text in FeatureText(layout).encode(observation)] == [
-        {name: view.tolist() for name, view in layout.views(row).items()} for row in observation
+    rows = [[255, 0, 1, 2, 10, 11, 12, 1, 100, 20, 3], [0] * 11]
+    texts = [feature_template(layout) % (*row,) for row in rows]
+    assert [json.loads(text) for text in texts] == [
+        {name: view.tolist() for name, view in layout.views(np.array(row, np.uint8)).items()} for row in rows
     ]
+    assert len(texts[0]) == len(texts[1])

@@ -18,13 +18,12 @@ from jsonschema import Draft202012Validator
 import nainjaune_agents.bots
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.bots.check import check_bot
-from nainjaune_agents.bots.connection import Connection
-from nainjaune_agents.bots.players import load
-from nainjaune_agents.bots.process import ProcessConnection
+from nainjaune_agents.bots.player import load
+from nainjaune_agents.bots.process import Program
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.loading import named_agents
 from nainjaune_env import make_setup
-from tests.agents.bots.servers import HERE
+from tests.agents.bots.programs import HERE
 from tests.support.source import ROOT
 
 SCHEMA = json.loads((files(nainjaune_agents.bots) / "protocol.schema.json").read_text(encoding="utf-8"))
@@ -42,35 +41,31 @@ HOST, BOT = side("host"), side("bot")
 Traffic = list[tuple[Draft202012Validator, bytes]]
 
 
-class Recorded:
-    """A connection that keeps what was sent and received."""
+class Recorded(Program):
+    """A program whose messages are noted."""
 
-    def __init__(self, connection: Connection, log: Traffic) -> None:
-        self._connection, self._log = connection, log
-        self.close, self.log = connection.close, connection.log
+    log_of: Traffic
 
     def ask(self, message: bytes, seconds: float | None) -> bytes:
-        return self._noted(message, self._connection.ask(message, seconds))
+        self.log_of.append((HOST, message))
+        return super().ask(message, seconds)
 
     def next(self, seconds: float | None) -> bytes:
-        return self._noted(None, self._connection.next(seconds))
+        self.log_of.append((BOT, line := super().next(seconds)))
+        return line
 
     def tell(self, message: bytes) -> None:
-        self._log.append((HOST, message))
-        self._connection.tell(message)
-
-    def _noted(self, message: bytes | None, answer: bytes) -> bytes:
-        self._log += [*([] if message is None else [(HOST, message)]), (BOT, answer)]
-        return answer
+        self.log_of.append((HOST, message))
+        super().tell(message)
 
 
 @pytest.fixture
 def traffic(monkeypatch: pytest.MonkeyPatch) -> Traffic:
     """Every message to and from the programs that are started from now on."""
-    log: Traffic = []
-    real = ProcessConnection
-    monkeypatch.setattr("nainjaune_agents.bots.players.ProcessConnection", lambda *a, **k: Recorded(real(*a, **k), log))
-    return log
+    Recorded.log_of = []
+    for module in ("player", "check"):
+        monkeypatch.setattr(f"nainjaune_agents.bots.{module}.Program", Recorded)
+    return Recorded.log_of
 
 
 def bot_name(ready: dict[str, Any]) -> str:
