@@ -232,11 +232,13 @@ def test_settings_in_a_file_are_refused_in_a_sentence(values: dict[str, Any], sa
 
 def test_training_takes_the_settings_that_are_given() -> None:
     def given(words: str) -> dict[str, Any]:
-        return given_settings(command_line("nainjaune").parse_args(["train", *words.split()]))
+        settings = given_settings(command_line("nainjaune").parse_args(["train", *words.split()]))
+        return dict(settings)
 
     assert given("--out run") == {}
     assert given("--out run --bot-seconds 5") == {"bots": BotSettings().to_dict()}
-    assert given("--on-fault forfeit --chat tokens=3")["bots"]["chat"]["tokens"] == 3
+    chat: dict[str, Any] = given("--on-fault forfeit --chat tokens=3")["bots"]["chat"]
+    assert chat["tokens"] == 3
 
 
 def test_a_match_that_a_bot_has_stopped_goes_on(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
