@@ -14,6 +14,7 @@ from nainjaune_env.core.errors import ConfigError, NainJauneError
 from nainjaune_env.records.record import format_record
 from nainjaune_env.registry import game_names, get_game
 
+from ..bots.settings import BotSettings
 from . import protocol
 from .advising import Advisers
 from .live_table import LiveTable
@@ -36,8 +37,18 @@ FURTHER_TABLE = 10.0
 class TableServer:
     """Answers messages; one object for a process, used in one event loop."""
 
-    def __init__(self, store: Store, *, agents: Sequence[str] = (), limits: Limits | None = None, prepared: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        agents: Sequence[str] = (),
+        bots: BotSettings | None = None,
+        limits: Limits | None = None,
+        prepared: bool = False,
+    ) -> None:
         """``agents`` are names, of runs for example, that may be seated besides the agents of the package.
+
+        ``bots`` says how those among them that are bots are asked (None: as by default).
 
         With ``prepared`` games are prepared from the start on, and advice is loaded as soon as somebody sits down at a table that
         allows it.
@@ -50,7 +61,7 @@ class TableServer:
         self.searches = Searches(self.limits.searches)
         self.prepared = prepared
         self._replays = Replays(store, self.limits)
-        self.tables = Tables(store, self.limits, self.searches, self.advisers, self._extra)
+        self.tables = Tables(store, self.limits, self.searches, self.advisers, self._extra, bots)
         if prepared:
             for game in playable():
                 self.tables.games.begin(game)
