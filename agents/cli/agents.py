@@ -18,8 +18,8 @@ docs/search.md say more.
 Players from elsewhere have no line here, and are named in the same places:
 bot.py:make_agent and package.module:Object are Python objects, sb3:model.zip
 a model of Stable-Baselines3, onnx:policy.onnx an ONNX file, exec:./bot a
-program in any language, ws://host:port and http://host/path one behind an
-address. docs/players.md says more.
+program in any language, chat:MODEL a language model. docs/players.md says
+more.
 """
 
 from __future__ import annotations

@@ -42,13 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..bots.check import check_bot
-    from ..bots.players import SERVERS
-    from ..bots.settings import BotSettings
 
-    is_name = args.bot.partition(":")[0] in (*SERVERS, "exec")
-    name = args.bot if is_name else f"exec:{args.bot}"
+    name = args.bot if args.bot.startswith("exec:") else f"exec:{args.bot}"
     findings = []
-    for finding in check_bot(name, settle_setup(args, []), BotSettings()):
+    for finding in check_bot(name, settle_setup(args, [])):
         _print(finding)
         findings.append(finding)
     wrong = sum(finding.problem is not None for finding in findings)

@@ -2,7 +2,7 @@
 
   nainjaune leaderboard --agents closer tally lowest --tasks 50 --out board
   nainjaune leaderboard --agents chat:gpt-5 closer --game batasaurus \\
-      --set memory=perfect --out board --chat-tokens 2000000
+      --set memory=perfect --out board --chat tokens=2000000
 
 At each task one agent sits in the task's seat, in a field of --field, and every agent plays the same deal. Edge is its payoff
 minus what the field's agent gets in that seat on that deal. Advantage is what its decisions gained over the moves of the

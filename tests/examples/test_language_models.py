@@ -36,11 +36,11 @@ def test_the_commands_of_the_page_have_the_results_of_the_players_behind_the_ser
         (SERVER, str(ROOT / SERVER)),
         ("python ", f"{sys.executable} "),
         ("nainjaune ", f"{sys.executable} -m nainjaune_agents.cli.main "),
-        ("chat:closer ", "chat:closer --chat-cache cache "),
     ):
         assert shown in commands
         commands = commands.replace(shown, here)
-    commands = re.sub(r"--chat-cache cache (chat:lowest( closer)?)", r"\1 --chat-cache cache", commands)
+    commands, count = re.subn(r"(--agents chat:closer chat:lowest( closer)?)", r"\1 --chat cache=cache", commands)
+    assert count == 2
     (tmp_path / "run.sh").write_text(f"set -e\n{commands}", encoding="utf-8")
     with (tmp_path / "output").open("wb") as output:
         script = subprocess.Popen(["bash", "run.sh"], cwd=tmp_path, stdout=output, stderr=output, start_new_session=True)

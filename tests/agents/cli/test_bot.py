@@ -1,4 +1,4 @@
-"""``nainjaune bot``: what it prints of real programs and servers, and its exit status."""
+"""``nainjaune bot``: what it prints of real programs, and its exit status."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import sys
 
 import pytest
 
-from tests.agents.bots.servers import HERE, server
+from tests.agents.bots.programs import HERE
 from tests.agents.cli.command import Capture, nainjaune, refused
-from tests.support.source import ROOT
 
 
 def command(mistake: str) -> str:
@@ -37,15 +36,6 @@ def test_what_is_wrong_is_a_line_with_the_end_of_the_log(capfd: Capture) -> None
     assert lines[-1] == f"1 of {sum(not line.startswith(' ') for line in lines) - 1} checks found something wrong."
 
 
-def test_addresses_are_bots(capfd: Capture) -> None:
-    with server(ROOT / "examples" / "bots" / "http_bot.py", "0") as port:
-        status, out, _ = nainjaune(capfd, f"bot check http://127.0.0.1:{port} --preset lamps")
-        assert (status, out.splitlines()[-1]) == (0, "All 10 checks passed.")
-    status, out, _ = nainjaune(capfd, f"bot check http://127.0.0.1:{port}")
-    assert (status, out.splitlines()[-1]) == (1, "1 of 1 checks found something wrong.")
-    assert "Connection refused" in out
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -53,7 +43,6 @@ def test_addresses_are_bots(capfd: Capture) -> None:
         ("bot check", "required: BOT"),
         ("bot check no_such_bot", "There is no program 'no_such_bot'"),
         ("bot check README.md", "There is no program 'README.md'"),
-        ("bot check http://", "The address of a bot is like"),
         ("bot check cat --preset clasic", "Unknown preset 'clasic'"),
     ],
 )
