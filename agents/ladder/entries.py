@@ -83,7 +83,9 @@ class Entry:
 def command_words(what: str, command: str) -> list[str]:
     """Returns the words of ``command`` as a shell would separate them; raises :class:`ConfigError`, beginning with ``what``."""
     try:
-        return shlex.split(command)
+        if words := shlex.split(command):
+            return words
+        raise ValueError("It names no program")
     except ValueError as error:
         raise ConfigError(f"{what} is not a command: {as_sentence(error)}") from None
 
@@ -209,6 +211,7 @@ def _entry(path: Path, tables: list[str]) -> Entry:
     if not re.fullmatch(r"(https?://\S+)?", values.get("url", "")):
         raise ConfigError(f"{str(path)!r}: 'url' begins with http:// or https://, unlike {quoted(values['url'])}.")
     entry = Entry(path.stem, path.parent, tables=tuple(table for table in tables if table in plays), **values)
-    command_words(f"{str(path)!r}: 'build'", entry.build or "")  # both raise here what they raise
+    if entry.build is not None:
+        command_words(f"{str(path)!r}: 'build'", entry.build)  # raises what it raises here, as the next line does
     located(entry.agent, entry.folder)
     return entry

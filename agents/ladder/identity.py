@@ -18,7 +18,7 @@ from pathlib import Path
 
 import nainjaune_env
 from nainjaune_env.core.atomic_files import digest
-from nainjaune_env.core.errors import AgentError, as_sentence, quoted
+from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..bots.settings import BotSettings
@@ -79,7 +79,9 @@ def _external_files(entry: Entry, base: str) -> list[Path]:
     try:
         return loader_of(base).files(base) if is_external(base) else []
     except OSError as error:
-        raise AgentError(f"The entry {entry.key!r} plays by a file that cannot be read: {as_sentence(error)}") from None
+        raise AgentError(
+            f"The entry {entry.key!r} plays by a file that cannot be read: {quoted(error.filename)}: {error.strerror}."
+        ) from None
 
 
 def _name(path: Path, folder: Path) -> str:

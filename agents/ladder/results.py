@@ -169,7 +169,7 @@ class Results:
         for key, row in content.items():
             if not has_type(row, list[float]) or len(row) != 3 or not all(0 <= number <= MAX_SUM for number in row):
                 raise WorkError(
-                    f"{str(path)!r} is not a file of times: expected calls, decisions and seconds of {key!r}, and they are "
+                    f"{str(path)!r} is not a file of times: expected calls, decisions and seconds of {quoted(key)}, and they are "
                     f"{quoted(row)}."
                 )
         return {key: row for key, row in content.items() if key in self.ladder.entries}

@@ -31,7 +31,7 @@ def read_toml(path: Path, what: str, required: Mapping[str, type], optional: Map
     except FileNotFoundError:
         raise ConfigError(f"There is no {what} at {str(path)!r}.") from None
     except (OSError, ValueError) as error:  # also what is no UTF-8, and no TOML
-        raise ConfigError(f"{str(path)!r} is not a {what} in TOML: {as_sentence(error)}") from None
+        raise ConfigError(f"{str(path)!r} is no {what} in TOML: {as_sentence(error)}") from None
     check_values(str(path), values, required, optional)
     return values
 
