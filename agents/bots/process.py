@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shlex
 import shutil
 import signal
@@ -38,6 +39,8 @@ MAX_LOG = 1 << 14
 PIPE = 1 << 20
 """Bytes of a pipe where the system allows it, so that a long message takes few turns; also the most that is read at once."""
 F_SETPIPE_SZ = 1031
+SHORT = 0 if os.name == "nt" else select.PIPE_BUF
+"""Bytes that a pipe takes at once if it takes any; 0 where none can be asked."""
 REAPER = str(Path(__file__).with_name("reaper.py"))
 GRACE = 1.0
 """Seconds in which a program may end by itself."""
@@ -89,6 +92,10 @@ class Program:
         assert process.stdout is not None
         assert process.stderr is not None
         self._process, self._inbox, self._outbox = process, _Inbox(), SimpleQueue[bytes | None]()
+        self._stdin, self._queued = process.stdin.fileno(), 0
+        if SHORT:
+            self._writable = select.poll()
+            self._writable.register(self._stdin, select.POLLOUT)
         threads = [
             threading.Thread(target=_write, args=(process.stdin, self._outbox, self._inbox), daemon=True),
             threading.Thread(target=_read, args=(process.stdout, self._inbox), daemon=True),
@@ -106,14 +113,12 @@ class Program:
         output, or for too much output. A program that does not read its input is out of time.
         """
         self._inbox.clear()
-        self._outbox.put(message)
+        self.tell(message)
         return self.next(seconds)
 
     def next(self, seconds: float | None) -> bytes:
         """Returns the line after the one that :meth:`ask` returned, as that does."""
         inbox = self._inbox
-        if not self._end.alive:
-            raise BotFault(Fault.EXIT, "The program was ended.")
         with inbox.news:
             if not inbox.news.wait_for(inbox.has_news, seconds) and not inbox.news.wait_for(inbox.has_news, LAST_LOOK):
                 raise self._fault(Fault.TIMEOUT, f"No answer came within {seconds:g} seconds.")
@@ -125,11 +130,22 @@ class Program:
         raise self._fault(Fault.EXIT, self._ended())
 
     def tell(self, message: bytes) -> None:
-        """Sends a message without an answer."""
-        self._outbox.put(message)
+        """Sends a message without an answer. A short one needs no other thread where the system says that the pipe takes it."""
+        line = message + b"\n"
+        if not self._end.alive:
+            raise BotFault(Fault.EXIT, "The program was ended.")
+        if len(line) <= SHORT and self._queued == self._inbox.written and self._writable.poll(0):
+            try:
+                os.write(self._stdin, line)
+            except OSError:
+                self._inbox.end("input")
+        else:
+            self._queued += 1
+            self._outbox.put(line)
 
     def end_input(self) -> None:
-        """Closes the program's input when it has read what was sent."""
+        """Closes the program's input when it has read what was sent; nothing can be sent after it."""
+        self._queued += 1
         self._outbox.put(None)
 
     def log(self) -> str:
@@ -164,6 +180,8 @@ class _Inbox:
         """What the program closed first, its input or its output."""
         self.is_flooded = self.at_fault = False
         self.log = bytearray()
+        self.written = 0
+        """Lines that a thread has written."""
         self._messages = self._bytes = 0  # since the last question
 
     def has_news(self) -> bool:
@@ -182,10 +200,16 @@ class _Inbox:
             self.is_flooded = self._messages > MAX_MESSAGES or self._bytes > MAX_BYTES
             if line.endswith(b"\n"):
                 self.lines.append(line[:-1])
-            elif not self.is_flooded:  # half a line, at the end, is none
-                self.closed = self.closed or "output"
             self.news.notify()
-            return not (self.is_flooded or self.closed)
+        if not line.endswith(b"\n") and not self.is_flooded:  # half a line, at the end, is none
+            self.end("output")
+        return line.endswith(b"\n") and not self.is_flooded
+
+    def end(self, closed: str) -> None:
+        """Notes what the program has closed."""
+        with self.news:
+            self.closed = self.closed or closed
+            self.news.notify()
 
 
 def _read(pipe: IO[bytes], inbox: _Inbox) -> None:
@@ -204,15 +228,14 @@ def _read_log(pipe: IO[bytes], inbox: _Inbox) -> None:
 def _write(pipe: IO[bytes], outbox: SimpleQueue[bytes | None], inbox: _Inbox) -> None:
     _enlarge(pipe)
     try:
-        while (message := outbox.get()) is not None:
-            left = memoryview(message + b"\n")
+        while (line := outbox.get()) is not None:
+            left = memoryview(line)
             while left:
                 left = left[pipe.write(left) :]
+            inbox.written += 1
         pipe.close()
     except OSError:  # the program reads no more
-        with inbox.news:
-            inbox.closed = inbox.closed or "input"
-            inbox.news.notify()
+        inbox.end("input")
 
 
 def _enlarge(pipe: IO[bytes]) -> None:
@@ -234,7 +257,7 @@ def _end(
     if os.getpid() != host:
         return
     if not inbox.at_fault:
-        outbox.put(QUIT)
+        outbox.put(QUIT + b"\n")
     outbox.put(None)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(0 if inbox.at_fault else GRACE)

@@ -170,7 +170,7 @@ class Rows:
             raise AgentError(f"Not every seat sees every ply of {setup.game.title}, and the bot wants 'plies'.")
         self._setup = setup
         self._wants = frozenset(wants)
-        self._features = feature_template(setup.layout) if FEATURES in wants else b""
+        self._features = FeatureText(setup.layout) if FEATURES in wants else None
         self._seat = TextSeat(setup) if TEXT in wants else None
         self._head = functools.lru_cache(MAX_LEGAL_SETS)(self._make_head)
 
@@ -184,8 +184,8 @@ class Rows:
         columns = [[*map(self._head, decisions.seat.tolist(), decisions.legal.tolist())]]
         if seeds is not None:
             columns.append([b',"seed":%d' % seed for seed in seeds.tolist()])
-        if self._features:
-            columns.append([b',"features":' + self._features % (*row,) for row in decisions.observation.tolist()])
+        if self._features is not None:
+            columns.append([b',"features":' + text for text in self._features.encode(decisions.observation)])
         if OBSERVATION in self._wants:
             columns.append([b',"observation":"%b"' % base64.b64encode(row.tobytes()) for row in decisions.observation])
         if self._seat is not None:
@@ -196,17 +196,29 @@ class Rows:
         return [b"%b}" % b"".join(parts) for parts in zip(*columns, strict=True)]
 
 
-def feature_template(layout: Layout) -> bytes:
-    """Returns the features of an observation by name as JSON, with ``%`` for its bytes in order.
+class FeatureText:
+    """Observations as JSON objects of features by name; a number has as many places as its feature's largest, with spaces."""
 
-    A number has as many places as its feature's largest, with spaces, so that rows have one length.
-    """
+    def __init__(self, layout: Layout) -> None:
+        def blank(shape: Sequence[int], width: int) -> str:
+            return f"[{','.join([blank(shape[1:], width)] * shape[0])}]" if shape else "\0" * width
 
-    def places(shape: Sequence[int], width: int) -> str:
-        return f"[{','.join([places(shape[1:], width)] * shape[0])}]" if shape else f"%{width}d"
+        fields = [f"{json.dumps(part.name, ensure_ascii=False)}:{blank(part.shape, len(str(part.high)))}" for part in layout]
+        widths = np.repeat([len(str(part.high)) for part in layout], [part.size for part in layout])
+        self._blank = np.frombuffer(f"{{{','.join(fields)}}}".encode(), np.uint8)
+        places = np.flatnonzero(self._blank == 0)[np.cumsum(widths) - widths]
+        self._by_width = []
+        for width in {*widths.tolist()}:
+            which = np.flatnonzero(widths == width)
+            digits = np.array([list(b"%*d" % (width, number)) for number in range(min(10**width, 256))], np.uint8)
+            self._by_width.append((which, places[which, None] + np.arange(width), digits))
 
-    fields = [f"{json.dumps(part.name).replace('%', '%%')}:{places(part.shape, len(str(part.high)))}" for part in layout]
-    return f"{{{','.join(fields)}}}".encode()
+    def encode(self, observation: NDArray[np.uint8]) -> list[bytes]:
+        """Returns the features of each ``observation (K, size)``."""
+        rows = np.tile(self._blank, (len(observation), 1))
+        for which, where, digits in self._by_width:
+            rows[:, where] = digits[observation[:, which]]
+        return [*map(bytes, rows)]
 
 
 def _plies(history: PlayHistory) -> Iterator[list[list[int]]]:

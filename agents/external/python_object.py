@@ -1,26 +1,27 @@
 """Players that are Python objects: ``path/to/bot.py:make_agent``, ``package.module:Object``.
 
-``nainjaune_env.agent_adapters`` says what such an object may be. A file is run as ``python bot.py`` would run it: its folder
-comes first where it imports other files. A module is looked for in the working directory and among what is installed.
+``nainjaune_env.agent_adapters`` says what such an object may be. A module is looked for in the working directory, then among
+what is installed. A file, and a module of the working directory, is loaded into a package of its own, with all that it imports
+from its folder: two folders may have a ``helper.py`` each, and no player gets that of another, in functions called late neither.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import hashlib
 import importlib
-import importlib.util
-import linecache
-import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import find_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import CodeType, ModuleType
+from typing import Any, NamedTuple
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.agent_adapters import TorchAgent, as_agent
@@ -29,14 +30,20 @@ from nainjaune_env.core.hooks import described
 from nainjaune_env.core.spec import Setup
 
 _LOCK = threading.RLock()
-_MODULES: dict[tuple[Path, str], ModuleType] = {}
-"""What files have defined, by path and SHA-256: a file is run once, and again when it or what it imports has changed."""
-_FOLDERS: list[str] = []
-"""The folders of these files."""
-_OWN: dict[Path, dict[str, ModuleType]] = {}
-"""What the files of each folder have imported from it, by the modules' names."""
+_PREFIX = "nainjaune_player_"
 _FILES: set[str] = set()
 """The files of players and of what they import from their folders."""
+_replaced: dict[str, ModuleType | None] = {}
+"""While a player is loaded: what had the plain names of its modules before."""
+
+
+class _Source(NamedTuple):
+    """Where the code of a player is."""
+
+    module: str
+    folder: Path | None
+    """Where it imports from first; None for an installed module."""
+    files: list[Path]
 
 
 def load(name: str, setup: Setup) -> Agent:
@@ -45,18 +52,18 @@ def load(name: str, setup: Setup) -> Agent:
     Raises :class:`AgentError`, with the name, where there is no such file, module or object, where its code raises an error, and
     where it is no player.
     """
-    source, _, symbol = name.rpartition(":")
+    where, _, symbol = name.rpartition(":")
     with _LOCK, _blamed(name):
-        module, folder = (_of_file if source.endswith(".py") else _of_module)(name, source)
-        _FILES.update(map(str, files(name)))
-        player: Any = module
-        for part in symbol.split("."):
-            if not hasattr(player, part):
-                public = [one for one, value in vars(player).items() if one[:1] != "_" and not isinstance(value, ModuleType)]
-                where = f"name in {quoted(source)}"
-                raise AgentError(f"{quoted(name)}: {unknown_name_message(where, part, public)}")
-            player = getattr(player, part)
-        with _first_on_path(folder):
+        source = _source(name)
+        _FILES.update(map(str, source.files))
+        package = None if source.folder is None else _package(source.folder, source.files)
+        with _plain_names(package):
+            player: Any = _importer(package)(source.module, fromlist=("__name__",))
+            for part in symbol.split("."):
+                if not hasattr(player, part):
+                    public = [one for one, value in vars(player).items() if one[:1] != "_" and not isinstance(value, ModuleType)]
+                    raise AgentError(f"{quoted(name)}: {unknown_name_message(f'name in {quoted(where)}', part, public)}")
+                player = getattr(player, part)
             agent = as_agent(player, setup, name)
         if isinstance(agent, TorchAgent):
             agent.module.eval()  # for good: threads may share it
@@ -64,15 +71,12 @@ def load(name: str, setup: Setup) -> Agent:
 
 
 def files(name: str) -> list[Path]:
-    """Returns the source file of the player called ``name``, and those in its folder that it imports; no file of data."""
-    source, _, _ = name.rpartition(":")
-    if source.endswith(".py"):
-        path = _existing(name, source)
-        return _with_imports(path, path.parent)
+    """Returns the sources that decide how the player called ``name`` plays, without running any; no file of data.
+
+    They are its file and those that it imports from its folder; of an installed module all of its package.
+    """
     with _blamed(name):
-        path = _found(name, source)
-    root = path.parents[source.count(".") + (path.name == "__init__.py")]
-    return _with_imports(path, root) if path.suffix == ".py" else [path]
+        return _source(name).files
 
 
 def error_sentence(error: BaseException) -> str | None:
@@ -98,129 +102,150 @@ def _blamed(name: str) -> Iterator[None]:
             raise
         raise AgentError(f"{quoted(name)}: {error}") from error
     except SyntaxError as error:
-        text = (error.text or linecache.getline(error.filename or "", error.lineno or 0)).strip()
-        raise AgentError(
-            f"{quoted(name)} cannot be loaded: {error.msg} in line {error.lineno} of {quoted(error.filename)}: {text}"
-        ) from error
+        at = f"line {error.lineno} of {quoted(error.filename)}: {(error.text or '').strip()}"
+        raise AgentError(f"{quoted(name)} cannot be loaded: {error.msg} in {at}") from error
     except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{name.rpartition(':')[0]}.".startswith(f"{error.name}."):
+            raise _no_agent(name) from None
         raise AgentError(f"{quoted(name)} cannot be loaded: {error_sentence(error) or _described(error)}") from error
 
 
-def _existing(name: str, source: str) -> Path:
-    path = Path(source).resolve()
+def _no_agent(name: str) -> AgentError:
+    where, _, symbol = name.rpartition(":")
+    run = "" if "." in where else f", and no run or checkpoint at {quoted(symbol)}"
+    return AgentError(
+        f"There is no agent {quoted(name)}: no Python module {quoted(where)} in the working directory or among what is "
+        f"installed{run}."
+    )
+
+
+def _source(name: str) -> _Source:
+    """Returns where the player called ``name`` is; raises :class:`AgentError` where there is no such file or module."""
+    importlib.invalidate_caches()
+    where = name.rpartition(":")[0]
+    if where.endswith(".py"):
+        path = Path(where).resolve()
+        if not path.is_file():
+            raise AgentError(f"There is no file {quoted(where)} for the agent {quoted(name)}.")
+        return _Source(_module_name(path), path.parent, _with_imports(path, path.parent))
+    *packages, last = where.split(".")
+    spec = PathFinder.find_spec(last, [str(Path.cwd().joinpath(*packages))])
+    if spec is not None and spec.origin is not None:
+        path = Path(spec.origin)
+        return _Source(where, Path.cwd(), _with_imports(path, Path.cwd()) if path.suffix == ".py" else [path])
+    top, *inner = where.split(".")
+    spec = find_spec(top)  # which imports nothing, unlike that of an inner module
+    while spec is not None and spec.origin is None and inner:  # packages that share a folder's name
+        spec = PathFinder.find_spec(inner.pop(0), spec.submodule_search_locations)
+    if spec is None or spec.origin is None:
+        raise _no_agent(name)
+    path = Path(spec.origin)
     if not path.is_file():
-        raise AgentError(f"There is no file {quoted(source)} for the agent {quoted(name)}.")
-    return path
+        raise AgentError(f"{quoted(name)}: the module {quoted(where)} is no file, so it has no player.")
+    return _Source(where, None, [path] if spec.submodule_search_locations is None else sorted(path.parent.rglob("*.py")))
 
 
-def _of_file(name: str, source: str) -> tuple[ModuleType, str]:
-    """Returns what a file defines, and its folder."""
-    path = _existing(name, source)
-    sources, folder = files(name), str(path.parent)
-    content = [source.read_bytes() for source in sources]
-    key = path, hashlib.sha256(b"\0".join(content)).hexdigest()
-    if key in _MODULES:
-        return _MODULES[key], folder
-    _set_aside(path.parent)
-    _OWN.pop(path.parent, None)
-    if any(known == path for known, _ in _MODULES):  # what it imports from its folder may have changed too
-        helpers = {*map(str, sources[1:])}
-        for helper in [one for one, each in sys.modules.items() if getattr(each, "__file__", None) in helpers]:
-            del sys.modules[helper]
-    spec = importlib.util.spec_from_file_location(f"{path.stem}_{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}", path)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    _FOLDERS.append(folder)
-    _FILES.update(map(str, sources))
-    module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _importer(path.parent)}
-    sys.modules[module.__name__] = module  # where pickle and dataclasses look for it
-    try:
-        with _first_on_path(folder):
-            exec(compile(content[0], str(path), "exec"), module.__dict__)  # not by the loader, which leaves a cache
-    except BaseException:
-        del sys.modules[module.__name__]
-        raise
-    _MODULES[key] = module
-    return module, folder
+# ---- packages of players ---------------------------------------------------------------------------------------------
 
 
-def _importer(folder: Path) -> Callable[..., Any]:
-    """Returns the ``__import__`` of a file in ``folder``: its functions get what is there, whatever others import meanwhile."""
+def _package(folder: Path, sources: Sequence[Path]) -> str:
+    """Returns the name of the package for a player's ``sources``, the first of which is its file: another when one changes."""
+    content = b"\0".join([str(sources[0]).encode(), *(path.read_bytes() for path in sources)])
+    name = f"{_PREFIX}{hashlib.sha256(content).hexdigest()[:16]}"
+    if name not in sys.modules:
+        package = ModuleType(name)
+        package.__path__, package.__file__ = [str(folder)], str(sources[0])
+        sys.modules[name] = package
+    return name
 
-    def importing(name: str, *arguments: Any, **keywords: Any) -> Any:
+
+def _module_name(path: Path) -> str:
+    return path.stem.replace(".", "-")
+
+
+class _Finder:
+    """Finds the modules in the packages of players."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
+        """Returns how the module is loaded; None outside those packages."""
+        package, _, inner = name.partition(".")
+        if not package.startswith(_PREFIX) or path is None:
+            return None
+        main = Path(str(sys.modules[package].__file__))
+        if inner == _module_name(main) and [*path] == [str(main.parent)]:  # also beside a package of the same name
+            return spec_from_file_location(name, main, loader=_Loader(name, str(main)))
+        spec = PathFinder.find_spec(name, path)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Loader(name, spec.loader.path)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    """Runs a file in the package of a player; leaves no cache beside it."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Returns the code of the file as it is now."""
+        return self.source_to_code(self.get_data(self.path), self.path)  # type: ignore[no-any-return]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs the file with an ``__import__`` that looks in its folder first, when its functions are called too."""
+        module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _importer(module.__name__.partition(".")[0])}
+        _name_plainly(module)
+        super().exec_module(module)
+
+
+def _importer(package: str | None) -> Callable[..., Any]:
+    """Returns ``__import__`` for the modules in ``package``; None: that of Python."""
+
+    def importing(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
         top = name.partition(".")[0]
-        if not any(path.is_file() for path in _paths_of(folder, top)):
-            return builtins.__import__(name, *arguments, **keywords)
-        with _LOCK:
-            _set_aside(folder)
-            own = _OWN.setdefault(folder, {})
-            sys.modules.update({one: module for one, module in own.items() if one not in sys.modules})
-            with _first_on_path(str(folder)):
-                result = builtins.__import__(name, *arguments, **keywords)
-            theirs = {str(path) for path in _paths_of(folder, top)}
-            if getattr(sys.modules.get(top), "__file__", None) in theirs:
-                own.update({one: module for one, module in sys.modules.items() if f"{one}.".startswith(f"{top}.")})
-            return result
+        if package is None or level or not _is_beside(package, top):
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        module = builtins.__import__(f"{package}.{name}", globals, locals, fromlist)
+        return module if fromlist else sys.modules[f"{package}.{top}"]
 
     return importing
 
 
-def _set_aside(folder: Path) -> None:
-    """Forgets modules that another player's file imported from its own folder, where ``folder`` has one of the same name."""
-    for top in {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}:
-        file = getattr(sys.modules.get(top), "__file__", None)
-        theirs = {path for other in _FOLDERS for path in _paths_of(Path(other), top)} - {*_paths_of(folder, top)}
-        if file is not None and Path(file) in theirs:
-            for name in [name for name in sys.modules if f"{name}.".startswith(f"{top}.")]:
-                del sys.modules[name]
-
-
-def _paths_of(folder: Path, top: str) -> list[Path]:
-    return [folder / f"{top}.py", folder / top / "__init__.py"]
-
-
-def _of_module(name: str, source: str) -> tuple[ModuleType, str]:
-    """Returns a module by its dotted name, and the working directory."""
-    folder = os.getcwd()
-    with _first_on_path(folder):
-        _found(name, source)
-        _set_aside(Path(folder))
-        _FOLDERS.append(folder)
-        return importlib.import_module(source), folder
-
-
-def _found(name: str, source: str) -> Path:
-    """Returns the file of the module ``source``; raises :class:`AgentError` where there is none."""
-    with _first_on_path(os.getcwd()):
-        importlib.invalidate_caches()
-        try:
-            spec = importlib.util.find_spec(source)
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{source}.".startswith(f"{error.name}."):
-                raise  # of a library that a package imports
-            spec = None
-    if spec is None or spec.origin is None:  # any folder of the working directory would be a package without a file
-        _, _, symbol = name.rpartition(":")
-        run = "" if "." in source else f", and no run or checkpoint at {quoted(symbol)}"
-        raise AgentError(
-            f"There is no agent {quoted(name)}: no Python module {quoted(source)} in the working directory or among what is "
-            f"installed{run}."
-        )
-    if not os.path.exists(spec.origin):
-        raise AgentError(f"{quoted(name)}: the module {quoted(source)} is no file, so it has no player.")
-    return Path(spec.origin)
+@functools.cache
+def _is_beside(package: str, top: str) -> bool:
+    """Returns whether modules of ``package`` that import ``top`` get what is in their folder."""
+    spec, loaded = PathFinder.find_spec(top, sys.modules[package].__path__), sys.modules.get(top)
+    if spec is None or spec.origin is None:  # a folder of files is a package where nothing else is
+        return spec is not None and find_spec(top) is None
+    # a package that this process has imported from there is that package, such as this one in its checkout
+    return not (hasattr(loaded, "__path__") and getattr(loaded, "__file__", None) == spec.origin)
 
 
 @contextmanager
-def _first_on_path(folder: str) -> Iterator[None]:
-    """Within its block modules are looked for in ``folder`` first, and afterwards there last: a function may import one late."""
-    sys.path.insert(0, folder)
+def _plain_names(package: str | None) -> Iterator[None]:
+    """Within its block the modules in ``package`` have their plain names as well: pickles that a player loads name them so."""
+    global _replaced
+    outer, _replaced = _replaced, {}
+    for name, module in [*sys.modules.items()]:
+        if name.startswith(f"{package}."):
+            _name_plainly(module)
     try:
         yield
     finally:
-        sys.path.remove(folder)
-        if folder not in sys.path:
-            sys.path.append(folder)
+        for name, before in _replaced.items():
+            sys.modules.pop(name, None)
+            if before is not None:
+                sys.modules[name] = before
+        _replaced = outer
+
+
+def _name_plainly(module: ModuleType) -> None:
+    name = module.__name__.partition(".")[2]
+    if _LOCK._is_owned() and name.partition(".")[0] not in sys.stdlib_module_names:
+        _replaced.setdefault(name, sys.modules.get(name))
+        sys.modules[name] = module
+
+
+sys.meta_path.insert(0, _Finder)
+
+# ---- files of players ------------------------------------------------------------------------------------------------
 
 
 def _with_imports(path: Path, root: Path) -> list[Path]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from os.path import isfile
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from nainjaune_env.core.printable import printable
 
-from . import KINDS, is_bot, is_chat, is_external
+from . import KINDS, is_external
 
 LONGEST_NAME = 40
 """Characters of the name of a player at a table."""
@@ -23,11 +22,6 @@ def shown_name(name: str) -> str:
         program, *others = rest.split() or [""]
         script = [word for word in others if isfile(word)][:1]  # of an interpreter; never the value of an option
         shown = " ".join(Path(word).name for word in (program, *script))
-    elif is_bot(name) and not is_chat(name):
-        try:
-            shown = urlsplit(name).hostname or ""
-        except ValueError:  # no address at all, as anybody may write
-            shown = ""
     else:
         shown = Path(rest if kind in KINDS else name).name
     return printable(shown)[:LONGEST_NAME] or kind

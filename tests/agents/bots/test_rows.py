@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.bots.player import load
-from nainjaune_agents.bots.protocol import PLIES, WANTS, Rows, feature_template
+from nainjaune_agents.bots.protocol import PLIES, WANTS, FeatureText, Rows
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.bits import legal_actions
@@ -147,7 +147,7 @@ def test_features_of_all_widths_are_json() -> None:
         )
     )
     rows = [[255, 0, 1, 2, 10, 11, 12, 1, 100, 20, 3], [0] * 11]
-    texts = [feature_template(layout) % (*row,) for row in rows]
+    texts = FeatureText(layout).encode(np.array(rows, np.uint8))
     assert [json.loads(text) for text in texts] == [
         {name: view.tolist() for name, view in layout.views(np.array(row, np.uint8)).items()} for row in rows
     ]

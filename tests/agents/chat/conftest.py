@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from nainjaune_agents.bots.settings import FORFEIT, BotSettings, bot_settings, use_bot_settings
+from nainjaune_agents.bots.settings import FORFEIT, BotSettings
 from nainjaune_agents.chat.agent import ChatAgent
-from nainjaune_agents.chat.players import load
 from nainjaune_agents.chat.settings import ChatSettings
 from nainjaune_env import make_setup
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from tests.agents.bots.servers import server
 
 SETUP = make_setup(players=3)
@@ -44,16 +46,26 @@ def loaded(
     *,
     setup: Setup = SETUP,
     on_fault: str = FORFEIT,
-    seconds: float = 60,
-    round_seconds: float | None = None,
+    seconds: float | None = 60,
     **chat: Any,
 ) -> Iterator[ChatAgent]:
     """The model with its answers in a folder of ``folder``."""
-    settings = ChatSettings(base_url=local.url, cache=str(folder / "cache"), **chat)
-    use_bot_settings(BotSettings(on_fault, decision_seconds=seconds, round_seconds=round_seconds, chat=settings))
-    agent = load(f"chat:{model}", setup)
+    settings = ChatSettings(**{"base_url": local.url, "cache": str(folder / "cache"), **chat})
+    agent = ChatAgent(f"chat:{model}", setup, BotSettings(on_fault, decision_seconds=seconds, chat=settings))
     yield agent
     agent.close()
+
+
+def decisions_of(tables: int = 6, seed: int = 1) -> DecisionBatch:
+    return DecisionBatch(Batch(SETUP, tables, seed=seed, log=True), np.arange(tables), None, True)
+
+
+def act(agent: ChatAgent, tables: int = 6, seed: int = 1) -> list[int]:
+    return agent.act(decisions_of(tables, seed), np.random.default_rng(0)).tolist()
+
+
+def lowest(tables: int = 6, seed: int = 1) -> list[int]:
+    return [int(bits & -bits).bit_length() - 1 for bits in decisions_of(tables, seed).legal.tolist()]
 
 
 def without_costs(played: Any, name: str) -> Any:
@@ -72,16 +84,8 @@ def _local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
 
 
 @pytest.fixture
-def local(_local: Local, monkeypatch: pytest.MonkeyPatch) -> Iterator[Local]:
+def local(_local: Local, monkeypatch: pytest.MonkeyPatch) -> Local:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     _local.asked()
-    before = bot_settings()
-    yield _local
-    use_bot_settings(before)
-
-
-@pytest.fixture(autouse=True)
-def _settings() -> Iterator[None]:
-    yield
-    use_bot_settings(BotSettings())
+    return _local

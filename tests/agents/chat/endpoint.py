@@ -6,13 +6,11 @@ request: the model, the digest of its body, and its key.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
-import os
 import random
 import re
-import socket
-import struct
 import sys
 import threading
 import time
@@ -25,7 +23,8 @@ from nainjaune_agents.heuristics import batasaurus, nain_jaune
 USAGE = 100, 7
 """The tokens of every question and answer."""
 HEURISTICS = {*nain_jaune.NAMES, *batasaurus.NAMES}
-SECONDS = {"lowest-slow": 0.02, "lowest-slower": 0.6}
+SECONDS = {"lowest-slow": 0.02, "lowest-slower": 0.6, "slow": 3}
+MEGABYTES_5 = 5_000_000
 DEEDS = (
     "move",
     "talk",
@@ -49,12 +48,23 @@ FUZZ = {
     "babble": tuple(deed for deed in DEEDS if deed not in ("html", "broken", "object")),  # its endpoint keeps its promise
 }
 
-BREAKING = {
-    "breaking": b"Content-Length: 500\r\n\r\n" + b" " * 400,
-    "breaking-chunks": b"Transfer-Encoding: chunked\r\n\r\n190\r\n" + b" " * 400 + b"\r\n190\r\n",
-    "breaking-headers": b"A: b\r\n" * 101,
+BROKEN = {
+    "broken-length": b"Content-Length: 500\r\n\r\n" + b" " * 400,
+    "broken-chunks": b"Transfer-Encoding: chunked\r\n\r\n190\r\n" + b" " * 400 + b"\r\n190\r\n",
+    "broken-chunk-size": b"Transfer-Encoding: chunked\r\n\r\n-5\r\nhello",
 }
 """Answers after their status, which end there."""
+BODIES = {
+    "nested": b'{"choices":' + b"[" * 100_000,
+    "digits": b'{"choices":' + b"1" * 5000 + b"}",
+    "no-choices": b'{"choices":[]}',
+    "no-object": b"[]",
+    "half": b'{"choices":[{"message":{"content":"Mo',
+    "types": b'{"choices":[{"message":{"content":7}}]}',
+    "no-text": b"\xff\xfe",
+    "packed": gzip.compress(b" " * 20_000_000),
+}
+"""Answers with status 200 that are none."""
 
 
 def move(name: str, rules_text: str, situation: str) -> int:
@@ -88,22 +98,21 @@ class Handler(example.Handler):
     log = Path()
     lock = threading.Lock()
     seen: ClassVar[dict[str, int]] = {}
-    answered = False
-    """On this connection."""
 
-    def say(self, content: Any, reason: str = "stop", *, usage: bool = True) -> None:
-        self.send_json(200, example.completion("any", content, USAGE if usage else None, reason))
+    def say(self, content: Any, reason: str = "stop", *, usage: Any = USAGE) -> None:
+        self.send_json(200, example.completion("any", content, usage, reason))
 
     def answer(self, body: bytes) -> None:
-        request = json.loads(body)
+        request, key = json.loads(body), self.headers.get("Authorization")
+        body = json.dumps(request, sort_keys=True).encode()
         model, messages = request["model"], request["messages"]
         digest = hashlib.sha256(body).hexdigest()
         with self.lock, self.log.open("a") as file:
-            self.seen[digest] = self.seen.get(digest, 0) + 1
-            times = self.seen[digest]
-            row = {"model": model, "digest": digest, "key": self.headers.get("Authorization"), "path": self.path, "body": request}
+            times = self.seen[digest] = self.seen.get(digest, 0) + 1
+            row = {"model": model, "digest": digest, "key": key, "path": self.path, "body": request}
             file.write(json.dumps(row) + "\n")
         situation = example.question(messages).situations[-1]
+        first = f"Move: {example.question(messages).legal[0]}"
         if model in HEURISTICS:
             self.say(example.said(model, messages))
         elif model in SECONDS:
@@ -120,15 +129,14 @@ class Handler(example.Handler):
             symbol = lit.index("1") + 1 if "1" in lit else 0
             self.say(str(symbol if symbol in asked.legal else 0))
         elif model == "spaced":
-            legal = example.question(messages).legal[0]
-            self.say(f"{chr(10) * 40_000}Say:\n{' ' * 50_000}I hold the best cards.\nMove: {legal}")
+            self.say(f"{chr(10) * 40_000}Say:\n{' ' * 50_000}I hold the best cards.\n{first}")
         elif model == "busy":  # each question is answered the third time
             if times == 1:
                 self.fail(429, "Too many requests.", Retry_After="0.01")
             elif times == 2:
                 self.fail(503, "Overloaded.")
             else:
-                self.say("Move: " + re.findall(r"(\d+): ", situation.partition("Legal moves: ")[2])[0])
+                self.say(first)
         elif model == "limited":
             self.fail(429, "Quota exceeded.", Retry_After="100000")
         elif model == "down":
@@ -138,32 +146,41 @@ class Handler(example.Handler):
                 self.fail(500, "Oops.")
             else:
                 self.say(example.said("lowest", messages))
-        elif model == "locked":
-            self.fail(401, "Incorrect API key provided: sk-...")
+        elif model in ("echo-400", "echo-401"):
+            escaped = "".join(rf"\u{ord(sign):04X}" for sign in str(key))
+            self.send(int(model[5:]), f'{{"error": {{"message": "Bad: {key} or {escaped}"}}}}'.encode())
+        elif model == "echo-500":
+            self.send(500, b"<html>" + json.dumps(key).encode())
+        elif model == "echo":
+            self.say(f"My key is {key}.\nSay: {key}\n{first}")
+        elif model == "echo-broken":
+            self.send(200, f'{{"key": "{key}"}}'.encode())
         elif model == "filtered":
             self.fail(400, "The prompt was filtered.")
-        elif model == "slow":
-            time.sleep(3)
-            self.say("Move: 1")
-        elif model == "endless":
-            self.send_response(200)
+        elif model == "elsewhere":  # the same server by another name
+            self.send(307, b"", Location=f"http://localhost:{self.server.server_port}/v1/stolen")  # type: ignore[attr-defined]
+        elif model in ("drips", "drips-500"):
+            self.send_response(500 if "500" in model else 200)
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
             while True:
                 self.wfile.write(b"1\r\n \r\n")
                 time.sleep(0.05)
-        elif model == "resetting" and not self.answered:  # every other question, where a connection is kept
-            self.answered = True
-            self.say(example.said("lowest", messages))
-        elif model in BREAKING or "reset" in model:
-            reset = "reset" in model
-            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + BREAKING["breaking" if reset else model])
+        elif model == "floods":
+            self.send(500, b" " * (1 << 24) + b" ")
+        elif model in BROKEN:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + BROKEN[model])
             self.close_connection = True
-            if reset:
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                os.close(self.connection.detach())
+        elif model in BODIES:
+            self.send(200, BODIES[model], **{"Content_Encoding": "gzip"} if model == "packed" else {})
+        elif model == "surrogate":
+            self.send(200, json.dumps(example.completion("any", f"Say: \ud800\n{first}", USAGE)).encode())
+        elif model == "long":
+            self.say(" " * MEGABYTES_5 + f"\n{first}", usage=None)
+        elif model == "counts":
+            self.say(first, usage=(-1, 10**30))
         elif model == "illegal":
-            self.say("Move: 24" if times < 9 else "", usage=False)
+            self.say("Move: 24" if times < 9 else "", usage=None)
         elif model in FUZZ:
             deed, content = misbehaved(body, situation, FUZZ[model])
             if deed == "html":
@@ -171,7 +188,7 @@ class Handler(example.Handler):
             elif deed == "broken":
                 self.send(200, rng_body(body))
             else:
-                self.say(content, "length" if deed == "cut" else "stop", usage=deed != "json")
+                self.say(content, "length" if deed == "cut" else "stop", usage=None if deed == "json" else USAGE)
         else:
             self.fail(404, f"The model {model} does not exist.")
 
