@@ -19,6 +19,7 @@ from nainjaune_agents.bots.player import load
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.loading import named_agents
 from nainjaune_env import make_setup
+from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.agents.bots.servers import server
@@ -31,7 +32,7 @@ BUILT = {
     "seeded.rs": ("rustc", "-O", "-D", "warnings", "-o", "{out}", "{source}"),
 }
 RUN = {"longest.py": [sys.executable, "-S"], "pots.js": ["node"], "first.sh": ["sh"]}
-SERVERS = {"http_bot.py": "http", "websocket_bot.py": "ws"}
+SERVERS = {"http_bot.py": ("http_bridge.py", "http"), "websocket_bot.py": ("websocket_bridge.py", "ws")}
 
 
 @pytest.fixture(scope="module")
@@ -83,23 +84,28 @@ def test_programs_pass_the_check_and_play(source: str, folder: Path) -> None:
     bot.close()
 
 
-@pytest.fixture(scope="module", params=SERVERS)
-def address(request: pytest.FixtureRequest) -> Iterator[str]:
+@pytest.fixture(params=SERVERS)
+def bridged(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The name of a bot that is a server, behind its bridge."""
+    bridge, scheme = SERVERS[request.param]
     with server(BOTS / request.param, "0") as port:
-        yield f"{SERVERS[request.param]}://127.0.0.1:{port}"
+        yield "exec:" + shlex.join([sys.executable, str(BOTS / bridge), f"{scheme}://127.0.0.1:{port}"])
 
 
-@pytest.mark.scripts
-def test_servers_pass_the_check_and_play(address: str, folder: Path) -> None:
-    check_example(address, make_setup(preset="lamps"))
-    bots = [load(address, make_setup(), BotSettings()), load(address, make_setup(), BotSettings())]
-    results = {numbers(make_setup(), bot) for bot in bots}
-    if address.startswith("http"):
+def test_servers_behind_bridges_pass_the_check_and_play(bridged: str, folder: Path) -> None:
+    check_example(bridged, make_setup(preset="lamps"))
+    bots = [load(bridged, make_setup(), BotSettings()) for _ in range(2)]
+    if "http" in bridged:
         bots.append(load(program("first.sh", folder), make_setup(), BotSettings()))
-        results.add(numbers(make_setup(), bots[-1]))
-    assert len(results) == 1
+    assert len({numbers(make_setup(), bot) for bot in bots}) == 1
     for bot in bots:
         bot.close()
+
+
+@pytest.mark.parametrize(("bridge", "scheme"), SERVERS.values())
+def test_a_bridge_says_that_nobody_is_there(bridge: str, scheme: str) -> None:
+    with pytest.raises(AgentError, match=rf"{scheme}://127.0.0.1:1 cannot be reached: .*Connection refused"):
+        load("exec:" + shlex.join([sys.executable, str(BOTS / bridge), f"{scheme}://127.0.0.1:1"]), make_setup(), BotSettings())
 
 
 @pytest.mark.parametrize("path", sorted(path.name for path in BOTS.iterdir() if path.suffix != ".md"))
