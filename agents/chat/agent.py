@@ -124,9 +124,12 @@ class ChatAgent:
             return []
         outcomes: list[Any] = []
         errors: list[BaseException] = []
+        under_way: list[Any] = []
+        ended = threading.Event()
         self._endpoint.stopped = False
 
         async def converse() -> None:
+            under_way.append((asyncio.get_running_loop(), asyncio.current_task()))
             gate = asyncio.Semaphore(self._chat.at_once)
 
             async def one(question: Question) -> Outcome:
@@ -143,15 +146,22 @@ class ChatAgent:
             finally:
                 await self._endpoint.close_client()
 
-        # in a thread of its own: this one may have a loop that runs, as in a notebook
-        thread = threading.Thread(target=asyncio.run, args=(converse(),), name="chat", daemon=True)
-        thread.start()
-        while thread.is_alive():
+        def talk() -> None:
             try:
-                thread.join(1.0)  # on Windows Ctrl-C comes only between
+                asyncio.run(converse())
+            except BaseException as error:
+                errors.append(error)
+            ended.set()
+
+        # in a thread of its own: this one may have a loop that runs, as in a notebook
+        threading.Thread(target=talk, name="chat", daemon=True).start()
+        while not ended.is_set():
+            try:
+                ended.wait(1.0)  # on Windows Ctrl-C comes only between
             except KeyboardInterrupt as error:
-                if any(isinstance(other, KeyboardInterrupt) for other in errors):
-                    raise
+                if self._endpoint.stopped and under_way:
+                    loop, task = under_way.pop()
+                    loop.call_soon_threadsafe(task.cancel)
                 self._endpoint.stopped = True
                 errors.insert(0, error)
         if errors:

@@ -6,6 +6,7 @@ The endpoint is not trusted: no answer that it may give is more than a fault, an
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import json
 import math
@@ -37,6 +38,7 @@ REFUSED = {401, 402, 403, 404}  # another request would get these, too: they end
 MAX_BYTES = 1 << 24  # of an answer
 MAX_TOLD = 300  # characters of an endpoint's message in a sentence
 MAX_STATED = 10**9  # tokens that an endpoint states for a question or an answer; beyond, they are estimated
+tls = functools.cache(ssl.create_default_context)
 
 
 @dataclass
@@ -84,7 +86,6 @@ class Endpoint:
         except ModuleNotFoundError:
             raise MissingLibraryError("A language model as a player", "openai", "chat") from None
         self._openai: Any = openai
-        self._tls = ssl.create_default_context()
         self._client: Any = None
         self.store = AnswerStore(settings.cache)
         self.stopped = False
@@ -119,6 +120,9 @@ class Endpoint:
                 if error.kind != Fault.EXIT:
                     raise
                 said, asked = str(error), None
+            except asyncio.CancelledError:  # by a second Ctrl-C
+                self.store.add(self.model, digest, lost)
+                raise
             else:
                 if status == 200:
                     completion = self._read(text, lost)
@@ -156,7 +160,7 @@ class Endpoint:
         """Returns the status and the body of the answer to one request, and the seconds that it asks to wait."""
         if self._client is None:
             http = self._openai.DefaultAsyncHttpxClient(
-                follow_redirects=False, timeout=None, verify=self._tls, event_hooks={"response": [_hand_on]}
+                follow_redirects=False, timeout=None, verify=tls(), event_hooks={"response": [_hand_on]}
             )
             key = self._key or "none"  # which is not sent
             self._client = self._openai.AsyncOpenAI(api_key=key, base_url=self._url, max_retries=0, http_client=http)

@@ -180,11 +180,12 @@ def test_ctrl_c_ends_it_after_the_calls_under_way_and_keeps_their_answers(local:
         assert len(first) == agent._endpoint.store.spent()[0] == 2
         assert act(agent) == lowest()
         assert len(local.asked()) == 4
-    with loaded(local, "drips", tmp_path, seconds=None) as agent:
+    with loaded(local, "drips", tmp_path / "drips", seconds=None) as agent:
         for seconds in (0.3, 0.6):
             threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
             act(agent, 1)
+        assert len(local.asked()) == agent._endpoint.store.spent()[0] == 1
 
 
 @pytest.mark.parametrize(
