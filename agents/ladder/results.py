@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import AgentError, RecordError, WorkError, as_sentence, quoted
+from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quoted
 from nainjaune_env.core.validation import check_keys, check_list, read_json
 
 from ..bots.counting import KEY as BOTS
 from ..bots.settings import FORFEIT
 from ..external import is_bot
-from ..loading import playing_name
 from ..options import has_type
 from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums
@@ -77,12 +76,6 @@ class Results:
             table: {key: identity(ladder.entries[key], setup, ladder.bots) for key in ladder.players(table)}
             for table, setup in ladder.tables.items()
         }
-        for table, setup in ladder.tables.items():
-            seen: dict[str, str] = {}
-            for key in ladder.players(table):
-                name = playing_name(ladder.entries[key].agent, setup)
-                if (other := seen.setdefault(name, key)) != key:
-                    raise AgentError(f"The entries {other!r} and {key!r} are one player at the table {table!r}: {quoted(name)}.")
         self.pairings = {
             (table, *pair): self._read(table, *pair) for table in ladder.tables for pair in ladder.pairs(table)
         }  # fmt: skip
