@@ -55,6 +55,7 @@ LIBRARIES: dict[str, set[str]] = {
         f"{AGENTS}.ahead.build",
     },
     "filelock": {f"{ENV}.core.atomic_files"},
+    "msgspec": {f"{AGENTS}.bots.protocol"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},
@@ -100,7 +101,7 @@ LIBRARIES: dict[str, set[str]] = {
     "uvicorn": {f"{AGENTS}.text_envs.mcp.*", f"{AGENTS}.text_envs.openenv.server"},
     "pydantic": {f"{AGENTS}.text_envs.{door}" for door in ("mcp.*", "openenv.models", "verifiers.taskset")},
     "verifiers": {f"{AGENTS}.text_envs.verifiers.*"},
-    "openai": {f"{AGENTS}.text_envs.verifiers.harness"},
+    "openai": {f"{AGENTS}.chat.endpoint", f"{AGENTS}.text_envs.verifiers.harness"},
 }
 """Library -> the packages and modules that may import it."""
 
