@@ -43,6 +43,7 @@ from . import (
     zoo,
 )  # fmt: skip
 from .bot_options import check_bot_arguments
+from .interrupts import ignore_at_exit, interrupt_once
 from .parser import Parser
 from .streams import FAILED, close_output, open_streams, print_error
 
@@ -65,6 +66,7 @@ COMMANDS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a subcommand; returns the exit status: 0 success, 2 an error printed as a sentence, 130 Ctrl-C, 141 a broken pipe."""
     open_streams()
+    interrupt_once()
     program = "nainjaune"
     try:
         try:
@@ -90,6 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_error(program, MissingLibraryError("This command", library, extra))
         return FAILED
     except KeyboardInterrupt:
+        ignore_at_exit()
         print_error(program, "Stopped.")
         return 130
     except BrokenPipeError:

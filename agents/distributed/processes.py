@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
 from typing import Any
 
@@ -66,7 +67,7 @@ class Processes:
                             if unit is None:
                                 break
                             try:
-                                with _main_script_hidden():  # this starts processes
+                                with _main_script_hidden(), interrupts_blocked():  # this starts processes
                                     future = pool.submit(_play, unit)
                                 pending[future] = unit, time.monotonic()
                             except BrokenProcessPool:
@@ -100,6 +101,27 @@ def _main_script_hidden() -> Iterator[None]:
         yield
     finally:
         main.__dict__.update(hidden)
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Starts processes that Ctrl-C does not reach while they begin; one that comes meanwhile takes effect at the end."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # which would unblock them
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes inherit it
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_interrupts() -> None:
+    """Ignores Ctrl-C in a process that began with interrupts blocked: what it starts would inherit the block."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def oldest(pending: Iterable[tuple[Any, float]], workers: str, report: Report | None) -> None:
@@ -159,7 +181,7 @@ _RUN: list[Any] = []
 
 def _begin(kind: type[WorkPlan], run: dict[str, Any]) -> None:
     """Prepares a worker; errors come with the first unit, as an error here ends the whole pool."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the driver ends the workers
+    ignore_interrupts()  # Ctrl-C reaches all processes of a terminal; the driver ends the workers
     parent = multiprocessing.parent_process()
     assert parent is not None
     threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()

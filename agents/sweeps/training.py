@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection, wait
 
 from nainjaune_env.core.errors import ConfigError, DivergenceError, MissingLibraryError, NainJauneError
 
+from ..distributed.processes import ignore_interrupts, interrupts_blocked
 from ..nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from ..trainers import get_trainer
 from ..trainers.config import LENGTH_KEYS, changed_keys, differing, read_stored
@@ -135,7 +136,8 @@ def _side_by_side(runs: Sequence[SeedRun], workers: int, progressed: Progressed)
             while waiting and len(training) < workers and not signals.stop_requested:
                 here, there = context.Pipe()
                 process = context.Process(target=_work, args=(waiting[0], there))
-                process.start()
+                with interrupts_blocked():
+                    process.start()
                 there.close()
                 processes.callback(process.join)
                 processes.callback(here.close)  # before it is joined: the end of the pipe ends the process
@@ -171,8 +173,8 @@ def _work(seed_run: SeedRun, pipe: Connection) -> None:
 
     Sends the number of iterations after each, and at the end None or an error.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the process that started this one receives them too
+    ignore_interrupts()  # the process that started this one receives them too
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     run = run_of(seed_run, WorkerRun)
     threading.Thread(target=_listen, args=(pipe, run), daemon=True).start()
     try:

@@ -68,6 +68,32 @@ def test_one_worker_leaves_the_same_files_as_none(capfd: Capture) -> None:
     assert sorted(os.listdir("a")) == sorted(os.listdir("b"))
 
 
+def begun(words: list[str]) -> subprocess.Popen[str]:
+    """A command in a process group of its own."""
+    command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def stopped_twice(driver: subprocess.Popen[str]) -> None:
+    """Presses Ctrl-C twice in a terminal: all processes of the command receive it, and one sentence is printed."""
+    for _ in range(2):
+        os.killpg(driver.pid, signal.SIGINT)
+        time.sleep(0.1)
+    _, err = driver.communicate()
+    assert (driver.returncode, err) == (130, "nainjaune evaluate: Stopped.\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="has no process groups")
+def test_stopped_twice_while_workers_begin() -> None:
+    driver = begun(["evaluate", "--agents", "random", "lowest", *TABLE.split(), "--workers", "2"])
+    while not running("spawn_main", parent=driver.pid):
+        assert driver.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.3)
+    stopped_twice(driver)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("endings", ENDINGS, ids=["stopped", "killed before"])
 def test_stopped_it_goes_on(capfd: Capture, endings: list[signal.Signals]) -> None:
@@ -75,16 +101,17 @@ def test_stopped_it_goes_on(capfd: Capture, endings: list[signal.Signals]) -> No
     words = ["evaluate", "--agents", "random", "lowest", *TABLE.replace("70", "2000").split(), "--out", "a", "--workers", "2"]
     for ending in endings:
         shards = len(list(Path("a/shards").glob("0*.json")))
-        driver = subprocess.Popen([sys.executable, "-m", "nainjaune_agents.cli.main", *words], stderr=subprocess.PIPE, text=True)
+        driver = begun(words)
         while len(list(Path("a/shards").glob("0*.json"))) < shards + 3:
             assert driver.poll() is None
             time.sleep(0.05)
         workers = running("spawn_main", parent=driver.pid)
         assert len(workers) == 2
-        driver.send_signal(ending)
-        _, err = driver.communicate()
         if ending == signal.SIGINT:
-            assert (driver.returncode, err) == (130, "nainjaune evaluate: Stopped.\n")
+            stopped_twice(driver)
+        else:
+            driver.kill()
+            driver.communicate()
         while set(running("spawn_main")) & set(workers):
             time.sleep(0.05)
     assert 3 <= len(list(Path("a/shards").glob("0*.json"))) < 250

@@ -1,0 +1,36 @@
+"""Ctrl-C, pressed once or several times: one ``KeyboardInterrupt``."""
+
+from __future__ import annotations
+
+import atexit
+import signal
+import threading
+import time
+from types import FrameType
+
+AGAIN = 3.0
+"""Seconds in which a further Ctrl-C is part of the last one."""
+
+
+def interrupt_once() -> None:
+    """Makes several Ctrl-C in succession one ``KeyboardInterrupt``, so that none disturbs the end of what runs.
+
+    A handler of somebody else stays.
+    """
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return
+    last = -AGAIN
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal last
+        before, last = last, time.monotonic()
+        if last - before >= AGAIN:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+
+
+def ignore_at_exit() -> None:
+    """Ignores Ctrl-C while Python ends."""
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,33 @@
+"""Ctrl-C, pressed once or several times."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from nainjaune_agents.cli import interrupts
+
+
+@pytest.fixture(autouse=True)
+def _usual_handler() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_several_in_succession_interrupt_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupts.interrupt_once()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
+    monkeypatch.setattr(interrupts, "AGAIN", 0.0)  # where the first was lost, a later one is not
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_another_handler_stays() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interrupts.interrupt_once()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
