@@ -18,7 +18,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(enco
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 FOR_USERS = ("numba", "players", "train", "onnx", "sb3", "openspiel", "torchrl", "render", "study", "serve")
 """The extras whose lower bounds `make lowest` installs."""
-NOT_LOWEST = ("notebooks", "mcp", "ray", "optuna", "wandb", "mlflow")
+NOT_LOWEST = ("notebooks", "chat", "mcp", "ray", "optuna", "wandb", "mlflow")
 """All others for users."""
 
 
