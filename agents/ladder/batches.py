@@ -34,8 +34,8 @@ def check_batches(where: str, batches: Sequence[Any], programs: Mapping[str, boo
         here = f"{where}, batch {number}"
         check_keys(here, batch, KEYS, (FAULTS,))
         deals = batch["deals"]
-        if type(deals) is not int or deals < 1:
-            raise RecordError(f"{here}: expected 'deals' to be a whole number from 1 on, and it is {quoted(deals)}.")
+        if type(deals) is not int or not 1 <= deals <= MAX_SUM:
+            raise RecordError(f"{here}: expected 'deals' to be a whole number from 1 to {MAX_SUM}, and it is {quoted(deals)}.")
         check_equal(here, "deals", deals, batches[0]["deals"])
         check_equal(here, "first", batch["first"], following)
         following += deals
@@ -51,7 +51,7 @@ def _check_sums(here: str, advantage: object, deals: int) -> None:
     sides = Side(*sums[:3]), Side(*sums[3:])
     if count != deals or sum(side.number for side in sides) > deals or not all(map(_possible, sides)):
         raise RecordError(
-            f"{here}: expected 'advantage' to be the count of {quoted(deals)} whole numbers, with the number, sum and sum of "
+            f"{here}: expected 'advantage' to be the count of {deals} whole numbers, with the number, sum and sum of "
             f"squares of those above 0 and of those below, and no such numbers give {quoted(advantage)}."
         )
 

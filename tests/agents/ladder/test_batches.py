@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -109,8 +110,12 @@ def test_a_check_does_not_confirm_the_best_batch_four_times(copy: Path, capsys: 
     ("batches", "says"),
     [
         ([{"first": False}], "'x', batch 1: expected 'first' to be 0, and it is False"),
-        ([{"deals": 0}], "'x', batch 1: expected 'deals' to be a whole number from 1 on, and it is 0"),
-        ([{"deals": 256.0}], "'x', batch 1: expected 'deals' to be a whole number from 1 on, and it is 256.0"),
+        ([{"deals": 10**400}], "a whole number from 1 to 9223372036854775807, and it is a whole number of 1329 bits"),
+        ([{"deals": 0}], "'x', batch 1: expected 'deals' to be a whole number from 1 to 9223372036854775807, and it is 0"),
+        (
+            [{"deals": 256.0}],
+            "'x', batch 1: expected 'deals' to be a whole number from 1 to 9223372036854775807, and it is 256.0",
+        ),
         ([{}, {"first": 255}], "'x', batch 2: expected 'first' to be 256, and it is 255"),
         ([{"gains": "f" * 31}], "expected 'gains' to be 32 hexadecimal digits, and it is 'fff"),
         ([{"weight": 2}], "'x', batch 1: Unknown key 'weight'"),
@@ -125,7 +130,7 @@ def test_a_check_does_not_confirm_the_best_batch_four_times(copy: Path, capsys: 
         ([{"advantage": [256, 0, 0, 0, 0, 8, 8]}], "no such numbers give"),
         ([{"advantage": [256, 1, 10**400, 10**800, 0, 0, 0]}], "no such numbers give"),
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_batches_that_are_none_are_refused(batches: list[dict[str, Any]], says: str) -> None:
     whole = {"first": 0, "deals": 256, "advantage": [256, 0, 0, 0, 0, 0, 0], "gains": "0" * 32}
@@ -197,12 +202,20 @@ def test_sums_of_no_two_whole_numbers_above_0_are_refused(numbers: tuple[int, in
         ("results/times.json", {"closer": [1, 2, float("nan")]}, "and they are [1, 2, nan]"),
         ("results/times.json", {"closer": [1, -2, 0.5]}, "and they are [1, -2, 0.5]"),
         ("results/times.json", [], "expected an object, not []"),
+        ("results/times.json", {"closer": [1, 2, 10**308]}, "expected calls, decisions and seconds of 'closer', and they are"),
+        ("results/next.json", [["djeco-3"]], "is not a list of batches as a ladder writes it: remove it."),
+        ("results/next.json", {"djeco-3": [["closer", "tally", 0, 256.0]]}, "is not a list of batches as a ladder writes it"),
+        (
+            "results/next.json",
+            {"djeco-3": [["closer", "tally", 0]]},
+            "is not a list of batches as a ladder writes it: remove it.",
+        ),
         ("checks/closer.json", {"entry": "closer"}, "is not a verification of an entry as --check writes it"),
         ("checks/closer.json", ["closer"], "is not a verification of an entry as --check writes it"),
         ("checks/closer.json", {"repeated": 1000}, "is not a verification of an entry as --check writes it"),
         ("checks/closer.json", {"repeated": "8"}, "is not a verification of an entry as --check writes it"),
     ],
-    ids=range(9),
+    ids=range(13),
 )
 def test_other_files_of_a_ladder_are_checked(
     copy: Path, name: str, content: Any, says: str, capsys: pytest.CaptureFixture[str]
@@ -211,10 +224,18 @@ def test_other_files_of_a_ladder_are_checked(
         content = {"entry": "closer", "identity": "x", "seed": 1, "rounds": 4, "differing": [], "uncertain": 0, **content}
     (copy / name).parent.mkdir(exist_ok=True)
     (copy / name).write_text(json.dumps(content), encoding="utf-8")
-    assert main(["ladder", str(copy), "--deals", "0"]) == 2
+    assert main(["ladder", str(copy), "--deals", "1400" if name.endswith("next.json") else "0"]) == 2
     said = capsys.readouterr().err
     assert says in said
     assert Path(name).name in said
+
+
+def test_a_record_that_is_a_pipe_is_refused(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (path,) = (copy / "results" / "games").glob("djeco-3-*.jsonl")
+    path.unlink()
+    os.mkfifo(path)
+    assert main(["ladder", str(copy), "--deals", "0"]) == 2
+    assert f"'{path}' is no file. Remove the file to play the round again." in capsys.readouterr().err
 
 
 def test_a_round_of_another_seed_is_refused(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:

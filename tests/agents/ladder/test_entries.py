@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,9 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path, head: str, message
         ("A b", "pots", {}, "small letters"),
         ("a--b", "pots", {}, "single '-'"),
         ("a", "exec:./bot 'x", {}, "is not a command"),
+        ("a", "exec: ", {}, "The agent 'exec: ' is not a command: It names no program."),
+        ("a", "exec:./bot", {"build": '"make \'x"'}, "a.toml': 'build' is not a command: No closing quotation."),
+        ("k" * 81, "pots", {}, "has a name of up to 80 small letters"),
     ],
 )
 def test_entries_that_do_not_fit_are_refused(tmp_path: Path, key: str, agent: str, others: dict[str, str], message: str) -> None:
@@ -70,6 +74,16 @@ def test_entries_that_do_not_fit_are_refused(tmp_path: Path, key: str, agent: st
     with pytest.raises(ConfigError) as refused:
         read_ladder(tmp_path)
     assert message in str(refused.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+@pytest.mark.parametrize("name", ["ladder.toml", "entries/pipe.toml"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    ladder(tmp_path)
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(ConfigError, match=rf"/{name}' is no (ladder|entry) in TOML: it is no file\.$"):
+        read_ladder(tmp_path)
 
 
 def test_a_ladder_needs_two_entries_and_its_files(tmp_path: Path) -> None:

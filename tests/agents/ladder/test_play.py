@@ -138,6 +138,35 @@ def test_a_build_is_known_by_its_sources(copy: Path) -> None:
         build([*read_ladder(copy).entries.values()])
 
 
+def test_a_build_has_a_time_limit_and_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setattr("nainjaune_agents.ladder.play.BUILD_SECONDS", 0.5)
+    folder = ladder(tmp_path, "lowest", "random") / "entries"
+    (folder / "build.sh").write_text("env > env.txt; sleep 100 & echo $! > child.txt; sleep 100", encoding="utf-8")
+    entry(tmp_path, "slow", "exec:./bot.sh", build='"sh build.sh"')
+    since = time.monotonic()
+    with pytest.raises(AgentError, match=r"'slow' was not built: 'sh build\.sh' is not over after 0\.5 seconds\.$"):
+        build([*read_ladder(tmp_path).entries.values()])
+    assert time.monotonic() - since < 20
+    assert "PATH=" in (folder / "env.txt").read_text(encoding="utf-8")
+    assert "secret" not in (folder / "env.txt").read_text(encoding="utf-8")
+    assert has_ended(int((folder / "child.txt").read_text(encoding="utf-8")))
+    (folder / "build.sh").write_text("sleep 100 & echo $! > child.txt", encoding="utf-8")
+    monkeypatch.setattr("nainjaune_agents.ladder.play.BUILD_SECONDS", 20)
+    build([*read_ladder(tmp_path).entries.values()])
+    assert has_ended(int((folder / "child.txt").read_text(encoding="utf-8")))
+
+
+def has_ended(process: int) -> bool:
+    """Whether a process ends within seconds; it may wait for ever for its parent to look."""
+    for _ in range(500):
+        status = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], stdout=subprocess.PIPE, text=True).stdout
+        if status.strip()[:1] in ("", "Z"):
+            return True
+        time.sleep(0.01)
+    return False
+
+
 def test_faults_are_forfeits_and_are_kept(tmp_path: Path) -> None:
     """A program that ends at once: it plays the lowest legal actions, and nobody else's results depend on it."""
     folder = ladder(tmp_path, "lowest", "random")
