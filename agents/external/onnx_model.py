@@ -25,11 +25,12 @@ from ..nets.devices import agent_thread_count
 from ..nets.fit import check_fits, other_rules
 from ..nets.onnx_format import FLOATS, INPUTS, KEY
 from ..nets.policy_agent import PolicyAgent
-from .first_line import first_line
 
 PREFIX = "onnx:"
 MAX_BYTES = 1 << 31
 """Of a file: protobuf has no larger messages."""
+MAX_UNITS = 1 << 16
+"""Of the state of a seat: every seat of every table has one."""
 
 
 class OnnxAgent(PolicyAgent):
@@ -95,7 +96,7 @@ class OnnxAgent(PolicyAgent):
         try:
             results: list[NDArray[Any]] = self._session.run([*wanted], given)
         except Exception as error:  # each of onnxruntime's is a class of its own
-            raise AgentError(f"{quoted(self.name)} cannot be computed: {first_line(error)}") from None
+            raise AgentError(f"{quoted(self.name)} cannot be computed: {_first_line(error)}") from None
         for (name, size), result in zip(wanted.items(), results, strict=True):
             if result.shape != (len(given["observation"]), size):
                 expected = (len(given["observation"]), size)
@@ -121,9 +122,9 @@ class OnnxAgent(PolicyAgent):
             types, width = INPUTS.get(given.name, FLOATS), columns.get(given.name)
             if given.type not in types:
                 raise AgentError(f"{given.name!r} of {where} is a {given.type}, and not a {' or a '.join(types)}.")
-            unknown_units = given.name == "state" and not isinstance((given.shape or [None])[-1], int)
-            if not fits(given.shape, width) or unknown_units or (given.name in INPUTS and not given.shape):
-                expected = f"(decisions, {'a number of units' if width is None else width})"
+            wrong = not fits(given.shape, width) or (given.name in INPUTS and not given.shape)
+            if wrong or (given.name == "state" and given.shape[1] not in range(1, MAX_UNITS + 1)):
+                expected = f"(decisions, {f'1 to {MAX_UNITS:,} units' if width is None else width})"
                 raise AgentError(f"{given.name!r} of {where} has the shape {quoted(given.shape)}, and not {expected}.")
 
 
@@ -190,7 +191,7 @@ def load(name: str, setup: Setup) -> OnnxAgent:
         )
         metadata = session.get_modelmeta().custom_metadata_map
     except Exception as error:  # each of onnxruntime's is a class of its own
-        raise AgentError(f"{quoted(name)} is no ONNX file that onnxruntime can load: {first_line(error)}") from None
+        raise AgentError(f"{quoted(name)} is no ONNX file that onnxruntime can load: {_first_line(error)}") from None
     trained = _check_metadata(metadata, name, setup)
     layout = setup.layout if trained is None else setup.layout.earlier.get(trained.layout, setup.layout)
     return OnnxAgent(name, session, places(layout, setup.layout), len(setup.game.actions))
@@ -212,7 +213,7 @@ def _check_metadata(metadata: dict[str, str], name: str, setup: Setup) -> Traine
     try:
         about = json.loads(metadata[KEY])
         table = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
-        trained = Trained(about["game"], table.players, about["layout"]["fingerprint"], len(about["actions"]), table)
+        trained = Trained(about["game"], table.players, str(about["layout"]["fingerprint"]), len(about["actions"]), table)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise AgentError(f"The metadata {KEY!r} of {where} do not say for which tables it is: {as_sentence(error)}") from None
     try:
@@ -222,3 +223,8 @@ def _check_metadata(metadata: dict[str, str], name: str, setup: Setup) -> Traine
     if other := other_rules(trained, setup):
         raise AgentError(f"{where} {other} Export it for them, where its network is for all tables.")
     return trained
+
+
+def _first_line(error: Exception) -> str:
+    """Returns the first line of a message of onnxruntime, with one full stop at its end; of an empty one the kind of error."""
+    return f"{(str(error).strip() or type(error).__name__).splitlines()[0].rstrip('.')}."

@@ -21,7 +21,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import find_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.agent_adapters import TorchAgent, as_agent
@@ -33,17 +33,8 @@ _LOCK = threading.RLock()
 _PREFIX = "nainjaune_player_"
 _FILES: set[str] = set()
 """The files of players and of what they import from their folders."""
-_replaced: dict[str, ModuleType | None] = {}
+_replaced: dict[str, ModuleType | None] | None = None
 """While a player is loaded: what had the plain names of its modules before."""
-
-
-class _Source(NamedTuple):
-    """Where the code of a player is."""
-
-    module: str
-    folder: Path | None
-    """Where it imports from first; None for an installed module."""
-    files: list[Path]
 
 
 def load(name: str, setup: Setup) -> Agent:
@@ -54,11 +45,11 @@ def load(name: str, setup: Setup) -> Agent:
     """
     where, _, symbol = name.rpartition(":")
     with _LOCK, _blamed(name):
-        source = _source(name)
-        _FILES.update(map(str, source.files))
-        package = None if source.folder is None else _package(source.folder, source.files)
+        module, folder, sources = _source(name)
+        _FILES.update(map(str, sources))
+        package = None if folder is None else _package(folder, sources)
         with _plain_names(package):
-            player: Any = _importer(package)(source.module, fromlist=("__name__",))
+            player: Any = _importer(package)(module, fromlist=("__name__",))
             for part in symbol.split("."):
                 if not hasattr(player, part):
                     public = [one for one, value in vars(player).items() if one[:1] != "_" and not isinstance(value, ModuleType)]
@@ -76,7 +67,7 @@ def files(name: str) -> list[Path]:
     They are its file and those that it imports from its folder; of an installed module all of its package.
     """
     with _blamed(name):
-        return _source(name).files
+        return _source(name)[2]
 
 
 def error_sentence(error: BaseException) -> str | None:
@@ -119,20 +110,23 @@ def _no_agent(name: str) -> AgentError:
     )
 
 
-def _source(name: str) -> _Source:
-    """Returns where the player called ``name`` is; raises :class:`AgentError` where there is no such file or module."""
+def _source(name: str) -> tuple[str, Path | None, list[Path]]:
+    """Returns a player's module, the folder from which it imports first (None: it is installed), and its :func:`files`.
+
+    Raises :class:`AgentError` where there is no such file or module.
+    """
     importlib.invalidate_caches()
     where = name.rpartition(":")[0]
     if where.endswith(".py"):
         path = Path(where).resolve()
         if not path.is_file():
             raise AgentError(f"There is no file {quoted(where)} for the agent {quoted(name)}.")
-        return _Source(_module_name(path), path.parent, _with_imports(path, path.parent))
+        return _module_name(path), path.parent, _with_imports(path, path.parent)
     *packages, last = where.split(".")
     spec = PathFinder.find_spec(last, [str(Path.cwd().joinpath(*packages))])
     if spec is not None and spec.origin is not None:
         path = Path(spec.origin)
-        return _Source(where, Path.cwd(), _with_imports(path, Path.cwd()) if path.suffix == ".py" else [path])
+        return where, Path.cwd(), _with_imports(path, Path.cwd())
     top, *inner = where.split(".")
     spec = find_spec(top)  # which imports nothing, unlike that of an inner module
     while spec is not None and spec.origin is None and inner:  # packages that share a folder's name
@@ -142,7 +136,7 @@ def _source(name: str) -> _Source:
     path = Path(spec.origin)
     if not path.is_file():
         raise AgentError(f"{quoted(name)}: the module {quoted(where)} is no file, so it has no player.")
-    return _Source(where, None, [path] if spec.submodule_search_locations is None else sorted(path.parent.rglob("*.py")))
+    return where, None, [path] if spec.submodule_search_locations is None else sorted(path.parent.rglob("*.py"))
 
 
 # ---- packages of players ---------------------------------------------------------------------------------------------
@@ -186,7 +180,7 @@ class _Loader(SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         """Returns the code of the file as it is now."""
-        return self.source_to_code(self.get_data(self.path), self.path)  # type: ignore[no-any-return]
+        return self.source_to_code(self.get_data(self.path), self.path)
 
     def exec_module(self, module: ModuleType) -> None:
         """Runs the file with an ``__import__`` that looks in its folder first, when its functions are called too."""
@@ -222,23 +216,23 @@ def _is_beside(package: str, top: str) -> bool:
 def _plain_names(package: str | None) -> Iterator[None]:
     """Within its block the modules in ``package`` have their plain names as well: pickles that a player loads name them so."""
     global _replaced
-    outer, _replaced = _replaced, {}
+    replaced: dict[str, ModuleType | None] = {}
+    outer, _replaced = _replaced, replaced
     for name, module in [*sys.modules.items()]:
         if name.startswith(f"{package}."):
             _name_plainly(module)
     try:
         yield
     finally:
-        for name, before in _replaced.items():
+        for name in replaced:
             sys.modules.pop(name, None)
-            if before is not None:
-                sys.modules[name] = before
+        sys.modules.update({name: before for name, before in replaced.items() if before is not None})
         _replaced = outer
 
 
 def _name_plainly(module: ModuleType) -> None:
     name = module.__name__.partition(".")[2]
-    if _LOCK._is_owned() and name.partition(".")[0] not in sys.stdlib_module_names:
+    if _replaced is not None and name.partition(".")[0] not in sys.stdlib_module_names:
         _replaced.setdefault(name, sys.modules.get(name))
         sys.modules[name] = module
 
@@ -255,25 +249,22 @@ def _with_imports(path: Path, root: Path) -> list[Path]:
     for one in paths:  # it grows
         try:
             tree = ast.parse(one.read_bytes())
-        except (SyntaxError, ValueError):  # loading it says so
+        except (SyntaxError, ValueError):  # no source, or loading it says so
             continue
-        for node in ast.walk(tree):
-            for folder, parts in _imported(node, one, root):
-                candidates = [folder.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1)]
-                candidates.append(folder.joinpath(*parts).with_suffix(".py"))
-                paths += [file for file in candidates if file.is_file() and file not in paths]
+        for folder, name in [imported for node in ast.walk(tree) for imported in _imported(node, one, root)]:
+            parts = name.split(".")
+            candidates = [folder.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1)]
+            candidates.append(folder.joinpath(*parts).with_suffix(".py"))
+            paths += [file for file in candidates if file.is_file() and file not in paths]
     return [path, *sorted(paths[1:])]
 
 
-def _imported(node: ast.AST, file: Path, root: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Yields the folder, and the names below it, of each module that a statement may import."""
+def _imported(node: ast.AST, file: Path, root: Path) -> list[tuple[Path, str]]:
+    """Returns the folder, and the name below it, of each module that a statement may import."""
     if isinstance(node, ast.Import):
-        for alias in node.names:
-            yield root, alias.name.split(".")
-    elif isinstance(node, ast.ImportFrom):
+        return [(root, alias.name) for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
         folder = file.parents[node.level - 1] if node.level else root
-        base = node.module.split(".") if node.module else []
-        for alias in node.names:
-            yield folder, [*base, alias.name]
-        if base:
-            yield folder, base
+        names = [".".join(filter(None, [node.module, alias.name])) for alias in node.names]
+        return [(folder, name) for name in ([node.module] if node.module else []) + names]
+    return []

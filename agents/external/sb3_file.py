@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, as_sentence, quoted
 
-from .first_line import first_line
-
 MAX_DATA = 1 << 26
 """Bytes of ``data`` in a file: far more than are readable in it."""
 MAX_WEIGHTS = 1 << 30
@@ -127,7 +125,8 @@ def _weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
     except AgentError:
         raise
     except Exception as error:  # whatever a damaged or a hostile pickle brings about
-        raise AgentError(f"{what} are not tensors alone: {first_line(error)}") from None
+        kind = type(error).__name__  # without torch's message, which advises to unpickle
+        raise AgentError(f"{what} cannot be read as tensors alone, and nothing else is loaded ({kind}).") from None
     if unsound := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
         raise AgentError(f"{what} are not sound: {quoted(unsound[0])} holds NaN or infinity.")
     return weights

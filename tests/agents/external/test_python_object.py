@@ -224,10 +224,22 @@ def test_files_are_those_that_decide_how_it_plays(here: Path) -> None:
 def test_which_names_are_external(here: Path) -> None:
     (here / "runs").mkdir()
     (here / "f").mkdir()
-    external = ["a.py:f", "b/a.py:f.g", "a.b:c", "ppo:missing", "exec:./bot --level 3", "ws://host:1", "sb3:x.zip", "onnx:x"]
+    external = ["a.py:f", "b/a.py:f.g", "a.b:c", "ppo:missing", "exec:./bot --level 3", "sb3:x.zip", "onnx:x"]
     assert [name for name in external if not is_external(name)] == []
     assert [
-        name for name in ("lowest", "zoo:strong", "runs/a", "ppo:runs", "ppo:runs/a", "C:f g", "a.py:1") if is_external(name)
+        name
+        for name in (
+            "lowest",
+            "zoo:strong",
+            "runs/a",
+            "ppo:runs",
+            "ppo:runs/a",
+            "C:f g",
+            "a.py:1",
+            "ws://host:1",
+            "http://host/x",
+        )
+        if is_external(name)
     ] == []
     assert is_external("a.py:f"), "a folder of the object's name does not matter"
-    assert [name for name in external if is_bot(name)] == ["exec:./bot --level 3", "ws://host:1"]
+    assert [name for name in external if is_bot(name)] == ["exec:./bot --level 3"]
