@@ -6,6 +6,7 @@ from .calls import Calls
 from .commands import Commands
 from .files import Checkpoints, LabelFiles
 from .kills import Kills
+from .ladders import Ladders
 from .library_calls import LibraryCalls
 from .oracle import Fuzzer
 from .quotas import Quotas
@@ -15,5 +16,5 @@ from .stored import Stored
 
 FUZZERS: dict[str, type[Fuzzer]] = {
     fuzzer.name: fuzzer
-    for fuzzer in (Records, Checkpoints, LabelFiles, Commands, Calls, LibraryCalls, Kills, ShardFolders, Quotas, Stored)
+    for fuzzer in (Records, Checkpoints, LabelFiles, Commands, Calls, LibraryCalls, Kills, ShardFolders, Ladders, Quotas, Stored)
 }
