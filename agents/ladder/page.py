@@ -33,15 +33,14 @@ SITE, PAGE, NUMBERS = "site", "index.html", "ratings.json"
 
 def write_site(results: Results, players: Players) -> Ratings:
     """Writes the page, the numbers and the games into ``site/``; returns the ratings."""
-    site = results.ladder.folder / SITE
-    ratings = ratings_of(results)
+    folder, ratings = results.ladder.folder, ratings_of(results)
+    site = folder / SITE
     rounds = games(results, ratings.ranking, players, site)
-    for old in inside(results.ladder.folder, site / PAGES).glob("*.html"):
+    for old in inside(folder, site / PAGES).glob("*.html"):
         if f"{PAGES}/{old.name}" not in {game.page for game in rounds}:
             old.unlink()
-    written = {NUMBERS: json.dumps(to_dict(results, ratings), indent=1) + "\n", PAGE: page(results, ratings, rounds)}
-    for name, text in written.items():
-        write_text(inside(results.ladder.folder, site / name), text)
+    write_text(inside(folder, site / NUMBERS), json.dumps(to_dict(results, ratings), indent=1) + "\n")
+    write_text(inside(folder, site / PAGE), page(results, ratings, rounds))
     return ratings
 
 
