@@ -17,8 +17,8 @@ from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.illegal import why_illegal
 from nainjaune_env.core.kept_generators import kept_generators
 from nainjaune_env.core.prng import streams
-from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import as_array, whole
+from nainjaune_env.core.spec import Setup, check_setup
+from nainjaune_env.core.validation import as_array, check_flag, whole
 from nainjaune_env.engine.batch import Batch
 
 Choose = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
@@ -248,8 +248,13 @@ def as_agent(player: object, setup: Setup, name: str | None = None, *, batched: 
       setup.
 
     An agent with a new name is a copy. Raises :class:`AgentError` for anything else, and where a function or a module does not
-    answer as it should.
+    answer as it should; :class:`RulesError` for another ``setup`` or ``batched``.
     """
+    check_setup(setup)
+    if name is not None:
+        _check_agent_name(name)
+    if batched is not None:
+        check_flag("batched", batched)
     if isinstance(player, str):
         return named(find_agent(player, setup), name)
     if isinstance(player, type) or (not _is_player(player) and callable(player) and _is_factory(player)):
@@ -288,8 +293,7 @@ def named(player: Any, name: str | None) -> Agent:
     """
     own = getattr(player, "name", None)
     name = (type(player).__name__ if own is None else own) if name is None else name
-    if not isinstance(name, str):
-        raise AgentError(f"The name of an agent is a text, not {quoted(name)}.")
+    _check_agent_name(name)
     if own == name:
         agent: Agent = player
         return agent
@@ -299,6 +303,11 @@ def named(player: Any, name: str | None) -> Agent:
     except AttributeError:
         raise AgentError(f"An agent has a name that can be set, and that of {quoted(player)} cannot.") from None
     return renamed
+
+
+def _check_agent_name(given: object) -> None:
+    if not isinstance(given, str):
+        raise AgentError(f"The name of an agent is a text, not {quoted(given)}.")
 
 
 def _is_player(player: object) -> bool:

@@ -13,7 +13,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.search.agent import searching
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.agent_adapters import FunctionAgent, ModelAgent, SampledAgent, TorchAgent, as_agent, drawn, positions
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 from tests.support.positions import small, turns
@@ -218,6 +218,20 @@ def test_functions_are_tried_at_different_real_positions(game: str) -> None:
 def test_what_is_no_player_is_told(player: Any, says: str) -> None:
     with pytest.raises(AgentError, match=says):
         as_agent(player, SETUP)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"name": b"x"}, r"^The name of an agent is a text, not b'x'\.$"),
+        ({"name": 0}, r"^The name of an agent is a text, not 0\.$"),
+        ({"batched": "no"}, r"^batched is True or False, not 'no'\.$"),
+        ({"setup": "djeco"}, r"^Expected the rules of a table as make_setup\(\) returns them, not 'djeco'\.$"),
+    ],
+)
+def test_other_arguments_are_told(arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises((AgentError, RulesError), match=says):
+        as_agent(**{"player": lambda observation, mask: mask.argmax(-1), "setup": SETUP, **arguments})
 
 
 def test_a_name_that_cannot_be_set_is_told() -> None:

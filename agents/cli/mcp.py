@@ -19,6 +19,8 @@ everybody who reaches it. Requests must name that host or this machine, so that 
 from __future__ import annotations
 
 import argparse
+import ipaddress
+import re
 import signal
 import sys
 from pathlib import Path
@@ -94,10 +96,14 @@ def _check_field(name: str) -> None:
 
 
 def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]") or LOCAL
+    parts = re.fullmatch(r"(?:(\[[^\[\]]+\]|[^\[\]:/\s]+):)?(\d+)", text)
     try:
+        if parts is None:
+            raise ValueError(text)
+        host, port = parts[1] or LOCAL, integer(0, MAX_PORT)(parts[2])
+        if host.startswith("["):
+            return str(ipaddress.IPv6Address(host[1:-1])), port
         host.encode("idna")
-        return host, integer(0, MAX_PORT)(port)
-    except (argparse.ArgumentTypeError, UnicodeError):
+        return host, port
+    except (argparse.ArgumentTypeError, ValueError):
         raise argparse.ArgumentTypeError(f"expected a port, or a host and a port, not {quoted(text)}") from None

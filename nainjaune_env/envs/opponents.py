@@ -12,6 +12,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.agent_adapters import Player, as_agent
 from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import as_array
 
 SELF = "self"
 """The opponents of self-play: the learner itself, in every seat."""
@@ -26,15 +27,20 @@ class Pool:
     """Relative frequencies of the agents; empty: all equal."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.agents, str):
+        if isinstance(self.agents, str | bytes) or not isinstance(self.agents, Sequence):
             raise AgentError(
                 f"A pool's agents are a sequence of opponents, as in Pool(['tally', 'lowest']), not {quoted(self.agents)}."
             )
         if not len(self.agents):
             raise AgentError("A pool has at least one opponent, and this one is empty.")
-        given, wanted = self._frequencies(), len(self.agents)
-        if given.shape != (wanted,) or not (np.isfinite(given).all() and given.min() >= 0 < given.max()):
-            raise AgentError(f"A pool's weights are {wanted} numbers, none below 0 and not all 0, not {quoted(self.weights)}.")
+        wanted = len(self.agents)
+        refusal = f"A pool's weights are {wanted} numbers, none below 0 and not all 0, not"
+        given = as_array(refusal, self.weights, AgentError)
+        if given.shape not in ((wanted,), (0,)) or given.dtype.kind not in "iuf":
+            raise AgentError(f"{refusal} {quoted(self.weights)}.")
+        frequencies = self._frequencies()
+        if not (np.isfinite(frequencies).all() and frequencies.min() >= 0 < frequencies.max()):
+            raise AgentError(f"{refusal} {quoted(self.weights)}.")
 
     def _frequencies(self) -> NDArray[np.float64]:
         return np.asarray(self.weights, np.float64) if len(self.weights) else np.ones(len(self.agents))

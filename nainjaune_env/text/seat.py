@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.bits import legal_actions
-from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.errors import RulesError, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.speech import SeatWords
@@ -67,7 +67,7 @@ class TextSeat:
     def __init__(self, setup: Setup, *, language: str = "en", form: str = SHORT, names: Sequence[str] | None = None) -> None:
         """``form`` is ``short`` or ``long``; ``names (n,)`` are the players', in seat order, which are shown as quoted data.
 
-        Raises :class:`RulesError` for anything but a setup, an unknown language or form, and another number of names.
+        Raises :class:`RulesError` for anything but a setup, an unknown language or form, and anything but a name for each player.
         """
         self.setup = check_setup(setup)
         self.language = language
@@ -78,6 +78,12 @@ class TextSeat:
         self._players = None if names is None else self._named_players(names)
 
     def _named_players(self, names: Sequence[str]) -> str:
+        if (
+            isinstance(names, str)
+            or not isinstance(names, Sequence | np.ndarray)
+            or not all(isinstance(one, str) for one in names)
+        ):
+            raise RulesError(f"The names of players are a sequence of texts, not {quoted(names)}.")
         if len(names) != self.setup.players:
             raise RulesError(f"With {self.setup.players} players there are {self.setup.players} names, not {len(names)}.")
         shown = (json.dumps(printable(name)[:MAX_NAME], ensure_ascii=False) for name in names)

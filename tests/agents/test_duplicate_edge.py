@@ -155,6 +155,9 @@ def test_progress_is_shown_where_somebody_sees_it(monkeypatch: pytest.MonkeyPatc
         ),
         ({"player": "tally", "workers": 2}, AgentError, r"'tally' is there twice: leave out workers\."),
         ({"players": 99}, RulesError, "players"),
+        ({"both_ways": b"x"}, RulesError, r"^both_ways is True or False, not b'x'\.$"),
+        ({"both_ways": 2}, RulesError, r"^both_ways is True or False, not 2\.$"),
+        ({"progress": "no"}, RulesError, r"^progress is True or False, not 'no'\.$"),
         ({"deal": 3}, KeywordError, "unexpected keyword argument 'deal'"),
     ],
 )

@@ -397,9 +397,15 @@ def test_a_pool_seats_its_opponents_as_often_as_its_weights_say() -> None:
     assert abs(names.count("longest") - 900) < 4.5 * (1200 * 3 / 16) ** 0.5
 
 
-@pytest.mark.parametrize("weights", [[1.0], [1, -1], [0, 0], [1, float("nan")]])
-def test_weights_that_are_none_are_refused(weights: list[float]) -> None:
+@pytest.mark.parametrize("weights", [[1.0], [1, -1], [0, 0], [1, float("nan")], 3, None, ["1", "2"], [[1], [1, 2]]])
+def test_weights_that_are_none_are_refused(weights: Any) -> None:
     with pytest.raises(AgentError, match="weights are 2 numbers, none below 0 and not all 0"):
         Pool(["random", "random"], weights)
     with pytest.raises(AgentError, match="at least one opponent"):
         Pool([], weights)
+
+
+@pytest.mark.parametrize("agents", [False, True, None, 3, b"x", {"tally"}, "tally"])
+def test_a_pool_is_of_a_sequence(agents: Any) -> None:
+    with pytest.raises(AgentError, match=r"^A pool's agents are a sequence of opponents, as in .*, not "):
+        Pool(agents)

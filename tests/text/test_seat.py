@@ -193,6 +193,9 @@ def test_names_are_quoted_data_on_one_line(form: str) -> None:
 def test_a_wrong_number_of_names_and_unknown_words_are_refused() -> None:
     with pytest.raises(RulesError, match=r"^With 3 players there are 3 names, not 2\.$"):
         TextSeat(LONG.setup, names=["a", "b"])
+    for names in (64, "abc", b"abc", ["a", 1, "c"], {"a", "b", "c"}):
+        with pytest.raises(RulesError, match=r"^The names of players are a sequence of texts, not "):
+            TextSeat(LONG.setup, names=names)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="'de'"):
         TextSeat(LONG.setup, language="de")
     with pytest.raises(RulesError, match="'middle'"):

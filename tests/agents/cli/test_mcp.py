@@ -22,7 +22,24 @@ def test_the_help_has_the_configuration_of_clients(capfd: Capture) -> None:
     assert json.loads(line) == {"mcpServers": {"nainjaune": {"command": "nainjaune", "args": ["mcp"]}}}
 
 
-@pytest.mark.parametrize("address", ["", "x", "127.0.0.1:", "127.0.0.1:65536", "a..b:80", f"{'x' * 70}:80"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "x",
+        "127.0.0.1:",
+        "127.0.0.1:65536",
+        "a..b:80",
+        f"{'x' * 70}:80",
+        "[::1:5",
+        "::1:5",
+        "[]:5",
+        ":5",
+        "[zz]:5",
+        "http://x:5",
+        "a b:5",
+    ],
+)
 def test_an_address_that_is_none(address: str, capfd: Capture) -> None:
     assert status_of(["mcp", "--http", address]) == 2
     assert "expected a port, or a host and a port, not " in capfd.readouterr().err
