@@ -26,7 +26,7 @@ LAMPS = make_setup("signal_lamps")
 def test_a_model_remembers_where_its_cards_lie(local: Local, tmp_path: Path) -> None:
     rivals = [load_agent("highest", GLIMPSE)]
     expected = tournament(GLIMPSE, [load_agent("cheapest", GLIMPSE), *rivals], deals=2, seed=5)
-    with loaded(local, "cheapest", tmp_path, setup=GLIMPSE, on_fault=STOP, round_seconds=100) as agent:
+    with loaded(local, "cheapest", tmp_path, setup=GLIMPSE, on_fault=STOP) as agent:
         played = tournament(GLIMPSE, [agent, *rivals], deals=2, seed=5)
         assert without_costs(played, "chat:cheapest") == without_costs(expected, "cheapest")
         asked = local.asked()
