@@ -205,7 +205,7 @@ def _importer(package: str | None) -> Callable[..., Any]:
 @functools.cache
 def _is_beside(package: str, top: str) -> bool:
     """Returns whether modules of ``package`` that import ``top`` get what is in their folder."""
-    spec, loaded = PathFinder.find_spec(top, sys.modules[package].__path__), sys.modules.get(top)
+    spec, loaded = _Finder.find_spec(f"{package}.{top}", sys.modules[package].__path__), sys.modules.get(top)
     if spec is None or spec.origin is None:  # a folder of files is a package where nothing else is
         return spec is not None and find_spec(top) is None
     # a package that this process has imported from there is that package, such as this one in its checkout

@@ -151,6 +151,18 @@ def test_an_export_of_torch_plays(tmp_path: Path) -> None:
         assert agent.logits(turn) == pytest.approx(net(torch.from_numpy(turn.observation).float()).detach().numpy(), abs=1e-5)
 
 
+def with_state(units: int | str) -> dict[str, Any]:
+    """A policy with memory."""
+    return {
+        "inputs": {"observation": (FLOAT, ["K", SIZE]), "state": (FLOAT, ["K", units])},
+        "outputs": {"logits": (FLOAT, ["K", 24]), "next_state": (FLOAT, ["K", units])},
+        "nodes": [
+            helper.make_node("MatMul", ["observation", "weight"], ["logits"]),
+            helper.make_node("Identity", ["state"], ["next_state"]),
+        ],
+    }
+
+
 @pytest.mark.parametrize(
     ("others", "says"),
     [
@@ -174,11 +186,8 @@ def test_an_export_of_torch_plays(tmp_path: Path) -> None:
          r"only one of the input 'state' and the output 'next_state', which belong together\."),
         ({"inputs": {"observation": (FLOAT, ["K", SIZE]), "mask": (FLOAT, ["K", 24])}},
          r"'mask' of .* is a tensor\(float\), and not a tensor\(bool\)\."),
-        ({"inputs": {"observation": (FLOAT, ["K", SIZE]), "state": (FLOAT, ["K", "units"])},
-          "outputs": {"logits": (FLOAT, ["K", 24]), "next_state": (FLOAT, ["K", "units"])},
-          "nodes": [helper.make_node("MatMul", ["observation", "weight"], ["logits"]),
-                    helper.make_node("Identity", ["state"], ["next_state"])]},
-         r"'state' of .* has the shape \['K', 'units'\], and not \(decisions, a number of units\)\."),
+        (with_state("units"), r"'state' of .* has the shape \['K', 'units'\], and not \(decisions, 1 to 65,536 units\)\."),
+        (with_state(1 << 40), r"'state' of .* has the shape \['K', 1099511627776\], and not \(decisions, 1 to 65,536 units\)\."),
         ({"inputs": {"observation": (FLOAT, [])}, "nodes": [helper.make_node("Mul", ["observation", "weight"], ["logits"])]},
          rf"'observation' of .* has the shape \[\], and not \(decisions, {SIZE}\)\."),
         ({"metadata": "{"}, r"The metadata 'nainjaune' of .* do not say for which tables it is: "),
@@ -187,7 +196,7 @@ def test_an_export_of_torch_plays(tmp_path: Path) -> None:
         ({"nodes": [helper.make_node("Reshape", ["observation", "weight"], ["logits"])], "weight": np.array([-1, 9])},
          r"no ONNX file that onnxruntime can load: "),
     ],
-    ids=range(15),
+    ids=range(16),
 )  # fmt: skip
 def test_a_file_that_is_no_policy_is_refused(others: dict[str, Any], says: str, tmp_path: Path) -> None:
     with pytest.raises(AgentError, match=says) as caught:
@@ -242,12 +251,13 @@ def test_our_files_play_at_their_tables_only(setup: Setup, says: str, tmp_path: 
         load(f"onnx:{path}", setup)
 
 
-def test_another_layout_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fingerprint", ["0" * 16, ["0"], {"0": 0}, None], ids=str)
+def test_another_layout_is_refused(fingerprint: Any, tmp_path: Path) -> None:
     path = tmp_path / "a.onnx"
     write_onnx(path, NetAgent("net", net_of(MLP, small())), small())
     model = onnx.load(path)
     about = json.loads(model.metadata_props[0].value)
-    about["layout"]["fingerprint"] = "0" * 16
+    about["layout"]["fingerprint"] = fingerprint
     model.metadata_props[0].value = json.dumps(about)
     onnx.save(model, path)
     with pytest.raises(AgentError, match="was trained on another observation layout"):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -162,28 +164,64 @@ def test_an_error_of_a_player_is_told_later_too(here: Path) -> None:
     assert python_object.error_sentence(ours.value) is None
 
 
-def test_files_of_two_folders_may_import_the_same_name(here: Path) -> None:
-    (here / "others").mkdir()
-    (here / "others" / "bot.py").write_text("from helper import last\ndef f(observation, mask):\n    return last(mask)\n")
-    (here / "others" / "helper.py").write_text("def last(mask):\n    return 23 - int(mask[::-1].argmax())\n")
-    first, last, again = (load_agent(f"{folder}/bot.py:f", SETUP) for folder in ("bots", "others", "bots"))
-    decisions = next(turns(SETUP, 1))
-    rng = np.random.default_rng(1)
-    assert (first.act(decisions, rng) == again.act(decisions, rng)).all()
-    assert (first.act(decisions, rng) == decisions.mask.argmax(axis=1)).all()
-    assert (last.act(decisions, rng) == 23 - decisions.mask[:, ::-1].argmax(axis=1)).all()
+TWINS = {
+    "bot.py": """
+import pickle
+from helper import Player
+import package.deep
+def late(observation, mask):
+    import lazy
+    return lazy.pick(mask)
+def unpickled():
+    return pickle.loads(b"chelper\\nPlayer\\n(t\\x81.")
+def dynamic(observation, mask):
+    return __import__("importlib").import_module("lazy").pick(mask)
+""",
+    "helper.py": """
+import numpy as np
+class Player:
+    def act(self, decisions, rng):
+        import lazy
+        return np.array([lazy.pick(mask) for mask in decisions.mask])
+""",
+    "lazy.py": "def pick(mask):\n    from package import deep\n    return deep.pick(mask)\n",
+    "package/__init__.py": "",
+    "package/deep.py": "def pick(mask):\n    from .near import pick\n    return pick(mask)\n",
+    "bot.v2.py": "from lazy import pick\ndef f(observation, mask):\n    return pick(mask)\n",
+    "bot/__init__.py": "",
+}
+"""The files of two players that differ in one alone, which others import when they are called."""
 
 
-def test_functions_of_two_folders_may_import_the_same_name_when_they_are_called(here: Path) -> None:
-    (here / "others").mkdir()
-    (here / "others" / "bot.py").write_text("def f(observation, mask):\n    from lazy import last\n    return last(mask)\n")
-    (here / "others" / "lazy.py").write_text("def last(mask):\n    return 23 - int(mask[::-1].argmax())\n")
-    first, last = load_agent("bots/bot.py:late", SETUP), load_agent("others/bot.py:f", SETUP)
+def test_two_folders_may_have_modules_of_the_same_names(here: Path) -> None:
+    """Also in helpers of helpers, in functions called late, beside a package of the file's name, and in pickles at the start."""
+    picks = {"one": "int(mask.argmax())", "other": "23 - int(mask[::-1].argmax())"}
+    for folder, pick in picks.items():
+        for file, code in {**TWINS, "package/near.py": f"def pick(mask):\n    return {pick}\n"}.items():
+            (here / folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (here / folder / file).write_text(code, encoding="utf-8")
+    decisions, rng = next(turns(SETUP, 1)), np.random.default_rng(1)
+    chosen = {"one": decisions.mask.argmax(axis=1), "other": 23 - decisions.mask[:, ::-1].argmax(axis=1)}
+    for symbol in ("bot.py:late", "bot.py:Player", "bot.py:unpickled", "bot.v2.py:f"):
+        agents = {folder: load_agent(f"{folder}/{symbol}", SETUP) for folder in picks}
+        for folder, agent in [*agents.items()] * 2:
+            assert (agent.act(decisions, rng) == chosen[folder]).all(), (folder, symbol)
+    with pytest.raises(ModuleNotFoundError, match="lazy"):
+        load_agent("one/bot.py:dynamic", SETUP).act(decisions, rng)
+    assert not {"helper", "lazy", "package", "bot"} & set(sys.modules)
+    assert not [*here.rglob("__pycache__")]
+
+
+def test_a_module_of_another_working_directory_is_another_player(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     decisions = next(turns(SETUP, 1))
-    rng = np.random.default_rng(1)
-    for _ in range(2):
-        assert (first.act(decisions, rng) == decisions.mask.argmax(axis=1)).all()
-        assert (last.act(decisions, rng) == 23 - decisions.mask[:, ::-1].argmax(axis=1)).all()
+    actions = []
+    for folder, pick in (("one", "int(mask.argmax())"), ("other", "7")):
+        (here / folder).mkdir()
+        monkeypatch.chdir(here / folder)
+        Path("deep.py").write_text(f"def pick(mask):\n    return {pick}\n")
+        Path("player.py").write_text("def f(observation, mask):\n    import deep\n    return deep.pick(mask)\n")
+        actions.append(load_agent("player:f", SETUP).choose(None, decisions.mask[0]))  # type: ignore[attr-defined]
+    assert actions == [decisions.mask[0].argmax(), 7]
 
 
 def test_a_module_of_the_working_directory_does_not_give_its_imports_to_a_file(here: Path) -> None:
@@ -217,6 +255,9 @@ def test_files_are_those_that_decide_how_it_plays(here: Path) -> None:
     assert names("bots/bot.py:f") == ["bots/bot.py", "bots/helper.py", "bots/lazy.py"]
     everything = [f"my_package/{file}.py" for file in ("__init__", "bot", "helper", "lazy")]
     assert sorted(names("my_package:Public")) == sorted(names("my_package.bot:f")) == everything
+    folder = Path(json.__file__).parent
+    assert loader_of("json:loads").files("json:loads") == sorted(folder.rglob("*.py"))
+    assert loader_of("abc:ABC").files("textwrap:dedent") == [Path(textwrap.__file__)]
     with pytest.raises(AgentError, match="There is no file"):
         loader_of("none.py:f").files("none.py:f")
 

@@ -251,9 +251,12 @@ def test_pickles_in_the_weights_are_refused(saved: Saved, tmp_path: Path, old_fo
     path, trap = saved("ppo")[1], tmp_path / "trap"
     tensors = {**tensors_of(path), "trap": Payload(trap)}
     content = pickle.dumps(tensors) if old_format else stored(tensors)
-    with pytest.raises(AgentError, match=r"^The weights in 'sb3:.*x\.zip' are not tensors alone: ") as caught:
+    with pytest.raises(
+        AgentError, match=r"^The weights in '.*x\.zip' cannot be read as tensors alone, and nothing else"
+    ) as caught:
         load(changed(path, tmp_path / "x.zip", policy=content), SETUP)
     assert "\n" not in str(caught.value)
+    assert "weights_only" not in str(caught.value)  # which torch advises to set to False
     assert not trap.exists()
 
 
@@ -284,8 +287,8 @@ def test_too_much_content_is_refused_before_it_is_read(saved: Saved, tmp_path: P
     [
         (lambda t: {**t, "action_net.bias": torch.full((24,), torch.nan)}, "'action_net.bias' holds NaN or infinity"),
         (lambda t: {**t, "action_net.bias": torch.zeros(24, dtype=torch.int64)}, r"are not at most [\d,]+ floats"),
-        (lambda t: {**t, "action_net.bias": torch.zeros(24, device="meta")}, "are not tensors alone: .*meta"),
-        (lambda t: {**t, "action_net.bias": torch.zeros(24).to_sparse()}, "are not tensors alone: .*[Ss]parse"),
+        (lambda t: {**t, "action_net.bias": torch.zeros(24, device="meta")}, "cannot be read as tensors alone"),
+        (lambda t: {**t, "action_net.bias": torch.zeros(24).to_sparse()}, "cannot be read as tensors alone"),
         (lambda t: {**t, "action_net.bias": "zeros"}, "are not tensors by name"),
         (lambda t: [*t.values()], "are not tensors by name"),
         (lambda t: {**t, "action_net.bias": torch.zeros(9)}, r"action_net\.weight of the shape \(24, 64\) has no bias that fits"),
@@ -310,8 +313,8 @@ def test_other_weights_are_refused(change: Callable[[Any], Any], says: str, save
         ({"policy": None}, r"the zip file has no 'policy\.pth'\."),
         ({"data": b"[" * 10**5}, r"The 'data' of 'sb3:.*' do not describe a model of Stable-Baselines3: "),
         ({"data": b"{}"}, r"do not describe a model of Stable-Baselines3: 'policy_class'\."),
-        ({"policy": b"x"}, r"are not tensors alone: File is not a zip file\."),
-        ({"policy": of_torchscript()}, r"are not tensors alone: .*TorchScript"),
+        ({"policy": b"x"}, r"cannot be read as tensors alone, .* \(BadZipFile\)\."),
+        ({"policy": of_torchscript()}, r"cannot be read as tensors alone, "),
     ],
     ids=range(6),
 )
