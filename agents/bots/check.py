@@ -31,6 +31,8 @@ FEW = 16
 PLIES_BEFORE = 8
 """Random decisions at each table before those that are asked."""
 SPEED_TURNS = 3
+MAX_TURN_SECONDS = 600.0
+"""The longest clock of a turn of many decisions."""
 MATCH_SECONDS = 20.0
 """How long a match goes on at most."""
 QUIT_SECONDS = 1.0
@@ -44,6 +46,12 @@ MEND = {
     Fault.FLOOD: "Write one message for each question, and nothing else.",
 }
 """What to look at, by the kind of fault."""
+HINTS = {
+    "unknown fields": "Ignore fields that you do not know, in any order, with any white space.",
+    "unknown type": "Ignore messages of types that you do not know.",
+    "stop": "'stop' has no answer: go on with the next question.",
+}
+"""What to look at after a fault in some of the checks."""
 
 
 class Finding(NamedTuple):
@@ -78,13 +86,14 @@ class _Turn(NamedTuple):
 def check_bot(name: str, setup: Setup, settings: BotSettings | None = None) -> Iterator[Finding]:
     """Yields the results of all checks of the bot called ``name`` at tables with ``setup``, one by one.
 
-    If it does not start, no other check follows. Raises :class:`AgentError` where there is no such program.
+    If it does not start, or gives no answer in time, no other check follows. Raises :class:`AgentError` where there is no such
+    program.
     """
     check = _Check(name, setup, settings or BotSettings())
     try:
         yield (hello := check.run("hello", check.hello))
-        if hello.problem is None:
-            for what, step in check.steps():
+        for what, step in check.steps() if hello.problem is None else ():
+            if not check.is_silent:
                 yield check.run(what, step)
     finally:
         check.close()
@@ -95,6 +104,8 @@ class _Check:
         self._name, self._setup, self._settings = name, setup, settings
         self._program: Program | None = None
         self._number = 0
+        self.is_silent = False
+        """Whether a question had no answer in time: each other check might wait as long."""
 
     def run(self, what: str, step: Callable[[], str | None]) -> Finding:
         try:
@@ -104,7 +115,8 @@ class _Check:
         except BotFault as fault:
             log = "" if self._program is None else self._program.log().strip()
             self.close()
-            return Finding(what, f"{fault} {MEND[fault.kind]}", log=log)
+            self.is_silent = fault.kind == Fault.TIMEOUT
+            return Finding(what, f"{fault} {HINTS.get(what, MEND[fault.kind])}", log=log)
 
     def close(self) -> None:
         if self._program is not None:
@@ -137,7 +149,7 @@ class _Check:
     def _turn(self, turn: _Turn, answer: str = ACTIONS, **more: Any) -> tuple[bytes, float | None]:
         """Returns the next question and its seconds; ``more`` fields are added to it and to each decision."""
         limit = self._settings.decision_seconds
-        seconds = None if limit is None else limit * len(turn.rows)
+        seconds = None if limit is None else min(limit * len(turn.rows), MAX_TURN_SECONDS)
         self._number += 1
         message = json.loads(protocol.turn(self._number, answer, turn.rows, seconds))
         message["decisions"] = [{**more, **row} for row in message["decisions"]]
@@ -236,25 +248,22 @@ class _Check:
 
     def unknown_fields(self) -> None:
         before = self._ask(self._many)
-        with _blamed("an unknown field", "Ignore fields that you do not know, in any order, with any white space."):
-            self._open(7, x_check=UNKNOWN)
-            after = self._ask(self._many, x_check=UNKNOWN)
+        self._open(7, x_check=UNKNOWN)
+        after = self._ask(self._many, x_check=UNKNOWN)
         self._compare(before, after, "Asked the same, with an unknown field in the messages")
 
     def unknown_type(self) -> None:
-        with _blamed("a message of an unknown type", "Ignore such messages."):
-            self._running().tell(protocol.dumps({"type": "x_check", "id": 1 << 20, **UNKNOWN}))
-            self._ask(self._one, late=1 << 20)
+        self._running().tell(protocol.dumps({"type": "x_check", "id": 1 << 20, **UNKNOWN}))
+        self._ask(self._one, late=1 << 20)
 
     def stop(self) -> None:
         """A turn that is stopped while the bot may be thinking, and one that was answered long ago."""
-        with _blamed("'stop' and then a turn", "'stop' has no answer: go on with the next question."):
-            self._running().tell(self._turn(self._many.part(slice(FEW)))[0])
-            stopped = self._number
-            self._running().tell(protocol.stop(stopped))
-            self._ask(self._one, late=stopped)
-            self._running().tell(protocol.stop(stopped))
-            self._ask(self._one)
+        self._running().tell(self._turn(self._many.part(slice(FEW)))[0])
+        stopped = self._number
+        self._running().tell(protocol.stop(stopped))
+        self._ask(self._one, late=stopped)
+        self._running().tell(protocol.stop(stopped))
+        self._ask(self._one)
 
     def match(self) -> str:
         """The bot in all seats, one decision a turn, for a round where matches have no end."""
@@ -297,12 +306,3 @@ class _Check:
             raise _Problem(f"It answered {after}, which has no answer. {hint}")
         finally:
             self.close()
-
-
-@contextlib.contextmanager
-def _blamed(what: str, hint: str) -> Iterator[None]:
-    """Says of a fault after which message it came."""
-    try:
-        yield
-    except BotFault as fault:
-        raise BotFault(fault.kind, f"It was sent {what}. {fault} {hint}") from None

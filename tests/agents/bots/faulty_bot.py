@@ -46,6 +46,17 @@ def fork_and_stay() -> None:
     time.sleep(FOREVER)
 
 
+def spawn() -> None:
+    """Processes in sessions of their own, each started by the one before, which ends."""
+    while os.fork() == 0:
+        os.setsid()
+        if os.fork():
+            time.sleep(0.02)
+            os._exit(0)
+        time.sleep(0.01)
+    time.sleep(FOREVER)
+
+
 def ignore_signals() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
@@ -82,6 +93,10 @@ DEEDS: dict[str, Callable[[], object]] = {
     "raise": complain,
     "fork": fork_and_end,
     "leave": fork_and_stay,
+    "spawn": spawn,
+    "half": lambda: os.write(1, b'{"type": "actions", "id"') and sys.exit(5),
+    "half and stay": lambda: os.write(1, b'{"type": "actions", "id"') and time.sleep(FOREVER),
+    "surrogate": lambda: os.write(1, b'{"type": "actions", "id": 2, "actions": [1], "comments": ["\\ud800"]}\n'),
     "close": close_and_stay,
     "line": lambda: write_forever(1, b"x" * 65536),
     "lines": lambda: write_forever(1, b'{"type": "news"}\n' * 100),

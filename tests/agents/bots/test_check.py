@@ -16,6 +16,7 @@ from nainjaune_agents.bots.check import Finding, check_bot
 from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError
+from tests.agents.bots.programs import faulty, gone
 
 BROKEN = Path(__file__).parent / "broken_bot.py"
 SETUP = make_setup(players=3)
@@ -62,9 +63,9 @@ def test_nothing_is_wrong_with_a_right_bot(ready: dict[str, Any]) -> None:
         ("order", DETERMINISTIC, "another order", "Asked the same decisions in another order, it answered"),
         ("started", DETERMINISTIC, "started again", "Started again and asked the same, it answered"),
         ("drawn", {**DETERMINISTIC, "distribution": True}, "probabilities", "an answer depends on the decision alone."),
-        ("strict", {}, "unknown fields", "It was sent an unknown field. The program ended with status 1."),
-        ("types", {}, "unknown type", "It was sent a message of an unknown type. The program ended with status 1."),
-        ("stops", {}, "stop", "It was sent 'stop' and then a turn. The program ended with status 0."),
+        ("strict", {}, "unknown fields", "The program ended with status 1. Ignore fields that you do not know"),
+        ("types", {}, "unknown type", "The program ended with status 1. Ignore messages of types"),
+        ("stops", {}, "stop", "The program ended with status 0. 'stop' has no answer"),
         ("dies", {}, "a match", "The program ended with status 3."),
         ("stays", {}, "quit", "It is still there a second after 'quit'. End at once when it comes."),
         ("polite", {}, "quit", "It answered 'quit', which has no answer."),
@@ -98,3 +99,11 @@ def test_a_bot_that_wants_what_a_game_lacks_is_told() -> None:
 def test_no_program_is_an_error() -> None:
     with pytest.raises(AgentError, match="There is no program 'no_such_bot'"):
         list(check_bot("exec:no_such_bot", SETUP, SETTINGS))
+
+
+@pytest.mark.parametrize("deed", ["leave", "spawn", "ignore", "freeze", "fork", "log"])
+def test_a_check_leaves_no_process(deed: str, tmp_path: Path) -> None:
+    """Also of a program whose processes leave its session, one after the other, in each check again."""
+    findings = list(check_bot(faulty(deed, 1, tmp_path, batch=1), SETUP, replace(SETTINGS, decision_seconds=0.3)))
+    assert findings[1].problem is not None
+    assert gone(tmp_path, 0)

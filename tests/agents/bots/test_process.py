@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import time
@@ -140,6 +142,16 @@ def test_a_file_that_is_no_program_says_so(connections: list[Program], tmp_path:
     with pytest.raises(BotFault, match="The program ended with status 127"):
         started.ask(b"{}", 10)
     assert started.log() == f"{program} cannot be started: Exec format error.\n"
+
+
+def test_a_program_gets_no_keys(connections: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "secret")
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    code = "import json, os, sys; sys.stdin.readline(); print(json.dumps(dict(os.environ)), flush=True)"
+    given = json.loads(opened(connections, script(code)).ask(b"{}", 10))
+    assert "secret" not in given.values()
+    assert (given["OMP_NUM_THREADS"], given["PATH"]) == ("3", os.environ["PATH"])
 
 
 def test_a_program_that_quits_has_its_time_and_no_other(tmp_path: Path) -> None:
