@@ -109,23 +109,19 @@ class OnnxAgent(PolicyAgent):
     def _check(self) -> None:
         """Raises :class:`AgentError` for inputs and outputs with other names, types or shapes than those of the module."""
         where = quoted(self.name)
-        if unknown := sorted(self._inputs.keys() - INPUTS.keys()):
-            raise AgentError(f"{where} has an input {quoted(unknown[0])}; the inputs of a player are {', '.join(INPUTS)}.")
-        for kind, name, there in (("input", "observation", self._inputs), ("output", "logits", self._outputs)):
-            if name not in there:
-                raise AgentError(f"{where} has no {kind} {name!r}; its {kind}s are {quoted([*there])}.")
+        for given, needed, possible in ((self._inputs, "observation", INPUTS), (self._outputs, "logits", self._outputs)):
+            if needed not in given or not given.keys() <= possible.keys():
+                raise AgentError(f"{where} has {quoted([*given])}, and not {needed!r} among {', '.join(possible)}.")
         if ("state" in self._inputs) != ("next_state" in self._outputs):
             raise AgentError(f"{where} has only one of the input 'state' and the output 'next_state', which belong together.")
         columns = {"observation": self._size, "mask": self._actions, "logits": self._actions}
         results = [self._outputs[name] for name in ("logits", "next_state") if name in self._outputs]
-        for given in (*self._inputs.values(), *results):
-            types, width = INPUTS.get(given.name, FLOATS), columns.get(given.name)
-            if given.type not in types:
-                raise AgentError(f"{given.name!r} of {where} is a {given.type}, and not a {' or a '.join(types)}.")
-            wrong = not fits(given.shape, width) or (given.name in INPUTS and not given.shape)
-            if wrong or (given.name == "state" and given.shape[1] not in range(1, MAX_UNITS + 1)):
-                expected = f"(decisions, {f'1 to {MAX_UNITS:,} units' if width is None else width})"
-                raise AgentError(f"{given.name!r} of {where} has the shape {quoted(given.shape)}, and not {expected}.")
+        for one in (*self._inputs.values(), *results):
+            types, width = INPUTS.get(one.name, FLOATS), columns.get(one.name)
+            wrong = not fits(one.shape, width) or (one.name in INPUTS and not one.shape)
+            if wrong or one.type not in types or (one.name == "state" and one.shape[1] not in range(1, MAX_UNITS + 1)):
+                expected = f"a {' or a '.join(types)} of the shape (decisions, {width or f'1 to {MAX_UNITS:,} units'})"
+                raise AgentError(f"{one.name!r} of {where} is a {one.type} of the shape {quoted(one.shape)}, and not {expected}.")
 
 
 class OnnxScorer:

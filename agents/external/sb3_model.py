@@ -98,12 +98,8 @@ def _theirs(name: str, model: SavedModel, policy: Policy, setup: Setup) -> SB3Ag
     if activation not in ACTIVATIONS:
         raise ValueError(f"the activation function is {quoted(given)}, and not one of {', '.join(ACTIVATIONS)}")
     net = build_net(model.weights, policy, activation)
-    for what, there, here in (
-        ("observes {} bytes", net.inputs, setup.layout.size),
-        ("chooses among {} actions", net.outputs, len(setup.game.actions)),
-    ):
-        if there != here:
-            raise ValueError(f"it {what.format(there)}, and here there are {here}")
+    if (net.inputs, net.outputs) != (expected := (setup.layout.size, len(setup.game.actions))):
+        raise ValueError(f"its inputs and outputs are {net.inputs} and {net.outputs}, and here there are {expected}")
     return SB3Agent(name, net, net.state_units)
 
 
@@ -121,21 +117,14 @@ def _check_observation(model: SavedModel, setup: Setup, where: str) -> None:
     """Raises :class:`AgentError` where the model was trained on other observations than those of ``setup``, as far as it says."""
     layout, space = setup.layout, model.observation
     dtype, shape = str(space.get("dtype")), space.get("_shape")
-    changed = f"a wrapper changed them in training. {PYTHON_INSTEAD}"
-    if dtype not in OBSERVATION_DTYPES or not isinstance(shape, list) or len(shape) != 1:
+    changed = f"a wrapper changed them in training, or it is for other tables. {PYTHON_INSTEAD}"
+    if dtype not in OBSERVATION_DTYPES or shape != [layout.size]:
         raise AgentError(
             f"{where} observes {quoted(dtype)} of the shape {quoted(shape)}, and a table's observations are "
             f"{' or '.join(OBSERVATION_DTYPES)} of the shape {[layout.size]}: {changed}"
         )
-    if shape != [layout.size]:
-        stack = f", or a frame stack. {PYTHON_INSTEAD}" if isinstance(shape[0], int) and shape[0] % layout.size == 0 else "."
-        raise AgentError(
-            f"{where} observes {quoted(shape[0])} bytes, and here there are {layout.size}: it is for other tables{stack}"
-        )
     if [*map(_numbers, (space.get("low"), space.get("high")))] != [[0] * layout.size, layout.high.tolist()]:
-        if dtype != OBSERVATION_DTYPES[0]:
-            raise AgentError(f"{where} observes {quoted(dtype)} of the shape {shape} with other bounds than here: {changed}")
-        raise AgentError(f"{where} observes {layout.size} bytes of another meaning than here: it is for another game or layout.")
+        raise AgentError(f"{where} observes {layout.size} bytes with other bounds than here: {changed}")
     if model.seen is not None:
         high = np.resize(layout.high, model.seen.size)  # of one environment after the other
         wrong = ~((model.seen >= 0) & (model.seen <= high) & (np.floor(model.seen) == model.seen))

@@ -24,41 +24,16 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
 """By their names in torch; with torch's own arguments, as nobody can give others by a class."""
 
 
-class Layers:
-    """Linear layers with an activation function between them."""
-
-    def __init__(self, layers: Sequence[Layer], activation: str) -> None:
-        """Raises ValueError where the layers do not follow each other, or there is none."""
-        if not layers:
-            raise ValueError("there is no layer")
-        for (before, _), (after, _) in pairwise(layers):
-            if after.shape[1] != len(before):
-                raise ValueError(f"a layer of {len(before)} outputs is followed by one of {after.shape[1]} inputs")
-        self.inputs, self.outputs = layers[0][0].shape[1], len(layers[-1][0])
-        self._between = ACTIVATIONS[activation]
-        # a chain has ReLUs of its own
-        self._chains = [Chain(layers)] if activation == "ReLU" else [Chain([layer]) for layer in layers]
-
-    def __call__(self, x: Floats | NDArray[np.uint8]) -> Floats:
-        """Returns ``(K, outputs)`` for ``x (K, inputs)``."""
-        result = self._chains[0](x)
-        for chain in self._chains[1:]:
-            result = chain(self._between(result))
-        return result
-
-
 class LSTM:
     """The layers of ``torch.nn.LSTM``, one decision at a time."""
 
-    def __init__(self, layers: Sequence[tuple[Layer, Layer]]) -> None:
+    def __init__(self, layers: Sequence[Sequence[Layer]]) -> None:
         """``layers``: what each makes of its inputs and of its state. Raises ValueError where they do not follow each other."""
         self.units = layers[0][1][0].shape[1]
-        for number, (seen, kept) in enumerate(layers):
-            for (weight, _), width in ((kept, self.units), *([(seen, self.units)] if number else [])):
-                if weight.shape != (4 * self.units, width):
-                    raise ValueError(f"layer {number} of the LSTM has weights of the shape {weight.shape}")
-            if len(seen[0]) != 4 * self.units:
-                raise ValueError(f"layer {number} of the LSTM has weights of the shape {seen[0].shape}")
+        for number, ((seen, _), (kept, _)) in enumerate(layers):
+            width = self.units if number else seen.shape[1]
+            if seen.shape != (4 * self.units, width) or kept.shape != (4 * self.units, self.units):
+                raise ValueError(f"layer {number} of the LSTM has weights of the shapes {seen.shape} and {kept.shape}")
         self.inputs = layers[0][0][0].shape[1]
         self._layers = [(Chain([seen]), Chain([kept])) for seen, kept in layers]
         self.state_units = 2 * self.units * len(layers)
@@ -79,21 +54,29 @@ class LSTM:
 class SB3Net:
     """Logits, or action values, from the bytes of observations as they are: Stable-Baselines3 scales no vectors."""
 
-    def __init__(self, layers: Layers, lstm: LSTM | None = None) -> None:
-        """Raises ValueError where the ``layers`` do not follow the ``lstm``."""
-        if lstm is not None and lstm.units != layers.inputs:
-            raise ValueError(f"an LSTM of {lstm.units} units is followed by a layer of {layers.inputs} inputs")
-        self._layers, self._lstm = layers, lstm
-        self.inputs, self.outputs = layers.inputs if lstm is None else lstm.inputs, layers.outputs
-        self.state_units = 0 if lstm is None else lstm.state_units
+    def __init__(self, layers: Sequence[Layer], activation: str, lstm: LSTM | None = None) -> None:
+        """``layers``: with an activation function between them. Raises ValueError where they do not follow each other."""
+        if not layers:
+            raise ValueError("there is no layer")
+        widths = [(lstm.units, lstm.units)] if lstm else []
+        widths += [(weight.shape[1], len(weight)) for weight, _ in layers]
+        for (_, before), (after, _) in pairwise(widths):
+            if before != after:
+                raise ValueError(f"a layer of {before} outputs is followed by one of {after} inputs")
+        self.inputs, self.outputs = lstm.inputs if lstm else widths[0][0], widths[-1][1]
+        self.state_units = lstm.state_units if lstm else 0
         """Units of a seat's state; 0 = no memory."""
+        self._lstm, self._between = lstm, ACTIVATIONS[activation]
+        # a chain has ReLUs of its own
+        self._chains = [Chain(layers)] if activation == "ReLU" else [Chain([layer]) for layer in layers]
 
     def __call__(self, observation: NDArray[np.uint8], state: Floats | None) -> Floats:
-        """Returns logits ``(K, A)``; overwrites ``state (K, state_units)``."""
-        if self._lstm is None:
-            return self._layers(observation)
-        assert state is not None
-        return self._layers(self._lstm(observation, state))
+        """Returns logits ``(K, A)``; overwrites ``state (K, state_units)``, which is None without memory."""
+        seen = observation if self._lstm is None or state is None else self._lstm(observation, state)
+        result = self._chains[0](seen)
+        for chain in self._chains[1:]:
+            result = chain(self._between(result))
+        return result
 
 
 class Policy(NamedTuple):
@@ -134,13 +117,10 @@ def build_net(weights: Weights, policy: Policy, activation: str) -> SB3Net:
     numbered = (f"{policy.body}{number}" for number in count(0, 2))
     names = [*takewhile(lambda name: f"{name}.weight" in left, numbered), *policy.heads]
     lstm = [
-        (
-            layer(f"lstm_actor.weight_ih_l{k}", f"lstm_actor.bias_ih_l{k}"),
-            layer(f"lstm_actor.weight_hh_l{k}", f"lstm_actor.bias_hh_l{k}"),
-        )
+        tuple(layer(f"lstm_actor.weight_{part}_l{k}", f"lstm_actor.bias_{part}_l{k}") for part in ("ih", "hh"))
         for k in takewhile(lambda k: f"lstm_actor.weight_ih_l{k}" in left, count())
     ]
     layers = [layer(f"{name}.weight", f"{name}.bias") for name in names]
     if left:
         raise ValueError(f"there is {sorted(left)[0]}")
-    return SB3Net(Layers(layers, activation), LSTM(lstm) if lstm else None)
+    return SB3Net(layers, activation, LSTM(lstm) if lstm else None)

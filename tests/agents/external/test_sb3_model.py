@@ -295,7 +295,7 @@ def test_too_much_content_is_refused_before_it_is_read(saved: Saved, tmp_path: P
         (lambda t: {**t, "action_net.weight": torch.zeros(24, 5)}, r"a layer of 64 outputs is followed by one of 5 inputs"),
         (lambda t: {k: v for k, v in t.items() if k != "action_net.weight"}, r"'action_net\.weight'\. In Python it can play"),
         (lambda t: {**t, "features_extractor.0.weight": torch.zeros(3, 3)}, r"there is features_extractor\.0\.weight\. In"),
-        (lambda t: {**t, "mlp_extractor.policy_net.0.weight": torch.zeros(64, 9)}, r"it observes 9 bytes, and here there are"),
+        (lambda t: {**t, "mlp_extractor.policy_net.0.weight": torch.zeros(64, 9)}, r"inputs and outputs are 9 and 24, and here"),
     ],
     ids=range(11),
 )  # fmt: skip
@@ -372,7 +372,7 @@ def test_policies_that_only_their_code_knows(tmp_path: Path) -> None:
         (PPO("MlpPolicy", tables, policy_kwargs=partial, **quick), "the activation function is .*, and not one of ReLU, Tanh"),
         (PPO("MlpPolicy", tables, policy_kwargs={"activation_fn": nn.GELU}, **quick), "the activation function is .*GELU"),
         (QRDQN("MlpPolicy", tables, buffer_size=100, **quick), "a policy of the class 'sb3_contrib.qrdqn.policies.QRDQNPolicy'"),
-        (PPO("MlpPolicy", Wrapped(single()), **quick), "observes 'float32' of the shape .*: a wrapper changed them in training"),
+        (PPO("MlpPolicy", Wrapped(single()), **quick), "observes 128 bytes with other bounds than here: a wrapper"),
         (RecurrentPPO("MlpLstmPolicy", tables, policy_kwargs={"lstm_kwargs": {"bias": False}, "lstm_hidden_size": 4}, **quick),
          "lstm_actor.weight_ih_l0 of the shape .* has no bias that fits"),
     ]  # fmt: skip
@@ -412,25 +412,20 @@ def test_normalized_observations_are_refused(algorithm: Any, tmp_path: Path) -> 
     [
         (
             lambda: VecFrameStack(venv(), 3),
-            "observes 384 bytes, and here there are 128: it is for other tables, or a frame stack. In",
+            r"of the shape \[384\], and a table's observations are .* \[128\]: a wrapper",
         ),
-        (lambda: VecNormalize(VecFrameStack(venv(), 3)), "or a frame stack. In Python it can play"),
-        (
-            lambda: DummyVecEnv(TABLES * [lambda: FrameStackObservation(single(), 2)]),
-            r"of the shape \[2, 128\], and a table's observations",
-        ),
+        (lambda: DummyVecEnv(TABLES * [lambda: FrameStackObservation(single(), 2)]), r"of the shape \[2, 128\], and a table's"),
         (
             lambda: DummyVecEnv(TABLES * [lambda: NormalizeObservation(single())]),
-            "observes 'float32' of the shape .* with other bounds",
+            "observes 128 bytes with other bounds than here",
         ),
     ],
-    ids=["stack", "normalized stack", "gymnasium's stack", "gymnasium's normalization"],
+    ids=["stack", "gymnasium's stack", "gymnasium's normalization"],
 )
 def test_stacks_and_other_wrappers_are_refused(tables: Callable[[], Any], says: str, tmp_path: Path) -> None:
-    trained(PPO, tables()).save(tmp_path / "x.zip")
-    with pytest.raises(AgentError, match=says) as caught:
+    PPO("MlpPolicy", tables(), seed=1, device="cpu", **ON_POLICY).save(tmp_path / "x.zip")
+    with pytest.raises(AgentError, match=rf"{says}.*In Python it can play: name it bot\.py:make_agent"):
         load(f"sb3:{tmp_path / 'x.zip'}", SETUP)
-    assert "In Python it can play: name it bot.py:make_agent" in str(caught.value)
 
 
 def test_observations_of_floats_give_the_same_player(tmp_path: Path) -> None:
@@ -463,21 +458,18 @@ def test_a_model_in_memory_observes_what_its_vec_normalize_gives(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("setup", "says"),
-    [
-        (make_setup("nain_jaune", "djeco", 4), r"observes \d+ bytes, and here there are \d+: it is for other tables\."),
-        (make_setup("batasaurus", None, 2), r"observes \d+ bytes, and here there are \d+: it is for other tables\."),
-    ],
-    ids=["seats", "game"],
+    "setup", [make_setup("nain_jaune", "djeco", 4), make_setup("batasaurus", None, 2)], ids=["seats", "game"]
 )
-def test_other_tables_are_refused(setup: Setup, says: str, saved: Saved) -> None:
-    with pytest.raises(AgentError, match=says):
+def test_other_tables_are_refused(setup: Setup, saved: Saved) -> None:
+    with pytest.raises(AgentError, match=r"of the shape \[\d+\], and a table's .*: .*, or it is for other tables"):
         load(f"sb3:{saved('ppo')[1]}", setup)
 
 
-def test_as_many_bytes_of_another_meaning_are_refused(saved: Saved, tmp_path: Path) -> None:
+@pytest.mark.parametrize("high", [None, 9, [9], "9" * 5000, int("9" * 4000), {"a": [4]}], ids=lambda high: type(high).__name__)
+def test_as_many_bytes_of_another_meaning_are_refused(high: Any, saved: Saved, tmp_path: Path) -> None:
     path = saved("ppo")[1]
     data = data_of(path)
-    data["observation_space"]["high"] = data["observation_space"]["high"].replace("4", "9")
-    with pytest.raises(AgentError, match=r"bytes of another meaning than here: it is for another game or layout\."):
+    space = data["observation_space"]
+    space["high"] = space["high"].replace("4", "9") if high is None else high
+    with pytest.raises(AgentError, match=r"observes 128 bytes with other bounds than here: .*, or it is for other tables\."):
         load(changed(path, tmp_path / "x.zip", data=json.dumps(data).encode()), SETUP)
