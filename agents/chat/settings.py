@@ -28,7 +28,7 @@ class ChatSettings:
     retries: int = option(2, "answers to a decision after one that is no legal move", low=0, high=1000)
     at_once: int = option(8, "conversations at the same time", low=1, high=256)
     cache: str | None = option(None, "the folder with all answers, and what they have cost (none: in the user's for caches)")
-    transcripts: str | None = option(None, "the file that gets a line for each decision (none: OUT.chat.jsonl, with --out)")
+    transcripts: str | None = option(None, "the file that gets a line for each decision (none: beside results, OUT.chat.jsonl)")
     tokens: int | None = option(None, "the most that all answers in the cache may cost (none: no limit)", low=0, high=10**15)
 
     def __post_init__(self) -> None:
