@@ -199,7 +199,7 @@ class BotAgent:
                 new += self._turn(kind, decisions, [*first.values()][at : at + self.ready.batch], rows)
             by_key = dict(zip(first, new, strict=True))
             choices = [by_key[key] if key in by_key else cached[key] for key in keys]
-            if len(cached) > MAX_CACHED:
+            if len(cached) + len(by_key) > MAX_CACHED:
                 cached.clear()
             cached.update((key, choice) for key, choice in by_key.items() if not choice.forfeited)
             self.faults.decisions += len(rows)

@@ -167,7 +167,8 @@ class Program:
         except subprocess.TimeoutExpired:
             return f"The program closed its standard {self._inbox.closed}."
         self._log_thread.join(GRACE)
-        return f"The program ended by signal {-status}." if status < 0 else f"The program ended with status {status}."
+        signalled = status - 128 if sys.platform == "linux" else -status
+        return f"The program ended by signal {signalled}." if signalled > 0 else f"The program ended with status {status}."
 
 
 class _Inbox:

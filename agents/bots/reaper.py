@@ -1,8 +1,9 @@
 """Runs one program on Linux and ends all that it has started: ``python -I -S reaper.py HOST PROGRAM ARGUMENTS...``.
 
 A script for a process between the host, whose process number is ``HOST``, and the program. It is the *subreaper* of the program:
-a process whose parent has ended becomes its child, even one that has left the session by setsid. So it reaches them all, when the
-program has ended, when the host sends SIGTERM, and when the host has ended. Its exit status is that of the program.
+a process whose parent has ended becomes its child, even one that has left the session by setsid. So it reaches them all: when the
+program has ended, when the host sends SIGTERM, and when the host has ended. Its exit status is that of the program, or 128 and
+the number of the signal that ended it, as in a shell.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import resource
 import signal
 import sys
 import time
@@ -42,7 +42,7 @@ def start(command: list[str]) -> int:
 
 
 def children() -> list[int]:
-    """Returns the process numbers of this process's children."""
+    """Returns the process numbers of this process's children, also of those that have ended and were not waited for."""
     numbers = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
@@ -51,53 +51,31 @@ def children() -> list[int]:
     return numbers
 
 
-def reap(child: int) -> tuple[int | None, bool]:
-    """Waits for children that have ended; returns the status of ``child`` if it is among them, and whether any is left.
-
-    A status is negative for a signal.
-    """
-    status = None
-    with contextlib.suppress(ChildProcessError):
-        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            status = os.waitstatus_to_exitcode(ended[1]) if ended[0] == child else status
-        return status, True
-    return status, False
-
-
-def end_all(group: int) -> None:
-    """Kills a process group, then children until there is none: what a killed child has started is then a child, too."""
-    since = time.monotonic()
-    with contextlib.suppress(OSError):
-        os.killpg(group, signal.SIGKILL)
-    while reap(group)[1] and time.monotonic() - since < GIVE_UP:
-        for child in children():
-            with contextlib.suppress(OSError):
-                os.kill(child, signal.SIGKILL)  # its number is not given to another one before it is reaped
-        time.sleep(0.002)
-
-
 def main(host: int, command: list[str]) -> int:
-    """Runs ``command`` to its end; returns its status."""
+    """Runs ``command`` until it or the host ends, or SIGTERM comes; ends its processes and returns its status."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    child, status, is_told = start(command), None, False
+    child, status = start(command), None
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):  # the pipes are the program's alone: what it closes is closed
         os.dup2(nothing, stream)
-    while status is None and not is_told and os.getppid() == host:
+    while status is None and os.getppid() == host:
         news = signal.sigtimedwait(SIGNALS, POLL_SECONDS)
-        is_told = news is not None and news.si_signo == signal.SIGTERM
-        status = reap(child)[0]
-    end_all(child)
-    return -signal.SIGKILL if status is None else status
+        if news is not None and news.si_signo == signal.SIGTERM:
+            break
+        while status is None and (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            status = os.waitstatus_to_exitcode(ended[1]) if ended[0] == child else None
+    since = time.monotonic()
+    with contextlib.suppress(OSError):
+        os.killpg(child, signal.SIGKILL)
+    while (left := children()) and time.monotonic() - since < GIVE_UP:  # what a killed child has started is then a child, too
+        for number in left:
+            with contextlib.suppress(OSError):  # one of another user
+                os.kill(number, signal.SIGKILL)  # its number is not given to another one before it is waited for
+            os.waitpid(number, os.WNOHANG)
+        time.sleep(0.002)
+    return 128 - status if status is not None and status < 0 else status or 0
 
 
 if __name__ == "__main__":
-    status = main(int(sys.argv[1]), sys.argv[2:])
-    if status < 0:  # ends by the same signal, without a dump of its memory
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if status not in (-signal.SIGKILL, -signal.SIGSTOP):
-            signal.signal(-status, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        os.kill(os.getpid(), -status)
-    sys.exit(status)
+    sys.exit(main(int(sys.argv[1]), sys.argv[2:]))

@@ -31,7 +31,7 @@ def test_what_is_wrong_is_a_line_with_the_end_of_the_log(capfd: Capture) -> None
     lines = out.splitlines()
     (wrong,) = [number for number, line in enumerate(lines) if line.startswith("WRONG")]
     assert status == 1
-    assert lines[wrong].startswith("WRONG  unknown type    It was sent a message of an unknown type.")
+    assert lines[wrong].startswith("WRONG  unknown type    The program ended with status 1. Ignore messages of types")
     assert "       its log: ValueError: what is x_check?" in lines
     assert lines[-1] == f"1 of {sum(not line.startswith(' ') for line in lines) - 1} checks found something wrong."
 
