@@ -26,22 +26,9 @@ HEURISTICS = {*nain_jaune.NAMES, *batasaurus.NAMES}
 SECONDS = {"lowest-slow": 0.02, "lowest-slower": 0.6, "slow": 3}
 MEGABYTES_5 = 5_000_000
 DEEDS = (
-    "move",
-    "talk",
-    "empty",
-    "null",
-    "refusal",
-    "injection",
-    "unknown",
-    "several",
-    "json",
-    "html",
-    "cut",
-    "broken",
-    "huge",
+    "move", "talk", "empty", "null", "refusal", "injection", "unknown", "several", "json", "html", "cut", "broken", "huge",
     "object",
-)
-
+)  # fmt: skip
 FUZZ = {
     "fuzz": DEEDS,
     "mixed": ("talk", "html"),

@@ -139,13 +139,10 @@ def test_after_an_answer_that_was_cut_a_short_one_is_asked_for(local: Local, tmp
     assert row["messages"][3]["content"].startswith("Your answer was too long, and was cut: answer shortly. Legal moves are ")
 
 
-def test_a_comment_is_only_what_the_model_says_to_the_table(local: Local, tmp_path: Path) -> None:
+def test_a_comment_is_only_what_the_model_says_to_the_table_and_empty_lines_take_no_time(local: Local, tmp_path: Path) -> None:
     with loaded(local, "mixed", tmp_path) as agent:
         act(agent, 16)
         assert {*agent.comments} == {None, "Bonne chance \u202e!"}
-
-
-def test_no_other_line_is_said_and_empty_lines_take_no_time(local: Local, tmp_path: Path) -> None:
     since = time.process_time()
     with loaded(local, "spaced", tmp_path) as agent:
         act(agent, 1)
