@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.arena.versus import VersusPlan, play_versus
+from nainjaune_agents.cli.main import main
 from nainjaune_agents.distributed.processes import Processes
 from nainjaune_agents.distributed.units import Executor, InProcess
 from nainjaune_agents.ladder.entries import read_ladder
@@ -167,9 +168,8 @@ def has_ended(process: int) -> bool:
     return False
 
 
-def test_faults_are_forfeits_and_are_kept(tmp_path: Path) -> None:
-    """A program that ends at once: it plays the lowest legal actions, and nobody else's results depend on it."""
-    folder = ladder(tmp_path, "lowest", "random")
+def break_one(folder: Path) -> None:
+    """Adds a program that ends at its first question."""
     bot = folder / "entries" / "broken.sh"
     bot.write_text(
         "#!/bin/sh\nread line\n"
@@ -177,6 +177,23 @@ def test_faults_are_forfeits_and_are_kept(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     entry(folder, "broken", f"exec:sh {bot.name}")
+
+
+def test_workers_ask_bots_as_the_ladder_says(tmp_path: Path) -> None:
+    """Faults are forfeits there, too."""
+    folder = ladder(tmp_path, "lowest")
+    break_one(folder)
+    assert main(["ladder", str(folder), "--deals", "256", "--workers", "2"]) == 0
+    assert set(Results(read_ladder(folder)).pairings["djeco-2", "broken", "lowest"].batches[0]["faults"][0]) == {
+        "exit",
+        "forfeited",
+    }
+
+
+def test_faults_are_forfeits_and_are_kept(tmp_path: Path) -> None:
+    """A program that ends at once: it plays the lowest legal actions, and nobody else's results depend on it."""
+    folder = ladder(tmp_path, "lowest", "random")
+    break_one(folder)
     played(folder, 1024)
     read = read_ladder(folder)
     pairing = Results(read).pairings["djeco-2", "broken", "lowest"]
