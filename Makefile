@@ -14,7 +14,7 @@ EXTRAS ?= all,dev,docs
 # what `make ladder` verifies
 ENTRIES ?= $(shell git diff --name-only --diff-filter=d origin/main...HEAD -- 'examples/ladder/entries/*.toml')
 # what `make lowest` tests of extras
-OLDEST ?= tests/agents/nets/test_onnx_export.py tests/agents/external/test_onnx_model.py tests/agents/serve/test_app.py tests/agents/bots/test_websocket.py tests/agents/report tests/render tests/agents/trainers/test_optimizers.py tests/agents/trainers/test_ppo.py
+OLDEST ?= tests/agents/nets/test_onnx_export.py tests/agents/external/test_onnx_model.py tests/agents/serve/test_app.py tests/agents/bots/test_protocol.py tests/agents/report tests/render tests/agents/trainers/test_optimizers.py tests/agents/trainers/test_ppo.py
 # what `make quick` and `make lowest` test
 QUICK ?= tests/core tests/compiler tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
 PLATFORMS ?= linux-x86_64 linux-x86_64-v3 linux-aarch64 windows-x86_64 windows-x86_64-v3 macos-arm64 macos-x86_64 macos-x86_64-v3
