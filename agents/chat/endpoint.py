@@ -6,6 +6,7 @@ The endpoint is not trusted: no answer that it may give is more than a fault, an
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import hashlib
 import json
@@ -21,7 +22,7 @@ from urllib.parse import urlsplit
 
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, as_sentence, quoted
 from nainjaune_env.core.validation import whole
-from nainjaune_env.text.tokens import count_tokens
+from nainjaune_env.text.tokens import BYTES_PER_TOKEN, count_tokens
 
 from ..bots.faults import BotFault, Fault
 from .settings import URL_VARIABLE, VENDOR, ChatSettings
@@ -105,15 +106,15 @@ class Endpoint:
         """
         most, temperature = self._settings.answer_tokens, self._settings.temperature
         request = {"model": self.model, "messages": messages, "max_completion_tokens": most, "temperature": temperature}
-        body = json.dumps(request, separators=(",", ":"), ensure_ascii=False)
-        digest = hashlib.sha256(f"{self._url}\n{body}".encode()).digest()
+        question = json.dumps(request, separators=(",", ":"), ensure_ascii=False)
+        digest = hashlib.sha256(f"{self._url}\n{question}".encode()).digest()
         if (kept := self.store.get(digest)) is not None:
             return kept
-        lost = Completion(None, False, count_tokens(body), most)
+        lost = Completion(None, False, count_tokens(question), most)
         for attempt in range(1, ATTEMPTS + 1):
             self._check()
             try:
-                status, text, asked = await self._call(request, clock)
+                status, body, asked = await self._call(request, clock)
             except Unanswered as error:
                 if error.is_paid:
                     self.store.add(self.model, digest, lost)
@@ -125,12 +126,13 @@ class Endpoint:
                 raise
             else:
                 if status == 200:
-                    completion = self._read(text, lost)
+                    completion = self._read(body, lost)
                     kept = self.store.add(self.model, digest, completion)
                     if completion.text is None:
-                        raise BotFault(Fault.INVALID, f"Expected a chat completion, not {quoted(self._hidden(text))}.")
+                        shown = quoted(self._hidden(body.decode(errors="replace")))
+                        raise BotFault(Fault.INVALID, f"Expected a chat completion, not {shown}.")
                     return kept
-                said = f"It answered with the HTTP status {status}: {self._message(text)}"
+                said = f"It answered with the HTTP status {status}: {self._message(body)}"
                 if status in REFUSED:
                     raise AgentError(f"The endpoint {self._url} refuses {quoted(f'chat:{self.model}')}. {said}")
                 if status not in BUSY and status < 500:
@@ -156,7 +158,7 @@ class Endpoint:
                 f"answers are kept in {str(self.store.folder)!r} and cost nothing again: with more --chat tokens=N it goes on."
             )
 
-    async def _call(self, request: dict[str, Any], clock: Clock) -> tuple[int, str, float | None]:
+    async def _call(self, request: dict[str, Any], clock: Clock) -> tuple[int, bytes, float | None]:
         """Returns the status and the body of the answer to one request, and the seconds that it asks to wait."""
         if self._client is None:
             http = self._openai.DefaultAsyncHttpxClient(
@@ -178,7 +180,7 @@ class Endpoint:
                     if len(body) > MAX_BYTES:
                         raise Unanswered(Fault.FLOOD, f"Its answer has more than {MAX_BYTES} bytes.")
             asked = retry_after(response.headers.get("Retry-After", ""))
-            return response.http_response.extensions["status"], body.decode(errors="replace"), asked
+            return response.http_response.extensions["status"], bytes(body), asked
         except Unanswered:
             raise
         except TimeoutError:
@@ -191,30 +193,29 @@ class Endpoint:
         finally:
             clock.used += time.monotonic() - since
 
-    def _read(self, body: str, lost: Completion) -> Completion:
+    def _read(self, body: bytes, lost: Completion) -> Completion:
         """Returns the answer in the body of a response; without text, such as a refusal or a call of a tool, it is empty."""
         try:
-            message = json.loads(body)
+            message = json.loads(body.decode())
             choice = message["choices"][0]
-            text, reason, usage = choice["message"].get("content") or "", choice.get("finish_reason"), message.get("usage")
-            text = self._hidden(text.encode(errors="replace").decode())  # half of a surrogate pair cannot be written again
+            content, reason, usage = choice["message"].get("content"), choice.get("finish_reason"), message.get("usage")
+            text = "" if content is None else content.encode(errors="replace").decode()  # it may have half of a surrogate pair
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            return lost._replace(answer_tokens=min(count_tokens(body), lost.answer_tokens))
+            return lost._replace(answer_tokens=min(len(body) // BYTES_PER_TOKEN + 1, lost.answer_tokens))
         counts = [lost.prompt_tokens, min(count_tokens(text), lost.answer_tokens)]
         for place, name in enumerate(("prompt_tokens", "completion_tokens")):
             stated = whole(usage.get(name)) if isinstance(usage, dict) else None
             if stated is not None and 0 <= stated <= MAX_STATED:
                 counts[place] = stated
-        return Completion(text, reason == "length", *counts)
+        return Completion(self._hidden(text), reason == "length", *counts)
 
-    def _message(self, body: str) -> str:
-        """Returns what an endpoint says of an error."""
-        try:
-            error = json.loads(body)["error"]
-            body = str(error["message"] if isinstance(error, dict) else error)
-        except (ValueError, LookupError, TypeError, RecursionError):
-            pass  # then all that it sent
-        return f"{quoted(self._hidden(body)[:MAX_TOLD])}."
+    def _message(self, body: bytes) -> str:
+        """Returns what an endpoint says of an error: its message, else all that it sent."""
+        text = body.decode(errors="replace")
+        with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
+            error = json.loads(text)["error"]
+            text = str(error["message"] if isinstance(error, dict) else error)
+        return f"{quoted(self._hidden(text)[:MAX_TOLD])}."
 
     def _hidden(self, text: str) -> str:
         return self._secret.sub("[key]", text)

@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS calls (
     text TEXT, is_cut INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL, answer_tokens INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX IF NOT EXISTS answers ON calls (request) WHERE text IS NOT NULL;
+PRAGMA user_version = 1; -- fails where nothing can be written, before anything is paid
 """
 """A row for each paid call; ``text`` is NULL where the answer broke off, could not be read, or was the second to its request."""
 INSERT = "INSERT OR IGNORE INTO calls (request, model, text, is_cut, prompt_tokens, answer_tokens) VALUES (?, ?, ?, ?, ?, ?)"

@@ -48,7 +48,8 @@ BODIES = {
     "no-object": b"[]",
     "half": b'{"choices":[{"message":{"content":"Mo',
     "types": b'{"choices":[{"message":{"content":7}}]}',
-    "no-text": b"\xff\xfe",
+    "list": b'{"choices":[{"message":{"content":[]}}]}',
+    "no-text": b'{"choices":[{"message":{"content":"Move: 1\xff"}}]}',
     "packed": gzip.compress(b" " * 20_000_000),
 }
 """Answers with status 200 that are none."""
