@@ -4,6 +4,7 @@ that take agents."""
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from .arguments import number
 MAX_SECONDS = 1e6
 CHAT_SECONDS = 60.0
 """The default of ``--bot-seconds`` where a language model plays."""
-OPTIONS = ("on_fault", "bot_seconds", "bot_start_seconds")
+OPTIONS = {"on_fault": "on_fault", "bot_seconds": "decision_seconds", "bot_start_seconds": "start_seconds"}
+"""The arguments for all bots, and the settings."""
 NAMES = ("agents", "target", "responders", "model", "search_by")
 """The arguments of commands that name agents."""
 
@@ -73,11 +75,15 @@ def settings_of(args: argparse.Namespace) -> BotSettings:
     )
 
 
-def given_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Returns the settings as the key ``bots`` of a trainer's configuration; nothing where no argument says any."""
-    settings = settings_of(args)
-    given = args.chat or any(getattr(args, name) is not None for name in OPTIONS)
-    return {"bots": settings.to_dict()} if given or settings != BotSettings() else {}
+def with_settings(values: Mapping[str, Any], args: argparse.Namespace) -> dict[str, Any]:
+    """Returns the ``values`` of a trainer's configuration, with the settings that the arguments say under its key ``bots``."""
+    settings, kept = settings_of(args).to_dict(), values.get("bots") or {}
+    given = [key for name, key in {**OPTIONS, "chat": "chat"}.items() if getattr(args, name) is not None]
+    if args.bot_seconds == 0:
+        given.append("start_seconds")
+    if not given or not isinstance(kept, Mapping):  # what is no mapping is refused with the other keys
+        return dict(values)
+    return {**values, "bots": {**kept, **{key: settings[key] for key in given}}}
 
 
 def _chat_settings_of(args: argparse.Namespace) -> ChatSettings | None:

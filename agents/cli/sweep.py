@@ -42,7 +42,7 @@ from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS
 
 from ..report.format_ci import mean_ci
 from .arguments import integer
-from .bot_options import add_bot_arguments, given_settings
+from .bot_options import add_bot_arguments, with_settings
 from .progress import progress_bar
 from .workers import check_place
 
@@ -91,7 +91,7 @@ def run_grid(args: argparse.Namespace) -> bool:
     from ..trainers.config import read_yaml
 
     seeds = range(args.first_seed, args.first_seed + args.seeds)
-    runs = runs_of({**read_yaml(args.config), **given_settings(args)}, args.set, seeds, args.out)
+    runs = runs_of(with_settings(read_yaml(args.config), args), args.set, seeds, args.out)
     with progress_bar(total=sum(one.config.iterations for one in runs), unit="it") as bar:
         diverged = train(args, runs, progress_of(bar), bar)
     if diverged is None:
@@ -116,7 +116,7 @@ def run_search(args: argparse.Namespace) -> bool:
         except TimeoutError:
             raise ConfigError(f"A search is under way in {str(args.out)!r}: wait for its end, or stop it.") from None
         seeds = range(args.first_seed, args.first_seed + args.seeds)
-        search = Search({**read_yaml(args.config), **given_settings(args)}, args.set, args.space, seeds, args.out)
+        search = Search(with_settings(read_yaml(args.config), args), args.set, args.space, seeds, args.out)
         bar = opened.enter_context(progress_bar(total=args.search * args.seeds * search.base.iterations, unit="it"))
         progress, options = progress_of(bar), {"seed": args.search_seed or 0, "batch": args.batch or 1}
         if not search.run(args.search, lambda runs: train(args, runs, progress, bar), **options):

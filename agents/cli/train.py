@@ -32,7 +32,7 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
 from ..report.format_ci import mean_ci
-from .bot_options import add_bot_arguments, given_settings
+from .bot_options import add_bot_arguments, with_settings
 from .progress import progress_bar
 
 NAME = "train"
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         values = read_yaml(args.config) if args.config else {}
     if args.cluster is not None:
         values["workers"] = 1  # a run that began with processes here goes on there
-    values = apply_settings({**values, **given_settings(args)}, args.set)
+    values = apply_settings(with_settings(values, args), args.set)
     if args.cluster is not None:
         values["cluster"] = args.cluster
     algorithm = values.get("algorithm", "ppo")

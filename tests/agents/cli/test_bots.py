@@ -19,7 +19,7 @@ import pytest
 
 from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings
 from nainjaune_agents.chat.settings import ChatSettings
-from nainjaune_agents.cli.bot_options import given_settings, settings_of
+from nainjaune_agents.cli.bot_options import settings_of, with_settings
 from nainjaune_agents.cli.main import command_line
 from nainjaune_env.core.errors import ConfigError
 from tests.agents.bots.programs import gone, lowest
@@ -232,13 +232,16 @@ def test_settings_in_a_file_are_refused_in_a_sentence(values: dict[str, Any], sa
 
 def test_training_takes_the_settings_that_are_given() -> None:
     def given(words: str) -> dict[str, Any]:
-        settings = given_settings(command_line("nainjaune").parse_args(["train", *words.split()]))
-        return dict(settings)
+        return dict(with_settings(values, command_line("nainjaune").parse_args(["train", *words.split()])))
 
-    assert given("--out run") == {}
-    assert given("--out run --bot-seconds 5") == {"bots": BotSettings().to_dict()}
-    chat: dict[str, Any] = given("--on-fault forfeit --chat tokens=3")["bots"]["chat"]
-    assert chat["tokens"] == 3
+    values: dict[str, Any] = {"seed": 3}
+    assert given("--out run") == values
+    assert given("--out run --bot-seconds 5") == {"seed": 3, "bots": {"decision_seconds": 5.0}}
+    assert given("--chat tokens=3")["bots"]["chat"]["tokens"] == 3
+    values = {"bots": {"on_fault": FORFEIT, "decision_seconds": 9.0}}
+    assert given("--bot-seconds 0") == {"bots": {"on_fault": FORFEIT, "decision_seconds": None, "start_seconds": None}}
+    values = {"bots": 3}
+    assert given("--on-fault stop") == values
 
 
 def test_a_match_that_a_bot_has_stopped_goes_on(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
