@@ -49,7 +49,7 @@ def test_faults(model: str, kind: str, says: str, local: Local, tmp_path: Path) 
         assert (agent.faults.decisions, agent.faults.forfeited) == (2, 2)
         assert says in (agent.last_fault or "")
         assert f"'chat:{model}': {kind}. " in (agent.last_fault or "")
-    assert time.monotonic() - since < 20
+    assert kind != "timeout" or time.monotonic() - since < 20
     rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
     assert {row["fault"]["kind"] for row in rows} == {kind}
     asked = local.asked()
