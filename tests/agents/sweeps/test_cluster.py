@@ -36,9 +36,7 @@ def test_a_run_that_is_sent_about_is_the_run_in_one_piece(tmp_path: Path) -> Non
     while len(reached) < 4:
         files = sweep_cluster.files_in(run.folder)
         values = dataclasses.asdict(run.config)
-        finished, completed, changed = sweep_cluster._train(
-            sweep_cluster.package_versions(), {}, values, files, 0.0
-        )
+        finished, completed, changed = sweep_cluster._train(sweep_cluster.package_versions(), {}, values, files, 0.0)
         assert finished == (completed == 4)
         assert "config.yaml" not in changed
         sweep_cluster.write_files(run.folder, changed)
