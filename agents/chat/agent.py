@@ -104,9 +104,9 @@ class ChatAgent:
         texts = [tuple(one.situation for one in (*before, prompt)) for prompt, before in zip(prompts, shown, strict=True)]
         questions: dict[tuple[str, ...], Question] = {}
         if self._lost < MAX_FAULTS:
-            for text, *question in zip(texts, prompts, shown, seats, strict=True):
-                if len(question[0].legal) > 1:
-                    questions.setdefault(text, (question[0], question[1], question[2]))
+            for text, prompt, before, seat in zip(texts, prompts, shown, seats, strict=True):
+                if len(prompt.legal) > 1:
+                    questions.setdefault(text, (prompt, before, seat))
         by_text = dict(zip(questions, self._decided([*questions.values()]), strict=True))
         outcomes = [by_text.get(text) or Outcome(min(prompt.legal)) for text, prompt in zip(texts, prompts, strict=True)]
         for text, prompt, outcome in zip(texts, prompts, outcomes, strict=True):

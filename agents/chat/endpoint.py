@@ -161,11 +161,7 @@ class Endpoint:
     async def _call(self, request: dict[str, Any], clock: Clock) -> tuple[int, bytes, float | None]:
         """Returns the status and the body of the answer to one request, and the seconds that it asks to wait."""
         if self._client is None:
-            http = self._openai.DefaultAsyncHttpxClient(
-                follow_redirects=False, timeout=None, verify=tls(), event_hooks={"response": [_hand_on]}
-            )
-            key = self._key or "none"  # which is not sent
-            self._client = self._openai.AsyncOpenAI(api_key=key, base_url=self._url, max_retries=0, http_client=http)
+            self._client = self._new_client()
         create = self._client.chat.completions.with_streaming_response.create
         authorization = f"Bearer {self._key}" if self._key else self._openai.Omit()
         headers = {"User-Agent": "nainjaune-env", "Accept-Encoding": "identity", "Authorization": authorization}
@@ -192,6 +188,16 @@ class Endpoint:
             raise Unanswered(Fault.EXIT, f"The connection failed: {self._hidden(as_sentence(error))}") from None
         finally:
             clock.used += time.monotonic() - since
+
+    def _new_client(self) -> Any:
+        try:
+            http = self._openai.DefaultAsyncHttpxClient(
+                follow_redirects=False, timeout=None, verify=tls(), event_hooks={"response": [_hand_on]}
+            )
+            key = self._key or "none"  # which is not sent
+            return self._openai.AsyncOpenAI(api_key=key, base_url=self._url, max_retries=0, http_client=http)
+        except Exception as error:  # of a proxy that the environment names wrongly, in three libraries
+            raise AgentError(f"The endpoint {self._url} cannot be asked. {self._hidden(as_sentence(error))}") from None
 
     def _read(self, body: bytes, lost: Completion) -> Completion:
         """Returns the answer in the body of a response; without text, such as a refusal or a call of a tool, it is empty."""

@@ -137,6 +137,9 @@ def test_what_cannot_be_asked_is_a_sentence(local: Local, tmp_path: Path, monkey
     assert "127.0.0.1:1/v1 was asked 6 times in vain. The connection failed: " in refusal(
         base_url="http://127.0.0.1:1/v1", on_fault=STOP
     )
+    monkeypatch.setenv("ALL_PROXY", "gopher://proxy")
+    assert f"The endpoint {local.url} cannot be asked. " in refusal()
+    monkeypatch.delenv("ALL_PROXY")
     monkeypatch.setenv("OPENAI_API_KEY", "sk\n1")
     assert refusal() == "OPENAI_API_KEY has characters that no key has."
     monkeypatch.setitem(__import__("sys").modules, "openai", None)
