@@ -179,7 +179,7 @@ def test_agents_are_named_once(agents: tuple[str, ...]) -> None:
 
 def test_a_language_model_joins_a_leaderboard(local: Local, tmp_path: Path) -> None:  # noqa: F811
     before = BOARD.play(tmp_path / "out")
-    bots = BotSettings(chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache")))
+    bots = BotSettings(decision_seconds=60, chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache")))
     rows = replace(BOARD, agents=(*BOARD.agents, "chat:lowest"), bots=bots).play(tmp_path / "out")
     assert {name: rows[name] for name in BOARD.agents} == before
     assert rows["chat:lowest"][0].identity["chat"]["base_url"] == local.url
@@ -188,7 +188,7 @@ def test_a_language_model_joins_a_leaderboard(local: Local, tmp_path: Path) -> N
 
 def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_path: Path) -> None:  # noqa: F811
     chat = ChatSettings(base_url=local.url, cache=str(tmp_path / "cache"))
-    board = replace(BOARD, agents=("lowest", "chat:lowest"), bots=BotSettings(chat=chat))
+    board = replace(BOARD, agents=("lowest", "chat:lowest"), bots=BotSettings(decision_seconds=60, chat=chat))
     rows = board.play(tmp_path / "out")
     calls = len(local.asked())
     for own, its in zip(rows["lowest"], rows["chat:lowest"], strict=True):
@@ -198,10 +198,10 @@ def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_pa
     assert calls == sum(row.decisions for row in rows["lowest"])
     assert board.play(tmp_path / "out") == rows
     assert not local.asked()
-    warmer = BotSettings(chat=replace(chat, temperature=1.0))
+    warmer = BotSettings(decision_seconds=60, chat=replace(chat, temperature=1.0))
     with pytest.raises(ConfigError, match=r"'chat:lowest' has played with another chat: \{.*\}, not \{.*\}"):
         replace(board, bots=warmer).play(tmp_path / "out")
-    spent = BotSettings(chat=replace(chat, tokens=0, cache=str(tmp_path / "empty")))
+    spent = BotSettings(decision_seconds=60, chat=replace(chat, tokens=0, cache=str(tmp_path / "empty")))
     with pytest.raises(NainJauneError, match="budget"):
         replace(board, bots=spent).play(tmp_path / "more" / "out")
 
@@ -212,7 +212,7 @@ def test_rounds_in_which_an_endpoint_failed_are_played_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(endpoint, "FIRST_WAIT", 0.001)
-    bots = BotSettings(FORFEIT, chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache")))
+    bots = BotSettings(FORFEIT, decision_seconds=60, chat=ChatSettings(base_url=local.url, cache=str(tmp_path / "cache")))
     board = replace(BOARD, agents=("lowest", "chat:failing"), bots=bots)
     first = board.play(tmp_path / "out")["chat:failing"]
     assert 0 < sum(row.refused is not None for row in first) < 5
