@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, NainJauneError, as_sentence, quoted
+from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -188,8 +189,7 @@ def load(name: str, setup: Setup) -> OnnxAgent:
         metadata = session.get_modelmeta().custom_metadata_map
     except Exception as error:  # each of onnxruntime's is a class of its own
         raise AgentError(f"{quoted(name)} is no ONNX file that onnxruntime can load: {_first_line(error)}") from None
-    trained = _check_metadata(metadata, name, setup)
-    layout = setup.layout if trained is None else setup.layout.earlier.get(trained.layout, setup.layout)
+    layout = _layout(metadata, quoted(name), setup)
     return OnnxAgent(name, session, places(layout, setup.layout), len(setup.game.actions))
 
 
@@ -198,16 +198,16 @@ def files(name: str) -> list[Path]:
     return [Path(name.removeprefix(PREFIX))]
 
 
-def _check_metadata(metadata: dict[str, str], name: str, setup: Setup) -> Trained | None:
-    """Returns what a file of ours says about its tables, None for a file of others.
+def _layout(metadata: dict[str, str], where: str, setup: Setup) -> Layout:
+    """Returns the layout of the observations that a file takes: that of ``setup``, or an earlier one in a file of ours.
 
-    Raises :class:`AgentError` where that is another game, layout or rules than those of ``setup``.
+    Raises :class:`AgentError` for a file of ours for another game, layout or rules.
     """
     if KEY not in metadata:
-        return None
-    where = quoted(name)
+        return setup.layout
     try:
-        about = json.loads(metadata[KEY])
+        # Python converts no long numbers, and advises to change its settings
+        about = json.loads(metadata[KEY], parse_int=lambda digits: int(digits) if len(digits) < 20 else digits)
         table = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
         trained = Trained(about["game"], table.players, str(about["layout"]["fingerprint"]), len(about["actions"]), table)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -218,7 +218,7 @@ def _check_metadata(metadata: dict[str, str], name: str, setup: Setup) -> Traine
         raise AgentError(str(error)) from None
     if other := other_rules(trained, setup):
         raise AgentError(f"{where} {other} Export it for them, where its network is for all tables.")
-    return trained
+    return setup.layout.earlier.get(trained.layout, setup.layout)
 
 
 def _first_line(error: Exception) -> str:

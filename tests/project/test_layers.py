@@ -73,7 +73,7 @@ LIBRARIES: dict[str, set[str]] = {
             for name in ("devices", "fused_mlp", "modules", "observation_net", "policy_value", "torch_nets")
         ),
         f"{AGENTS}.cuda.nets",
-        f"{AGENTS}.external.sb3_file",
+        f"{AGENTS}.external.sb3_model",
         f"{ENV}.envs.torchrl_env",
     },
     "torchrl": {f"{ENV}.envs.torchrl_env"},

@@ -21,7 +21,8 @@ from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.opponents import Pool
 from nainjaune_env.registry import make_setup
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused
-from tests.agents.trainers.test_ppo import run_in, tiny
+from tests.agents.trainers.test_ppo import tiny
+from tests.support.training import run_in
 
 TABLE = "--preset djeco --players 3"
 FIRST = "def f(observation, mask):\n    return mask.argmax(axis=-1)\n"
@@ -82,12 +83,11 @@ def test_other_errors_are_raised_as_they_are(monkeypatch: pytest.MonkeyPatch) ->
 def test_exploit_has_it_as_a_target_and_knows_when_it_changes(capfd: Capture) -> None:
     train = "--train=tables=16 --train=arch.hidden=[8] --train=minibatch=64"
     words = f"exploit first.py:f {TABLE} {train} --iterations 1 --deals 8 --choosing 8 --search 2 --out found"
-    status, out, err = nainjaune(capfd, words)
-    assert status == 0, err
-    found = json.loads(Path("found/exploit.json").read_text(encoding="utf-8"))
-    assert (found["target"], [*found["training"]]) == ("first.py:f", ["fresh"])
-    assert [row["responder"] for row in found["searches"]] == ["first.py:f@search=2", "first.py:f@search=2,inference=policy"]
+    status, out, _ = nainjaune(capfd, words)
+    assert status == 0
     assert "first.py:f in all others" in out
+    found = json.loads(Path("found/exploit.json").read_text(encoding="utf-8"))
+    assert [row["responder"] for row in found["searches"]] == ["first.py:f@search=2", "first.py:f@search=2,inference=policy"]
     target = Path("found/target.json").read_text(encoding="utf-8")
     shutil.rmtree("found")
     Path("found").mkdir()
@@ -106,21 +106,12 @@ def test_ppo_meets_it_and_is_rated_against_it() -> None:
 def test_environments_seat_it() -> None:
     env = SeatEnv("djeco", 3, opponents="first.py:f")
     assert [agent.name for agent in env.opponents] == ["first.py:f"]
-    env.action_space.seed(1)
-    for seed in range(3):
-        _, info = env.reset(seed=seed)
-        ended = False
-        while not ended:
-            _, _, ended, _, info = env.step(env.action_space.sample(info["action_mask"]))
+    env.reset(seed=1)
     pooled = SeatEnv("djeco", 3, opponents=Pool(["first.py:f", "lowest"]))
     assert [agent.name for agent in pooled.opponents] == ["first.py:f", "lowest"]
 
 
-def test_commands_that_play_take_it(capfd: Capture) -> None:
-    output_of(capfd, f"study --agents first.py:f lowest {TABLE} --rounds 4 --out study")
-    output_of(capfd, f"film --agents first.py:f lowest first.py:f {TABLE} --seed 1 --ply 5 --out table.svg")
-    output_of(capfd, f"control --agents first.py:f lowest {TABLE} --deals 4")
-    output_of(capfd, f"evaluate --agents first.py:f lowest {TABLE} --episode match --deals 2 --rounds 1")
+def test_commands_that_ask_it_at_positions_take_it(capfd: Capture) -> None:
     small = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=3 --first 0"
     assert "first.py:f" in output_of(capfd, f"exact {small} --agents first.py:f")
     words = f"evaluate --agents first.py:f lowest {TABLE} --deals 2 --no-ratings --records m.jsonl --matches 1 --set max_rounds=1"
