@@ -10,11 +10,12 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from os.path import exists
+from os.path import exists, isfile
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from nainjaune_env.agent import Agent
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
 from ..bots.settings import BotSettings
@@ -24,6 +25,8 @@ BOTS, CHAT = "..bots.player", "..chat.players"
 KINDS = {"sb3": ".sb3_model", "onnx": ".onnx_model", "exec": BOTS, "chat": CHAT}
 """What stands before the first colon of a name -> the module that loads such players, with the names of :class:`Loader`."""
 PYTHON = ".python_object"
+LONGEST_NAME = 40
+"""Characters of the name of a player at a table."""
 _OBJECT = re.compile(r"(?P<source>[^:]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):(?P<symbol>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)")
 
 
@@ -91,3 +94,17 @@ def is_chat(name: str) -> bool:
 
 def _names(name: str, modules: tuple[str, ...]) -> bool:
     return any(KINDS.get(part.partition(":")[0]) in modules for part in name.split("rollouts="))
+
+
+def shown_name(name: str) -> str:
+    """Returns the name of an agent for everybody at a table: of a player from elsewhere without folders and options."""
+    if not is_external(name):
+        return name
+    kind, _, rest = name.partition(":")
+    if kind == "exec":
+        program, *others = rest.split() or [""]
+        script = [word for word in others if isfile(word)][:1]  # of an interpreter; never the value of an option
+        shown = " ".join(Path(word).name for word in (program, *script))
+    else:
+        shown = Path(rest if kind in KINDS else name).name
+    return printable(shown)[:LONGEST_NAME] or kind

@@ -27,7 +27,6 @@ from ..nets.fit import check_fits, other_rules
 from ..nets.onnx_format import FLOATS, INPUTS, KEY
 from ..nets.policy_agent import PolicyAgent
 
-PREFIX = "onnx:"
 MAX_BYTES = 1 << 31
 """Of a file: protobuf has no larger messages."""
 MAX_UNITS = 1 << 16
@@ -195,7 +194,7 @@ def load(name: str, setup: Setup) -> OnnxAgent:
 
 def files(name: str) -> list[Path]:
     """Returns the file of the player called ``name``."""
-    return [Path(name.removeprefix(PREFIX))]
+    return [Path(name.removeprefix("onnx:"))]
 
 
 def _layout(metadata: dict[str, str], where: str, setup: Setup) -> Layout:

@@ -36,7 +36,6 @@ from ..nets.inference import NAMES, get_inference
 from ..nets.policy_agent import PolicyAgent
 from .sb3_nets import ACTIVATIONS, POLICIES, Policy, Weights, build_net
 
-PREFIX = "sb3:"
 OUR_POLICY = "nainjaune_agents.trainers.sb3.NetPolicy"
 EXTRACTOR = "<class 'stable_baselines3.common.torch_layers.FlattenExtractor'>"
 """The text of the feature extractor that changes no vector."""
@@ -80,7 +79,7 @@ class SB3Scorer:
 
 def files(name: str) -> list[Path]:
     """Returns the file of the player called ``name``."""
-    return [Path(name.removeprefix(PREFIX))]
+    return [Path(name.removeprefix("sb3:"))]
 
 
 def load(name: str, setup: Setup) -> SB3Agent:

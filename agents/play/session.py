@@ -16,7 +16,7 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.core.speech import Utterance
 from nainjaune_env.records.record import Record
 
-from ..external.shown import shown_name
+from ..external import shown_name
 from .table import PersonsTable
 from .terminal import Terminal
 from .texts import TEXTS, any_language

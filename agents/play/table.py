@@ -15,7 +15,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Speaker, Utterance
 
 from ..bots.counting import faults_of
-from ..external.shown import shown_name
+from ..external import shown_name
 from ..seeds import Stream, generator
 from .match_table import MatchTable
 

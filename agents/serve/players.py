@@ -24,8 +24,7 @@ from nainjaune_env.registry import game_names, get_game
 
 from ..bots.counting import faults_of
 from ..bots.settings import BotSettings
-from ..external import is_bot
-from ..external.shown import shown_name
+from ..external import is_bot, shown_name
 from ..loading import SEARCHES, external_players, load_agent, named_agents, setup_of_runs
 from ..zoo import player_registry
 

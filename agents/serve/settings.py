@@ -17,7 +17,7 @@ from nainjaune_env.registry import game_names, get_game
 
 from ..advice.models import is_advised
 from ..distributed.units import setup_from
-from ..external.shown import LONGEST_NAME, shown_name
+from ..external import LONGEST_NAME, shown_name
 from ..heuristics import yardstick
 from ..loading import playing_name
 from .players import check_agent, offered

@@ -11,7 +11,7 @@ import numpy as np
 from nainjaune_env.core.printable import printable
 from nainjaune_env.engine.compiled import loops_of, numbers_of
 
-from ..external.shown import shown_name
+from ..external import shown_name
 from .live_table import LiveTable
 from .page_files import DRAWN
 from .players import Said

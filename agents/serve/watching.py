@@ -12,7 +12,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import Duplicate, Edge
-from ..external.shown import shown_name
+from ..external import shown_name
 from ..report.format_ci import mean_of_deals
 
 MAX_EDGE_DEALS = 20_000

@@ -6,7 +6,6 @@ import json
 import pickle
 import sys
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -52,9 +51,8 @@ HELPER = "def first(mask):\n    return int(mask.argmax())\n"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a player's file, whose helper is beside it, and a package of the same."""
-    before, path = set(sys.modules), [*sys.path]
     for folder in ("bots", "my_package"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "bot.py").write_text(BOT, encoding="utf-8")
@@ -64,11 +62,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     package.write_text(BOT.replace("from helper", "from .helper").replace("import lazy", "from . import lazy"), encoding="utf-8")
     (tmp_path / "my_package" / "__init__.py").write_text("from .bot import Player as Public\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    yield tmp_path
-    for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
-            del sys.modules[name]
-    sys.path[:] = path
+    return tmp_path
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 import torch
-from gymnasium.wrappers import NormalizeObservation
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
+from stable_baselines3.common.vec_env import VecNormalize
 from torch import nn
 
 from nainjaune_agents.arena.duplicate import Duplicate
@@ -314,20 +312,6 @@ def test_normalized_observations_are_refused(kind: str, tmp_path: Path) -> None:
             load(name, SETUP)
         trained(kind, VecNormalize(venv(dtype), norm_obs=False)).save(tmp_path / "x.zip")
         assert load(name, SETUP).name == name
-
-
-def test_stacks_and_other_wrappers_are_refused(tmp_path: Path) -> None:
-    def normalized() -> gymnasium.Env[Any, Any]:
-        env = gymnasium.make("NainJaune-v0", preset="djeco", players=3, opponents="lowest", illegal_reward=-5.0)
-        return NormalizeObservation(env)
-
-    for tables, says in [
-        (VecFrameStack(venv(), 3), r"of the shape \[384\], and a table's observations are .* \[128\]: a wrapper"),
-        (DummyVecEnv([normalized]), BOUNDS),
-    ]:
-        PPO("MlpPolicy", tables, device="cpu").save(tmp_path / "x.zip")
-        with pytest.raises(AgentError, match=rf"{says}.*In Python it can play: name it bot\.py:make_agent"):
-            load(f"sb3:{tmp_path / 'x.zip'}", SETUP)
 
 
 def test_a_model_in_memory_observes_what_its_vec_normalize_gives(tmp_path: Path) -> None:

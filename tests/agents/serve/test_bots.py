@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.bots.settings import FORFEIT, BotSettings
-from nainjaune_agents.external.shown import shown_name
+from nainjaune_agents.external import shown_name
 from nainjaune_agents.serve import tables
 from nainjaune_agents.serve.live_table import LiveTable
 from nainjaune_agents.serve.players import LoadedAgents
