@@ -50,6 +50,10 @@ LAST_LOOK = 0.01
 """Seconds for what has arrived, at the end of the time: a busy host costs the program nothing."""
 
 
+Process = subprocess.Popen[bytes]
+Streams = int | IO[bytes]
+
+
 def environment() -> dict[str, str]:
     """Returns the variables of this process that a program gets: those of :data:`ENVIRONMENT`."""
     return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
@@ -74,20 +78,47 @@ def arguments(command: str) -> list[str]:
     return words
 
 
+def start(words: list[str], stdin: Streams, stdout: Streams, stderr: Streams, folder: Path | None = None) -> Process:
+    """Starts a program in a session of its own, with the variables of :data:`ENVIRONMENT`; :func:`kill` ends it.
+
+    Raises :class:`AgentError` if it cannot be started.
+    """
+    reaping = [sys.executable, "-I", "-S", REAPER, str(os.getpid())] if sys.platform == "linux" else []
+    try:
+        return subprocess.Popen(
+            [*reaping, *words],
+            bufsize=0,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=folder,
+            env=environment(),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise AgentError(f"{quoted(words[0])} cannot be started: {as_sentence(error)}") from None
+
+
+def kill(process: Process) -> None:
+    """Ends a program and its processes: on Linux all, on other systems with groups those that have not left its group."""
+    if sys.platform == "linux":
+        process.terminate()
+        process.send_signal(signal.SIGCONT)  # the program may have stopped its reaper
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(REAP_SECONDS)
+    elif os.name == "posix":
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
 class Program:
     """A running program. No call waits longer than it says, whatever the program does; for one thread at a time."""
 
     def __init__(self, command: str) -> None:
         """Starts ``command``: words as in a shell, without its other powers. Raises :class:`AgentError` if it cannot."""
-        words = arguments(command)
-        reaping = [sys.executable, "-I", "-S", REAPER, str(os.getpid())] if sys.platform == "linux" else []
-        pipe = subprocess.PIPE
-        try:
-            process = subprocess.Popen(
-                [*reaping, *words], bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, env=environment(), start_new_session=True
-            )
-        except OSError as error:
-            raise AgentError(f"{quoted(words[0])} cannot be started: {as_sentence(error)}") from None
+        process = start(arguments(command), subprocess.PIPE, subprocess.PIPE, subprocess.PIPE)
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -248,7 +279,7 @@ def _enlarge(pipe: IO[bytes]) -> None:
 
 
 def _end(
-    process: subprocess.Popen[bytes],
+    process: Process,
     inbox: _Inbox,
     outbox: SimpleQueue[bytes | None],
     threads: list[threading.Thread],
@@ -262,7 +293,7 @@ def _end(
     outbox.put(None)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(0 if inbox.at_fault else GRACE)
-    _kill(process)
+    kill(process)
     until = time.monotonic() + GRACE
     for thread in threads:
         if thread is not threading.current_thread():  # where the garbage collector ends a program
@@ -271,17 +302,3 @@ def _end(
         for pipe in (process.stdin, process.stdout, process.stderr):
             assert pipe is not None
             pipe.close()
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program and its processes: on Linux all, on other systems with groups those that have not left its group."""
-    if sys.platform == "linux":
-        process.terminate()
-        process.send_signal(signal.SIGCONT)  # the program may have stopped its reaper
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(REAP_SECONDS)
-    elif os.name == "posix":
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import shlex
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +20,7 @@ from nainjaune_env.core.errors import AgentError, NainJauneError, WorkError, as_
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import identical, read_json
 
-from ..bots.process import MAX_LOG, environment
+from ..bots.process import MAX_LOG, kill, start
 from ..distributed.units import Executor, InProcess
 from ..loading import load_agent
 from .entries import Entry, Ladder
@@ -43,7 +42,7 @@ Progress = Callable[[Pairing, int], object]
 def build(entries: Sequence[Entry]) -> None:
     """Runs the commands that build the programs of ``entries``, each in its folder, with the variables that a program gets.
 
-    Raises :class:`AgentError` where one fails, or is not over after :data:`BUILD_SECONDS`; its process group is ended then.
+    Raises :class:`AgentError` where one fails, or is not over after :data:`BUILD_SECONDS`; it is ended then.
     """
     for entry in entries:
         if entry.build is not None:
@@ -54,22 +53,16 @@ def build(entries: Sequence[Entry]) -> None:
 
 
 def _run(command: str, folder: Path) -> None:
-    """Runs ``command`` in ``folder``; what it has started and left in its process group is ended with it."""
+    """Runs ``command`` in ``folder``; what it has started is ended with it."""
     nothing = subprocess.DEVNULL
     with TemporaryFile() as log:
-        process = subprocess.Popen(
-            shlex.split(command), cwd=folder, env=environment(), stdin=nothing, stdout=nothing, stderr=log, start_new_session=True
-        )
+        process = start(shlex.split(command), nothing, nothing, log, folder)
         try:
             status = process.wait(BUILD_SECONDS)
         except subprocess.TimeoutExpired:
             raise AgentError(f"{quoted(command)} is not over after {BUILD_SECONDS:g} seconds.") from None
         finally:
-            if os.name == "posix":
-                with contextlib.suppress(OSError):  # none is left
-                    os.killpg(process.pid, signal.SIGKILL)
-            process.kill()
-            process.wait()
+            kill(process)
         if status:
             log.seek(max(log.seek(0, os.SEEK_END) - MAX_LOG, 0))
             lines = log.read().decode(errors="replace").strip().splitlines() or ["it wrote nothing"]

@@ -152,7 +152,7 @@ def test_a_build_has_a_time_limit_and_no_keys(tmp_path: Path, monkeypatch: pytes
     assert "PATH=" in (folder / "env.txt").read_text(encoding="utf-8")
     assert "secret" not in (folder / "env.txt").read_text(encoding="utf-8")
     assert has_ended(int((folder / "child.txt").read_text(encoding="utf-8")))
-    (folder / "build.sh").write_text("sleep 100 & echo $! > child.txt", encoding="utf-8")
+    (folder / "build.sh").write_text("$(command -v setsid) sleep 100 & echo $! > child.txt", encoding="utf-8")
     monkeypatch.setattr("nainjaune_agents.ladder.play.BUILD_SECONDS", 20)
     build([*read_ladder(tmp_path).entries.values()])
     assert has_ended(int((folder / "child.txt").read_text(encoding="utf-8")))
