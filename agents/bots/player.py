@@ -140,7 +140,7 @@ class BotAgent:
         self._lock = threading.Lock()
         self._last = threading.local()
         self._faults = 0
-        self._cache: dict[tuple[str, bytes, int], Choice] = {}
+        self._cache: dict[tuple[str, bytes], Choice] = {}
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns legal actions, ``(K,)``: those that the bot answers, or draws by its probabilities.
@@ -188,22 +188,28 @@ class BotAgent:
         """Returns the bot's choices at all decisions, in turns of its size."""
         with self._lock:
             rows = self._rows.encode(decisions, seeds)
-            cached = self._cache if self.ready.deterministic else {}
-            keys = [(kind, row, 0 if self.ready.deterministic else k) for k, row in enumerate(rows)]
-            first: dict[tuple[str, bytes, int], int] = {}
-            for k, key in enumerate(keys):
-                if key not in cached:
-                    first.setdefault(key, k)
-            new: list[Choice] = []
-            for at in range(0, len(first), self.ready.batch):
-                new += self._turn(kind, decisions, [*first.values()][at : at + self.ready.batch], rows)
-            by_key = dict(zip(first, new, strict=True))
-            choices = [by_key[key] if key in by_key else cached[key] for key in keys]
-            if len(cached) + len(by_key) > MAX_CACHED:
-                cached.clear()
-            cached.update((key, choice) for key, choice in by_key.items() if not choice.forfeited)
+            if not self.ready.deterministic:
+                choices = self._asked(kind, decisions, range(len(rows)), rows)
+            else:
+                keys = [(kind, row) for row in rows]
+                first: dict[tuple[str, bytes], int] = {}
+                for k, key in enumerate(keys):
+                    if key not in self._cache:
+                        first.setdefault(key, k)
+                by_key = dict(zip(first, self._asked(kind, decisions, [*first.values()], rows), strict=True))
+                choices = [by_key[key] if key in by_key else self._cache[key] for key in keys]
+                if len(self._cache) + len(by_key) > MAX_CACHED:
+                    self._cache.clear()
+                self._cache.update((key, choice) for key, choice in by_key.items() if not choice.forfeited)
             self.faults.decisions += len(rows)
             self.faults.forfeited += sum(choice.forfeited for choice in choices)
+        return choices
+
+    def _asked(self, kind: str, decisions: DecisionBatch, which: Sequence[int], rows: list[bytes]) -> list[Choice]:
+        """Asks the decisions number ``which`` in turns of the bot's size."""
+        choices: list[Choice] = []
+        for at in range(0, len(which), self.ready.batch):
+            choices += self._turn(kind, decisions, [*which[at : at + self.ready.batch]], rows)
         return choices
 
     def _turn(self, kind: str, decisions: DecisionBatch, which: list[int], rows: list[bytes]) -> list[Choice]:

@@ -267,8 +267,7 @@ def read_answer(line: bytes, question: Question, actions: Sequence[str]) -> list
     for name, items in given.items():
         if items is not None and len(items) != count:
             raise _invalid(f"{name!r} to be a list of {count} items, one for each decision", items)
-    for k, legal in enumerate(question.legal.tolist()):
-        row, action = rows[k], chosen[k]
+    for k, (action, row, legal) in enumerate(zip(chosen, rows, question.legal.tolist(), strict=True)):
         if row is None:
             if not (0 <= action < len(actions) and legal >> action & 1):
                 where = f"table {question.table[k]}, seat {question.seat[k]}"
