@@ -269,7 +269,7 @@ def test_no_bot_outlives_the_command(tmp_path: Path, workers: list[str], number:
     words = ["evaluate", *TABLE.split(), "--deals", "1000000", "--chunk", "8", *workers, "--agents", "closer"]
     command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words, name_of(stubborn, "1000000")]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    there, until = 7 if workers else 3, time.monotonic() + 60  # the command, and for each bot its supervisor, which names it too
+    there, until = 7 if workers else 3, time.monotonic() + 60  # the command, and for each bot its reaper, which names it too
     try:
         while len(running(str(stubborn))) < there and time.monotonic() < until:
             time.sleep(0.1)
