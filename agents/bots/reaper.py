@@ -46,7 +46,7 @@ def children() -> list[int]:
     numbers: list[int] = []
     # a list that may miss some and that some kernels lack, but quick: who starts one process after the other is caught by it
     with contextlib.suppress(OSError):
-        numbers += map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+        numbers += map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_bytes().split())
     if numbers:
         return numbers
     for path in Path("/proc").glob("[0-9]*/stat"):
