@@ -225,6 +225,9 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None, bots: BotS
     check_setup(setup)
     if not isinstance(name, str):
         raise AgentError(f"An agent's name is a text, not {quoted(name)}.")
+    settings: Any = bots
+    if not isinstance(settings, BotSettings | None):
+        raise AgentError(f"bots: expected BotSettings or None, not {quoted(bots)}.")
     if is_mixed(name):
         return mixed_agent(name, setup, partial(load_agent, device=device, bots=bots))
     ending = _ending(name)

@@ -29,8 +29,6 @@ from .settings import STOP, BotSettings
 PREFIX = "exec:"
 SEEDS = 1 << 53
 """Seeds are below it: a double has room for all of them."""
-MAX_CACHED = 1 << 16
-"""Decisions whose answers are cached at most; then the cache is emptied."""
 MAX_LOG_SHOWN = 1000
 """Characters of the end of a bot's log in a sentence."""
 
@@ -119,7 +117,8 @@ class Session:
 class BotAgent:
     """An agent that is another program. One question is put at a time, from whatever thread.
 
-    A deterministic bot is asked equal decisions, those of which it is sent the same, once.
+    A deterministic bot is asked the equal decisions of a batch, those of which it is sent the same, once. Answers are not kept
+    for later batches: which decisions a fault costs would depend on what else the process has played.
     """
 
     def __init__(self, name: str, setup: Setup, settings: BotSettings, session: Session) -> None:
@@ -132,7 +131,7 @@ class BotAgent:
         self.last_fault: str | None = None
         """The sentence of the last fault."""
         self.questions = 0
-        """Decisions that the bot was asked, fewer than it was to make where answers were cached."""
+        """Decisions that the bot was asked, fewer than it was to make where some were equal."""
         self.needs_history = PLIES in self.ready.wants
         self._settings = settings
         self._rows = Rows(setup, self.ready.wants)
@@ -140,7 +139,6 @@ class BotAgent:
         self._lock = threading.Lock()
         self._last = threading.local()
         self._faults = 0
-        self._cache: dict[tuple[str, bytes], Choice] = {}
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns legal actions, ``(K,)``: those that the bot answers, or draws by its probabilities.
@@ -188,19 +186,14 @@ class BotAgent:
         """Returns the bot's choices at all decisions, in turns of its size."""
         with self._lock:
             rows = self._rows.encode(decisions, seeds)
-            if not self.ready.deterministic:
-                choices = self._asked(kind, decisions, range(len(rows)), rows)
+            if self.ready.deterministic:
+                first: dict[bytes, int] = {}
+                for k, row in enumerate(rows):
+                    first.setdefault(row, k)
+                by_row = dict(zip(first, self._asked(kind, decisions, [*first.values()], rows), strict=True))
+                choices = [by_row[row] for row in rows]
             else:
-                keys = [(kind, row) for row in rows]
-                first: dict[tuple[str, bytes], int] = {}
-                for k, key in enumerate(keys):
-                    if key not in self._cache:
-                        first.setdefault(key, k)
-                by_key = dict(zip(first, self._asked(kind, decisions, [*first.values()], rows), strict=True))
-                choices = [by_key[key] if key in by_key else self._cache[key] for key in keys]
-                if len(self._cache) + len(by_key) > MAX_CACHED:
-                    self._cache.clear()
-                self._cache.update((key, choice) for key, choice in by_key.items() if not choice.forfeited)
+                choices = self._asked(kind, decisions, range(len(rows)), rows)
             self.faults.decisions += len(rows)
             self.faults.forfeited += sum(choice.forfeited for choice in choices)
         return choices

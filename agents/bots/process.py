@@ -71,8 +71,7 @@ def arguments(command: str) -> list[str]:
     if not words:
         raise AgentError("After exec: comes the command that starts the bot, such as exec:./bot --level 3.")
     if "\0" in command or shutil.which(words[0]) is None:
-        path = Path(words[0].replace("\0", ""))
-        if path.is_file():
+        if os.path.isfile(words[0].replace("\0", "")):  # Path.is_file raises an error for too long a name
             raise AgentError(f"{quoted(words[0])} is not executable: chmod +x makes it so, or name what runs it: python3 bot.py.")
         raise AgentError(f"There is no program {quoted(words[0])}.")
     return words
@@ -132,10 +131,10 @@ class Program:
             threading.Thread(target=_read, args=(process.stdout, self._inbox), daemon=True),
             threading.Thread(target=_read_log, args=(process.stderr, self._inbox), daemon=True),
         ]
+        self._end = weakref.finalize(self, _end, process, self._inbox, self._outbox, threads, os.getpid())
         for thread in threads:
             thread.start()
         self._log_thread = threads[-1]
-        self._end = weakref.finalize(self, _end, process, self._inbox, self._outbox, threads, os.getpid())
 
     def ask(self, message: bytes, seconds: float | None) -> bytes:
         """Sends ``message``, JSON without a newline, and returns the next line; what was written before is dropped.
@@ -291,12 +290,18 @@ def _end(
     if not inbox.at_fault:
         outbox.put(QUIT + b"\n")
     outbox.put(None)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(0 if inbox.at_fault else GRACE)
-    kill(process)
+    try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0 if inbox.at_fault else GRACE)
+    finally:  # after Ctrl-C, too
+        kill(process)
+        _close_pipes(process, threads)
+
+
+def _close_pipes(process: Process, threads: list[threading.Thread]) -> None:
     until = time.monotonic() + GRACE
     for thread in threads:
-        if thread is not threading.current_thread():  # where the garbage collector ends a program
+        if thread.is_alive() and thread is not threading.current_thread():  # which may collect garbage
             thread.join(max(until - time.monotonic(), 0))
     if not any(thread.is_alive() for thread in threads):  # else a process that has left its group has the pipes
         for pipe in (process.stdin, process.stdout, process.stderr):

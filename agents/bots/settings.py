@@ -36,6 +36,9 @@ class BotSettings:
     def __post_init__(self) -> None:
         if self.on_fault not in ON_FAULT:
             raise ConfigError(unknown_name_message("on_fault", self.on_fault, ON_FAULT))
+        chat: Any = self.chat
+        if not isinstance(chat, ChatSettings | None):
+            raise ConfigError(f"chat: expected ChatSettings or None, not {quoted(chat)}.")
         for name in ("start_seconds", "decision_seconds"):
             value = getattr(self, name)
             if value is not None and (finite(value) is None or not 0 < value <= MAX_SECONDS):

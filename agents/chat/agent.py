@@ -83,7 +83,7 @@ class ChatAgent:
 
         After a fault one is the lowest legal action, or it raises :class:`AgentError`, as the settings of bots say. Raises
         :class:`AgentError` also at the end of a budget, and where the endpoint refuses the model or the key. After such an error
-        or Ctrl-C calls under way are finished, and their answers kept; a second Ctrl-C ends them.
+        or Ctrl-C calls under way are finished, and their answers kept; another ``KeyboardInterrupt`` ends them.
         """
         with self._lock:
             outcomes = self._outcomes(decisions)

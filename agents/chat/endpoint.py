@@ -65,13 +65,13 @@ class Endpoint:
     def __init__(self, model: str, settings: ChatSettings) -> None:
         """Raises :class:`AgentError` for a base URL that is none, and where the key is missing or cannot be one."""
         self.model, self._settings, self._url = model, settings, settings.base_url.rstrip("/")
-        self._key = os.environ.get(KEY_VARIABLE, "")
+        self._key = os.environ.get(KEY_VARIABLE, "").strip()
         try:
             valid = URL.fullmatch(settings.base_url) and urlsplit(settings.base_url).port != 0
         except ValueError:  # no port, or no IPv6 address
             valid = False
         if not valid:
-            shown = quoted(settings.base_url.rpartition("@")[2])  # before it may be a password
+            shown = quoted(re.split("[?#]", settings.base_url.rpartition("@")[2])[0])  # without passwords
             raise AgentError(f"A base URL is like https://host/v1, with no user, password, query or fragment in it, not {shown}.")
         if not self._key and self._url == VENDOR:
             raise AgentError(
@@ -80,7 +80,8 @@ class Endpoint:
             )
         if not (self._key.isascii() and self._key.isprintable()):
             raise AgentError(f"{KEY_VARIABLE} has characters that no key has.")
-        signs = [rf"(?:{re.escape(sign)}|\\u(?i:{ord(sign):04x}))" for sign in self._key]  # also as JSON may write them
+        # as it is, and as JSON may write it
+        signs = [rf"(?:\\*{re.escape(sign)}|\\+u(?i:{ord(sign):04x}))" for sign in self._key]
         self._secret = re.compile("".join(signs) if len(signs) >= MIN_KEY else "(?!)")
         try:
             import openai

@@ -16,6 +16,8 @@ from nainjaune_env.compiler.cache import cache_root
 from nainjaune_env.core.errors import AgentError, ConfigError, as_sentence
 
 FILE_NAME = "calls.sqlite"
+FILE_NAMES = tuple(FILE_NAME + ending for ending in ("", "-wal", "-shm", "-journal"))
+"""That file, and those that SQLite writes beside it."""
 WAIT_SECONDS = 60
 """How long a process waits for another one that writes."""
 TABLE = """

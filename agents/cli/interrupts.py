@@ -9,7 +9,7 @@ import time
 from types import FrameType
 
 AGAIN = 3.0
-"""Seconds in which a further Ctrl-C is part of the last one."""
+"""Seconds in which a further Ctrl-C is part of the one that counted."""
 
 
 def interrupt_once() -> None:
@@ -24,8 +24,8 @@ def interrupt_once() -> None:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal last
-        before, last = last, time.monotonic()
-        if last - before >= AGAIN:
+        if (now := time.monotonic()) - last >= AGAIN:
+            last = now
             raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)

@@ -17,6 +17,7 @@ from nainjaune_env.registry import get_game
 
 from ..arena.versus import LOOK_EVERY
 from ..bots.settings import FORFEIT, BotSettings
+from ..chat.store import FILE_NAMES
 from ..external import is_bot
 from ..mixed import MIXED, SEPARATOR
 from .folder import inside
@@ -176,6 +177,9 @@ def _bots(folder: Path, given: dict[str, Any]) -> BotSettings:
         if (chat := bots.chat) is None:
             return bots
         files = [None if path is None else str(inside(folder, folder / path)) for path in (chat.cache, chat.transcripts)]
+        if chat.cache is not None:
+            for name in FILE_NAMES:
+                inside(folder, folder / chat.cache / name)
         return replace(bots, chat=replace(chat, cache=files[0], transcripts=files[1]))
     except (ConfigError, WorkError) as error:
         raise ConfigError(f"{str(folder / SETTINGS)!r}: {as_sentence(error)}") from None

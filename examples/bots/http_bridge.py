@@ -9,8 +9,10 @@ import json
 import sys
 from urllib.parse import urlsplit
 
-url = urlsplit(sys.argv[1])
+url = urlsplit(sys.argv[1] if len(sys.argv) == 2 else "")
 kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+if url.scheme not in kinds or not url.hostname:
+    sys.exit("Expected one address: http_bridge.py http://host:port/path")
 server = kinds[url.scheme](url.hostname, url.port)
 path = (url.path or "/") + (f"?{url.query}" if url.query else "")
 

@@ -100,7 +100,9 @@ def test_the_end_of_a_log_is_kept_however_long_it_is(connections: list[Program])
     code = "import sys\nfor line in sys.stdin:\n  sys.stderr.write('noise\\n' * 10**6 + 'the end')\n  print('{}', flush=True)"
     connection = opened(connections, script(code))
     assert connection.ask(b"{}", 30) == b"{}"
-    assert connection.log().endswith("the end")
+    until = time.monotonic() + 10
+    while not connection.log().endswith("the end"):  # a thread reads it
+        assert time.monotonic() < until
     assert len(connection.log()) == MAX_LOG
 
 
@@ -124,6 +126,7 @@ def test_an_answer_that_waits_is_taken_after_the_deadline(connections: list[Prog
     [
         ("", "After exec: comes the command"),
         ("'open", "cannot be read: No closing quotation"),
+        ("a" * 300, "There is no program 'aaa"),
         ("no-such-program-here --level 3", "There is no program 'no-such-program-here'."),
         ("./no/such/file", r"There is no program './no/such/file'\."),
         (f"{Path(__file__)}", "is not executable: chmod"),
@@ -196,6 +199,22 @@ def test_a_connection_that_nobody_holds_is_closed(tmp_path: Path) -> None:
     connection.ask(b"{}", 10)
     del connection
     assert gone(tmp_path)
+
+
+def test_ctrl_c_while_a_program_ends_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stays = Program(python("faulty_bot.py", "ignore", "0", "{}", str(tmp_path)))
+    stays.tell(HELLO)
+    time.sleep(0.3)
+    wait = stays._process.wait
+
+    def interrupted(seconds: float | None = None) -> int:
+        monkeypatch.setattr(stays._process, "wait", wait)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stays._process, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stays.close()
+    assert gone(tmp_path, 0)
 
 
 def test_when_the_host_is_killed_nothing_is_left(tmp_path: Path) -> None:

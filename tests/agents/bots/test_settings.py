@@ -52,6 +52,14 @@ def test_settings_reach_the_bots_within_agents() -> None:
         act(load_agent(f"{SLOW}@search=2", SETUP, bots=BotSettings(decision_seconds=0.001)))
 
 
+@pytest.mark.parametrize("bots", [3, "x", {}])
+def test_other_settings_are_a_sentence(bots: Any) -> None:
+    with pytest.raises(AgentError, match="bots: expected BotSettings or None, not"):
+        load_agent("exec:true", SETUP, bots=bots)
+    with pytest.raises(ConfigError, match="chat: expected ChatSettings or None, not"):
+        BotSettings(chat=bots)
+
+
 def test_the_usual_settings_are_used_where_none_are_given(tmp_path: Path) -> None:
     act(load_agent(lowest(path=tmp_path / "read"), SETUP))
     assert '"seconds":{"start":10.0,"decision":5.0}' in (tmp_path / "read").read_text(encoding="utf-8")

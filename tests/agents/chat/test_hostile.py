@@ -11,6 +11,7 @@ import pytest
 
 from nainjaune_agents.bots.settings import STOP
 from nainjaune_agents.chat import endpoint
+from nainjaune_agents.chat.settings import ChatSettings
 from nainjaune_env.core.errors import AgentError, MissingLibraryError
 from nainjaune_env.text.tokens import count_tokens
 from tests.agents.chat.conftest import Local, act, loaded, lowest
@@ -86,6 +87,17 @@ def test_the_key_is_nowhere(
     assert any("[key]" in text for text in texts)
     escaped = "".join(rf"\u{ord(sign):04x}" for sign in KEY)
     assert not any(KEY in text or escaped in text.lower() for text in texts)
+
+
+def test_a_key_is_hidden_however_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers trim it, and JSON may escape any sign, more than once."""
+    key = 'sk-abc/DEF"01234+56789='
+    monkeypatch.setenv("OPENAI_API_KEY", f" {key}\n")
+    asked = endpoint.Endpoint("m", ChatSettings(base_url="http://127.0.0.1:1/v1", cache=str(tmp_path)))
+    once = json.dumps(key)[1:-1]
+    for written in (key, once, once.replace("/", "\\/"), json.dumps(once)[1:-1], "".join(f"\\u{ord(sign):04X}" for sign in key)):
+        assert asked._hidden(f"bad {written}!") == "bad [key]!"
+    asked.store.close()
 
 
 def test_a_word_in_place_of_a_key_is_no_secret(local: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,20 @@ def test_several_in_succession_interrupt_once(monkeypatch: pytest.MonkeyPatch) -
         signal.raise_signal(signal.SIGINT)
 
 
+def test_one_every_second_interrupts_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(interrupts.time, "monotonic", lambda: now)
+    interrupts.interrupt_once()
+    counted = 0
+    for _ in range(7):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            counted += 1
+        now += 1.0
+    assert counted == 3
+
+
 def test_another_handler_stays() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     interrupts.interrupt_once()

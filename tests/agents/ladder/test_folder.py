@@ -88,3 +88,15 @@ def test_files_of_language_models_stay_in_the_folder(there: Path, key: str) -> N
             read_ladder(folder)
     settings.write_text(f'{text}\n[bots.chat]\n{key} = "x"\n', encoding="utf-8")
     assert getattr(read_ladder(folder).bots.chat, key) == str(folder / "x")
+
+
+@pytest.mark.parametrize("name", ["calls.sqlite", "calls.sqlite-wal"])
+def test_a_link_for_the_file_of_answers_is_refused(there: Path, name: str) -> None:
+    folder = there.parent / "ladder"
+    entry(folder, "model", "chat:model")
+    (folder / "cache").mkdir()
+    (folder / "cache" / name).symlink_to(there / "stolen")
+    with (folder / "ladder.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[bots.chat]\ncache = "cache"\n')
+    with pytest.raises(ConfigError, match=rf"{name}' leads out of"):
+        read_ladder(folder)
