@@ -46,10 +46,6 @@ class Recorded(Program):
 
     log_of: Traffic
 
-    def ask(self, message: bytes, seconds: float | None) -> bytes:
-        self.log_of.append((HOST, message))
-        return super().ask(message, seconds)
-
     def next(self, seconds: float | None) -> bytes:
         self.log_of.append((BOT, line := super().next(seconds)))
         return line
