@@ -6,20 +6,22 @@ import atexit
 import signal
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from types import FrameType
 
 AGAIN = 3.0
 """Seconds in which a further Ctrl-C is part of the one that counted."""
 
 
-def interrupt_once() -> None:
+def interrupt_once() -> Callable[[], object]:
     """Makes several Ctrl-C in succession one ``KeyboardInterrupt``, so that none disturbs the end of what runs.
 
-    A handler of somebody else stays.
+    Returns a function that ends this. A handler of somebody else stays.
     """
     ours = threading.current_thread() is threading.main_thread()
     if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        return
+        return lambda: None
     last = -AGAIN
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -29,6 +31,7 @@ def interrupt_once() -> None:
             raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)
+    return partial(signal.signal, signal.SIGINT, signal.default_int_handler)
 
 
 def ignore_at_exit() -> None:

@@ -63,10 +63,23 @@ COMMANDS = (
 )  # fmt: skip
 
 
+STOPPED = 130
+"""The exit status after Ctrl-C."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a subcommand; returns the exit status: 0 success, 2 an error printed as a sentence, 130 Ctrl-C, 141 a broken pipe."""
     open_streams()
-    interrupt_once()
+    restore, status = interrupt_once(), 0
+    try:
+        status = _run(argv)
+    finally:
+        if status != STOPPED:  # after Ctrl-C Python ends, and a further one does not disturb it
+            restore()
+    return status
+
+
+def _run(argv: Sequence[str] | None) -> int:
     program = "nainjaune"
     try:
         try:
@@ -94,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         ignore_at_exit()
         print_error(program, "Stopped.")
-        return 130
+        return STOPPED
     except BrokenPipeError:
         return 141
     except (NainJauneError, OSError) as error:

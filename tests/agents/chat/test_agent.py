@@ -168,7 +168,11 @@ def test_an_answer_that_breaks_off_ends_a_budget_before_the_next_attempt(local: 
         assert len(local.asked()) == 1
 
 
-def test_ctrl_c_ends_it_after_the_calls_under_way_and_keeps_their_answers(local: Local, tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_after_the_calls_under_way_and_keeps_their_answers(
+    local: Local, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a stopped command of another test leaves one that waits
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     with loaded(local, "lowest-slower", tmp_path, at_once=2) as agent:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):

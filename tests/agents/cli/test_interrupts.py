@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from nainjaune_agents.cli import interrupts
+from tests.agents.cli.command import Capture, nainjaune
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +40,11 @@ def test_one_every_second_interrupts_again_after_a_while(monkeypatch: pytest.Mon
             counted += 1
         now += 1.0
     assert counted == 3
+
+
+def test_a_command_leaves_the_handler_as_it_was(capfd: Capture) -> None:
+    assert nainjaune(capfd, "agents")[0] == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_another_handler_stays() -> None:
