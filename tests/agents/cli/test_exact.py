@@ -88,7 +88,7 @@ def micro() -> Setup:
 
 
 def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.loading.load_agent", lambda name, setup: Chance())
+    monkeypatch.setattr("nainjaune_agents.loading.load_agent", lambda name, setup, bots: Chance())
     refused(capfd, f"exact {DECK} --agents chance", "draws its action at random and has no probabilities", printed=True)
     exploitability = {}
     for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
