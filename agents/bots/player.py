@@ -71,7 +71,7 @@ def seeds_of(draws: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 class Session:
-    """One run of a program, from ``hello`` on: questions, whose answers are told by their numbers."""
+    """One run of a program, from ``hello`` on: questions, whose answers have their numbers."""
 
     def __init__(self, name: str, setup: Setup, settings: BotSettings) -> None:
         """Starts the program. Raises :class:`AgentError` where there is none, and :class:`BotFault` unless it is ready."""

@@ -95,10 +95,10 @@ def logits_of(model: Any, observation: NDArray[np.uint8], state: Any, start: NDA
             return policy.q_net(seen).numpy(), None
         if isinstance(model, RecurrentPPO):
             zeros = torch.zeros(policy.lstm_hidden_state_shape).expand(-1, TABLES, -1).contiguous()
-            found, state = policy.get_distribution(seen, state or (zeros, zeros), torch.from_numpy(start).float())
+            distribution, state = policy.get_distribution(seen, state or (zeros, zeros), torch.from_numpy(start).float())
         else:
-            found = policy.get_distribution(seen)
-        return found.distribution.logits.numpy(), state
+            distribution = policy.get_distribution(seen)
+        return distribution.distribution.logits.numpy(), state
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,14 +109,14 @@ def test_it_plays_as_the_library_does(kind: str, saved: Saved) -> None:
     tables, rng = venv(), np.random.default_rng(2)
     observation: Any = tables.reset()
     start, state = np.ones(TABLES, np.bool_), None
-    own = np.zeros((TABLES, *agent.state_dtype(SETUP).shape), np.float32)
+    seat_state = np.zeros((TABLES, *agent.state_dtype(SETUP).shape), np.float32)
     for _ in range(20):
-        own[start] = 0.0
+        seat_state[start] = 0.0
         expected, state = logits_of(model, observation, state, start)
-        found = agent._compute(observation, own if own.size else None).astype(np.float64)
+        logits = agent._compute(observation, seat_state if seat_state.size else None).astype(np.float64)
         if kind != "dqn":
-            found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
-        assert found == pytest.approx(expected, rel=2e-6, abs=2e-6)
+            logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        assert logits == pytest.approx(expected, rel=2e-6, abs=2e-6)
         observation, _, start, _ = tables.step(np.array([rng.choice(np.flatnonzero(mask)) for mask in tables.action_masks()]))
     assert np.ptp(expected) > 0.01
 
