@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.bots.settings import BotSettings
 from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.units import WorkPlan
 from nainjaune_agents.sweeps.grid import SeedRun, read_results, runs_of
@@ -143,8 +144,8 @@ def test_weights_come_to_workers_as_files(local: Any, tmp_path: Path) -> None:
 
 
 def test_a_worker_of_another_version_is_an_error(local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def other(plan: WorkPlan) -> dict[str, Any]:
-        return {**identity(plan), "package": "0.1 (sources 0)"}
+    def other(plan: WorkPlan, bots: BotSettings) -> dict[str, Any]:
+        return {**identity(plan, bots), "package": "0.1 (sources 0)"}
 
     monkeypatch.setattr("nainjaune_agents.distributed.cluster.identity", other)
     with pytest.raises(WorkError, match=r"A worker has version .* of the package, and the run is of 0\.1 \(sources 0\): install"):
