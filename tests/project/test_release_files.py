@@ -1,4 +1,4 @@
-"""What strangers and public services read: workflows, changelog, citation."""
+"""What strangers and public services read: changelog, citation, links."""
 
 from __future__ import annotations
 
@@ -8,72 +8,13 @@ import subprocess
 import tomllib
 from typing import Any
 
-import pytest
 import yaml
 
-from tests.conftest import SCRIPT_FOLDERS
 from tests.support.source import ROOT
-
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-QUICK = re.search(r"^QUICK \?= (.*)$", MAKEFILE, re.MULTILINE)
-PORTABLE = {
-    "python benchmarks/installs.py --dist dist --constraint constraints.txt --check "
-    "--extras none players,render,study,serve train,onnx,sb3,openspiel,torchrl",
-    "python -m pip install --constraint constraints.txt --editable '.[train,sb3,openspiel,torchrl,render,study,dev]'",
-    f'python -m pytest -n auto --dist worksteal -m "not slow and not long and not scripts" {QUICK and QUICK[1]}',
-}
-"""Commands that Windows runs too, where there is no make; the last is that of `make quick`."""
-TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
 
 
 def read(path: Any) -> dict[Any, Any]:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
-def commands(workflow: dict[Any, Any]) -> list[str]:
-    return [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
-
-
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_workflows_run_targets_of_the_makefile_and_nothing_else(path: Any) -> None:
-    workflow = read(path)
-    assert commands(workflow)
-    for command in commands(workflow):
-        program, target, *more = command.split()
-        assert (program == "make" and target in TARGETS and not more) or command in PORTABLE
-    assert workflow["permissions"] == {"contents": "read"}
-    assert "secrets." not in path.read_text(encoding="utf-8")
-    for job in workflow["jobs"].values():
-        assert job["timeout-minutes"] <= 60
-        checkouts = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout")]
-        assert all(step["with"]["fetch-depth"] == 0 for step in checkouts), "without the tags there is no version"
-
-
-def test_only_what_was_built_and_checked_is_published() -> None:
-    """To PyPI after TestPyPI, each in an environment of its own, whose job alone may ask for an identity and builds nothing."""
-    jobs = read(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
-    assert commands({"jobs": {"build": jobs["build"]}}) == ["make release"]
-    assert (jobs["rehearse"]["needs"], jobs["publish"]["needs"]) == ("build", "rehearse")
-    for job, environment in (("rehearse", "testpypi"), ("publish", "pypi")):
-        assert jobs[job]["environment"]["name"] == environment
-        assert jobs[job]["permissions"] == {"id-token": "write"}
-        assert [step["uses"].split("@")[0] for step in jobs[job]["steps"]] == [
-            "actions/download-artifact",
-            "pypa/gh-action-pypi-publish",
-        ]
-    assert "permissions" not in jobs["build"]
-
-
-def test_scripts_are_tested_when_what_they_touch_changes() -> None:
-    """And on the main branch, whatever has changed."""
-    events = read(ROOT / ".github" / "workflows" / "scripts.yml")[True]  # YAML's `on`
-    paths = events["pull_request"]["paths"]
-    assert events["push"] == {"branches": ["main"]}
-    for folder in SCRIPT_FOLDERS:
-        assert f"tests/{folder}/**" in paths
-    for path in paths:
-        assert list(ROOT.glob(path.removesuffix("/**"))), path
 
 
 def test_the_changelog_keeps_the_form() -> None:
