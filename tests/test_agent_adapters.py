@@ -187,8 +187,14 @@ def test_functions_are_tried_at_different_real_positions(game: str) -> None:
             lambda o, m: "x",
             r"shapes \(3, 128\) and \(3, 24\), and gave <U1, shape \(\); asked for one, .* it gave 'x'\. Expected",
         ),
-        (lambda o, m: -1, r"^The function '<lambda>' chose an illegal action\. Action -1 is not legal at .*; legal: \d+ \(\w+\)"),
-        (lambda o, m: 23 + m.argmax(-1), r"chose an illegal action\. Action 2\d( \(7d~\))? is not legal at .*; legal: \d+ \("),
+        (
+            lambda o, m: -1,
+            r"^The function '<lambda>' chose an illegal action\. Action -1 \(.*\) is not legal at .*; legal: \d+ \(\w+\)",
+        ),
+        (
+            lambda o, m: 23 + m.argmax(-1),
+            r"chose an illegal action\. Action 2\d \((7d~|actions .*)\) is not legal at .*; legal: \d+ \(",
+        ),
         (lambda o, m: m.sum(axis=-1) * 0.5, r"and gave \[.*\.5.*\]; asked for one, .* it gave np\.float64"),
         (lambda o, m: np.zeros(4, int), r"and gave int64, shape \(4,\); asked for one, .* it gave int64, shape \(4,\)"),
         (lambda o, m: {}["x"], r"and raised \"KeyError: 'x'\"; asked for one, .* it raised \"KeyError"),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng, is_recurrent
 from nainjaune_env.core.errors import ConfigError, IllegalActionError
+from nainjaune_env.core.illegal import action_name
 from nainjaune_env.core.speech import Utterance
 from nainjaune_env.records.record import Record
 
@@ -98,7 +99,8 @@ class LiveTable:
             table = self.table
             legal = not self.over if action == DEAL and table.round_over else not table.round_over and action in table.legal
             if not legal:
-                raise ConfigError(f"The table cannot go on: its ply {self.number + 1} is illegal when it is repeated.")
+                ply = f"ply {self.number + 1} is illegal when it is repeated: {self._named(action)}"
+                raise ConfigError(f"The table cannot go on: its {ply}.")
             if action != DEAL and self._remembers(self._agents[table.at_turn]):
                 table.agents_action()
             self._apply(action)
@@ -124,7 +126,8 @@ class LiveTable:
         """Makes the ply of an agent, or a forced one, that :meth:`decide` gave, with what the agent ``said``."""
         if action not in self.table.legal:
             name = self.settings.names[self.table.at_turn]
-            raise IllegalActionError(f"The agent {name!r} chose the illegal action {action}.")
+            legal = ", ".join(map(self._named, self.table.legal))
+            raise IllegalActionError(f"The agent {name!r} chose the illegal action {self._named(action)}; legal: {legal}.")
         seat, decides = self.table.at_turn, self.table.needs_decision
         self._make(action)
         if decides:
@@ -137,6 +140,9 @@ class LiveTable:
         if not self.table.round_over or self.over:
             raise Refusal("no_deal")
         self._make(DEAL)
+
+    def _named(self, action: int) -> str:
+        return action_name(action, self.settings.setup.game.actions)
 
     def _make(self, action: int) -> None:
         self._keep(self.number + 1, action)

@@ -12,6 +12,7 @@ from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.bits import are_legal
 from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.illegal import why_illegal
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Batch, Episode
@@ -53,12 +54,17 @@ def replay_decisions(
     batch = Batch(setup, len(openings), episode=episode, autoreset=False, observe=False, log=True, deal=False)
     assert batch.log is not None
     batch.set_tables(None, openings, trusted=True)
-    for row in decisions:
+    for number, row in enumerate(decisions, 1):
         if batch.done.all():
             break
-        _check(~batch.done & ~are_legal(batch.legal, row), called, decisions)
+        illegal = ~batch.done & ~are_legal(batch.legal, row)
+        if illegal.any():
+            t = int(np.argmax(illegal))
+            action, where = int(np.asarray(actions)[number - 1, t]), f"decision {number} of {called.lower()} {t}"
+            raise RecordError(why_illegal(action, int(batch.legal[t]), setup.game.actions, where))
         batch.step(row)
-    _check(~batch.done, called, decisions)
+    if not batch.done.all():
+        raise RecordError(f"{called} {np.argmin(batch.done)} is not finished by its actions, at most {len(decisions)}.")
     return LoggedPlies(batch.log.action, batch.log.count)
 
 
@@ -70,12 +76,6 @@ def _checked_decisions(actions: ArrayLike, count: int) -> NDArray[np.int8]:
     if given.dtype != np.int8:
         given = np.clip(given, -1, GameSpec.MAX_ACTIONS).astype(np.int8)  # values out of range stay illegal
     return np.ascontiguousarray(given)
-
-
-def _check(wrong: NDArray[np.bool_], called: str, decisions: NDArray[np.int8]) -> None:
-    if wrong.any():
-        number, most = int(np.argmax(wrong)), len(decisions)
-        raise RecordError(f"{called} {number} is not finished by its actions, at most {most}, or one of them is illegal.")
 
 
 def tally(

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.illegal import action_name, legal_names
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 
@@ -29,13 +29,17 @@ class ActionLog:
         self.actions = actions
         self.used = 0
 
-    def next(self, legal_bits: int, where: str) -> int:
-        """Returns the next action, which is left; raises :class:`RecordError`, ``where`` in front, if it is not legal."""
+    def next(self, legal_bits: int, names: Sequence[str], where: str) -> int:
+        """Returns the next action, which is left; raises :class:`RecordError`, ``where`` in front, if it is not legal.
+
+        ``names`` are those of the game's actions.
+        """
         action = int(self.actions[self.used])
         self.used += 1
         if action < 0 or not legal_bits >> action & 1:
             raise RecordError(
-                f"{where}: the log's action number {self.used} is {action}; legal were {legal_actions(legal_bits)}."
+                f"{where}: the log's action number {self.used} is {action_name(action, names)}; "
+                f"legal were {legal_names(legal_bits, names)}."
             )
         return action
 
@@ -55,6 +59,7 @@ class Replay:
         self.table: Table = rows[0]
         # views of single fields: reading an attribute of an np.record takes longer than a ply
         self._seat, self._stage = rows["seat"], rows["stage"]
+        self._names = setup.game.actions
         self.kernel: Any = setup.game.kernel
         self.rules: Any = setup.kernel_rules
         self.players = setup.players
@@ -111,6 +116,6 @@ class Replay:
                     raise RecordError(f"{where(number)}: expected another action, and the log ends after {log.used}.")
                 return
             legal_bits = self.legal_bits()
-            action = log.next(legal_bits, where(number))
+            action = log.next(legal_bits, self._names, where(number))
             yield Ply(self.seat, legal_bits, action)
             self.step(action)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from nainjaune_env.core.errors import IllegalActionError, quoted
+from nainjaune_env.core.illegal import action_name
 from nainjaune_env.core.validation import whole
 from nainjaune_env.envs.pettingzoo_aec import env as aec_env
 from nainjaune_env.envs.registration import pettingzoo_spec
@@ -50,6 +51,7 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         self.layout = self.setup.layout
         self.agents: list[str] = []
         self.no_op = len(self.setup.game.actions)
+        self._named_actions = (*self.setup.game.actions, "to wait")
         self._observation_spaces = {agent: masked_space(self.layout, self.no_op + 1) for agent in self.possible_agents}
         self._action_spaces = {agent: LegalDiscrete(np.zeros(self.no_op + 1, np.int8)) for agent in self.possible_agents}
         self._at_turn = 0
@@ -117,8 +119,10 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
             got = ", ".join(map(str, actions)) or "nobody"
             raise IllegalActionError(f"Expected one action of each of {', '.join(self.agents)}, and got those of {got}.")
         for agent, action in actions.items():
-            if agent != acting and whole(action) != self.no_op:
-                raise IllegalActionError(f"{agent} is not at turn, where only {self.no_op} (to wait) is legal, not {action!r}.")
+            number = whole(action)
+            if agent != acting and number != self.no_op:
+                what = quoted(action) if number is None else action_name(number, self._named_actions)
+                raise IllegalActionError(f"{agent} is not at turn, where only {self.no_op} (to wait) is legal, not {what}.")
         if acting is not None and whole(actions[acting]) == self.no_op:
             allowed = self.unwrapped._batch.legal_names(0)
             raise IllegalActionError(f"{acting} is to act, where {self.no_op} (to wait) is not legal; legal: {allowed}.")

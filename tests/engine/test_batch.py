@@ -167,7 +167,7 @@ def read_only() -> Any:
         (lambda b: b.step([0.0, 1.0, 2.0]), IllegalActionError, "Actions are whole numbers, not an array of float64."),
         (lambda b: b.step([True, True, True]), IllegalActionError, "Actions are whole numbers, not an array of bool."),
         (lambda b: b.step([0, 0, 0], np.array([0, 1])), IllegalActionError, "one action a table, shape (2,), not (3,)."),
-        (lambda b: b.step([63, 63], np.array([2, 0])), IllegalActionError, "Action 63 is not legal at table 2, seat"),
+        (lambda b: b.step([63, 63], np.array([2, 0])), IllegalActionError, "Action 63 (actions are 0 to 23) is not legal at"),
         (lambda b: b.step([0, 0], np.array([2, 2])), DealError, "Each table is named once, and 2 is named 2 times."),
         (lambda b: b.reset([2, 0, 1, 2]), DealError, "Each table is named once, and 2 is named 2 times."),
         (lambda b: b.set_tables([0, 0], b.tables[0]), DealError, "Each table is named once, and 0 is named 2 times."),

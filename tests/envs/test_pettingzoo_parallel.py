@@ -86,9 +86,12 @@ def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
         with pytest.raises(IllegalActionError) as caught:
             env.step({**good, acting: bad})
         assert all(name in str(caught.value) for name in legal)
+    named = {0: f"0 ({env.setup.game.actions[0]})", -1: f"-1 (actions are 0 to {env.no_op})", None: "None"}
+    waits = rf"^{other} is not at turn, where only {env.no_op} \(to wait\) is legal"
     for bad in [*range(env.no_op), env.no_op + 1, -1, float(env.no_op), True, None]:
-        with pytest.raises(IllegalActionError, match=rf"^{other} is not at turn, where only {env.no_op} \(to wait\) is legal"):
+        with pytest.raises(IllegalActionError, match=waits) as caught:
             env.step({**good, other: bad})
+        assert bad not in named or str(caught.value).endswith(f"is legal, not {named[bad]}.")
     with pytest.raises(IllegalActionError, match=rf"^{acting} is to act, where {env.no_op} \(to wait\) is not legal; legal: "):
         env.step({**good, acting: env.no_op})
     for missing in ({acting: good[acting]}, {**good, "seat_9": 0}, {}):

@@ -79,7 +79,7 @@ def test_an_answer_that_is_no_whole_numbers_or_of_the_wrong_shape_names_the_agen
 
 def test_an_illegal_answer_stops_the_game() -> None:
     with pytest.raises(
-        AgentError, match=r"The agent 'answers' chose an illegal action\. Action -1 is not legal at table 0, seat \d"
+        AgentError, match=r"The agent 'answers' chose an illegal action\. Action -1 \(.*\) is not legal at table 0, seat \d"
     ):
         play_out(Batch(small(), 2, autoreset=False), [Answers(np.array([-1, -1]))], np.zeros((2, 3), np.int64), rngs(1))
 
