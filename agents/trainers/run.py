@@ -18,7 +18,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -29,6 +29,7 @@ from typing import Any, Self
 
 import yaml
 from torch.utils.tensorboard import SummaryWriter
+from torch.utils.tensorboard.summary import scalar
 
 from nainjaune_env.core.atomic_files import locked, remove_leftovers, write_text
 from nainjaune_env.core.errors import CheckpointError, ConfigError, DivergenceError, quoted
@@ -38,6 +39,7 @@ from ..loading import BEST, kept_path
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from ..nets.fit import on_earlier_layout
 from ..provenance import commit
+from . import get_trainer
 from .base import BaseConfig, BaseTrainer
 from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_stored
 from .experiment_logs import open_log
@@ -261,14 +263,24 @@ def _last_writer(folder: Path, iteration: int) -> Any:
 class TensorBoardLog:
     """TensorBoard's files."""
 
-    def __init__(self, folder: Path, iteration: int) -> None:
-        """The run goes on from ``iteration``."""
+    def __init__(self, folder: Path, iteration: int, meanings: Mapping[str, str]) -> None:
+        """The run goes on from ``iteration``; ``meanings`` of metrics are shown beside their curves."""
         self._writer = _last_writer(folder, iteration)
+        self._meanings = meanings
+        self._described: set[str] = set()
 
     def log(self, iteration: int, metrics: dict[str, float]) -> None:
-        """Adds a point to the curve of each metric."""
+        """Adds a point to the curve of each metric, and to the first one its meaning: TensorBoard reads no later one."""
         for name, value in metrics.items():
-            self._writer.add_scalar(name, value, iteration)
+            if name in self._described:
+                self._writer.add_scalar(name, value, iteration)
+                continue
+            self._described.add(name)
+            point = scalar(name, value)  # type: ignore[no-untyped-call]
+            # eval/edge/djeco-3 has the meaning of eval/edge
+            meaning = self._meanings.get(name) or self._meanings.get(name.rpartition("/")[0], "")
+            point.value[0].metadata.summary_description = meaning
+            self._writer.file_writer.add_summary(point, iteration)
 
     def flush(self) -> None:
         """Writes all points."""
@@ -280,10 +292,6 @@ class TensorBoardLog:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._writer.__exit__(kind, error, trace)
-
-
-LOGS: tuple[Callable[[Path, int], MetricLog], ...] = (CsvLog, TensorBoardLog)
-"""What logs the metrics of every run: called with its folder and the iteration that it goes on from."""
 
 
 def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
@@ -304,7 +312,9 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
     with ExitStack() as opened:
         run.in_first_iteration = checkpoint is None
         logs = [opened.enter_context(open_log(name, run.folder, trainer.iteration)) for name in config.logs]
-        logs += [opened.enter_context(log(run.folder, trainer.iteration)) for log in LOGS]
+        meanings = get_trainer(config.algorithm).METRICS
+        logs.append(opened.enter_context(CsvLog(run.folder, trainer.iteration)))
+        logs.append(opened.enter_context(TensorBoardLog(run.folder, trainer.iteration, meanings)))
         opened.enter_context(run.interruptible())
         while not trainer.ends(run.stop_requested):
             before = trainer.iteration

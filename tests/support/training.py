@@ -40,10 +40,12 @@ def run_in(folder: Path, config: BaseConfig, *, resume: bool = False, stop_at: i
 def capture_metrics(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[int, float]]]:
     """Returns a dict that receives, from now on, every logged metric with its steps and values, instead of TensorBoard."""
     logged: dict[str, list[tuple[int, float]]] = {}
-    monkeypatch.setattr(
-        "nainjaune_agents.trainers.run.SummaryWriter.add_scalar",
-        lambda self, name, value, step: logged.setdefault(name, []).append((step, value)),
-    )
+
+    def log(self: object, iteration: int, metrics: dict[str, float]) -> None:
+        for name, value in metrics.items():
+            logged.setdefault(name, []).append((iteration, value))
+
+    monkeypatch.setattr("nainjaune_agents.trainers.run.TensorBoardLog.log", log)
     return logged
 
 

@@ -1,4 +1,4 @@
-"""``metrics.csv``: a row for each iteration, once each also after a kill."""
+"""``metrics.csv``: a row for each iteration, once each also after a kill; and meanings in TensorBoard's files."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import csv
 from pathlib import Path
 
 import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.metric_log import CSV_NAME, CsvLog
 from nainjaune_agents.trainers.ppo import METRICS, Config
+from nainjaune_agents.trainers.run import TensorBoardLog
 from nainjaune_env.core.errors import ConfigError
 from tests.support.training import run_in
 
@@ -62,3 +64,24 @@ def test_a_run_that_is_stopped_and_resumed_has_each_iteration_once(tmp_path: Pat
     assert {*rows[0]} == {"iteration", *METRICS}
     assert [row["eval/edge"] != "" for row in rows] == [False, True, False, True, True]
     assert float(rows[-1]["run/seconds"]) > float(rows[0]["run/seconds"])
+
+
+def test_tensorboard_shows_the_meaning_of_every_metric(tmp_path: Path) -> None:
+    meanings = {"eval/edge": "the edge", "run/seconds": "seconds spent"}
+    for iteration in (0, 2):  # resumed once
+        with TensorBoardLog(tmp_path, iteration, meanings) as log:
+            for step in (1, 2):
+                log.log(iteration + step, {"eval/edge": 1.0 * step, "eval/edge/djeco-3": 2.0, "run/seconds": 3.0, "new": 4.0})
+    events = EventAccumulator(str(tmp_path))
+    events.Reload()
+    shown = {tag: events.SummaryMetadata(tag).summary_description for tag in events.Tags()["scalars"]}
+    assert shown == {"eval/edge": "the edge", "eval/edge/djeco-3": "the edge", "run/seconds": "seconds spent", "new": ""}
+    assert [event.value for event in events.Scalars("eval/edge")] == [1.0, 2.0, 1.0, 2.0]
+
+
+def test_a_run_writes_the_documented_meanings(tmp_path: Path) -> None:
+    config = build(Config, {"tables": 16, "arch": {"hidden": [8]}, "minibatch": 64, "iterations": 1, "eval_deals": 5})
+    run_in(tmp_path / "a", config)
+    events = EventAccumulator(str(tmp_path / "a"))
+    events.Reload()
+    assert {tag: events.SummaryMetadata(tag).summary_description for tag in events.Tags()["scalars"]} == METRICS

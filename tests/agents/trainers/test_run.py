@@ -296,6 +296,7 @@ def test_the_commit_is_the_one_that_provenance_reads(tmp_path: Path, monkeypatch
 
 @dataclass(frozen=True)
 class Counting(BaseConfig):
+    algorithm: str = "ppo"
     iterations: int = 7
     eval_every: int = 3
     checkpoint_minutes: float = 1e9
