@@ -4,6 +4,7 @@ that take agents."""
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,35 @@ CHAT_SECONDS = 60.0
 """The default of ``--bot-seconds`` where a language model plays."""
 OPTIONS = {"on_fault": "on_fault", "bot_seconds": "decision_seconds", "bot_start_seconds": "start_seconds"}
 """The arguments for all bots, and the settings."""
+PLAYER_OPTIONS = (*OPTIONS, "chat")
+"""The arguments that ``--help`` leaves out and ``--help-players`` shows."""
 NAMES = ("agents", "target", "responders", "model", "search_by")
 """The arguments of commands that name agents."""
+
+
+class PlayersHelp(argparse.Action):
+    """Prints the arguments for bots, and exits."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
+        """Ends the program with the help of ``PLAYER_OPTIONS``."""
+        formatter = parser._get_formatter()
+        for group in parser._action_groups:
+            formatter.start_section(group.title)
+            for action in group._group_actions:
+                if action.dest in PLAYER_OPTIONS:
+                    formatter.add_argument(action)
+            formatter.end_section()
+        parser._print_message(formatter.format_help(), sys.stdout)
+        parser.exit()
 
 
 def add_bot_arguments(parser: argparse.ArgumentParser, *, on_fault: str = STOP) -> None:
     """Declares the arguments for bots; ``on_fault`` is the command's default of ``--on-fault``."""
     usual = BotSettings()
-    group = parser.add_argument_group("bots", "agents named exec: (docs/protocol.md) or chat: (docs/chat.md)")
+    group = parser.add_argument_group("bots, agents named exec: (docs/protocol.md) or chat: (docs/chat.md)")
+    parser.add_argument(
+        "--help-players", action=PlayersHelp, nargs=0, help="show the options for bots and language models, and exit"
+    )
     group.add_argument(
         "--on-fault",
         choices=ON_FAULT,

@@ -20,6 +20,7 @@ from ..report.format_ci import decimal, mean_of_deals
 from ..stats.differences import interval_notes
 from .duplicate import add_agents_argument, add_deals_argument, add_table_arguments, load_players
 from .progress import progress_bar
+from .streams import print_text
 
 NAME = "control"
 HELP = "rate a slow agent on few deals, by control variates"
@@ -48,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
             edges.append(
                 controlled_edge(setup, hero, rival, deals=args.deals, seed=args.seed, task=task, progress=bar.update)
             )  # fmt: skip
-    print(heading(setup, args.deals, "deals", task, args.seed))
-    print(f"Edge of {printable(hero.name)}, {setup.game.unit} a round, 95 % intervals over deals:")
+    print_text(heading(setup, args.deals, "deals", task, args.seed))
+    print_text(f"Edge of {printable(hero.name)}, {setup.game.unit} a round, 95 % intervals over deals:")
     for edge in edges:
         print(f"  in a field of {printable(edge.field_name)}")
         print(f"    duplicate              {mean_of_deals(edge.plain)}")
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         if math.isfinite(edge.deals_saved):
             print(f"    duplicate play alone needs {decimal(edge.deals_saved, '.1f')} times as many deals for this interval")
     for note in interval_notes(moments for edge in edges for moments in (edge.plain, edge.controlled)):
-        print(note)
+        print_text(note)
     for line in BotCounts.taken(agents).lines():
-        print(line)
+        print_text(line)
     return 0

@@ -64,6 +64,7 @@ from .duplicate import (
 )
 from .files import check_new, write_json
 from .progress import progress_bar
+from .streams import print_text
 from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, resumable, run_share
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
         matches = MATCHES if args.matches is None else args.matches
         with progress_bar(total=matches, unit="match") as bar:
             write_records(args.records, record_matches(setup, agents, matches, seed=args.seed, progress=bar.update))
-        print("\n".join([f"Records of {matches} matches: {printable(str(args.records))}", *BotCounts.taken(agents).lines()]))
+        print_text("\n".join([f"Records of {matches} matches: {printable(str(args.records))}", *BotCounts.taken(agents).lines()]))
     plan = TournamentPlan(
         setup,
         tuple(agent.name for agent in agents),
@@ -197,7 +198,7 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
     report = None if args.out is None else write_report(result, args.out, settings_of(args))  # first: what is printed may be lost
     if args.out is not None and keeps_shards(args):
         remove_shards(args.out)
-    print(text_table(result))
+    print_text(text_table(result))
     if report is not None:
         print(f"Report: {printable(str(report))}")
     return 0
@@ -219,7 +220,7 @@ def _rate_matches(args: argparse.Namespace, setup: Setup, task: Task, agents: Se
         result = duplicate.result(pairs, args.deals, progress=bar.update)
     if args.out is not None:  # first: what is printed may be lost
         write_json(args.out / MATCHES_NAME, {**result.to_dict(), **provenance()})
-    print(match_table(result))
+    print_text(match_table(result))
     if args.out is not None:
         print(f"Numbers: {printable(str(args.out / MATCHES_NAME))}")
     return 0

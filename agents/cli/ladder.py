@@ -25,6 +25,7 @@ from nainjaune_env.core.printable import printable
 from ..report.format_ci import mean_ci
 from .arguments import add_seed_argument, integer, number
 from .progress import progress_bar
+from .streams import print_text
 from .workers import add_place_arguments, check_place, place_of
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         shown = mean_ci(estimate.mean, estimate.ci95) if estimate.known else "no rating over all tables"
         print(f"{place:3}  {printable(ladder.entries[name].name)}  {shown}")
     played = sum(pairing.deals for pairing in results.pairings.values()) - before
-    print(f"{played:,} deals played; {deals_an_entry(results):,.0f} of an entry at a table in the mean.")
+    print_text(f"{played:,} deals played; {deals_an_entry(results):,.0f} of an entry at a table in the mean.")
     if ratings.rated:
         of = f"{ratings.told_apart} of {ratings.rated - 1}"
         print("All neighbours are told apart." if apart else f"{of} neighbours are told apart.")
@@ -117,5 +118,5 @@ def _check(args: argparse.Namespace, results: Results, players: Players, key: st
     with progress_bar() as bar:
         check = check_entry(results, players, key, generator(seed, Stream.LADDER), seed, bar.set_postfix_str)
     write_site(results, players)
-    print(f"{key}: {check.sentence()}.")
+    print_text(f"{key}: {check.sentence()}.")
     return DIFFERENT if check.differing else 0

@@ -30,6 +30,7 @@ from .bot_options import add_bot_arguments, settings_of
 from .duplicate import add_agents_argument
 from .files import write_json
 from .progress import progress_bar
+from .streams import print_text
 
 NAME = "leaderboard"
 HELP = "rate agents, language models among them, at the tasks of a split"
@@ -81,5 +82,5 @@ def run(args: argparse.Namespace) -> int:
     numbers = {**board.head, "tasks": board.count, "unit": game.unit, "standings": [one.to_dict() for one in places]}
     write_json(args.out / NUMBERS, {**numbers, **provenance()})
     write_text(args.out / PAGE, markdown(board, places, game.unit))
-    print(f"{text(board, places, game.unit)}\nLeaderboard: {printable(str(args.out / PAGE))}")
+    print_text(f"{text(board, places, game.unit)}\nLeaderboard: {printable(str(args.out / PAGE))}")
     return 0

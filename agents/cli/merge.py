@@ -22,6 +22,7 @@ from nainjaune_env.core.printable import printable
 
 from ..bots.settings import BotSettings
 from .progress import progress_bar
+from .streams import print_text
 from .workers import remove_shards
 
 NAME = "merge"
@@ -71,5 +72,5 @@ def run(args: argparse.Namespace) -> int:
         else:
             text = write_versus(play_versus(plan, [], FinishedShards(folder)), args.folder)
     remove_shards(args.folder)
-    print(text)
+    print_text(text)
     return 0

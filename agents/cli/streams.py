@@ -6,7 +6,10 @@ import codecs
 import io
 import json
 import os
+import re
+import shutil
 import sys
+import textwrap
 import warnings
 from typing import Any, TextIO
 
@@ -17,6 +20,8 @@ PLAIN = "nainjaune-plain"
 """The error handler of output whose encoding lacks a character."""
 SUBSTITUTES = str.maketrans(dict(zip("−–—·“”’♠♥♦♣─═│║╭╮╰╯╔╗╚╝", '---.""\'shdc--||++++++++', strict=True)) | {"±": "+-"})
 """What is printed for characters that an encoding lacks; for all others a question mark."""
+_COMMAND = re.compile(r"(?<=: )(?:nainjaune|pip|python) .*")
+"""A command at the end of a line, which stays in one piece so that it can be copied."""
 FAILED = 2
 """The exit status after an error."""
 
@@ -39,7 +44,30 @@ def open_streams() -> None:
 
 
 def _one_line(message: Any, category: type[Warning], *where: Any, **line: Any) -> str:
-    return f"{printable(str(message))}\n" if category is FallbackWarning else _format_warning(message, category, *where, **line)
+    if category is not FallbackWarning:
+        return _format_warning(message, category, *where, **line)
+    return f"{fitted(printable(str(message)), sys.stderr)}\n"
+
+
+def fitted(text: str, stream: TextIO) -> str:
+    """Returns ``text`` with its sentences wrapped to the width of the terminal; as it is where ``stream`` is none.
+
+    Lines with two spaces in succession, which are rows of tables, and commands at their ends are not wrapped.
+    """
+    if not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(line if "  " in line else _wrapped(line, width) for line in text.split("\n"))
+
+
+def _wrapped(line: str, width: int) -> str:
+    whole = _COMMAND.sub(lambda match: match[0].replace(" ", "\0"), line)
+    return textwrap.fill(whole, width, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
+
+
+def print_text(text: str) -> None:
+    """Prints ``text``, fitted to the terminal."""
+    print(fitted(text, sys.stdout))
 
 
 def close_output() -> None:
@@ -54,8 +82,13 @@ def close_output() -> None:
 def print_error(program: str, error: BaseException | str) -> None:
     """Prints an error to stderr in the form of all commands: the program, and a sentence on one line."""
     text = " ".join(_sentence(error).split("\n"))
+    print_aside(f"{program}: {text}")
+
+
+def print_aside(text: str) -> None:
+    """Prints a line to stderr at once, fitted to the terminal; a stream that cannot take it gets no more."""
     try:
-        print(f"{program}: {printable(text)}", file=sys.stderr, flush=True)
+        print(fitted(printable(text), sys.stderr), file=sys.stderr, flush=True)
     except OSError:  # there is nowhere to report it; the exit status says it
         _discard(sys.stderr)
 

@@ -44,6 +44,7 @@ from .arguments import add_seed_argument, add_threads_argument, integer, number
 from .bot_options import add_bot_arguments, settings_of
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
+from .streams import print_text
 from .workers import (
     add_worker_arguments,
     check_place,
@@ -141,7 +142,8 @@ def run(args: argparse.Namespace) -> int:
     seconds = time.perf_counter() - began
     print(f"{plan.episodes:,} {plural} in {seconds:.1f} s, {plan.episodes / seconds:,.0f} a second")
     print_files(args.out, rows)
-    print("".join(f"{line}\n" for line in bots.lines()), end="")
+    for line in bots.lines():
+        print_text(line)
     return 0
 
 

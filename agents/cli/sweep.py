@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -43,12 +44,12 @@ from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS
 from ..report.format_ci import mean_ci
 from .arguments import integer
 from .bot_options import add_bot_arguments, with_settings
-from .progress import progress_bar
+from .progress import interval, progress_bar
+from .streams import print_aside, print_text
 from .workers import check_place
 
 if TYPE_CHECKING:
     from ..sweeps.grid import SeedRun, Trained
-    from ..sweeps.training import Progressed
     from ..trainers.base import BaseConfig
 
 NAME = "sweep"
@@ -93,7 +94,7 @@ def run_grid(args: argparse.Namespace) -> bool:
     seeds = range(args.first_seed, args.first_seed + args.seeds)
     runs = runs_of(with_settings(read_yaml(args.config), args), args.set, seeds, args.out)
     with progress_bar(total=sum(one.config.iterations for one in runs), unit="it") as bar:
-        diverged = train(args, runs, progress_of(bar), bar)
+        diverged = train(args, runs, SweepProgress(bar, len(runs)))
     if diverged is None:
         return False
     results = read_results(runs, diverged)
@@ -118,8 +119,9 @@ def run_search(args: argparse.Namespace) -> bool:
         seeds = range(args.first_seed, args.first_seed + args.seeds)
         search = Search(with_settings(read_yaml(args.config), args), args.set, args.space, seeds, args.out)
         bar = opened.enter_context(progress_bar(total=args.search * args.seeds * search.base.iterations, unit="it"))
-        progress, options = progress_of(bar), {"seed": args.search_seed or 0, "batch": args.batch or 1}
-        if not search.run(args.search, lambda runs: train(args, runs, progress, bar), **options):
+        progress = SweepProgress(bar, args.search * args.seeds, len(search.finished()) * args.seeds)
+        options = {"seed": args.search_seed or 0, "batch": args.batch or 1}
+        if not search.run(args.search, lambda runs: train(args, runs, progress), **options):
             return False
     results, trials = search.results(), search.finished()
     failed = sum(trial.value is None for trial in trials)
@@ -130,33 +132,54 @@ def run_search(args: argparse.Namespace) -> bool:
         search.draw()
         print_table(results, search.base, SHOWN)
     if failed:
-        print(f"{failed} of {len(trials)} trials failed: a run diverged, or the values make no configuration.")
+        print_text(f"{failed} of {len(trials)} trials failed: a run diverged, or the values make no configuration.")
     print(f"Folder: {printable(str(args.out))}, with {TRIALS}")
     if results:
-        print(again(args, trials))
+        print_text(again(args, trials))
     return True
 
 
-def progress_of(bar: Any) -> Progressed:
-    """Returns a function that moves ``bar`` by the iterations that runs have done."""
-    completed: dict[Path, int] = {}
+class SweepProgress:
+    """The progress bar of a sweep; where stderr is no terminal, a line for each run that ends."""
 
-    def progressed(run: SeedRun, iterations: int) -> None:
-        completed[run.folder] = iterations
-        bar.update(sum(completed.values()) - bar.n)
+    def __init__(self, bar: Any, total: int, count: int = 0) -> None:
+        """``count`` of ``total`` runs have ended before."""
+        self.bar = bar
+        self.count = count
+        self._total = total
+        self._completed: dict[Path, int] = {}
+        self._began = time.monotonic()
 
-    return progressed
+    def progressed(self, run: SeedRun, iterations: int) -> None:
+        """Moves the bar by the ``iterations`` that a run has done."""
+        self._completed[run.folder] = iterations
+        self.bar.update(sum(self._completed.values()) - self.bar.n)
+
+    def ended(self, run: SeedRun, error: str | None) -> None:
+        """Prints the line of a run that has ended."""
+        from ..sweeps.grid import read_results
+
+        self.count += 1
+        if not self.bar.disable:
+            return
+        if error is None:
+            (one,) = read_results([run], {})
+            error = f"edge {mean_ci(one.edge[-1], one.ci95[-1], 3)}."
+        elapsed = interval(time.monotonic() - self._began)
+        print_aside(f"{self.count} of {self._total} after {elapsed}: {run.name}, seed {run.seed}: {error}")
 
 
-def train(args: argparse.Namespace, runs: Sequence[SeedRun], progressed: Progressed, bar: Any) -> dict[SeedRun, str] | None:
+def train(args: argparse.Namespace, runs: Sequence[SeedRun], progress: SweepProgress) -> dict[SeedRun, str] | None:
     """Trains ``runs`` where the arguments say; returns as ``training.train_all`` does."""
     from ..sweeps.training import is_done, train_all
 
-    if args.cluster is not None and not all(map(is_done, runs)):
+    done = sum(map(is_done, runs))
+    progress.count += done
+    if args.cluster is not None and done < len(runs):
         from ..sweeps.cluster import train_on_cluster
 
-        return train_on_cluster(args.cluster, runs, progressed, bar.set_postfix_str)
-    return train_all(runs, args.workers or 1, progressed)
+        return train_on_cluster(args.cluster, runs, progress.progressed, progress.bar.set_postfix_str, progress.ended)
+    return train_all(runs, args.workers or 1, progress.progressed, progress.ended)
 
 
 def about(args: argparse.Namespace, config: BaseConfig) -> dict[str, Any]:
@@ -172,7 +195,7 @@ def print_table(results: Sequence[Trained], config: BaseConfig, most: int | None
     table = rows(results)
     names = [printable(row.name) for row in table[:most]]
     width = max(map(len, names))
-    print(f"Edge over {config.eval_against}, {config.setup().game.unit} a round; 95 % intervals over training seeds.")
+    print_text(f"Edge over {config.eval_against}, {config.setup().game.unit} a round; 95 % intervals over training seeds.")
     for name, row in zip(names, table, strict=False):
         edge = mean_ci(row.edge, row.ci95, 3) if row.seeds else "–"
         lost = f", {row.diverged} diverged" if row.diverged else ""

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,8 @@ from nainjaune_env.core.printable import printable
 
 from ..report.format_ci import mean_ci
 from .bot_options import add_bot_arguments, with_settings
-from .progress import progress_bar
+from .progress import interval, progress_bar
+from .streams import print_aside, print_text
 
 NAME = "train"
 HELP = "train a player by self-play"
@@ -92,20 +94,26 @@ def run(args: argparse.Namespace) -> int:
             with TrainingBar(config.iterations) as bar:
                 finished = trainer.train(config, folder, checkpoint, bar.update)
     if not finished:
-        print(f"Stopped and saved. Resume with: nainjaune train --resume --out {printable(str(args.out))}")
+        print_text(f"Stopped and saved. Resume with: nainjaune train --resume --out {printable(str(args.out))}")
         return 130
     out = printable(str(args.out))
-    print(f"Trained: {out}. Rate it with: nainjaune evaluate --agents random {out} --out results")
+    print_text(f"Trained: {out}. Rate it with: nainjaune evaluate --agents random {out} --out results")
     return 0
 
 
 class TrainingBar:
-    """The progress bar: iterations, time left, speed, and the edge at the last evaluation."""
+    """The progress bar: iterations, time left, speed, and the edge at the last evaluation.
+
+    Where stderr is no terminal, a line for each evaluation instead.
+    """
 
     def __init__(self, iterations: int, *, shown: bool = True) -> None:
         hidden = {} if shown else {"disable": True}
         self._bar = progress_bar(total=iterations, unit="it", mininterval=1.0, maxinterval=30.0, **hidden)
+        self._iterations = iterations
         self._shown: dict[str, str] = {}
+        self._prints = shown and bool(self._bar.disable)
+        self._first, self._began = 0, time.monotonic()
 
     def __enter__(self) -> TrainingBar:
         return self
@@ -117,7 +125,7 @@ class TrainingBar:
     def update(self, iteration: int, metrics: dict[str, float]) -> None:
         """Receives the progress of a run, as ``run.Progress``."""
         if not metrics:  # a run is started or resumed
-            self._bar.initial = self._bar.n = iteration
+            self._bar.initial = self._bar.n = self._first = iteration
             self._bar.refresh()
             return
         self._shown["kdec/s"] = f"{metrics['speed/decisions_per_second'] / 1000:.3g}"
@@ -125,6 +133,16 @@ class TrainingBar:
         if "labels/oldest" in metrics:
             self._shown["oldest shard"] = f"{metrics['labels/oldest']:.0f} s"
         if "eval/edge" in metrics:
-            self._shown["edge"] = mean_ci(metrics["eval/edge"], metrics["eval/ci95"], 2)
+            self._shown["edge"] = edge = mean_ci(metrics["eval/edge"], metrics["eval/ci95"], 2)
+            if self._prints:
+                print_aside(self._line(iteration, metrics["rollout/decisions"], edge))
         self._bar.set_postfix(self._shown, refresh=False)
         self._bar.update(iteration - self._bar.n)
+
+    def _line(self, iteration: int, decisions: float, edge: str) -> str:
+        elapsed = time.monotonic() - self._began
+        left = elapsed / (iteration - self._first) * (self._iterations - iteration)
+        return (
+            f"Trained {iteration:,} of {self._iterations:,}: {decisions:,.0f} decisions, edge {edge}, "
+            f"{interval(elapsed)} elapsed, {interval(left)} left."
+        )

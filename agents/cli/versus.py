@@ -29,6 +29,7 @@ from .arguments import number
 from .duplicate import DEALS, add_deals_argument, add_device_argument, add_out_argument, add_table_arguments, load_players
 from .files import check_new, write_json
 from .progress import progress_bar
+from .streams import print_text
 from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, resumable, run_share
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     text = write_versus(result, args.out)  # first: what is printed may be lost
     if args.out is not None and keeps_shards(args):
         remove_shards(args.out)
-    print(text)
+    print_text(text)
     return 0
 
 

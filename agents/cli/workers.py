@@ -15,6 +15,7 @@ from nainjaune_env.core.printable import printable
 
 from .arguments import integer
 from .bot_options import settings_of
+from .streams import print_text
 
 if TYPE_CHECKING:
     from ..bots.settings import BotSettings
@@ -150,7 +151,7 @@ def run_share(args: argparse.Namespace, plan: WorkPlan, agents: Any, unit: str =
                 bar.update(one.deals)
     number, jobs = args.shard
     then = f"When all parts are there: nainjaune merge {printable(str(args.out))}"
-    print("\n".join([f"Part {number} of {jobs}: {units} shards, {deals} {plural}. {then}", *bots.lines()]))
+    print_text("\n".join([f"Part {number} of {jobs}: {units} shards, {deals} {plural}. {then}", *bots.lines()]))
     return 0
 
 

@@ -33,6 +33,7 @@ from ..stats.differences import CALIBRATED_COUNT, HEAVY_COUNT, ROUGH
 from .agents import player_row
 from .arguments import add_seed_argument, integer
 from .progress import progress_bar
+from .streams import print_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +129,7 @@ def _rate(args: argparse.Namespace, players: Sequence[Player]) -> int:
                 card = rate(player, against=args.against, deals=args.deals, seed=args.seed, tasks=tasks, progress=bar.update)
         except AgentError as error:
             refusals.append(error)
-            print(printable(f"Not rated: {player.name}, {player.plays_at}. {as_sentence(error)}"))
+            print_text(printable(f"Not rated: {player.name}, {player.plays_at}. {as_sentence(error)}"))
             continue
         save_card(player.path.with_suffix(".json"), card)
         print(printable(f"Rated: {player.name}, {player.plays_at}."))

@@ -69,7 +69,7 @@ def text_table(result: Result) -> str:
     head = (
         f"{heading(plan.setup, plan.deals, 'deals', plan.task, plan.seed)}\n"
         f"{plan.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
-        "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
+        "in the same seat on the same deal; 95 % intervals over deals.\n"
     )
     parts = [rating_lines(result), result.bots.lines()]
     below = [line for part in parts if part for line in ("", *part)]
@@ -88,7 +88,7 @@ def match_table(result: MatchResult) -> str:
     return "\n".join(
         [
             heading(plan.setup, result.matches, "matches", plan.task, plan.seed),
-            "The hero's gain in a field of one other agent, beyond what that field gets in the same seat in a match of the same",
+            "The hero's gain in a field of one other agent, beyond what that field gets in the same seat in a match of the same "
             "cards; 95 % intervals over matches.",
             "",
             *align(rows, left=(0, 1), ruled=True),

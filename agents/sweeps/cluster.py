@@ -30,7 +30,7 @@ from ..trainers.config import build
 from ..trainers.opponents import named
 from ..trainers.run import PACKAGES
 from .grid import SeedRun
-from .training import Progressed, WorkerRun, begin, portable, run_of, to_train, train_run
+from .training import Ended, Progressed, WorkerRun, begin, portable, run_of, to_train, train_run
 
 CALL_SECONDS = 300.0
 """Of training in a call, after which the run is saved and comes back: what is lost at most where a machine is."""
@@ -58,7 +58,11 @@ def check_runs(runs: Sequence[SeedRun]) -> None:
 
 
 def train_on_cluster(
-    address: str, runs: Sequence[SeedRun], progressed: Progressed, report: Report | None = None
+    address: str,
+    runs: Sequence[SeedRun],
+    progressed: Progressed,
+    report: Report | None = None,
+    ended: Ended = lambda *_: None,
 ) -> dict[SeedRun, str]:
     """Trains all ``runs`` on the cluster at ``address``; arguments and result as in ``train_all``.
 
@@ -91,12 +95,15 @@ def train_on_cluster(
             for seed_run, result in calls.finished():
                 if isinstance(result, DivergenceError):
                     diverged[seed_run] = str(result)
+                    ended(seed_run, str(result))
                     continue
                 if isinstance(result, NainJauneError):
                     raise result
                 write_files(seed_run.folder, result.files)
                 progressed(seed_run, result.completed)
-                if not result.finished:
+                if result.finished:
+                    ended(seed_run, None)
+                else:
                     waiting.append(seed_run)
             oldest(calls.pending.values(), f"{len(calls.pending)} runs", report)
     return diverged

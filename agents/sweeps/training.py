@@ -26,6 +26,8 @@ POLL_SECONDS = 0.2
 """Between two looks at whether a stop was requested."""
 Progressed = Callable[[SeedRun, int], None]
 """Receives the iterations that a run has done."""
+Ended = Callable[[SeedRun, str | None], object]
+"""Receives a run that has ended, with the sentence of its error if it diverged."""
 
 
 class WorkerRun(Run):
@@ -105,17 +107,22 @@ def to_train(runs: Sequence[SeedRun], progressed: Progressed) -> list[SeedRun]:
     return [seed_run for seed_run in runs if not done[seed_run]]
 
 
-def train_all(runs: Sequence[SeedRun], workers: int, progressed: Progressed) -> dict[SeedRun, str] | None:
+def train_all(
+    runs: Sequence[SeedRun], workers: int, progressed: Progressed, ended: Ended = lambda *_: None
+) -> dict[SeedRun, str] | None:
     """Trains all ``runs`` by ``workers`` processes at a time, in this one if that is 1.
 
-    ``progressed(seed_run, completed)`` is called after each iteration. Returns the sentences of those that diverged, and None
-    where Ctrl-C or SIGTERM stopped the sweep; checkpoints are saved. Raises the first other error of a run.
+    ``progressed(seed_run, completed)`` is called after each iteration, ``ended(seed_run, error)`` when a run ends. Returns the
+    sentences of those that diverged, and None where Ctrl-C or SIGTERM stopped the sweep; checkpoints are saved. Raises the first
+    other error of a run.
     """
     left = to_train(runs, progressed)
-    return _one_by_one(left, progressed) if workers == 1 or len(left) < 2 else _side_by_side(left, workers, progressed)
+    if workers == 1 or len(left) < 2:
+        return _one_by_one(left, progressed, ended)
+    return _side_by_side(left, workers, progressed, ended)
 
 
-def _one_by_one(runs: Sequence[SeedRun], progressed: Progressed) -> dict[SeedRun, str] | None:
+def _one_by_one(runs: Sequence[SeedRun], progressed: Progressed, ended: Ended) -> dict[SeedRun, str] | None:
     diverged = {}
     for seed_run in runs:
         try:
@@ -123,10 +130,11 @@ def _one_by_one(runs: Sequence[SeedRun], progressed: Progressed) -> dict[SeedRun
                 return None
         except DivergenceError as error:
             diverged[seed_run] = str(error)
+        ended(seed_run, diverged.get(seed_run))
     return diverged
 
 
-def _side_by_side(runs: Sequence[SeedRun], workers: int, progressed: Progressed) -> dict[SeedRun, str] | None:
+def _side_by_side(runs: Sequence[SeedRun], workers: int, progressed: Progressed, ended: Ended) -> dict[SeedRun, str] | None:
     context = multiprocessing.get_context("spawn")
     waiting, training, diverged = [*runs], dict[Connection, SeedRun](), dict[SeedRun, str]()
     stopped: set[Connection] = set()
@@ -165,6 +173,8 @@ def _side_by_side(runs: Sequence[SeedRun], workers: int, progressed: Progressed)
                     diverged[seed_run] = str(message)
                 elif message is not None:
                     raise message
+                if not signals.stop_requested:
+                    ended(seed_run, diverged.get(seed_run))
         return None if signals.stop_requested else diverged
 
 

@@ -149,6 +149,11 @@ def as_sentence(error: Exception) -> str:
 def unknown_name_message(what: str, given: object, allowed: Iterable[str]) -> str:
     """Returns the sentence for an unknown name: what came, the nearest valid name, and all valid names."""
     names = list(allowed)
-    near = difflib.get_close_matches(given[:MAX_QUOTED] if isinstance(given, str) else quoted(given), names, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"Unknown {what} {quoted(given)}.{hint} Valid: {', '.join(names)}."
+    return f"{near_name_message(what, given, names, cutoff=0.5)} Valid: {', '.join(names)}."
+
+
+def near_name_message(what: str, given: object, allowed: Iterable[str], cutoff: float = 0.6) -> str:
+    """Returns the sentence for an unknown name with the nearest valid name alone, if its ``difflib`` ratio reaches ``cutoff``."""
+    text = given[:MAX_QUOTED] if isinstance(given, str) else quoted(given)
+    near = difflib.get_close_matches(text, list(allowed), n=1, cutoff=cutoff)
+    return f"Unknown {what} {quoted(given)}." + (f" Did you mean {near[0]!r}?" if near else "")

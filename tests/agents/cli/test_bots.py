@@ -170,7 +170,7 @@ def test_arguments_say_how_bots_are_asked(capfd: Capture, tmp_path: Path) -> Non
     assert hello["seconds"] == {"start": 30.0, "decision": 4.0}
     for option in ("--on-fault stop", "--bot-seconds 3"):
         refused(capfd, f"{words} lowest {option}", "is for bots, whose names begin with exec: or chat:, and no agent here is")
-    refused(capfd, f"{words} lowest --on-fault ignore", "invalid choice: 'ignore'")
+    refused(capfd, f"{words} lowest --on-fault ignore", "Unknown choice 'ignore'")
     refused(capfd, f"{words} lowest --bot-seconds -1", "xpected a number from 0")
 
 

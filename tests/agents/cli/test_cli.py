@@ -16,7 +16,7 @@ from nainjaune_agents.cli.main import COMMANDS, main
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.options import described
 from nainjaune_agents.trainers import get_trainer
-from tests.agents.cli.command import Capture, nainjaune, output_of, refused
+from tests.agents.cli.command import Capture, nainjaune, output_of, refused, status_of
 
 ROOT = Path(__file__).parents[3]
 TINY = ["--set=tables=32", "--set=arch.hidden=[8]", "--set=critic_hidden=[8]", "--set=eval_every=0", "--set=threads=1"]
@@ -36,6 +36,21 @@ def test_help_teaches(command: object, capfd: Capture, monkeypatch: pytest.Monke
     assert max(map(len, out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_for_bots_have_a_help_of_their_own(command: object, capfd: Capture) -> None:
+    name = command.NAME  # type: ignore[attr-defined]
+    status_of([name, "--help"])
+    usual = capfd.readouterr().out
+    status = status_of([name, "--help-players"])
+    shown = capfd.readouterr().out
+    assert not re.search("--on-fault|--bot-seconds|--chat KEY", usual)
+    assert (
+        (status == 0)
+        == ("--help-players" in usual)
+        == all(f"  --{option}" in shown for option in ("on-fault", "bot-s", "chat K"))
+    )
+
+
 def test_version(capfd: Capture) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
@@ -46,7 +61,16 @@ def test_version(capfd: Capture) -> None:
     ("words", "says"),
     [
         ("", r"nainjaune: The following arguments are required: COMMAND\. See nainjaune --help\."),
-        ("fly", r"nainjaune: Argument COMMAND: invalid choice: 'fly' .*\. See nainjaune --help\."),
+        ("fly", r"nainjaune: Unknown command 'fly'\. See nainjaune --help\."),
+        ("evalute --agents a b", r"nainjaune: Unknown command 'evalute'\. Did you mean 'evaluate'\? See nainjaune --help\."),
+        ("record vrify", r"nainjaune record: Unknown command 'vrify'\. Did you mean 'verify'\? See nainjaune record --help\."),
+        ("evaluate --agnets a b", r"nainjaune evaluate: Unknown option '--agnets'\. Did you mean '--agents'\? See .*"),
+        ("versus a b --dealz=3", r"nainjaune versus: Unknown option '--dealz'\. Did you mean '--deals'\? See .*"),
+        ("--verzion", r"nainjaune: Unknown option '--verzion'\. Did you mean '--version'\? See nainjaune --help\."),
+        (
+            "play --lang frr",
+            r"nainjaune play: Argument --lang: Unknown choice 'frr'\. Did you mean 'fr'\? Valid: en, fr\. See .*",
+        ),
         ("evaluate --deals many", r"nainjaune evaluate: Argument --deals: .*, not 'many'\. See nainjaune evaluate --help\."),
         ("train a b", r"nainjaune train: Unrecognized arguments: b\. See nainjaune train --help\."),
         ("record show", r"nainjaune record show: The following arguments are required: FILE\. See nainjaune record show .*\."),
@@ -112,6 +136,7 @@ def test_ctrl_c_is_no_traceback(capfd: Capture, monkeypatch: pytest.MonkeyPatch)
     ("script", "words", "says"),
     [
         ("train", ["c.yaml", "--out", "a"], "nainjaune train: There is no configuration at 'c.yaml'"),
+        ("train", ["c.yaml", "--owt", "a"], "nainjaune train: Unknown option '--owt'. Did you mean '--out'?"),
         ("evaluate", ["--agents", "lowset", "a"], "nainjaune evaluate: Unknown agent 'lowset'. Did you mean 'lowest'?"),
     ],
 )

@@ -6,6 +6,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +55,28 @@ def test_the_bar_of_training_stays_unless_there_is_an_error(monkeypatch: pytest.
         assert "2/5" in visible(screen.getvalue())[-1]
         raise ValueError
     assert visible(screen.getvalue()) == [""]
+
+
+def test_training_prints_a_line_for_each_evaluation_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    metrics = {"speed/decisions_per_second": 1.0, "rollout/entropy": 1.0, "rollout/decisions": 51_200.0}
+    for shown in (True, False):  # of several processes one prints
+        with TrainingBar(8, shown=shown) as bar:
+            bar.update(2, {})
+            bar.update(3, metrics)
+            bar.update(4, {**metrics, "eval/edge": 1.25, "eval/ci95": 0.5})
+    assert capfd.readouterr().err == "Trained 4 of 8: 51,200 decisions, edge +1.25 ± 0.50, 00:00 elapsed, 00:00 left.\n"
+
+
+def test_a_sweep_prints_a_line_for_each_run_without_a_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["preset=djeco", "players=3", "tables=16", "arch.hidden=[8]", "iterations=1", "eval_deals=40", "epochs=1,2"]
+    Path("c.yaml").touch()
+    arguments = ["sweep", "c.yaml", "--seeds", "1", "--out", str(tmp_path / "s"), *(f"--set={word}" for word in words)]
+    assert status_of(arguments) == 0
+    lines = capfd.readouterr().err.splitlines()
+    said = r"{} of 2 after 00:\d\d: epochs={}, seed 0: edge [+−]\d+\.\d+ ± \d+\.\d+\."
+    assert [bool(re.fullmatch(said.format(k, k), line)) for k, line in enumerate(lines, 1)] == [True, True]
+    assert status_of([*arguments[:-1], "--set=epochs=1,2,3"]) == 0  # two are there
+    assert capfd.readouterr().err.startswith("3 of 3 after ")
 
 
 def test_an_error_of_a_command_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:

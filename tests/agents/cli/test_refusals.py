@@ -40,7 +40,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--agents lowest random", "need a field that always acts alike"),
         ("--agents lowest", "two or more agents"),
         ("--agents lowest tally --start carried", "rounds that are not carried, and not for own payoff, carried start"),
-        ("--agents lowest tally --out results", "Unrecognized arguments: --out results"),
+        ("--agents lowest tally --out results", "Unknown option '--out'"),
     ],
     "evaluate": [
         ("", "The following arguments are required: --agents"),

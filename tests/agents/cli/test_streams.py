@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.cli.main import COMMANDS
-from nainjaune_agents.cli.streams import PLAIN, close_output, open_streams, print_error, print_json
+from nainjaune_agents.cli.streams import PLAIN, close_output, fitted, open_streams, print_error, print_json
 from tests.agents.cli.command import status_of
+from tests.agents.play.typist import Screen
 
 
 class Full(io.RawIOBase):
@@ -170,3 +171,29 @@ def test_of_a_process(redirected: str, status: int) -> None:
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
     assert len(done.stderr.splitlines()) <= 1
+
+
+def test_sentences_fit_the_terminal_and_tables_and_commands_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    row, command = f"hero  {'1.5  ' * 10}".rstrip(), "pip install -e '/a/long/name of a folder[train]'"
+    text = f"{row}\nA sentence of several words that is longer.\nThis needs a package: {command}."
+    assert fitted(text, io.StringIO()) == text
+    assert fitted(text, Screen()) == (f"{row}\nA sentence of several words that is\nlonger.\nThis needs a package:\n{command}.")
+
+
+def test_an_error_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setattr(sys, "stderr", screen := Screen())
+    assert status_of(["evaluate", "--agents", "nobody", "lowest", "--deals", "5"]) == 2
+    first, *more = screen.getvalue().splitlines()
+    assert first.startswith("nainjaune evaluate: Unknown agent 'nobody'.")
+    assert more
+    assert max(map(len, [first, *more])) <= 50
+
+
+def test_notes_fit_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setattr(sys, "stdout", screen := Screen())
+    assert status_of(["evaluate", "--agents", "lowest", "random", "--deals", "5"]) == 0
+    assert "Without an interval: " in screen.getvalue()
+    assert max(map(len, screen.getvalue().splitlines())) <= 70
