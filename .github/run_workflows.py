@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, TextIO
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
+WORKFLOWS = ROOT / ".github" / "workflows"
 SYSTEMS = {
     "ubuntu-latest": ("Linux", "x86_64"),
     "ubuntu-24.04-arm": ("Linux", "aarch64"),
@@ -121,10 +122,11 @@ def jobs(path: Path, variables: dict[str, str]) -> Iterator[Job]:
 def store(artifact: dict[str, str], folder: Path, artifacts: Path) -> None:
     """Copies the files of an artifact; of several paths it keeps the part of the names that differs, as GitHub does."""
     paths = [folder / line.strip() for line in artifact["path"].splitlines()]
-    root = Path(os.path.commonpath(paths))
+    root, target = Path(os.path.commonpath(paths)), artifacts / artifact.get("name", "github-pages")
+    shutil.rmtree(target, ignore_errors=True)
     for path in paths:
         if path.exists():
-            shutil.copytree(path, artifacts / artifact.get("name", "github-pages") / path.relative_to(root), dirs_exist_ok=True)
+            shutil.copytree(path, target / path.relative_to(root), dirs_exist_ok=True)
 
 
 def run(job: Job, out: Path, log: TextIO) -> str:
@@ -173,7 +175,9 @@ def with_needed(chosen: set[str], everything: list[Job]) -> list[Job]:
     """Returns the jobs that are named, or all if none is, and those that they need."""
     unknown = chosen - {name for job in everything for name in (job.key, job.name)}
     if unknown:
-        raise ValueError(f"No job is called {sorted(unknown)[0]!r}; the jobs are {', '.join(job.name for job in everything)}.")
+        raise ValueError(
+            f"No job is called {sorted(unknown)[0]!r}; the jobs are {', '.join(dict.fromkeys(job.key for job in everything))}."
+        )
     result = [job for job in everything if not chosen or {job.key, job.name} & chosen]
     needed = {name for job in result for name in job.needs} - chosen
     return with_needed(chosen | needed, everything) if chosen and needed else result
@@ -187,34 +191,39 @@ def main(words: list[str] | None = None) -> None:
         "--job", nargs="+", default=[], metavar="NAME", help="'tests' is all of a matrix, 'tests (3.11)' one of it"
     )
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "workflows", metavar="FOLDER", help="default: %(default)s")
-    parser.add_argument("--variable", nargs="+", default=[], metavar="NAME=TEXT", help="variables of the repository")
+    parser.add_argument(
+        "--variable", nargs="+", default=[], metavar="NAME=TEXT", help="variables of the repository: TORCH_CPU_INDEX=URL"
+    )
     options = parser.parse_args(words)
+    for word in options.variable:
+        if "=" not in word:
+            parser.error(f"--variable: expected NAME=TEXT; got {word!r}.")
+    variables = {f"vars.{name}": text for name, _, text in (word.partition("=") for word in options.variable)}
     try:
-        variables = {f"vars.{name}": text for name, text in (word.split("=", 1) for word in options.variable)}
-        paths = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-        selected = with_needed(set(options.job), [job for path in paths for job in jobs(path, variables)])
+        everything = [job for path in sorted(WORKFLOWS.glob("*.yml")) for job in jobs(path, variables)]
+        selected = with_needed(set(options.job), everything)
+        obstacles = [job.obstacle() for job in selected]
     except ValueError as error:
         parser.error(str(error))
     out = options.out.resolve()
-    rows: list[tuple[str, str, str]] = []
-    failed: set[str] = set()  # or skipped
-    for job in selected:
-        begun, obstacle, fault = time.monotonic(), job.obstacle(), ""
-        obstacle = obstacle or "".join(f"needs {name}, which has not succeeded" for name in job.needs if name in failed)
-        if not obstacle and not options.list:
-            print(f"{job.name} …", flush=True)
-            out.mkdir(parents=True, exist_ok=True)
-            with (out / f"{job.name}.log").open("w", encoding="utf-8") as log:
-                fault = run(job, out, log)
-        if (obstacle or fault) and not options.list:
-            failed.add(job.key)
-        result = f"skipped: {obstacle}" if obstacle else f"failed: {fault}" if fault else "" if options.list else "ok"
-        rows.append((job.name, f"{time.monotonic() - begun:.0f}" if result == "ok" or fault else "", result))
-    width = max(len(row[0]) for row in rows)
+    width = max(len(job.name) for job in selected)
     print(f"{'job':{width}}  seconds  result")
-    for name, seconds, result in rows:
-        print(f"{name:{width}}  {seconds:>7}  {result}".rstrip())
-    if any(row[2].startswith("failed") for row in rows):
+    without: set[str] = set()  # jobs whose artifacts are not there
+    failed = False
+    for job, obstacle in zip(selected, obstacles, strict=True):
+        needed = "".join(f"needs {name}, which did not succeed" for name in job.needs if name in without)
+        result, seconds = f"skipped: {obstacle or needed}" if obstacle or needed else "", ""
+        if not options.list:
+            if not result:
+                begun = time.monotonic()
+                out.mkdir(parents=True, exist_ok=True)
+                with (out / f"{job.name}.log").open("w", encoding="utf-8") as log:
+                    fault = run(job, out, log)
+                result, seconds = f"failed: {fault}" if fault else "ok", f"{time.monotonic() - begun:.0f}"
+                failed = failed or bool(fault)
+            without |= set() if result == "ok" else {job.key}
+        print(f"{job.name:{width}}  {seconds:>7}  {result}".rstrip(), flush=True)
+    if failed:
         sys.exit(f"The logs are in {out}.")
 
 

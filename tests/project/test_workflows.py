@@ -159,6 +159,6 @@ def test_a_job_runs_in_a_clone_and_its_artifacts_reach_the_next(tmp_path: Path) 
     rows = [line.split(maxsplit=2) for line in done.stdout.splitlines()[-3:]]
     assert (rows[0][0], rows[0][2]) == ("a", "ok")
     assert (rows[1][0], rows[1][2]) == ("b", "failed: `cat e/x; exit 3` ended with status 3")
-    assert " ".join(rows[2]) == "c skipped: needs b, which has not succeeded"
+    assert " ".join(rows[2]) == "c skipped: needs b, which did not succeed"
     log = (tmp_path / "build" / "workflows" / "b.log").read_text(encoding="utf-8")
     assert str(tmp_path / "build" / "workflows" / "a") in log, "another clone made the file"
