@@ -65,7 +65,7 @@ def test_jobs_run_targets_of_the_makefile_and_nothing_else(script: ModuleType) -
 def test_rights_are_few_and_an_action_has_one_version() -> None:
     for workflow in WORKFLOWS.values():
         assert workflow["permissions"] == {"contents": "read"}
-        assert workflow["env"] == {"PIP_EXTRA_INDEX_URL": "${{ vars.TORCH_CPU_INDEX || 'https://download.pytorch.org/whl/cpu' }}"}
+        assert workflow["env"]["PIP_EXTRA_INDEX_URL"] == "${{ vars.TORCH_CPU_INDEX || 'https://download.pytorch.org/whl/cpu' }}"
     assert "secrets." not in TEXTS
     versions = set(re.findall(r"uses: (\S+)@(\S+)", TEXTS))
     assert len(versions) == len(dict(versions))
