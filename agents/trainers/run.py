@@ -28,6 +28,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 import yaml
+from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_SCALAR
 from torch.utils.tensorboard import SummaryWriter
 from torch.utils.tensorboard.summary import scalar
 
@@ -277,9 +278,11 @@ class TensorBoardLog:
                 continue
             self._described.add(name)
             point = scalar(name, value)  # type: ignore[no-untyped-call]
+            metadata = point.value[0].metadata
             # eval/edge/djeco-3 has the meaning of eval/edge
-            meaning = self._meanings.get(name) or self._meanings.get(name.rpartition("/")[0], "")
-            point.value[0].metadata.summary_description = meaning
+            metadata.summary_description = self._meanings.get(name) or self._meanings.get(name.rpartition("/")[0], "")
+            metadata.plugin_data.plugin_name = "scalars"
+            metadata.data_class = DATA_CLASS_SCALAR  # else TensorBoard's fast loader makes its own metadata
             self._writer.file_writer.add_summary(point, iteration)
 
     def flush(self) -> None:

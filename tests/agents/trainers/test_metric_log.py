@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_SCALAR
 
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.metric_log import CSV_NAME, CsvLog
@@ -76,6 +77,8 @@ def test_tensorboard_shows_the_meaning_of_every_metric(tmp_path: Path) -> None:
     events.Reload()
     shown = {tag: events.SummaryMetadata(tag).summary_description for tag in events.Tags()["scalars"]}
     assert shown == {"eval/edge": "the edge", "eval/edge/djeco-3": "the edge", "run/seconds": "seconds spent", "new": ""}
+    kinds = {(kind.plugin_data.plugin_name, kind.data_class) for kind in map(events.SummaryMetadata, shown)}
+    assert kinds == {("scalars", DATA_CLASS_SCALAR)}  # or TensorBoard's fast loader would not read the description
     assert [event.value for event in events.Scalars("eval/edge")] == [1.0, 2.0, 1.0, 2.0]
 
 
