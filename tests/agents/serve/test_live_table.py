@@ -1,0 +1,24 @@
+"""A table that is being played: what it refuses."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nainjaune_agents.serve.live_table import LiveTable
+from nainjaune_agents.serve.settings import read_settings
+from nainjaune_env.core.errors import ConfigError, IllegalActionError
+from tests.agents.serve.pages import new_table
+
+
+@pytest.mark.parametrize("action", [63, None])
+def test_an_illegal_action_is_named(action: int | None) -> None:
+    live = LiveTable(read_settings(new_table("nain_jaune", persons=3, players=3)), [None] * 3, lambda number, action: None)
+    names, legal = live.settings.setup.game.actions, live.table.legal
+    wrong = next(a for a in range(len(names)) if a not in legal) if action is None else action
+    what = f"{wrong} ({names[wrong]})" if action is None else f"63 (actions are 0 to {len(names) - 1})"
+    with pytest.raises(IllegalActionError, match=re.escape(f"the illegal action {what}; legal: {legal[0]} ({names[legal[0]]})")):
+        live.go_on(wrong)
+    with pytest.raises(ConfigError, match=re.escape(f"its ply 1 is illegal when it is repeated: {what}.")):
+        live.replay([wrong])
