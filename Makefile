@@ -40,14 +40,18 @@ help:  ## list the targets
 
 setup: $(TRAIN_STAMP)  ## make the virtual environment with what `make train` uses
 
-# code is compiled while torch is downloaded; without it the first programs take longer, and work
+# Code is compiled while torch is downloaded; without it the first programs take longer, and work.
 $(TRAIN_STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Set PYTHON=…")'
-	@echo "Setting up $(VENV): about two minutes and $(if $(TORCH_INDEX),1.2 GB, of which torch for the CPU is 0.9,torch from pip's usual index, with CUDA where that has it (6 GB))."
+	@if test -n "$(TORCH_INDEX)"; then echo "Setting up $(VENV): 1.2 GB, of which torch for the CPU is 0.9; about two minutes."; \
+	else echo "Setting up $(VENV): with torch from pip's usual index, which for Linux brings CUDA, 6 GB."; fi
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[numba]'
-	$(BIN)/python -m nainjaune_env.warm & compiling=$$!; \
-	$(if $(TORCH_INDEX),$(PIP) --no-deps --retries 0 --index-url $(TORCH_INDEX) torch || echo "There is no torch at $(TORCH_INDEX): it comes from pip's usual index, with CUDA (6 GB).";) \
+	@$(BIN)/python -m nainjaune_env.warm & compiling=$$!; \
+	if test -n "$(TORCH_INDEX)"; then \
+	  $(PIP) --no-deps --retries 0 --index-url "$(TORCH_INDEX)" torch \
+	  || echo "There is no torch at $(TORCH_INDEX), so it comes from pip's usual index, which for Linux brings CUDA, 6 GB."; \
+	fi; \
 	$(PIP) 'nainjaune-env[train,serve]'; status=$$?; \
 	wait $$compiling; exit $$status
 	touch $@

@@ -24,20 +24,23 @@ from nainjaune_env.compiler.cache import cache_root, why_not_kept
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.envs.registration import environment_id
+from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import make_setup
 
+NAME = environment_id(DEFAULT_GAME)
 HEURISTICS = ["closer", "tally", "lowest"]
 
 
 def _gymnasium() -> None:
     for opponents in ("random", HEURISTICS):
-        env = gymnasium.make("NainJaune-v0", players=len(HEURISTICS) + 1, opponents=opponents)
+        env = gymnasium.make(NAME, players=len(HEURISTICS) + 1, opponents=opponents)
         _, info = env.reset(seed=0)
         env.step(info["action_mask"].argmax())
 
 
 def _gymnasium_vector() -> None:
-    envs = gymnasium.make_vec("NainJaune-v0", num_envs=2)
+    envs = gymnasium.make_vec(NAME, num_envs=2)
     _, infos = envs.reset(seed=0)
     envs.step(infos["action_mask"].argmax(axis=1))
 

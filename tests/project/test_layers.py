@@ -26,7 +26,7 @@ LAYERS: dict[str, int] = {
     f"{ENV}.registry": 3, f"{ENV}.engine.modules": 3, f"{ENV}.engine.libraries": 3, f"{ENV}.agent": 3, f"{ENV}.agent_adapters": 3,
     f"{ENV}.records.*": 3, f"{ENV}.text.*": 3, f"{ENV}.analysis.*": 3,
     # 4: rendering, adaptors to other libraries, and the public names
-    f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
+    f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4, f"{ENV}.warm": 4,
     # agents
     AGENTS: 8, f"{AGENTS}.options": 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.task": 5,
     f"{AGENTS}.mixed": 5,
@@ -56,7 +56,7 @@ LIBRARIES: dict[str, set[str]] = {
     },
     "filelock": {f"{ENV}.core.atomic_files"},
     "msgspec": {f"{AGENTS}.bots.protocol"},
-    "gymnasium": {f"{ENV}.envs.*"},
+    "gymnasium": {f"{ENV}.envs.*", f"{ENV}.warm"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},
     "ray": {f"{ENV}.envs.rllib", f"{AGENTS}.distributed.cluster"},
@@ -85,7 +85,7 @@ LIBRARIES: dict[str, set[str]] = {
     "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.duplicate_edge", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.search"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
-    "tqdm": {f"{AGENTS}.cli.*", f"{AGENTS}.duplicate_edge", f"{AGENTS}.ahead.build", f"{ENV}.compiler.compile_notice"},
+    "tqdm": {f"{AGENTS}.cli.*", f"{AGENTS}.duplicate_edge", f"{AGENTS}.ahead.build", f"{ENV}.compiler.compile_notice", f"{ENV}.warm"},
     "argcomplete": {f"{AGENTS}.cli.*"},
     "jinja2": {f"{AGENTS}.report.page", f"{AGENTS}.ladder.page"},
     "markupsafe": {f"{AGENTS}.report.*"},
