@@ -2,9 +2,9 @@
 
     python examples/reinforce.py --seed 1
 
-One network plays all four seats of 256 tables and learns from what each seat won. After some ten seconds its edge over random play
-is about 11 chips a round: so much more it wins than a random player in the same seats of the same deals. The same seed gives the
-same numbers.
+One network plays all four seats of 256 tables and learns from what each seat wins. After some ten seconds its edge over random
+play is about 11 chips a round: so much more it wins than a random player in the same seats of the same deals. The same seed gives
+the same numbers.
 """
 
 import argparse
