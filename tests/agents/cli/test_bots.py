@@ -193,7 +193,7 @@ def test_arguments_say_how_language_models_are_asked(capfd: Capture, monkeypatch
         refused(capfd, f"{words} chat:gpt-5 --chat {given}", says)
     refused(capfd, f"{words} {LIKE_LOWEST.split()[0]} --chat tokens=1", "--chat is for language models, whose names begin")
     with pytest.raises(SystemExit):
-        command_line("nainjaune").parse_args(["evaluate", "--help"])
+        command_line("nainjaune").parse_args(["evaluate", "--help-players"])
     shown = " ".join(capfd.readouterr().out.split())
     assert all(f" {one.name}, {one.metadata['meaning']}" in shown for one in dataclasses.fields(ChatSettings))
 

@@ -101,7 +101,7 @@ def test_whole_matches(capfd: Capture) -> None:
     words = "evaluate --agents tally lowest --preset djeco --players 3 --deals 4 --episode match --rounds 2 --one-way --out a"
     out = output_of(capfd, words)
     assert re.match(r"Nain Jaune, preset djeco, 3 players, 4 matches, seed 0\n", out)
-    heads, _, row = out.splitlines()[4:7]
+    heads, _, row = out.splitlines()[3:6]
     for heading, figure in (
         ("chips a match", r"\d(?= \(too few matches\))"),
         ("chips a round", " —"),

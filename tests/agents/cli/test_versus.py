@@ -15,9 +15,10 @@ from tests.agents.cli.command import Capture, output_of, refused, status_of
 
 
 def test_until_decided(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)  # or no bar is shown
     words = "versus tally random --until-decided --preset classic --players 3 --bounds 0 2 --seed 3 --out results"
-    status = status_of(words.split())
+    with monkeypatch.context() as terminal:
+        terminal.setattr(sys.stderr, "isatty", lambda: True)  # or no bar is shown
+        status = status_of(words.split())
     out, err = capfd.readouterr()
     payload = json.loads(Path("results/versus.json").read_text(encoding="utf-8"))
     assert status == 0

@@ -43,7 +43,7 @@ def result() -> Result:
 
 def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None:
     text = text_table(result)
-    head, rule, *rows = text.splitlines()[3:8]
+    head, rule, *rows = text.splitlines()[2:7]
     assert set(rule) == {"─"}
     assert head.split() == ["hero", "\\", "field", "first", "lowest", "second@sample"]
     half = "± 0.198"  # t(99) = 1.984, over ten
