@@ -22,8 +22,8 @@ own tools read, and trials.png (edge by each key) in place of edge.png. The best
 command that is printed at the end measures it again, with other seeds.
 
 Ctrl-C stops all runs with checkpoints. The same command goes on where it was; with more seeds or values of a grid, or a higher N,
-only what is new is trained. --cluster ADDRESS trains the runs on a Ray cluster, one process each; there Ctrl-C leaves each run as
-it last came back, some minutes ago.
+only what is new is trained. Where stderr is no terminal, each finished run is a line there. --cluster ADDRESS trains the runs on
+a Ray cluster, one process each; there Ctrl-C leaves each run as it last came back, some minutes ago.
 """
 
 from __future__ import annotations

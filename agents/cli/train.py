@@ -13,9 +13,9 @@ The configuration is a YAML file with the keys that differ from their defaults; 
 deep_monte_carlo, expert, maskable_ppo, vine, vrpo). The run's folder keeps the resolved configuration, versions and commit,
 TensorBoard metrics (tensorboard --logdir runs), the same metrics in metrics.csv, and the latest checkpoint; with keep_best and
 keep_every also the best and periodic ones, which 'nainjaune agents --run runs/first' lists. Ctrl-C stops after the iteration and
-saves; a resumed run gives the same bits as an uninterrupted one. With --resume, --set may change the length of the run
-(iterations, generations), also of a finished one, workers, logs, bots, keep_best, keep_every and checkpoint_minutes; schedules
-then go on as those of a run of the new length.
+saves; a resumed run gives the same bits as an uninterrupted one. Where stderr is no terminal, each evaluation is a line there.
+With --resume, --set may change the length of the run (iterations, generations), also of a finished one, workers, logs, bots,
+keep_best, keep_every and checkpoint_minutes; schedules then go on as those of a run of the new length.
 
 PPO trains in several processes, on one machine or many, under torchrun: docs/scale.md. Expert iteration labels with
 several processes (workers) or on a Ray cluster (--cluster, cluster): docs/scale.md.
