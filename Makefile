@@ -47,9 +47,9 @@ $(TRAIN_STAMP): pyproject.toml constraints.txt
 	else echo "Setting up $(VENV): with torch from pip's usual index, which for Linux brings CUDA, 6 GB."; fi
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[numba]'
-	@$(BIN)/python -m nainjaune_env.warm & compiling=$$!; \
+	@$(BIN)/python -m nainjaune_env.warm 2>&1 | cat & compiling=$$!; \
 	if test -n "$(TORCH_INDEX)"; then \
-	  $(PIP) --no-deps --retries 0 --index-url "$(TORCH_INDEX)" torch \
+	  $(PIP) -v --no-deps --retries 0 --index-url "$(TORCH_INDEX)" torch \
 	  || echo "There is no torch at $(TORCH_INDEX), so it comes from pip's usual index, which for Linux brings CUDA, 6 GB."; \
 	fi; \
 	$(PIP) 'nainjaune-env[train,serve]'; status=$$?; \

@@ -92,6 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     os.environ["NAINJAUNE_QUIET"] = "1"  # the bar says it
     began = time.monotonic()
+    print("Compiling what most programs use, so that they start at once: about half a minute.", file=sys.stderr)
     try:
         with tqdm(STEPS.items(), "Compiling", leave=False, disable=None) as steps:
             for name, compile_ in steps:
@@ -100,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     except NainJauneError as error:
         print(f"Not all is compiled beforehand: {error}", file=sys.stderr)
         return 1
-    print(f"Compiled what most programs use into {cache_root()}, in {time.monotonic() - began:.0f} s.", file=sys.stderr)
+    print(f"Compiled into {cache_root()} in {time.monotonic() - began:.0f} s.", file=sys.stderr)
     return 0
 
 

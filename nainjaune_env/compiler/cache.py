@@ -119,7 +119,7 @@ def why_not_kept() -> str:
             if not os.access(place, os.W_OK):
                 return f"{place}: it cannot be written to."
     except OSError as error:
-        return str(error)
+        return f"{error}. NAINJAUNE_CACHE can name another folder."
     return ""
 
 

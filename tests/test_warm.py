@@ -1,0 +1,54 @@
+"""Compiling beforehand: what the README's example needs is there then, and an obstacle is a sentence."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[1] / "README.md"
+LISTENER = """
+from numba.core import event
+class Listener(event.Listener):
+    def on_start(self, event):
+        print("compiled", event.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, event):
+        pass
+event.register("numba:compile", Listener())
+"""
+
+
+def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **variables}
+    return subprocess.run([sys.executable, *words], env=environment, check=True, capture_output=True, text=True, encoding="utf-8")
+
+
+def test_the_readme_s_example_compiles_nothing_afterwards() -> None:
+    example = next(
+        code for code in re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S) if ".make(" in code
+    )
+    said = run("-m", "nainjaune_env.warm").stderr
+    assert re.search(r"^Compiled into \S+ in \d+ s\.$", said, re.M)
+    assert "later starts load" not in said  # one voice is enough
+    printed = run("-c", LISTENER + example).stdout
+    assert "chips won:" in printed
+    assert "compiled" not in printed
+
+
+@pytest.mark.parametrize(
+    ("variables", "reason"),
+    [
+        ({"NUMBA_DISABLE_JIT": "1"}, "NUMBA_DISABLE_JIT is set, so everything runs as plain Python."),
+        ({"NAINJAUNE_CACHE": "cache"}, "cache: NAINJAUNE_CACHE is the path of a folder from the root on"),
+        ({"NAINJAUNE_CACHE": f"{README}/cache"}, "NAINJAUNE_CACHE can name another folder."),
+    ],
+    ids=["plain Python", "a relative cache", "a cache in a file"],
+)
+def test_an_obstacle_is_a_sentence(variables: dict[str, str], reason: str) -> None:
+    said = run("-m", "nainjaune_env.warm", **variables).stderr
+    assert said.splitlines()[-1].startswith("Nothing is compiled beforehand: ")
+    assert reason in said.splitlines()[-1]
