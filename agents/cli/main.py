@@ -49,7 +49,8 @@ from .streams import FAILED, close_output, open_streams, print_error
 
 EXTRAS = {
     "safetensors": "players",
-    **dict.fromkeys(("torch", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
+    **dict.fromkeys(("matplotlib", "jinja2", "markupsafe"), "report"),
+    **dict.fromkeys(("torch", "tensorboard"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
     "tornado": "serve",
     **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
