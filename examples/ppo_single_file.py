@@ -1,6 +1,6 @@
 """PPO by self-play in one file, in the manner of cleanrl: torch and `Batch`, no trainer.
 
-    python examples/ppo_single_file.py                                                # about ten minutes on two cores
+    python examples/ppo_single_file.py                                                # eight to ten minutes
     tensorboard --logdir runs
     nainjaune evaluate --agents examples/ppo_single_file.py:saved closer --deals 3000 # the player that it has saved
 
