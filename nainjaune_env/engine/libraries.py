@@ -66,10 +66,10 @@ def build_library(
     """
     from nainjaune_env.compiler.targets import GENERIC, check_linker
 
+    for platform in platforms:
+        if platform not in PLATFORMS:
+            raise NainJauneError(unknown_name_message("platform", platform, PLATFORMS))
     check_linker()
-    for each in platforms:
-        if each not in PLATFORMS:
-            raise NainJauneError(unknown_name_message("platform", each, PLATFORMS))
     folder.mkdir(parents=True, exist_ok=True)
     lists = [",".join(names) for names in (platforms, [game.name for game in games], extensions)]
     command = [sys.executable, "-m", __name__, str(folder), *lists]
