@@ -138,6 +138,7 @@ def run(job: Job, out: Path, log: TextIO) -> str:
     subprocess.run([job.python(), "-m", "venv", home / "python"], check=True)
     env = {name: text for name, text in os.environ.items() if not name.startswith(DROPPED)}
     env |= {name: fill(text, job.values) for name, text in (job.env | job.settings.get("env", {})).items()}
+    env.setdefault("RUSTUP_HOME", str(Path.home() / ".rustup"))  # compilers are the machine's, as Python is
     env |= {
         "HOME": str(home),
         "PATH": f"{home / 'python' / 'bin'}{os.pathsep}{env['PATH']}",
