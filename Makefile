@@ -103,6 +103,7 @@ scripts: $(CUDA_STAMP)  ## the tests marked `scripts`: benchmarks, examples, not
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "scripts and not long"
 
 browser: $(CUDA_STAMP) $(BROWSER)/.installed  ## the tests marked `browser`: the page in a Chromium, which is installed with an accessibility checker
+	$(BIN)/python -m tests.support.replay_for_plain 4 > /dev/null
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m browser tests/agents/serve
 
 mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour
@@ -211,9 +212,8 @@ $(OPENENV)/.installed: pyproject.toml constraints-openenv.txt
 	$(OPENENV)/bin/python -m pip install --quiet --constraint constraints-openenv.txt --editable '.[openenv,dev]'
 	touch $@
 
-# the tests of `chat:` compare requests with those of the openai client, which is there
 verifiers: $(VERIFIERS)/.installed  ## test the environment of verifiers, in a virtual environment of its own because verifiers pins the MCP SDK
-	OMP_NUM_THREADS=1 $(VERIFIERS)/bin/python -m pytest tests/verifiers tests/agents/chat/test_agent.py::test_the_openai_client_sends_and_reads_the_same
+	OMP_NUM_THREADS=1 $(VERIFIERS)/bin/python -m pytest tests/verifiers
 
 $(VERIFIERS)/.installed: pyproject.toml constraints-verifiers.txt examples/verifiers/pyproject.toml
 	$(PYTHON) -m venv $(VERIFIERS)

@@ -19,9 +19,6 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from results import result_table
-from text_lengths import length_table
-
 from nainjaune_agents.options import described
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.study import columns as study
@@ -31,6 +28,8 @@ from nainjaune_env import game_names, get_game
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.rules_docs import markdown_table
 from nainjaune_env.core.spec import GameSpec
+from results import result_table
+from text_lengths import length_table
 
 DOCS = Path(__file__).resolve().parent
 QUOTED = [f"nainjaune_env/games/signal_lamps/{name}.py" for name in ("kernel", "encode")]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from generate import study_table
 
+from generate import study_table
 from nainjaune_agents.study import columns as study
 from nainjaune_agents.zoo import PREFIX, Player, player_registry
 from nainjaune_env import game_names, get_game

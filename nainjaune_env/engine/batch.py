@@ -314,9 +314,9 @@ class Batch:
     def step(self, actions: ArrayLike, which: NDArray[np.int64] | None = None) -> None:
         """Takes one action at every table, integers ``(B,)``; at tables that are done the action is ignored.
 
-        With ``which (K,)``, table indices without duplicates, it takes ``(K,)`` actions at these tables only; the others keep their
-        ``reward``. At a table that is done no action is legal. Raises :class:`IllegalActionError`, which names the legal actions,
-        and :class:`DealError` for invalid indices; then no table has changed.
+        With ``which (K,)``, table indices without duplicates, it takes ``(K,)`` actions at these tables only; the others keep
+        their ``reward``. At a table that is done no action is legal. Raises :class:`IllegalActionError`, which names the legal
+        actions, and :class:`DealError` for invalid indices; then no table has changed.
         """
         index = self._all if which is None else self._distinct(which)
         chosen = self._whole_numbers(actions, index.size)

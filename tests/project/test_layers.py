@@ -83,7 +83,7 @@ LIBRARIES: dict[str, set[str]] = {
     "onnx": {f"{AGENTS}.nets.onnx_export"},
     "onnxruntime": {f"{AGENTS}.external.onnx_model"},
     "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.duplicate_edge", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.search"},
-    "tensorboard": {f"{AGENTS}.trainers.curves"},
+    "tensorboard": {f"{AGENTS}.trainers.curves", f"{AGENTS}.trainers.run"},
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {
         f"{AGENTS}.cli.*",

@@ -16,7 +16,7 @@ from tests.support.source import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-FOR_USERS = ("numba", "players", "train", "onnx", "sb3", "openspiel", "torchrl", "render", "study", "serve")
+FOR_USERS = ("numba", "players", "report", "train", "onnx", "sb3", "openspiel", "torchrl", "render", "study", "serve")
 """The extras whose lower bounds `make lowest` installs."""
 NOT_LOWEST = ("notebooks", "chat", "mcp", "ray", "optuna", "wandb", "mlflow")
 """All others for users."""
@@ -51,7 +51,7 @@ def test_a_lower_bound_is_the_version_that_is_tested(requirement: Requirement) -
             [*FOR_USERS, *NOT_LOWEST, "cuda", "pufferlib", "docs", "dev"],
         ),
         ("constraints-lowest.txt", [*FOR_USERS, "dev"]),
-        ("constraints-rllib.txt", ["train", "rllib"]),
+        ("constraints-rllib.txt", ["report", "train", "rllib"]),
         ("constraints-openenv.txt", ["openenv"]),
         ("constraints-verifiers.txt", ["players", "verifiers", "dev"]),
         ("constraints-peers.txt", ["peers"]),

@@ -162,3 +162,11 @@ def test_a_job_runs_in_a_clone_and_its_artifacts_reach_the_next(tmp_path: Path) 
     assert " ".join(rows[2]) == "c skipped: needs b, which did not succeed"
     log = (tmp_path / "build" / "workflows" / "b.log").read_text(encoding="utf-8")
     assert str(tmp_path / "build" / "workflows" / "a") in log, "another clone made the file"
+
+
+def test_badges_show_the_workflow_that_tests_main() -> None:
+    """Their address is that of pyproject.toml: `test_links_to_the_repository_are_those_of_the_project`."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    badge = re.findall(r"actions/workflows/(\w+)\.yml/badge\.svg\?branch=(\w+)\)\]\(\S+/actions/workflows/(\w+)\.yml\)", readme)
+    assert badge == [("ci", "main", "ci")]
+    assert WORKFLOWS["ci"][True]["push"] == {"branches": ["main"]}  # YAML's `on`

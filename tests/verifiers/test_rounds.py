@@ -116,7 +116,7 @@ def test_answers_of_any_kind_are_forfeited_by_the_rule_and_the_run_goes_on(evalu
 
 
 def test_an_endless_answer_ends_at_the_time_limit_and_forfeits(evaluate: Evaluator, tmp_path: Path) -> None:
-    evaluation = evaluate(tmp_path, "endless", 2, "--env.agent.timeout.rollout", "1", *QUICK)
+    evaluation = evaluate(tmp_path, "drips", 2, "--env.agent.timeout.rollout", "1", *QUICK)
     assert evaluation.done.returncode == 0, evaluation.done.stderr
     for trace in evaluation.traces:
         assert (trace["ok"], trace["is_timeout"]) == (True, True)
