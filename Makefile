@@ -21,7 +21,8 @@ PLATFORMS ?= linux-x86_64 linux-x86_64-v3 linux-aarch64 windows-x86_64 windows-x
 # what `make library` tests: what users do without numba, which compiles for GPUs and makes libraries for C
 AHEAD ?= tests/envs tests/engine --ignore=tests/engine/cuda --ignore=tests/engine/test_libraries.py tests/records tests/agents/arena tests/agents/search tests/agents/play
 # where no NVIDIA GPU is seen: pip's usual index has torch with CUDA for Linux, 5.9 GB, and this one without, 0.9 GB
-TORCH_INDEX ?= $(shell test "$$(uname)" != Linux || nvidia-smi -L > /dev/null 2>&1 || echo https://download.pytorch.org/whl/cpu)
+CPU_INDEX = $(shell test "$$(uname)" != Linux || nvidia-smi -L > /dev/null 2>&1 || echo https://download.pytorch.org/whl/cpu)
+TORCH_INDEX ?= $(eval TORCH_INDEX := $(CPU_INDEX))$(TORCH_INDEX)
 BIN := $(VENV)/bin
 # Python writes the bytecode of what it imports, a part of what pip would write
 PIP := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
@@ -43,7 +44,8 @@ setup: $(TRAIN_STAMP)  ## make the virtual environment with what `make train` us
 # Code is compiled while torch is downloaded; without it the first programs take longer, and work.
 $(TRAIN_STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Set PYTHON=…")'
-	@if test -n "$(TORCH_INDEX)"; then echo "Setting up $(VENV): 1.2 GB, of which torch for the CPU is 0.9; about two minutes."; \
+	@if test -x $(BIN)/python; then echo "Bringing $(VENV) up to date."; \
+	elif test -n "$(TORCH_INDEX)"; then echo "Setting up $(VENV): 1.2 GB, of which torch for the CPU is 0.9; about two minutes."; \
 	else echo "Setting up $(VENV): with torch from pip's usual index, which for Linux brings CUDA, 6 GB."; fi
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[numba]'

@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CHECK = ROOT / "benchmarks" / "install_check.py"
 NONE = "none"
 EXTRAS = (
-    NONE, "numba", "players", "train", "onnx", "sb3", "openspiel", "torchrl", "render", "study", "serve", "chat", "mcp", "ray",
-    "optuna", "wandb", "mlflow", "notebooks", "all",
+    NONE, "numba", "players", "report", "train", "onnx", "sb3", "openspiel", "torchrl", "render", "study", "serve", "chat", "mcp",
+    "ray", "optuna", "wandb", "mlflow", "notebooks", "all",
 )  # fmt: skip
 """The extras for users; ``none`` is the package alone."""
 PROGRAM = """

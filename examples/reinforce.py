@@ -62,7 +62,9 @@ for iteration in range(1, 301):
         payoff[tables] += batch.reward[tables]
 
     observation, mask, action, tables, seats, before = map(torch.cat, zip(*decisions, strict=True))
-    returns = (torch.from_numpy(payoff)[tables, seats] - before) / 50  # what the seat wins from this decision on
+    returns = (
+        torch.from_numpy(payoff)[tables, seats] - before
+    ) / 50  # what the seat wins from this decision on, scaled to about 1
     policy, baseline = policy_and_baseline(observation, mask)
     advantage = returns - baseline
     loss = advantage.square().mean() - (policy.log_prob(action) * advantage.detach()).mean() - 0.05 * policy.entropy().mean()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.bits import are_legal
-from nainjaune_env.core.errors import AgentError, quoted
+from nainjaune_env.core.errors import AgentError, IllegalChoiceError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Batch
@@ -304,7 +304,7 @@ class SeatAssignment:
                 if not legal.all():
                     one = int(legal.argmin())
                     said = self._batch.why_illegal(int(decisions.index[one]), int(chosen[one]))
-                    raise AgentError(f"The agent {agent.name!r} chose an illegal action. {said}")
+                    raise IllegalChoiceError(f"The agent {agent.name!r} chose an illegal action. {said}")
                 actions[where] = chosen
         return actions
 

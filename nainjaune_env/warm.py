@@ -1,13 +1,14 @@
 """Compiles what most programs use, so that their first start loads it: ``python -m nainjaune_env.warm``.
 
 ``make setup`` calls it. It plays a little of the default game in the usual ways: by Gymnasium and by PettingZoo, at many tables,
-by heuristics, and for a tournament. All else is still compiled when it is first used. docs/compiled_code.md
+by heuristics, and for a tournament. All else, such as what networks and trainers take, is compiled when it is first used.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -91,6 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Nothing is compiled beforehand: {reason}", file=sys.stderr)
         return 0
     os.environ["NAINJAUNE_QUIET"] = "1"  # the bar says it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has processes in the background ignore it
     began = time.monotonic()
     print("Compiling what most programs use, so that they start at once: about half a minute.", file=sys.stderr)
     try:
@@ -101,6 +103,9 @@ def main(arguments: list[str] | None = None) -> int:
     except NainJauneError as error:
         print(f"Not all is compiled beforehand: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("Stopped. What is missing is compiled when it is first used.", file=sys.stderr)
+        return 130
     print(f"Compiled into {cache_root()} in {time.monotonic() - began:.0f} s.", file=sys.stderr)
     return 0
 

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_env.warm import STEPS
+
 README = Path(__file__).parents[1] / "README.md"
+FIRST_STEP = """
+from nainjaune_env import warm
+warm.STEPS = dict(list(warm.STEPS.items())[:1])
+warm.main([])
+"""
 LISTENER = """
 from numba.core import event
 class Listener(event.Listener):
@@ -27,16 +34,21 @@ def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *words], env=environment, check=True, capture_output=True, text=True, encoding="utf-8")
 
 
-def test_the_readme_s_example_compiles_nothing_afterwards() -> None:
-    example = next(
-        code for code in re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S) if ".make(" in code
-    )
-    said = run("-m", "nainjaune_env.warm").stderr
-    assert re.search(r"^Compiled into \S+ in \d+ s\.$", said, re.M)
-    assert "later starts load" not in said  # one voice is enough
-    printed = run("-c", LISTENER + example).stdout
+def test_the_first_step_compiles_what_the_readme_s_example_needs(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    example = next(code for code in blocks if "gymnasium.make(" in code)
+    variables = {"NAINJAUNE_CACHE": str(tmp_path), "NAINJAUNE_QUIET": ""}
+    said = run("-c", FIRST_STEP, **variables).stderr
+    assert re.fullmatch(r"Compiling .*\nCompiled into .* in \d+ s\.\n", said)
+    printed = run("-c", LISTENER + example, **variables).stdout
     assert "chips won:" in printed
     assert "compiled" not in printed
+
+
+def test_each_step_runs() -> None:
+    """In this process, with the cache of all tests."""
+    for step in STEPS.values():
+        step()
 
 
 @pytest.mark.parametrize(

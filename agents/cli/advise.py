@@ -43,7 +43,7 @@ from .arguments import (
 from .bot_options import add_bot_arguments, settings_of
 from .files import read_match
 from .setups import add_setup_arguments, settle_setup
-from .streams import print_aside, print_json
+from .streams import print_json, print_note
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
 def print_faults(bots: BotCounts) -> None:
     """Prints the faults of bots that played rounds to stderr: the output may be JSON."""
     for line in bots.lines():
-        print_aside(line)
+        print_note(line)
 
 
 def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import textwrap
@@ -16,6 +17,9 @@ from .arguments import path
 from .bot_options import PLAYER_OPTIONS
 from .streams import FAILED, print_error
 
+_PLAYER_ERRORS = tuple(f"argument --{name.replace('_', '-')}:" for name in PLAYER_OPTIONS)
+"""How errors about options begin that ``--help`` leaves out."""
+
 
 class Parser(argparse.ArgumentParser):
     """Prints an error as ``print_error`` does, with a pointer to the help in place of the usage."""
@@ -28,14 +32,15 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Prints ``message`` and exits."""
         end = "" if message.endswith((".", "?")) else "."
-        print_error(self.prog, f"{message[:1].upper()}{message[1:]}{end} See {self.prog} --help.")
+        help_option = "--help-players" if message.startswith(_PLAYER_ERRORS) else "--help"
+        print_error(self.prog, f"{message[:1].upper()}{message[1:]}{end} See {self.prog} {help_option}.")
         sys.exit(FAILED)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuses an unknown option first: argparse would name an argument that is missing because of it."""
         words = sys.argv[1:] if args is None else list(args)
         options = self._option_string_actions
-        for word in words:
+        for word in words if "_ARGCOMPLETE" not in os.environ else ():
             name = word.partition("=")[0]
             if word == "--" or (self._subparsers is not None and not word.startswith("-")):
                 break  # the others are no options, or those of a command

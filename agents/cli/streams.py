@@ -50,7 +50,7 @@ def _one_line(message: Any, category: type[Warning], *where: Any, **line: Any) -
 
 
 def fitted(text: str, stream: TextIO) -> str:
-    """Returns ``text`` with its sentences wrapped to the width of the terminal; as it is where ``stream`` is none.
+    """Returns ``text`` with its sentences wrapped to the width of the terminal; unchanged where ``stream`` is no terminal.
 
     Lines with two spaces in succession, which are rows of tables, and commands at their ends are not wrapped.
     """
@@ -82,10 +82,10 @@ def close_output() -> None:
 def print_error(program: str, error: BaseException | str) -> None:
     """Prints an error to stderr in the form of all commands: the program, and a sentence on one line."""
     text = " ".join(_sentence(error).split("\n"))
-    print_aside(f"{program}: {text}")
+    print_note(f"{program}: {text}")
 
 
-def print_aside(text: str) -> None:
+def print_note(text: str) -> None:
     """Prints a line to stderr at once, fitted to the terminal; a stream that cannot take it gets no more."""
     try:
         print(fitted(printable(text), sys.stderr), file=sys.stderr, flush=True)

@@ -45,7 +45,7 @@ from ..report.format_ci import mean_ci
 from .arguments import integer
 from .bot_options import add_bot_arguments, with_settings
 from .progress import interval, progress_bar
-from .streams import print_aside, print_text
+from .streams import print_note, print_text
 from .workers import check_place
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class SweepProgress:
             (one,) = read_results([run], {})
             error = f"edge {mean_ci(one.edge[-1], one.ci95[-1], 3)}."
         elapsed = interval(time.monotonic() - self._began)
-        print_aside(f"{self.count} of {self._total} after {elapsed}: {run.name}, seed {run.seed}: {error}")
+        print_note(f"{self.count} of {self._total} after {elapsed}: {run.name}, seed {run.seed}: {error}")
 
 
 def train(args: argparse.Namespace, runs: Sequence[SeedRun], progress: SweepProgress) -> dict[SeedRun, str] | None:

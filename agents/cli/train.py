@@ -35,7 +35,7 @@ from nainjaune_env.core.printable import printable
 from ..report.format_ci import mean_ci
 from .bot_options import add_bot_arguments, with_settings
 from .progress import interval, progress_bar
-from .streams import print_aside, print_text
+from .streams import print_note, print_text
 
 NAME = "train"
 HELP = "train a player by self-play"
@@ -135,13 +135,13 @@ class TrainingBar:
         if "eval/edge" in metrics:
             self._shown["edge"] = edge = mean_ci(metrics["eval/edge"], metrics["eval/ci95"], 2)
             if self._prints:
-                print_aside(self._line(iteration, metrics["rollout/decisions"], edge))
+                print_note(self._line(iteration, metrics["rollout/decisions"], edge))
         self._bar.set_postfix(self._shown, refresh=False)
         self._bar.update(iteration - self._bar.n)
 
     def _line(self, iteration: int, decisions: float, edge: str) -> str:
         elapsed = time.monotonic() - self._began
-        left = elapsed / (iteration - self._first) * (self._iterations - iteration)
+        left = elapsed / max(iteration - self._first, 1) * (self._iterations - iteration)
         return (
             f"Trained {iteration:,} of {self._iterations:,}: {decisions:,.0f} decisions, edge {edge}, "
             f"{interval(elapsed)} elapsed, {interval(left)} left."

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError, RulesError
+from nainjaune_env.core.illegal import action_name
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Speaker, Utterance
@@ -104,7 +105,8 @@ class PersonsTable(MatchTable):
         action is illegal or an agent decides otherwise now; not if it is a bot, for which the table may have decided then.
         """
         if self.round_over or action not in self.legal:
-            raise ConfigError(f"The match cannot go on: its ply {action} is illegal when it is repeated.")
+            name = action_name(action, self.setup.game.actions)
+            raise ConfigError(f"The match cannot go on: its ply is illegal when it is repeated: {name}.")
         if self.waits:
             self.play(action)
             return

@@ -126,8 +126,7 @@ class LiveTable:
         """Makes the ply of an agent, or a forced one, that :meth:`decide` gave, with what the agent ``said``."""
         if action not in self.table.legal:
             name = self.settings.names[self.table.at_turn]
-            legal = ", ".join(map(self._named, self.table.legal))
-            raise IllegalActionError(f"The agent {name!r} chose the illegal action {self._named(action)}; legal: {legal}.")
+            raise IllegalActionError(f"The agent {name!r} chose the illegal action {self._named(action)}.")
         seat, decides = self.table.at_turn, self.table.needs_decision
         self._make(action)
         if decides:
@@ -142,7 +141,7 @@ class LiveTable:
         self._make(DEAL)
 
     def _named(self, action: int) -> str:
-        return action_name(action, self.settings.setup.game.actions)
+        return "a deal" if action == DEAL else action_name(action, self.settings.setup.game.actions)
 
     def _make(self, action: int) -> None:
         self._keep(self.number + 1, action)

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.errors import IllegalActionError, NainJauneError
 
 from ..bots.settings import BotSettings
 from ..heuristics import yardstick
@@ -364,9 +364,11 @@ class Tables:
                 else:
                     return
                 await self._make(running, make)
-        except NainJauneError as error:
-            refuse_all(running, "stopped", reason=error_text(error))
-        except Exception:  # of an agent, say: the log has the details, which may show cards
+        except Exception as error:
+            if isinstance(error, NainJauneError) and not isinstance(error, IllegalActionError):
+                refuse_all(running, "stopped", reason=error_text(error))
+                return
+            # the details, of an illegal action, say, may show cards: they are for the log alone
             logging.getLogger(__name__).exception("A table has stopped.")
             refuse_all(running, "failed")
 

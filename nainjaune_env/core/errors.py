@@ -79,6 +79,10 @@ class AgentError(NainJauneError, ValueError):
     """An unknown agent, one that cannot play at these tables, or one whose answer is not a legal action for each decision."""
 
 
+class IllegalChoiceError(AgentError, IllegalActionError):
+    """An illegal action of an agent. The message names the legal ones, and so cards of its hand."""
+
+
 class TreeError(NainJauneError, ValueError):
     """A game that cannot be written out: too many nodes or openings, or chance in the middle of play."""
 

@@ -234,7 +234,7 @@ def test_every_library_imported_is_asked_for() -> None:
 
 @pytest.mark.parametrize("script", ["train.py", "evaluate.py"])
 def test_a_script_without_the_package_says_how_to_install_it(script: str) -> None:
-    result = subprocess.run([sys.executable, "-S", script], cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    result = subprocess.run([sys.executable, "-E", "-S", script], cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
     assert result.returncode == 1
     assert result.stderr.startswith(f"nainjaune-env is not installed for {sys.executable}: `make setup` installs it")
     assert result.stderr.count("\n") == 1

@@ -136,7 +136,8 @@ def test_an_agent_that_plays_otherwise_now_is_said() -> None:
     plies = table.plies
     other = persons_table("djeco", seed=5, seat=3, agent="lowest")
     with pytest.raises(
-        ConfigError, match=r"The match cannot go on: (the agent in seat \d plays otherwise|its ply \d+ is illegal)"
+        ConfigError,
+        match=r"The match cannot go on: (the agent in seat \d plays otherwise|its ply is illegal when it is repeated: \d+ \(.+\))",
     ):
         session(other, Typist([])).repeat(plies)
 

@@ -16,6 +16,7 @@ from nainjaune_agents.serve.protocol import CASES, Limits
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.tables import FORGOTTEN
 from nainjaune_agents.serve.texts import TEXTS
+from nainjaune_env.core.errors import IllegalChoiceError
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.records.record import parse_record, verify_record
 from tests.agents.serve.pages import Page, joined, made, new_table, served, shows_cards
@@ -220,11 +221,12 @@ async def test_a_connection_leaves_its_table_before_another_loads(server: TableS
     assert not any(running.viewers for running in server.tables.running.values())
 
 
-async def test_an_unexpected_error_stops_a_table_until_the_page_is_reloaded(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, server: TableServer
+@pytest.mark.parametrize("error", [ValueError, IllegalChoiceError])
+async def test_an_error_that_may_show_cards_stops_a_table_until_the_page_is_reloaded(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, server: TableServer
 ) -> None:
     def failing(live: LiveTable) -> tuple[int, float]:
-        raise ValueError("a hidden card")
+        raise error("a hidden card")
 
     with monkeypatch.context() as patched:
         patched.setattr(module, "_decide", failing)
@@ -233,7 +235,7 @@ async def test_an_unexpected_error_stops_a_table_until_the_page_is_reloaded(
             while page.last["type"] == "view":
                 await asyncio.sleep(0.001)
         assert page.last == {"type": "refused", "of": None, "text": REFUSALS["failed"]}
-    assert "ValueError: a hidden card" in caplog.text
+    assert f"{error.__name__}: a hidden card" in caplog.text
     page = Page(server, page.token)
     await page.hello()
     assert (await page.settle())["over"]
