@@ -23,8 +23,10 @@ def program(path: Path, text: str) -> Path:
 
 def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Runs make for an environment in ``folder``, where programs are looked for first."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "TORCH_INDEX")}
-    environment = {**kept, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "TORCH_INDEX")
+    }
+    environment = {**inherited, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     command = ["make", f"VENV={folder / 'venv'}", *words]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, encoding="utf-8")
 
