@@ -59,13 +59,13 @@ $(TRAIN_STAMP): pyproject.toml constraints.txt
 	touch $@
 
 $(STAMP): $(TRAIN_STAMP)
-	@echo "Adding all other extras to $(VENV): another 1.3 GB, and about two minutes."
+	@echo "Adding all other extras to $(VENV): another 1.8 GB, and about two minutes."
 	$(PIP) --editable '.[$(EXTRAS)]'
 	touch $@
 
 # separate, because these 200 MB are only for the tests that compile every kernel for GPUs; pip runs once for both
 $(CUDA_STAMP): $(TRAIN_STAMP)
-	@echo "Adding all other extras to $(VENV): another 1.5 GB, and about two minutes."
+	@echo "Adding all other extras to $(VENV): another 2 GB, and about two minutes."
 	$(PIP) --editable '.[$(EXTRAS),cuda]'
 	touch $(STAMP) $@
 
