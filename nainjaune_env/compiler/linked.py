@@ -15,7 +15,8 @@ from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import Compiler
 from numba.core.imputils import lower_constant
 from numba.core.registry import CPUDispatcher
-from numba.core.types import Dispatcher, unliteral
+from numba.core.types import Dispatcher, Type, unliteral
+from numba.core.typing.context import Context
 from numba.extending import models, register_model
 
 
@@ -62,11 +63,51 @@ def linked_context(target_context: Any) -> Any:
     return target_context.subtarget(_internal_codegen=LinkedCodegen(target_context.codegen()))
 
 
+class CallTypes(Context):
+    """numba's context of types with a memory of the calls that it has resolved.
+
+    By itself numba tries the implementations of an operator one after the other at every use: those for sets, strings, dates and
+    arrays before the one for integers. Calls of compiled functions are not remembered, as to resolve one compiles the function.
+    """
+
+    def __init__(self, context: Any) -> None:
+        vars(self).update(vars(context))  # the same declarations
+        self._signatures: dict[Any, Any] = {}
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        """Returns the signature of a call of ``func`` with arguments of the types ``args`` and, by name, ``kws``."""
+        if kws or isinstance(func, Dispatcher) or not all(isinstance(kind, Type) for kind in args):
+            return super().resolve_function_type(func, args, kws)
+        call = func, tuple(args)
+        if call not in self._signatures:
+            self._signatures[call] = super().resolve_function_type(func, args, kws)
+        return self._signatures[call]
+
+
+@functools.cache
+def call_types(context: Any, flags: str) -> CallTypes:
+    """Returns the :class:`CallTypes` for functions with the same ``flags``: numba compiles what they call with these."""
+    return CallTypes(context)
+
+
+LEFT_OUT = {"NopythonRewrites", "AnnotateTypes"}
+"""numba's passes for expressions of whole arrays, which need new arrays, and for ``inspect_types``."""
+
+
 class LinkedCompiler(Compiler):
-    """numba's compiler of a function into a :class:`LinkedLibrary`."""
+    """numba's compiler of a function into a :class:`LinkedLibrary`, without what took a tenth of a first start for nothing."""
 
     def __init__(self, typing_context: Any, target_context: Any, *rest: Any) -> None:
         super().__init__(typing_context, linked_context(target_context), *rest)
+        self.state.typingctx = call_types(typing_context, str(self.state.flags))
+
+    def define_pipelines(self) -> list[Any]:
+        """Returns numba's passes without :data:`LEFT_OUT`."""
+        pipelines: list[Any] = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [(step, name) for step, name in pipeline.passes if step.__name__ not in LEFT_OUT]
+            pipeline.finalize()
+        return pipelines
 
 
 class LinkedFunction(CPUDispatcher):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from functools import reduce
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
+from numba.core.compiler import Compiler
+from numba.core.registry import cpu_target
 
 from nainjaune_env.compiler.jit import JIT_ENABLED, instantiate, jit
-from nainjaune_env.compiler.linked import LinkedLibrary
+from nainjaune_env.compiler.linked import CallTypes, LinkedCompiler, LinkedLibrary
 from nainjaune_env.registry import make_setup
 
 pytestmark = [
@@ -117,3 +122,50 @@ def test_a_function_that_is_an_argument_of_another_is_linked() -> None:
     inner: Any = jit(lambda number: reduce(add, (number, 2, 3)))
     outer: Any = jit(lambda number: inner(number))
     assert outer(1) == inner(1) == 6
+
+
+def code_of(function: Any, *arguments: Any) -> str:
+    """The code that is linked for a call of ``function``, compiled anew, without the numbers that numba gives to functions."""
+    linked: Any = jit(function.py_func).linked
+    linked._cache = NullCache()
+    linked.compile(tuple(map(numba.typeof, arguments)))
+    return re.sub(r"v\d+", "v", library(linked).get_llvm_str())
+
+
+def test_what_the_compiler_leaves_out_changes_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, rules, kernel = np.zeros(1, SETUP.game.table)[0], SETUP.kernel_rules, SETUP.game.kernel
+    calls: list[tuple[Any, ...]] = [(kernel.legal, table, rules), (kernel.step, table, rules, 0)]
+    codes = [code_of(*call) for call in calls]
+    monkeypatch.setattr(LinkedCompiler, "define_pipelines", Compiler.define_pipelines)
+    monkeypatch.setattr(CallTypes, "resolve_function_type", numba.core.typing.context.Context.resolve_function_type)
+    assert [code_of(*call) for call in calls] == codes
+
+
+INT64 = numba.types.int64
+PAIR = numba.types.Tuple((INT64, numba.types.float64))
+
+
+@pytest.mark.parametrize(
+    ("function", "kinds"),
+    [
+        (operator.add, (INT64, INT64)),
+        (operator.add, (numba.types.uint8, numba.types.literal(3))),
+        (operator.getitem, (numba.types.Array(INT64, 1, "C"), INT64)),
+        (operator.getitem, (PAIR, numba.types.literal(0))),
+        (operator.getitem, (PAIR, numba.types.literal(1))),
+    ],
+)
+def test_a_call_is_resolved_once_and_as_numba_resolves_it(function: Any, kinds: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu_target.typing_context.refresh()
+    context = CallTypes(cpu_target.typing_context)
+    signature = context.resolve_function_type(function, kinds, {})
+    assert signature == cpu_target.typing_context.resolve_function_type(function, kinds, {})
+    monkeypatch.setattr(numba.core.typing.context.BaseContext, "resolve_function_type", None)
+    assert context.resolve_function_type(function, kinds, {}) is signature
+
+
+def test_calls_of_compiled_functions_are_not_remembered() -> None:
+    context = CallTypes(cpu_target.typing_context)
+    twice: Any = jit(lambda number: number * 2)
+    assert context.resolve_function_type(numba.typeof(twice), (INT64,), {}).return_type == INT64
+    assert not context._signatures
