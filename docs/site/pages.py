@@ -67,6 +67,9 @@ EMBEDDED = {
 }
 """Page -> what it then has below its first heading."""
 
+BADGE = re.compile(r"^\[!\[.*\n", re.MULTILINE)
+"""A badge, whose picture is another host's: the site asks no other."""
+
 OPENING = re.compile(r"^(```\w+) .*$", re.MULTILINE)
 """The first line of a code block that has more than the language."""
 
@@ -107,7 +110,7 @@ class Site:
         """Returns the Markdown of a page for the site.
 
         Links to files lead to the pages that show them. Words after the language of a code block, which are for tests, are
-        removed. Pages of the reference are completed. Pages of :data:`EMBEDDED` get the page that plays.
+        removed, as are badges. Pages of the reference are completed. Pages of :data:`EMBEDDED` get the page that plays.
         """
         text, here = self.texts[name], posixpath.dirname(self.addresses[name])
         if name not in self.listed:  # it shows a file as it is
@@ -121,6 +124,7 @@ class Site:
         self.faults += [f"{name} links to {target}, which is not there." for target in sorted(missing)]
         if name.startswith("docs/site/reference/"):
             text = completed(text, ROOT)
+        text = BADGE.sub("", text)
         if PLAY.is_dir() and name in EMBEDDED:
             heading, _, rest = text.partition("\n")
             text = f"{heading}\n\n{EMBEDDED[name]}\n{rest}"
