@@ -17,7 +17,7 @@ def test_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
     compared, timed = (
         [line.split("|")[1:-1] for line in part.splitlines() if line.startswith("| strong")] for part in out.split("\nThe same")
     )
-    assert {row[0].strip().split("/")[0] for row in compared} == {"strong", "strong-1"}
+    assert {row[0].strip().split("/")[0] for row in compared} == {"strong", "strong-1", "strong-any"}
     assert all(int(row[2]) >= 500 and int(row[3]) <= 1 and float(row[4]) < 1e-4 for row in compared)
     assert re.search(r"\nThe same choice at (100\.0000|99\.9\d+) % of the decisions\.", out)
     assert [row[1].strip() for row in timed] == [
