@@ -54,7 +54,7 @@ BUDGETS = {
     "envs": 85,
     "fuzz": 10,
     "games": 85,
-    "project": 15,
+    "project": 35,
     "records": 12,
     "render": 5,
     "text": 12,
