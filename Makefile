@@ -41,7 +41,8 @@ help:  ## list the targets
 
 setup: $(TRAIN_STAMP)  ## make the virtual environment with what `make train` uses
 
-# Code is compiled while torch is downloaded; without it the first programs take longer, and work.
+# Code is compiled while torch is downloaded; without it the first programs take longer, and work. With -v pip is not quiet, and
+# shows how far the download is.
 $(TRAIN_STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Set PYTHON=…")'
 	@if test -x $(BIN)/python; then echo "Bringing $(VENV) up to date."; \

@@ -151,10 +151,10 @@ def run(job: Job, out: Path, log: TextIO) -> str:
     for step in [step for step in job.settings["steps"] if "run" in step]:
         command = fill(step["run"], job.values)
         print(f"$ {command}", file=log, flush=True)
-        own = env | {name: fill(text, job.values) for name, text in step.get("env", {}).items()}
+        step_env = env | {name: fill(text, job.values) for name, text in step.get("env", {}).items()}
         process = subprocess.Popen(
             ["bash", "-e", "-o", "pipefail", "-c", command],
-            cwd=folder, env=own, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            cwd=folder, env=step_env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
         try:
             status = process.wait(max(0.0, end - time.monotonic()))
