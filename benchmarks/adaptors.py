@@ -3,9 +3,8 @@
 One step is one action of the learner (the opponents play inside it), or one decision where all seats are played (with `self` as
 opponents, all seats learn); one ply through PettingZoo's parallel interface. Our cases run in one process, on one thread and in
 turn, --repeats times over; PettingZoo's game runs in the virtual environment of the peers (`make peers`), and PufferLib's adaptor
-in that of `make pufferlib`, if it has been made; its native environment (examples/pufferlib) only with a folder of `nainjaune
-library`. Rates are per second of processor time, since other processes take from the machine's wall time. Ratios are taken within
-each repeat.
+in that of `make pufferlib`, if it has been made. Rates are per second of processor time, since other processes take from the
+machine's wall time. Ratios are taken within each repeat.
 
   python benchmarks/adaptors.py                      the table, a few minutes; figures go to benchmarks/taken/adaptors.json
   python benchmarks/adaptors.py --markdown           the same, and into docs/lab/speed.md (part of `make bench`)
@@ -29,7 +28,6 @@ NETWORK = "zoo:strong"
 """Opponents outside compiled loops: a network, three layers of 512 units under these rules."""
 LEDUC = "PettingZoo's own `leduc_holdem_v4`"
 PUFFERLIB = "PufferLib `SeatPufferEnv`"
-NATIVE = "PufferLib, native over libnainjaune"
 PUFFERLIB_PYTHON = figures.ROOT / ".venv-pufferlib" / "bin" / "python"
 SIDES = {
     "`gymnasium.make_vec`": ("random", "tally", "self"),
@@ -40,11 +38,10 @@ RULES = {"preset": "djeco", "players": 4}
 LIGHT = {"seconds": 0.01, "repeats": 1}
 
 
-def cases(pufferlib: bool = False, library: Path | None = None) -> list[dict[str, Any]]:
+def cases(pufferlib: bool = False) -> list[dict[str, Any]]:
     """Returns all cases, the two that the others are compared with first.
 
-    ``pufferlib``: PufferLib's environment is timed too; with the folder ``library`` also the native one, beside PufferLib's
-    ``tripletriad``.
+    ``pufferlib``: PufferLib's environment is timed too.
     """
     names = list(adaptor_runs.MAKERS)
     vectors, others = names[1:4], names[4:]
@@ -57,10 +54,6 @@ def cases(pufferlib: bool = False, library: Path | None = None) -> list[dict[str
     if pufferlib:
         case = {"library": "pufferlib_runs", "name": PUFFERLIB, "opponents": "tally"}
         timed_cases += [{**case, "tables": tables} for tables in (64, 1024)]
-    if pufferlib and library is not None:
-        case = {"library": "pufferlib_runs", "name": NATIVE, "folder": str(library.resolve())}
-        timed_cases += [{**case, "opponents": side, "tables": n} for side in ("tally", "random") for n in (64, 1024)]
-        timed_cases += [{"library": "peers", "name": name, "tables": 1024} for name in ("tripletriad", "tripletriad_any")]
     for name in others:
         sides = ("random", "tally") if name == others[0] else ("",)
         timed_cases += [{"library": "adaptor_runs", "name": name, "tables": 1, "opponents": side} for side in sides]
@@ -71,9 +64,7 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
     """Times all cases in turn."""
     about = figures.where_and_when("gymnasium", "pettingzoo", "stable-baselines3", "torchrl")
     pythons = {"adaptor_runs": Path(sys.executable), "peers": options.peers_python, "pufferlib_runs": options.pufferlib_python}
-    timed = rates_in_turn(
-        Workers(pythons), cases(options.pufferlib_python.exists(), options.library), options, clock="process_time"
-    )
+    timed = rates_in_turn(Workers(pythons), cases(options.pufferlib_python.exists()), options, clock="process_time")
     return {"about": about, "seconds": options.seconds, "repeats": options.repeats, "cases": timed}
 
 
@@ -118,9 +109,6 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "--pufferlib-python", type=Path, default=PUFFERLIB_PYTHON, metavar="FILE",
         help="the interpreter that has PufferLib (.venv-pufferlib's); without one, its environment is not timed",
     )  # fmt: skip
-    parser.add_argument(
-        "--library", type=Path, metavar="FOLDER", help="the folder of `nainjaune library`, for the native environment"
-    )
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
     parser.add_argument("--repeats", type=int, default=5, help="how often each case is timed (5)")
     parser.add_argument("--light", action="store_true", help="one short repeat, only to check that it runs")

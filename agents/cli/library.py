@@ -1,6 +1,6 @@
-"""Build games as a shared library for C, C++ and Rust.
+"""Build games as a shared library for C and C++.
 
-  # libnainjaune.so (or .dll, .dylib), and .h, .rs and .json of every game
+  # libnainjaune.so (or .dll, .dylib), and .h and .json of every game
   nainjaune library build/library
   # for other machines, each in a folder of its own
   nainjaune library build/library --platform linux-aarch64 \\
@@ -20,7 +20,7 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.registry import game_names, get_game
 
 NAME = "library"
-HELP = "build games as a shared library for C and Rust"
+HELP = "build games as a shared library for C"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

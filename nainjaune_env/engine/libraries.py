@@ -24,7 +24,6 @@ from nainjaune_env.engine.c_header import c_header
 from nainjaune_env.engine.compiled import instance_of, loops_of
 from nainjaune_env.engine.library_parts import Parts, parts
 from nainjaune_env.engine.modules import SESSION_FIELDS, Extension, Functions, describe, interface_of, sizes_of
-from nainjaune_env.engine.rust_module import rust_module
 from nainjaune_env.engine.tables_interface import FIELDS
 
 NAME = "nainjaune"
@@ -57,7 +56,7 @@ def parts_of(game: GameSpec, functions: Functions, extensions: Sequence[Extensio
 def build_library(
     games: Sequence[GameSpec], folder: Path, platforms: Sequence[str], extensions: Sequence[str] = ()
 ) -> list[Path]:
-    """Writes a library with ``games`` for each of ``platforms`` (names in ``PLATFORMS``), headers, Rust modules, descriptions.
+    """Writes a library with ``games`` for each of ``platforms`` (names in ``PLATFORMS``), headers, descriptions.
 
     With one platform the library is in ``folder`` itself, else in a folder of the platform's name. Returns the libraries' paths.
     ``extensions`` are names of Python modules that are each an :class:`~nainjaune_env.engine.modules.Extension`. Raises
@@ -98,7 +97,6 @@ def _build_here(games: Sequence[GameSpec], folder: Path, platforms: Sequence[str
         made = parts_of(game, functions, extensions)
         symbols |= _with_fingerprint(game.name, functions, made.fingerprint)
         write_text(folder / f"{game.name}.h", c_header(made))
-        write_text(folder / f"{game.name}.rs", rust_module(made))
         write_text(folder / f"{game.name}.json", json.dumps(describe(game, extensions), indent=1) + "\n")
     module = lower(symbols)
     for name in platforms:

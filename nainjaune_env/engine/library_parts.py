@@ -1,4 +1,4 @@
-"""What a header of a game's library says, in any language: types, constants and functions, from the description of the game."""
+"""The contents of the header of a game's library: types, constants and functions, from the description of the game."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ from typing import Any, NamedTuple
 POINTERS = {"session": "session *", "batch": "batch *", "states": "uint64 *", "actions": "int32 *", "hidden_state": "uint8 *"}
 """By the name of an argument: what it points to; ``void`` for other names."""
 RESERVED = {
-    "abstract", "and", "as", "asm", "async", "auto", "await", "become", "bool", "box", "break", "case", "catch", "char",
-    "class", "const", "constexpr", "continue", "crate", "decltype", "default", "delete", "do", "double", "dyn", "else", "enum",
-    "explicit", "export", "extern", "false", "final", "float", "fn", "for", "friend", "gen", "goto", "if", "impl", "in",
-    "inline", "int", "let", "long", "loop", "macro", "match", "mod", "move", "mut", "mutable", "namespace", "new", "not",
-    "operator", "or", "override", "priv", "private", "protected", "pub", "ref", "register", "restrict", "return", "self",
-    "short", "signed", "sizeof", "static", "struct", "super", "switch", "template", "this", "throw", "trait", "true", "try",
-    "type", "typedef", "typeof", "union", "unsafe", "unsigned", "unsized", "use", "using", "virtual", "void", "volatile",
-    "where", "while", "xor", "yield",
+    "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "constexpr", "continue", "decltype",
+    "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend",
+    "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "not", "operator", "or", "private", "protected",
+    "public", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this",
+    "throw", "true", "try", "typedef", "typeof", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor",
 }  # fmt: skip
-"""Words that are no names in C, C++ or Rust: a field that is called so has a stroke after its name."""
+"""Words that are no names in C or C++: a field with such a name gets an underscore after it."""
 
 
 class Field(NamedTuple):

@@ -1,8 +1,7 @@
-"""The examples in C and Rust: 10,000 rounds, byte for byte as ``Batch`` plays them, and sentences where they refuse."""
+"""The example in C: 10,000 rounds, byte for byte as ``Batch`` plays them, and sentences where they refuse."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import zlib
@@ -26,30 +25,15 @@ SETUPS: dict[tuple[str, int], dict[str, Any]] = {
 }
 
 
-def build_c(folder: Path, library: Path) -> Path:
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
+    library, folder = library_of("nain_jaune"), tmp_path_factory.mktemp("program")
     flags = ["-O2", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{library.parent}", f"-L{library.parent}"]
     source = ROOT / "examples" / "c" / "play.c"
     subprocess.run(["gcc", *flags, source, "-lnainjaune", f"-Wl,-rpath,{library.parent}", "-o", folder / "play"], check=True)
     return folder / "play"
-
-
-def build_rust(folder: Path, library: Path) -> Path:
-    if shutil.which("cargo") is None:
-        pytest.skip("cargo is not installed")
-    environment = os.environ | {"LIBNAINJAUNE": str(library.parent), "CARGO_TARGET_DIR": str(folder)}
-    command = ["cargo", "build", "--release", "--quiet", "--offline", "--locked"]
-    subprocess.run(command, cwd=ROOT / "examples" / "rust", env=environment, check=True)
-    return folder / "release" / "nain-jaune-play"
-
-
-BUILDERS = {"c": build_c, "rust": build_rust}
-
-
-@pytest.fixture(scope="module", params=BUILDERS)
-def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return BUILDERS[request.param](tmp_path_factory.mktemp("program"), library_of("nain_jaune"))
 
 
 def words(preset: str, players: int, knobs: Mapping[str, Any]) -> list[str]:
