@@ -20,7 +20,7 @@ from nainjaune_env.engine.compiled import loops_of, numbers_of
 from nainjaune_env.engine.log import PlyLog
 from nainjaune_env.engine.log_arrays import LogArrays
 from nainjaune_env.engine.options import EpisodeOptions
-from nainjaune_env.engine.saved_state import SAVED, check_arrays, check_state
+from nainjaune_env.engine.saved_state import SAVED, check_arrays, checked_state
 from nainjaune_env.engine.start_values import Start, parse_start
 from nainjaune_env.engine.threads import Threads
 from nainjaune_env.engine.undo import undo
@@ -460,9 +460,10 @@ class Batch:
     def restore(self, saved: Mapping[str, NDArray[Any]], *, trusted: bool = False) -> None:
         """Restores the state that :meth:`save` returned.
 
-        Raises :class:`DealError` for one of another batch, in shape or dtype, for tables that the rules do not allow, and for
-        arrays that do not fit the tables; then nothing has changed. ``trusted=True`` omits the checks of values, for a state that
-        this batch has saved and nobody has changed since.
+        What the tables imply, such as ``legal`` and ``observation``, is computed again. Raises :class:`DealError` for a state of
+        another batch, in shape or dtype, for tables that are not safe to step, and for a log that does not lead to them; then
+        nothing has changed. ``trusted=True`` takes all arrays as they are, for a state that this batch has saved and nobody has
+        changed since.
         """
         state = self._checked(saved, trusted)
         for name in SAVED:
@@ -473,14 +474,12 @@ class Batch:
 
     def _checked(self, saved: object, trusted: bool) -> dict[str, NDArray[Any]]:
         state = check_arrays(saved, self._state(), growing=("log_plies",))
-        if not trusted:
-            check_state(self.setup, self._options, state)
-        return state
+        return state if trusted else checked_state(self.setup, self._options, state)
 
     def set_tables(self, which: ArrayLike | None, rows: NDArray[Any], *, trusted: bool = False) -> None:
         """Sets the tables ``which`` to ``rows``: one record for all, or ``(K,)``; see the game's ``setup_table``.
 
-        Raises :class:`DealError` for rows that the rules do not allow, which compiled code does not check; then no table has
+        Raises :class:`DealError` for rows that are not safe to step, which compiled code does not check; then no table has
         changed. ``trusted=True`` omits this check, for rows that came from a batch or a kernel and were not changed since.
         """
         index = self._distinct(which)

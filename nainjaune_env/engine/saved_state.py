@@ -1,8 +1,8 @@
-"""What ``Batch.save`` returns, checked before it is restored: compiled code relies on it."""
+"""What ``Batch.save`` returns, checked or computed again before it is restored: compiled code relies on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -41,27 +41,27 @@ def check_arrays(saved: object, arrays: Mapping[str, Any], *, growing: tuple[str
     return state
 
 
-def check_state(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDArray[Any]]) -> None:
-    """Raises :class:`DealError` unless the tables in ``state`` can occur, at a decision or done, and fit the other arrays.
+def checked_state(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Returns ``state``, which comes from outside, with all that its tables imply computed again.
 
-    The last ``reward`` cannot be told from the tables; nor what is credited of rounds of a match that no seat had a decision in.
+    That is every array but the last ``reward``, what was credited, the number of ``deals`` and, with autoreset, ``done``, which is
+    of the episode before. Raises :class:`DealError` unless the tables are safe to step and at a decision or done, and the log
+    leads to them.
     """
     setup.check_tables(state["tables"])
+    made = {name: state[name].copy() for name in SAVED}
     count, players = state["reward"].shape
-    tables, payoffs, scratch = state["tables"].copy(), np.zeros((count, players), np.int32), np.zeros(players, np.int32)
-    entered = {name: np.zeros_like(state[name]) for name in SAVED[1:]}
     order = ("legal", "observation", "mask", "reward", "_credited", "deals", "done")  # that of the loops' arguments
-    loops, numbers = loops_of(setup), numbers_of(setup, options._replace(autoreset=0))
-    loops.enter_tables(tables, numbers, None, np.arange(count), *(entered[name] for name in order), scratch)
-    loops.payoffs_of_tables(state["tables"], numbers, payoffs)
-    for name, right, expected in _comparisons(options, state, tables, entered, payoffs):
-        if not right.all():
-            i = int(np.argmin(right))
-            raise DealError(
-                f"{OF_OTHER}: of table {i}, expected {name!r} to be {expected}, not {quoted(state[name][i].tolist())}."
-            )
+    numbers, scratch = numbers_of(setup, options._replace(autoreset=0)), np.zeros(players, np.int32)
+    loops_of(setup).enter_tables(made["tables"], numbers, None, np.arange(count), *(made[name] for name in order), scratch)
+    resting = [one.tobytes() == other.tobytes() for one, other in zip(made["tables"], state["tables"], strict=True)]
+    if not all(resting):
+        raise DealError(f"{OF_OTHER}: expected table {resting.index(False)} to be at a decision, or at the end of an episode.")
     if "log_marks" in state:
         _check_log(setup, options, state)
+    done = made["done"] | state["done"] if options.autoreset else made["done"]
+    of_past = {name: state[name] for name in ("reward", "_credited")}
+    return {**state, **made, **of_past, "deals": np.maximum(state["deals"], 1), "done": done}
 
 
 def _check_log(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDArray[Any]]) -> None:
@@ -87,34 +87,3 @@ def _check_log(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDArra
     equal = [one.tobytes() == other.tobytes() for one, other in pairs]
     if again.wrong >= 0 or not again.state["done"][count:].all() or not all(equal):
         raise DealError(f"{OF_OTHER}: expected its log to hold the plies that lead to the tables.")
-
-
-def _comparisons(
-    options: EpisodeOptions,
-    state: Mapping[str, NDArray[Any]],
-    tables: NDArray[Any],
-    entered: Mapping[str, NDArray[Any]],
-    payoffs: NDArray[np.int32],
-) -> Iterator[tuple[str, NDArray[np.bool_], str]]:
-    """Yields names of arrays with whether each table's row is right, and what is expected of it."""
-    yield "tables", _equal(state["tables"], tables), "at a decision, or at the end of an episode"
-    is_done = entered["legal"] == 0
-    yield "legal", state["legal"] == entered["legal"], "the bits of the actions that the rules allow"
-    # with autoreset `done` is of the episode before
-    done_agrees = state["done"] | ~is_done if options.autoreset else state["done"] == is_done
-    yield "done", done_agrees, "whether the episode is over"
-    if options.observe:
-        yield "observation", _equal(state["observation"], entered["observation"]), "what the seat to act observes"
-        yield "mask", _equal(state["mask"], entered["mask"]), "the actions that the rules allow"
-    if not (options.whole_match and options.skip_forced):
-        credited = state["_credited"]
-        right = _equal(credited, payoffs) | (~is_done & (credited == 0).all(axis=1))
-        yield "_credited", right, "the payoffs of the round so far, or zeros before the first reward"
-    yield "deals", state["deals"] >= 1, "the number of rounds begun, at least 1"
-
-
-def _equal(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Returns whether rows have equal bytes, ``(B,)``."""
-    rows = (np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in (one, other))
-    first, second = rows
-    return np.asarray((first == second).all(axis=1), np.bool_)

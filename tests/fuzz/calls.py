@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 from nainjaune_env.envs.pettingzoo_aec import raw_env
@@ -178,13 +179,16 @@ def chips(batch: Batch) -> int | None:
 
 
 def play_to_end(batch: Batch, where: str) -> None:
-    """Plays an episode at random; raises :class:`Fault` where it has no end or loses chips."""
+    """Plays an episode at random, with what seats may know; raises :class:`Fault` where it has no end or loses chips."""
     before, choices = chips(batch), streams(3, 1, 7)
     for _ in range(MAX_STEPS):
         if batch.done[0]:
             break
         actions = batch.sample(choices)
         batch.observe(int(batch.seat[0]))
+        drawn = determinize(batch.setup, batch.redacted(), np.zeros(1, np.int64), streams(5, 1, 7))
+        if refused(lambda drawn=drawn: batch.setup.check_tables(drawn), where=where):
+            raise Fault(f"{where}: taken, and a determinization is not")
         if refused(lambda actions=actions: batch.step(actions), where=where):
             raise Fault(f"{where}: taken, and none of its actions is legal")
     else:

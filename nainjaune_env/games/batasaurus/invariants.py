@@ -1,4 +1,8 @@
-"""What the rules say of every table, to check tables that come from outside (``nainjaune_env.core.table_checks``)."""
+"""What a table needs to be safe to play on, to check tables that come from outside (``nainjaune_env.core.table_checks``).
+
+A table that passes can be stepped, encoded, redacted and resampled to the end of its round, and passes at each ply. Play need not
+be able to reach it.
+"""
 
 from __future__ import annotations
 
@@ -70,6 +74,8 @@ def _of_play(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     yield Invariant("pile", np.where(playing, left, 0) + stake + pile <= total, f"{total} cards in all (B1.2)")
     yield Invariant("battling", (battling != 0) == (phase == Phase.BATTLE), "battling seats in a battle (B2.3)")
     shown, hidden = rows["shown"][:, :n] > 0, rows["hidden"][:, :n] > 0
+    spent = rows["cards"][:, :n] + shown + rows["tricks"][:, None] - 1 <= rules.dinosaurs
+    yield Invariant("tricks", every(spent), "a card of each seat in each trick before (B2.1)")
     fights = battling[:, None] >> seats & 1 == 1
     in_battle, place = (battling != 0)[:, None], (seats - rows["leader"][:, None]) % n
     acted = place < ((rows["seat"] - rows["leader"]) % n)[:, None]

@@ -1,7 +1,6 @@
 """What the house rules can cost in a round, asked of the kernel at an example table.
 
-``chance`` and ``invariants`` bound what seats win and lose by this alone. They name no knob, so a rule that changes in the kernel
-changes for them too.
+``chance`` bounds what seats win and lose by this alone. It names no knob, so a rule that changes in the kernel changes for it too.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import numpy as np
 
 from nainjaune_env.core.cards import cards_in
 from nainjaune_env.games.nain_jaune import kernel
-from nainjaune_env.games.nain_jaune.actions import SILENT
 from nainjaune_env.games.nain_jaune.rules import KernelRules
 from nainjaune_env.games.nain_jaune.state import ONE, POTS, TABLE
 
@@ -29,8 +27,6 @@ class Bounds(NamedTuple):
     """The most that a loser owes the winner for a single card (N3.2)."""
     silent: tuple[int, ...]
     """By pot: what a silent play of its card costs (N2.7)."""
-    may_be_silent: tuple[bool, ...]
-    """By pot: whether its card can be played silently."""
     stranded: tuple[int, ...]
     """By pot: what its card costs a loser who still holds it (N3.3)."""
     runs_go_on: bool
@@ -43,13 +39,11 @@ def bounds_of(rules: KernelRules) -> Bounds:
     table = first_round(rules)
     seat, pots = table.seat, range(POTS)
     table.hand[seat] = rules.deck
-    legal = int(kernel.legal(table, rules))
     return Bounds(
         antes=tuple(int(chips) // rules.players for chips in table.pot),
         pots=tuple(map(int, table.pot)),
         dearest_card=_dearest_card(rules),
         silent=tuple(int(kernel.silent_due(table, rules, pot)) for pot in pots),
-        may_be_silent=tuple(bool(legal >> SILENT + pot & 1) for pot in pots),
         stranded=tuple(
             int(kernel.stranded_due(table, rules, pot)) if kernel.is_stranded(table, rules, seat, pot) else 0 for pot in pots
         ),

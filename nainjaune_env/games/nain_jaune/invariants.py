@@ -1,4 +1,8 @@
-"""What the rules say of every table, to check tables that come from outside (``nainjaune_env.core.table_checks``)."""
+"""What a table needs to be safe to play on, to check tables that come from outside (``nainjaune_env.core.table_checks``).
+
+A table that passes can be stepped, encoded, redacted and resampled to the end of its round, and passes at each ply. Play need not
+be able to reach it.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,13 @@ from numpy.typing import NDArray
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.table_checks import Invariant, between, every
-from nainjaune_env.games.nain_jaune.bounds import bounds_of
-from nainjaune_env.games.nain_jaune.kernel import payment_due
 from nainjaune_env.games.nain_jaune.rules import KernelRules, rules_of
 from nainjaune_env.games.nain_jaune.state import ACES, ALL_RANKS, MAX_SEATS, NOBODY, POT_LIMIT
 
 MAX_STACK = 1 << 48
-"""Bound of the chips of a seat, far from where sums would overflow."""
+"""Bound of the chips of a seat before the round, far from where sums would overflow."""
+MAX_GAIN = np.iinfo(np.int32).max
+"""Bound of what a seat has gained or lost in the round; it is more than seven full pots."""
 
 
 def table_invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
@@ -43,22 +47,35 @@ def table_invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
     yield from _of_chips(rules, rows)
     yield from _of_cards(rules, rows)
     yield from _of_play(rules, rows)
-    yield from _of_payments(rules, rows)
 
 
 def _of_chips(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     yield Invariant("pot", between(rows["pot"], 0, POT_LIMIT), f"0 to {POT_LIMIT} chips in a pot (N4.7)")
-    low = 0 if rules.limited else 1 - MAX_STACK
-    for name in ("stack", "before"):
-        yield Invariant(name, between(rows[name], low, MAX_STACK - 1), f"{low} to {MAX_STACK - 1} chips in a stack")
-    most = np.iinfo(np.int32).max
-    yield Invariant("stack", between(rows["stack"] - rows["before"], -most, most), f"at most {most} chips from 'before'")
+    for name, most in (("before", MAX_STACK), ("stack", 2 * MAX_STACK)):
+        low = 0 if rules.limited else 1 - most
+        yield Invariant(name, between(rows[name], low, most - 1), f"{low} to {most - 1} chips in a stack")
+    yield from _of_gains(rules, rows)
     # chips only move between stacks and pots, and before the antes the pots held 0 to POT_LIMIT each
     more = rows["stack"].sum(axis=1) + rows["pot"].sum(axis=1, dtype=np.int64) - rows["before"].sum(axis=1)
     pots = rows["pot"].shape[1] * POT_LIMIT
     yield Invariant("stack", between(more, 0, pots), f"0 to {pots} more chips in stacks and pots than in 'before'")
     if not rules.limited:
         yield Invariant("defaults", rows["defaults"] == 0, "no default on unlimited credit (N4.2)")
+
+
+def _of_gains(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
+    """Yields that no payoff leaves ``int32``, now and later in the round.
+
+    In the round a seat can still gain each pot that nobody has captured, and lose as much by each pot card not played yet.
+    Antes and payments for cards are less than one full pot.
+    """
+    gain, played = rows["stack"] - rows["before"], np.bitwise_or.reduce(rows["played"], axis=1)
+    unplayed = np.bitwise_count(rules.pot_set & ~played).astype(np.int64)[:, None]
+    to_come = POT_LIMIT * (rows["stage"] == Stage.PLAYING).astype(np.int64)[:, None]
+    most = MAX_GAIN - to_come * (1 + (rows["captor"] == NOBODY).sum(axis=1)[:, None])
+    least = to_come * (1 + unplayed) - MAX_GAIN
+    within = every((gain >= least) & (gain <= most))
+    yield Invariant("stack", within, f"at most {MAX_GAIN} chips from 'before', with what the round can still bring")
 
 
 def _of_cards(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
@@ -87,19 +104,13 @@ def _of_cards(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
 
 def _of_play(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     k = np.arange(len(rows))
-    playing, winner, last = rows["stage"] == Stage.PLAYING, rows["winner"], rows["last"].astype(np.int64)
+    playing, winner = rows["stage"] == Stage.PLAYING, rows["winner"]
     yield Invariant("winner", (winner == NOBODY) == playing, f"a winner where the round is over, else {NOBODY} (N2.8)")
     out = rows["cards"][:, : rules.players] == 0
     gone_out = np.where(playing, ~out.any(axis=1), (out.sum(axis=1) == 1) & out[k, np.maximum(winner, 0)])
     yield Invariant("cards", gone_out, "cards in every hand but the winner's (N2.8)")
     yield Invariant("opera", (rows["opera"] == 0) | ~playing, "no grand opéra before the end (N3.1)")
     yield from captures(rules, rows)
-    required = rows["required_rank"].astype(np.int64)
-    leads = (required > 0) | (last == rows["seat"]) | ~playing
-    yield Invariant("required_rank", leads, "the lead with the seat that played last (N2.3, N2.6)")
-    if not bounds_of(rules).runs_go_on:
-        follows = rows["played"][k, last] & ACES << np.maximum(required - 2, 0) != 0
-        yield Invariant("required_rank", (required == 0) | (required > 1) & follows, "the rank above a card of 'last' (N2.3)")
 
 
 def captures(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
@@ -110,52 +121,3 @@ def captures(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
         had = rows["played"][k, captor & MAX_SEATS - 1] >> card & 1 == 1
         yield Invariant("captor", (captor == NOBODY) | had, f"a captor of pot {pot} that has played its card (N2.7)")
         yield Invariant("pot", (captor == NOBODY) | (rows["pot"][:, pot] == 0), f"no chips in pot {pot} when captured (N2.7)")
-
-
-def _of_payments(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
-    """Yields what each seat's stack can have gained and lost in the round so far: pots, payments and antes.
-
-    A captured pot can have held up to ``POT_LIMIT`` chips, as matches may start with any stacks and pots, and no field keeps what
-    it held: a stack may be wrong by that much for each pot that its seat has captured, and else by no more than it may have paid.
-    """
-    seats = np.arange(rules.players)
-    hand, played = rows["hand"][:, seats], rows["played"][:, seats]
-    winner = (rows["winner"][:, None] == seats).astype(np.int64)
-    captured = rows["captor"][:, None] == seats[:, None]  # (K, seats, pots)
-    captured |= (winner * rows["opera"][:, None])[..., None] == 1
-    uncaptured = ~captured.any(axis=1)
-    over = (rows["stage"] != Stage.PLAYING)[:, None]
-    owed = _owed(rules, rows)
-    received = winner * owed.sum(axis=1, keepdims=True)
-    bounds = bounds_of(rules)
-    antes = np.array(bounds.antes)
-    gain = rows["stack"][:, seats] - rows["before"][:, seats]
-    before = gain.sum(axis=1) + rows["pot"].sum(axis=1, dtype=np.int64)  # in the pots before the antes (N4.5)
-    # an ante is paid whole, but not into a full pot (N4.7) and not by who defaults (N4.2)
-    not_full = uncaptured & (rows["pot"] < POT_LIMIT) | (before[:, None] <= POT_LIMIT - rules.players * antes)
-    paid = not_full @ antes
-    defaulted = rows["defaults"][:, None] >> seats & 1 == 1
-    most = captured.sum(axis=2) * POT_LIMIT + received - np.where(defaulted, 0, paid[:, None])
-    silent = played[..., None] >> np.array(rules.pot_cards) & 1 == 1  # N2.7
-    silent &= ~captured & np.array(bounds.may_be_silent) & (np.array(bounds.silent) > 0)
-    stranded = over[..., None] & (hand[..., None] >> np.array(rules.pot_cards) & 1 == 1)  # N3.3
-    stranded &= np.array(bounds.stranded) > 0
-    # what was paid into a pot is there, unless it was captured since, in a grand opéra
-    added = np.where(uncaptured, rows["pot"], POT_LIMIT)[:, None] * (silent | stranded)
-    least = (0 if rules.limited else received) - owed - antes.sum() - added.sum(axis=2)
-    yield Invariant("stack", every(gain <= most), "no stack to gain more than captured pots can hold and losers owe (N2.7, N3)")
-    yield Invariant("stack", every(gain >= least), "no stack to lose more than its seat owes to pots and to the winner (N2, N3)")
-    most_won = np.where(uncaptured, rows["pot"], POT_LIMIT).sum(axis=1)
-    text = "no more chips than before the round and what captured pots can have held (N4.5)"
-    yield Invariant("stack", before <= most_won, text)
-
-
-def _owed(rules: KernelRules, rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Returns what each seat owes the winner, 0 where the round goes on (N3.2), ``(K, n)``."""
-    owed = np.zeros((len(rows), rules.players), np.int64)
-    for k in np.flatnonzero(rows["stage"] != Stage.PLAYING):
-        table = rows[k]
-        for seat in range(rules.players):
-            if seat != table.winner:
-                owed[k, seat] = payment_due(table, rules, seat)
-    return owed

@@ -96,6 +96,7 @@ CHANGES = [
     (trick, change("stage", (), Stage.MATCH_OVER), "the end when a seat has no card left (B3.1)"),
     (trick, change("shown", slice(None), 0), "a card of each seat so far (B2.1)"),
     (trick, change("at_stake", (), 0), "the cards of this trick (B2.2)"),
+    (trick, change("tricks", (), 12), "a card of each seat in each trick before (B2.1)"),
     (trick, nothing_left, "cards of the seats still to play (B3.1)"),
     (battle, not_to_act, "(B2.3)"),
     (battle, change("phase", (), Phase.TRICK), "battling seats in a battle (B2.3)"),
