@@ -243,7 +243,7 @@ def as_agent(player: object, setup: Setup, name: str | None = None, *, batched: 
     - a torch module: see :class:`TorchAgent`;
     - a function of an observation ``(size,) uint8`` and a mask ``(A,) bool`` that returns a legal action, or of K of them,
       ``(K, size)`` and ``(K, A)``, that returns K. Which of them it is, ``batched`` says; None: it is tried at a few positions,
-      without moving random generators that it refers to;
+      without moving global random generators, nor those that it refers to itself;
     - a class, or a function with one argument, or with ``setup`` as the first one, or with none, that makes one of these from the
       setup.
 

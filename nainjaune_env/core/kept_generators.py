@@ -1,4 +1,4 @@
-"""Calling a function of somebody else without moving random generators that it draws from."""
+"""Calling somebody else's function without moving the random generators that it draws from."""
 
 from __future__ import annotations
 
@@ -6,30 +6,33 @@ import functools
 import inspect
 import random
 import sys
-import types
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 
-MAX_OBJECTS = 2000
-"""Objects that are looked at: a model may refer to whole libraries."""
-
 
 @contextmanager
-def kept_generators(*owners: object) -> Iterator[None]:
-    """Restores, when its block ends, the global generators of ``random``, NumPy and torch, and those that ``owners`` refer to.
+def kept_generators(owner: object) -> Iterator[None]:
+    """Restores, when its block ends, the global generators of ``random``, NumPy and torch, and those of ``owner``.
 
-    An owner is a function, whose closure, defaults and global names are followed, or an object, whose attributes are. Only a
-    torch that has been imported is looked at.
+    These are the attributes of an object, or of a method's object, and what a function takes from its defaults, its closure and
+    its module. Generators deeper inside are not found.
     """
-    states = [(set_state, state) for set_state, state in map(_state_of, _reachable(owners)) if set_state is not None]
-    states.append((random.setstate, random.getstate()))
-    states.append((np.random.set_state, np.random.get_state()))  # noqa: NPY002 - that of others' code
     torch: Any = sys.modules.get("torch")
+    states: list[tuple[Callable[[Any], object], Any]] = [(random.setstate, random.getstate())]
+    states.append((np.random.set_state, np.random.get_state()))  # noqa: NPY002 - that of others' code
     if torch is not None:
         states.append((torch.set_rng_state, torch.get_rng_state()))
+    for generator in _parts(owner):
+        if isinstance(generator, np.random.Generator):
+            bits = generator.bit_generator
+            states.append((functools.partial(setattr, bits, "state"), bits.state))
+        elif isinstance(generator, random.Random) and not isinstance(generator, random.SystemRandom):  # that has no state
+            states.append((generator.setstate, generator.getstate()))
+        elif isinstance(generator, np.random.RandomState) or (torch is not None and isinstance(generator, torch.Generator)):
+            states.append((generator.set_state, generator.get_state()))
     try:
         yield
     finally:
@@ -37,49 +40,12 @@ def kept_generators(*owners: object) -> Iterator[None]:
             set_state(state)
 
 
-def _state_of(generator: Any) -> tuple[Any, Any]:
-    """Returns the function that sets the state of a generator, and its state; None twice for anything else."""
-    if isinstance(generator, np.random.Generator):
-        bits = generator.bit_generator
-        return functools.partial(setattr, bits, "state"), bits.state
-    if isinstance(generator, random.Random) and not isinstance(generator, random.SystemRandom):  # that has no state
-        return generator.setstate, generator.getstate()
-    if isinstance(generator, np.random.RandomState) or type(generator).__module__ == "torch._C":
-        getter, setter = getattr(generator, "get_state", None), getattr(generator, "set_state", None)
-        if callable(getter) and callable(setter):
-            return setter, getter()
-    return None, None
-
-
-def _reachable(owners: tuple[object, ...]) -> list[object]:
-    """Returns what ``owners`` refer to, themselves included, breadth first."""
-    found: list[object] = []
-    seen: set[int] = set()
-    waiting: list[object] = list(owners)
-    while waiting and len(found) < MAX_OBJECTS:
-        one = waiting.pop(0)
-        if id(one) not in seen and not isinstance(one, types.ModuleType | type | str | bytes | int | float | np.ndarray | None):
-            seen.add(id(one))
-            found.append(one)
-            waiting += _parts(one)
-    return found
-
-
-def _parts(one: Any) -> list[object]:
-    if isinstance(one, functools.partial):
-        return [one.func, *one.args, *one.keywords.values()]
-    if inspect.ismethod(one):
-        return [one.__self__, one.__func__]
-    if inspect.isfunction(one):
-        try:
-            names = inspect.getclosurevars(one)
-            outer = [*names.nonlocals.values(), *names.globals.values()]
-        except ValueError:  # a variable of the closure has no value yet
-            outer = []
-        return [*outer, *(one.__defaults__ or ()), *(one.__kwdefaults__ or {}).values()]
-    if isinstance(one, dict):
-        return [*one.values()]
-    if isinstance(one, list | tuple | set):
-        return [*one]
-    call = vars(type(one)).get("__call__")
-    return [*getattr(one, "__dict__", {}).values(), *([call] if inspect.isfunction(call) else [])]
+def _parts(owner: Any) -> list[object]:
+    """Returns what ``owner`` refers to directly."""
+    parts = [*getattr(getattr(owner, "__self__", owner), "__dict__", {}).values()]
+    if inspect.isfunction(owner):
+        parts += owner.__defaults__ or ()
+        with suppress(ValueError):  # a variable of the closure has no value yet
+            names = inspect.getclosurevars(owner)
+            parts += [*names.nonlocals.values(), *names.globals.values()]
+    return parts
