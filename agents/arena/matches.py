@@ -42,7 +42,7 @@ def record_matches(
         batch = Batch(setup, count, episode="match", autoreset=False, log=True, deal=False)
         batch.reset(seeds=streams(seed, count, stream=MATCH_STREAM, first=at))
         seating = (np.arange(n)[None, :] + np.arange(at, at + count)[:, None]) % len(agents)
-        rngs = [generator(seed, Stream.MATCHES, at, who) for who in range(len(agents) + 1)]
+        rngs = [generator(seed, Stream.MATCHES, at, who) for who in range(len(agents))]
         records = _play_recorded(batch, agents, seating, rngs, seed)
         if progress is not None:
             progress(count)
@@ -56,7 +56,7 @@ def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
     """
     batch = Batch(setup, 1, seed=seed, autoreset=False, log=True)
     seating = np.arange(setup.players)[None, :] % len(agents)
-    rngs = [generator(seed, Stream.FILM, who) for who in range(len(agents) + 1)]
+    rngs = [generator(seed, Stream.FILM, who) for who in range(len(agents))]
     (record,) = _play_recorded(batch, agents, seating, rngs, seed)
     return record
 
@@ -66,12 +66,12 @@ def _play_recorded(
 ) -> list[Record]:
     """Plays every table of ``batch``, which has a log, to the end of its episode; returns the records by table.
 
-    ``seating`` and ``rngs`` are as in :func:`play_out`, with one more generator at the end, for the recorder.
+    ``seating`` and ``rngs`` are as in :func:`play_out`.
     """
     names = [[agents[who].name for who in row] for row in seating]
-    recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)
+    recorder = Recorder(batch, names, seed=seed)
     finished = {table: recorder.record(table) for table in np.flatnonzero(batch.done).tolist()}  # no seat had a decision
-    play_out(batch, agents, seating, rngs[:-1], after_step=lambda _: finished.update(recorder.stepped()))
+    play_out(batch, agents, seating, rngs, after_step=lambda _: finished.update(recorder.stepped()))
     return [finished[table] for table in range(batch.num_tables)]
 
 

@@ -23,6 +23,8 @@ loops: Any
 """Its ``engine.loops``."""
 heuristic_move: Any
 """``play(which, table, rules, legal_bits)`` of its heuristics, or ``no_heuristic``."""
+counting: Any
+"""``analysis.counting`` of it; None where nothing is counted."""
 measures: Any
 """What is counted in ``tallies`` (``stat_hook.Measures``); None where nothing is."""
 
@@ -87,36 +89,32 @@ def evaluate_actions(
 
 
 @inlined
-def make_ply(tables: Any, i: Any, rules: Any, legal_bits: Any, action: Any, before: Any, tallies: Any) -> None:
-    """Makes a ply at table ``i``, and counts it unless ``tallies`` is None; ``before (1,)`` is scratch for a table."""
+def make_ply(tables: Any, i: Any, rules: Any, legal_bits: Any, action: Any, events: Any, tallies: Any) -> None:
+    """Makes a ply at table ``i``, and counts it unless ``tallies`` is None; ``events``, an ``Events``, is scratch."""
     if tallies is None:
         game.step(tables[i], rules, action)
-    elif measures.counts(tables[i], rules, legal_bits, action):
-        before[0] = tables[i]
-        game.step(tables[i], rules, action)
-        measures.ply(before[0], tables[i], rules, legal_bits, action, tallies[i])
     else:
-        game.step(tables[i], rules, action)
+        counting.count_ply(tables[i], rules, legal_bits, action, events, tallies[i])
 
 
 @jit
 def play_to_decision(
     tables: Any, rules: Any, policies: Any, actions: Any, playing: Any,
-    before: Any, tallies: Any, legal: Any, observation: Any, acting: Any,
+    events: Any, tallies: Any, legal: Any, observation: Any, acting: Any,
 ) -> Any:  # fmt: skip
     """Plays one of ``actions (K,) int64`` at each of the tables ``playing[:K]``, and on to an external decision or the end.
 
     ``policies (n,)`` are numbers by seat: :data:`UNIFORM`, heuristics, and external ones from :data:`EXTERNAL` down. Returns L,
     the number of tables at an external decision. Writes these to ``playing[:L]`` in the same order, and their legal actions, the
     observations of the seats to act and the indices of the external policies to ``legal``, ``observation`` and ``acting``.
-    ``tallies (N, n)`` are of all tables, or None; ``before (1,)`` is scratch for a table.
+    ``tallies (N, n)`` are of all tables, or None; ``events`` is scratch.
     """
     waiting = 0
     for k in range(actions.size):
         i, table, action, legal_bits = playing[k], tables[playing[k]], actions[k], np.int64(0)
         if tallies is not None:
             legal_bits = game.legal(table, rules)
-        make_ply(tables, i, rules, legal_bits, action, before, tallies)
+        make_ply(tables, i, rules, legal_bits, action, events, tallies)
         legal_bits = loops.advance_round(table, rules, tallies is None, None, 0)
         while legal_bits:
             policy = np.int64(policies[table.seat])
@@ -131,7 +129,7 @@ def play_to_decision(
                 action = choose(table, rules, None, legal_bits)
             else:
                 action = choose(table, rules, policy, legal_bits)
-            make_ply(tables, i, rules, legal_bits, action, before, tallies)
+            make_ply(tables, i, rules, legal_bits, action, events, tallies)
             legal_bits = loops.advance_round(table, rules, tallies is None, None, 0)
     return waiting
 

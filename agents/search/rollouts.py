@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch
+from nainjaune_env.analysis.stats import counting_of
 from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import instance_of, loops_of
 from nainjaune_env.engine.learner_loops import UNIFORM
+from nainjaune_env.engine.telling import event_arrays
 
 from ..heuristics import heuristics_module
 from ..sampling import greedy, sample
@@ -63,7 +65,8 @@ def loops_for(setup: Setup, measures: object = None) -> ModuleType:
     """Returns ``rollout_loops`` compiled for a game, which count by ``measures`` (``stat_hook.Measures``; None: nothing)."""
     heuristic_move = getattr(heuristics_module(setup.game.name), "play", no_heuristic)
     parts = ("plain",) if measures is None else ("tallied",)
-    bound = {"loops": loops_of(setup), "heuristic_move": heuristic_move, "measures": measures}
+    counting = None if measures is None else counting_of(setup.game)
+    bound = {"loops": loops_of(setup), "heuristic_move": heuristic_move, "measures": measures, "counting": counting}
     return instance_of(setup, f"{__package__}.rollout_loops", *parts, **bound)
 
 
@@ -166,7 +169,7 @@ class SteppedRollouts:
         numbers = [policy if isinstance(policy, int) else EXTERNAL - self._external.index(policy) for policy in policies]
         self._policies = np.array(numbers if len(numbers) > 1 else numbers * setup.players, np.int64)
         self._tallies: NDArray[Any] | None = None
-        self._before = np.zeros(1, setup.game.table)
+        self._events = event_arrays(setup.game)
         self._legal = np.zeros(ROWS, np.int64)
         self._observation = np.zeros((ROWS, setup.layout.size), np.uint8)
         self._acting = np.zeros(ROWS, np.int64)
@@ -194,7 +197,7 @@ class SteppedRollouts:
 
     def _advance(self, tables: NDArray[Any], actions: NDArray[np.int64], playing: NDArray[np.int64]) -> int:
         """Takes ``actions (K,)`` at the tables ``playing[:K]``; returns how many of these are at an external decision then."""
-        scratch = (self._before, self._tallies, self._legal, self._observation, self._acting)
+        scratch = (self._events, self._tallies, self._legal, self._observation, self._acting)
         waiting: int = self._loops.play_to_decision(tables, self._setup.kernel_rules, self._policies, actions, playing, *scratch)
         return waiting
 

@@ -13,6 +13,7 @@ from nainjaune_env.analysis.stats import LoggedPlies, loops_of, measures_of, rep
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Episode
+from nainjaune_env.engine.telling import event_arrays
 
 DECISION: tuple[Column, ...] = (
     Column("round_number", "int32", "number", "The round of the match, from 1."),
@@ -111,7 +112,7 @@ def trace_plies(
     """
     hooks, loops = features_of(setup.game), loops_of(setup.game)
     rules, n, count = setup.kernel_rules, setup.players, len(openings)
-    tables = np.zeros(2, openings.dtype)
+    tables, events = np.zeros(1, openings.dtype), event_arrays(setup.game)
     rows, rounds = np.zeros(count, np.int64), np.zeros(count, np.int64)
     loops.count_rows(openings, rules, int(every_ply), *plies, tables, rows, rounds)
     total, seats = rows.sum(), rounds.sum() * n
@@ -130,7 +131,7 @@ def trace_plies(
         np.zeros(most, np.int64),
     )
     number = loops.write_rows(
-        openings, rules, int(every_ply), *plies, tables,
+        openings, rules, int(every_ply), *plies, tables, events,
         traced.decisions, traced.positions, traced.choices, traced.seats, traced.dealt, traced.tallies,
         wanted, traced.kept, traced.kept_row, np.zeros(n, np.int32),
     )  # fmt: skip

@@ -13,33 +13,23 @@ from nainjaune_env.core.bits import count
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Stage
 
-# bound by ``jit.instantiate``: the kernel of a game, its statistics and its columns (None if it has none)
+# bound by ``jit.instantiate``: the kernel of a game, its statistics, what counts by them, and its columns (None if it has none)
 game: Kernel
 measures: Measures
+counting: Any
 features: FeatureHooks
-
-
-@inlined
-def step(tables: Any, rules: Any, legal_bits: Any, action: Any, tallies: Any) -> None:
-    """Makes one ply at ``tables[0]`` and counts it in ``tallies (n,)``; ``tables[1]`` is scratch."""
-    table, before = tables[0], tables[1]
-    if measures.counts(table, rules, legal_bits, action):
-        tables[1] = table
-        game.step(table, rules, action)
-        measures.ply(before, table, rules, legal_bits, action, tallies)
-    else:
-        game.step(table, rules, action)
 
 
 @jit
 def count_rounds(
-    openings: Any, rules: Any, actions: Any, counts: Any, rows: Any, tables: Any, tallies: Any, numbers: Any, sums: Any
-) -> None:
+    openings: Any, rules: Any, actions: Any, counts: Any, rows: Any,
+    tables: Any, events: Any, tallies: Any, numbers: Any, sums: Any,
+) -> None:  # fmt: skip
     """Replays T finished rounds and adds the tallies of the seats to ``sums (R, C) int64``.
 
     Round t begins with the table ``openings[t]`` and has ``counts[t]`` plies in ``actions (T, P) int8``. The tally of its seat s
-    is added to ``sums[rows[t, s]]``, or to none if ``rows[t, s]`` is negative. ``tables (2,)`` are scratch, ``tallies (n,)`` a
-    tally for each seat, and ``numbers (n, C) int64`` a view of them.
+    is added to ``sums[rows[t, s]]``, or to none if ``rows[t, s]`` is negative. ``tables (1,)`` and ``events``, an ``Events``, are
+    scratch, ``tallies (n,)`` a tally for each seat, and ``numbers (n, C) int64`` a view of them.
     """
     table = tables[0]
     for t in range(openings.size):
@@ -47,9 +37,9 @@ def count_rounds(
         for seat in range(rules.players):
             for column in range(numbers.shape[1]):
                 numbers[seat, column] = 0
-        measures.begin(table, rules, tallies)
+        counting.begin_count(table, rules, events, tallies)
         for ply in range(counts[t]):
-            step(tables, rules, game.legal(table, rules), np.int64(actions[t, ply]), tallies)
+            counting.count_ply(table, rules, game.legal(table, rules), np.int64(actions[t, ply]), events, tallies)
         measures.end(table, rules, tallies)
         for seat in range(rules.players):
             row = rows[t, seat]
@@ -77,7 +67,7 @@ def count_rows(openings: Any, rules: Any, every_ply: Any, actions: Any, counts: 
 
 @jit
 def write_rows(
-    openings: Any, rules: Any, every_ply: Any, actions: Any, counts: Any, tables: Any,
+    openings: Any, rules: Any, every_ply: Any, actions: Any, counts: Any, tables: Any, events: Any,
     decisions: Any, positions: Any, choices: Any, seats: Any, dealt: Any, tallies: Any,
     keep: Any, kept: Any, kept_row: Any, payoff: Any,
 ) -> Any:  # fmt: skip
@@ -86,7 +76,7 @@ def write_rows(
     ``every_ply``: there is a row for each ply, not only for decisions. Rows are in the order of episodes: R rows of plies in
     ``decisions``, ``positions`` and ``choices``, S rows of the seats of each round in ``seats``, ``dealt`` and ``tallies``. For
     decisions with a choice where ``keep (D, T)`` is true, the table, redacted for its seat to act, goes to ``kept`` and the row
-    number to ``kept_row``. Returns the number of these. ``tables (2,)`` and ``payoff (n,) int32`` are scratch.
+    number to ``kept_row``. Returns the number of these. ``tables (1,)``, ``events`` and ``payoff (n,) int32`` are scratch.
     """
     table, n = tables[0], rules.players
     row, at, number = 0, 0, 0
@@ -98,7 +88,7 @@ def write_rows(
             played += 1
             for each in range(n):
                 features.position(table, rules, each, dealt[at + each])
-            measures.begin(table, rules, tallies[at : at + n])
+            counting.begin_count(table, rules, events, tallies[at : at + n])
             while table.stage == Stage.PLAYING:
                 seat = np.int64(table.seat)
                 legal_bits, action = game.legal(table, rules), np.int64(actions[t, place])
@@ -123,7 +113,7 @@ def write_rows(
                         number += 1
                     row += 1
                 used += decided
-                step(tables, rules, legal_bits, action, tallies[at : at + n])
+                counting.count_ply(table, rules, legal_bits, action, events, tallies[at : at + n])
             measures.end(table, rules, tallies[at : at + n])
             game.payoffs(table, rules, payoff)
             for each in range(n):

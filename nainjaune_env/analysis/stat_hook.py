@@ -68,13 +68,13 @@ class Measures(Protocol):
     MEASURES: tuple[Measure, ...]
 
     def begin(self, table: Table, rules: Any, tallies: Any) -> None:
-        """Called after the deal, before the first ply."""
+        """Called after the deal, before the first event."""
 
-    def counts(self, table: Table, rules: Any, legal_bits: Any, action: Any) -> Any:
-        """Returns whether :meth:`ply` counts anything for ``action``; else the table need not be copied."""
+    def decision(self, table: Table, rules: Any, legal_bits: Any, action: Any, tallies: Any) -> None:
+        """Counts that ``table.seat`` chooses ``action``, one of ``legal_bits``, before the ply is made."""
 
-    def ply(self, before: Table, table: Table, rules: Any, legal_bits: Any, action: Any, tallies: Any) -> None:
-        """Counts the ply of ``before.seat`` from ``before`` to ``table`` by ``action``, one of ``legal_bits``."""
+    def event(self, row: Any, table: Table, rules: Any, tallies: Any) -> None:
+        """Counts an event (``core.events``), a ``row (8,)`` of the opening or of a ply; ``table`` is as the ply left it."""
 
     def end(self, table: Table, rules: Any, tallies: Any) -> None:
         """Called when the round is settled."""

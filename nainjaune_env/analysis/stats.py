@@ -16,6 +16,7 @@ from nainjaune_env.core.illegal import why_illegal
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Batch, Episode
+from nainjaune_env.engine.telling import event_arrays
 
 
 def measures_of(game: GameSpec) -> Measures:
@@ -27,8 +28,14 @@ def measures_of(game: GameSpec) -> Measures:
 
 def loops_of(game: GameSpec) -> ModuleType:
     """Returns ``analysis.loops`` for ``game``; raises :class:`RecordError` if it has no statistics."""
-    parts = {"game": game.kernel, "measures": measures_of(game), "features": game.features}
-    return instantiate("nainjaune_env.analysis.loops", game.name, **parts)
+    parts = {"game": game.kernel, "measures": measures_of(game)}
+    counting = counting_of(game)
+    return instantiate("nainjaune_env.analysis.loops", game.name, **parts, counting=counting, features=game.features)
+
+
+def counting_of(game: GameSpec) -> ModuleType:
+    """Returns ``analysis.counting`` for ``game``; raises :class:`RecordError` if it has no statistics."""
+    return instantiate("nainjaune_env.analysis.counting", game.name, game=game.kernel, measures=measures_of(game))
 
 
 class LoggedPlies(NamedTuple):
@@ -102,6 +109,6 @@ def tally(
     tallies = np.zeros(n, measures_of(setup.game).TALLY)
     numbers = tallies.view(np.int64).reshape(n, -1)
     sums = np.zeros((count, numbers.shape[1]), np.int64)
-    tables = np.zeros(2, deals.dtype)
-    loops.count_rounds(openings, setup.kernel_rules, *plies, where, tables, tallies, numbers, sums)
+    scratch = np.zeros(1, deals.dtype), event_arrays(setup.game)
+    loops.count_rounds(openings, setup.kernel_rules, *plies, where, *scratch, tallies, numbers, sums)
     return sums

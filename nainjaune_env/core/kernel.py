@@ -15,6 +15,7 @@ from nainjaune_env.compiler.jit import inlined, instantiate, jit
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.bits import needs_decision as needs_decision
 from nainjaune_env.core.errors import GameError
+from nainjaune_env.core.events import CARD, CARDS, DUE, KIND, NO_SEAT, OTHER, PAID, PILE, SEAT, Ply
 from nainjaune_env.core.table import Table
 
 
@@ -63,6 +64,19 @@ class Kernel(Protocol):
         Optional.
         """
 
+    def tell(self, table: Table, rules: Any, action: Any, events: Any) -> None:
+        """Makes a ply as :meth:`step` does and writes what happens to ``events`` (``core.events.Events``), a row an event.
+
+        With the action ``OPENING`` it makes none: the table has just been dealt, and the memory of the round begins.
+        Optional: by default a ply is one row, ``core.events.Ply``.
+        """
+
+    def hide(self, row: Any, rules: Any, viewer: Any) -> None:
+        """Sets the columns of an event's ``row (8,)`` that ``viewer``, a seat or ``PUBLIC``, may not know to ``HIDDEN``.
+
+        Optional where every seat sees every action: by default nothing is hidden.
+        """
+
     def open_round(self, table: Table, rules: Any) -> None:
         """Begins a round with what chance has put on the table, and what is left of the round before.
 
@@ -76,9 +90,24 @@ class Kernel(Protocol):
         """
 
 
+@inlined
+def note(
+    events: Any, kind: Any, seat: Any, other: Any = NO_SEAT, card: Any = 0, pile: Any = 0, paid: Any = 0, due: Any = 0,
+    cards: Any = 0,
+) -> None:  # fmt: skip
+    """Writes a row, if there is space for it; ``events`` is :class:`Events`, or None, and then nothing is compiled."""
+    if events is not None:
+        at = events.written[0]
+        if at < events.rows.shape[0]:
+            row = events.rows[at]
+            row[KIND], row[SEAT], row[OTHER], row[CARD] = kind, seat, other, card
+            row[PILE], row[PAID], row[DUE], row[CARDS] = pile, paid, due, cards
+        events.written[0] = at + 1
+
+
 REQUIRED = ("start", "deal", "legal", "step", "payoffs", "encode", "redact", "resample")
 """The kernel functions that every game has."""
-OPTIONAL = ("needs_decision", "play_forced", "resample_many", "open_round", "set_start_values")
+OPTIONAL = ("needs_decision", "play_forced", "resample_many", "tell", "hide", "open_round", "set_start_values")
 """The kernel functions with a default, in this module."""
 
 game: Kernel
@@ -96,6 +125,19 @@ def resample_many(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
     """Resamples each of ``tables (N,)`` by itself."""
     for i in range(tables.size):
         game.resample(tables[i], rules, seat)
+
+
+@jit
+def tell(table: Table, rules: Any, action: Any, events: Any) -> None:
+    """Makes the ply and writes one row: the seat and its action."""
+    if action >= 0:
+        note(events, Ply.PLY, table.seat, card=action)
+        game.step(table, rules, action)
+
+
+@jit
+def hide(row: Any, rules: Any, viewer: Any) -> None:
+    """Does nothing: what happens is public."""
 
 
 @jit

@@ -38,6 +38,12 @@ def advance(word: Any) -> Any:
     return word + _GAMMA
 
 
+@wrapping
+def fork(word: Any) -> Any:
+    """Returns the state of another generator, whose draws tell nothing of those that follow from the state ``word``."""
+    return mix(mix(word ^ _MIX_1) + _MIX_2)
+
+
 @jit
 def next_word(table: Any) -> Any:
     """Returns the next 64 random bits (``uint64``) of ``table.rng``, and advances it."""

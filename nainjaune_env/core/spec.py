@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +23,7 @@ from nainjaune_env.analysis.advice_hook import AdviceHooks
 from nainjaune_env.analysis.feature_hook import FeatureHooks
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.errors import GameError, RulesError, quoted
+from nainjaune_env.core.events import Ply
 from nainjaune_env.core.hooks import Hook
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
@@ -39,14 +41,11 @@ class Transcriber(Protocol):
     BODY: tuple[str, ...]
     """The keys of a body, in the order they are written."""
 
-    def transcribe(
-        self, setup: Setup, table: Any, actions: Sequence[int], rng: np.random.Generator | None = None
-    ) -> dict[str, Any]:
+    def transcribe(self, setup: Setup, table: Any, actions: Sequence[int]) -> dict[str, Any]:
         """Returns the body of the record of the match that begins with ``table``, as the first deal left it.
 
-        ``actions`` are one for every ply, forced ones too. ``rng`` draws what the rules leave open but a record must state; None
-        takes a generator for each round that depends on the table dealt. Raises :class:`~nainjaune_env.core.errors.RecordError`
-        where table and actions do not make a finished match.
+        ``actions`` are one for every ply, forced ones too. What the rules leave open but a record must state depends on the table
+        dealt. Raises :class:`~nainjaune_env.core.errors.RecordError` where table and actions do not make a finished match.
         """
 
     def verify(self, setup: Setup, body: Mapping[str, Any]) -> int:
@@ -243,6 +242,12 @@ class GameSpec:
 
     ``rules`` are compiled. The numbers in the sentence are written to ``details (5,) int64``.
     """
+    events: type[IntEnum] = Ply
+    """The kinds of events that the kernel's ``tell`` writes (``core.events``)."""
+    event_memory: int = 0
+    """The length of ``core.events.Events.memory``."""
+    max_events: int = 1
+    """The most events of a ply or of an opening."""
     check_match: Callable[[Any], None] = lambda rules: None
     """Raises :class:`RulesError` where these rules give a match no end. By default every match ends."""
     single_round: Callable[[Any], Any] = lambda rules: rules

@@ -111,6 +111,7 @@ class SeatNames:
     def __init__(self, words: CommonWords, players: int, names: Sequence[str] | None = None, you: int | None = None) -> None:
         """``names (n,)`` are in seat order; ``you`` is the reader's seat."""
         self._words, self._you = words, you
+        self.players = players
         self.names = [] if names is None else [_distinct(words, seat, names) for seat in range(players)]
         """The players' names, each different; empty where they are not known."""
         self.labels = self.names or [words.seat_short.format(seat=seat) for seat in range(players)]

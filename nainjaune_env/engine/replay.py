@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.events import DRAWN, OMNISCIENT, EventRow
 from nainjaune_env.core.illegal import action_name, legal_names
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.engine.telling import Teller
 
 
 class Ply(NamedTuple):
@@ -50,12 +52,14 @@ class ActionLog:
 
 
 class Replay:
-    """One table that the kernel plays ply by ply; games may subclass it to track what a table does not contain."""
+    """One table that the kernel plays ply by ply."""
 
     def __init__(self, setup: Setup, table: Table) -> None:
         """``table`` is copied; it may stand anywhere in a round."""
         rows = np.zeros(1, setup.game.table)
         rows[0] = table
+        self.rows = rows
+        """The table as an array of one."""
         self.table: Table = rows[0]
         # views of single fields: reading an attribute of an np.record takes longer than a ply
         self._seat, self._stage = rows["seat"], rows["stage"]
@@ -94,9 +98,9 @@ class Replay:
         """Returns whether the seat to act, whose legal actions these are, has a decision."""
         return bool(self.kernel.needs_decision(self.table, self.rules, np.int64(legal_bits)))
 
-    def step(self, action: int) -> None:
+    def step(self, action: int) -> object:
         """Makes one ply; ``action`` must be legal."""
-        self.kernel.step(self.table, self.rules, action)
+        return self.kernel.step(self.table, self.rules, action)
 
     def deal(self) -> None:
         """Deals the next round of the match from the table's generator."""
@@ -119,3 +123,28 @@ class Replay:
             action = log.next(legal_bits, self._names, where(number))
             yield Ply(self.seat, legal_bits, action)
             self.step(action)
+
+
+class EventReplay(Replay):
+    """A replay that also tells what happens; games subclass it. The table must have just been dealt."""
+
+    def __init__(self, setup: Setup, table: Table, viewer: int = OMNISCIENT) -> None:
+        """``viewer`` is as in :class:`~nainjaune_env.engine.telling.Teller`."""
+        super().__init__(setup, table)
+        self.teller = Teller(setup, self.rows, viewer)
+        self._begin_round()
+
+    def _begin_round(self) -> None:
+        self.events: list[EventRow] = self.teller.open()
+        """The events of the round so far."""
+
+    def step(self, action: int, shown: int = DRAWN) -> list[EventRow]:
+        """Makes one ply, which must be legal, and returns its events; ``shown`` is the card that a recorded move names."""
+        made = self.teller.ply(action, shown)
+        self.events += made
+        return made
+
+    def deal(self) -> None:
+        """Deals the next round of the match from the table's generator."""
+        super().deal()
+        self._begin_round()

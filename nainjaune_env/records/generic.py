@@ -27,10 +27,10 @@ ROUND = ("opening", "plies", "payoffs")
 EPISODES = ("match", "round")
 
 
-def transcribe(setup: Setup, table: Table, actions: Sequence[int], rng: np.random.Generator | None = None) -> dict[str, Any]:
+def transcribe(setup: Setup, table: Table, actions: Sequence[int]) -> dict[str, Any]:
     """Returns the body of the record of the match that begins with ``table``, or of its first round where ``actions`` end there.
 
-    ``actions`` are one for every ply; ``rng`` is not used. Raises :class:`RecordError` where ``table`` is not as a match's first
+    ``actions`` are one for every ply. Raises :class:`RecordError` where ``table`` is not as a match's first
     deal leaves it, or the actions are too few, too many, or not legal.
     """
     replay, log = Replay(setup, table), ActionLog(actions)

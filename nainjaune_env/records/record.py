@@ -15,8 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from nainjaune_env.core.atomic_files import locked, replacing
 from nainjaune_env.core.errors import RecordError, RulesError, as_sentence, quoted, unknown_name_message
 from nainjaune_env.core.printable import printable
@@ -59,7 +57,6 @@ def record_of(
     setup: Setup,
     opening: Any,
     actions: Sequence[int],
-    rng: np.random.Generator | None = None,
     *,
     single_round: bool,
     agents: Sequence[str],
@@ -72,7 +69,7 @@ def record_of(
     """
     if single_round:
         setup = replace(setup, rules=setup.game.single_round(setup.rules))
-    body = transcriber_of(setup.game).transcribe(setup, opening, actions, rng)
+    body = transcriber_of(setup.game).transcribe(setup, opening, actions)
     return make_record(setup, body, agents=agents, seed=seed)
 
 

@@ -26,21 +26,20 @@ def history_of_round(batch: Batch, i: int) -> History:
     return {"opening": opening, "actions": actions.tolist()}
 
 
-def record_of_episode(
-    batch: Batch, i: int, *, agents: Sequence[str], seed: int | None = None, rng: np.random.Generator | None = None
-) -> Record:
+def record_of_episode(batch: Batch, i: int, *, agents: Sequence[str], seed: int | None = None) -> Record:
     """Returns the record of the finished episode at table ``i``, with the names of ``agents`` in seat order.
 
-    A round played by itself is recorded as a match whose rules say one round. ``seed`` is written into the record, and ``rng`` is
-    that of ``Transcriber.transcribe``. Raises :class:`RecordError` while the episode runs, and where it does not begin with a
-    match's first deal: a carried round, or a table that was set in the middle of a round.
+    A round played by itself is recorded as a match whose rules say one round. ``seed`` is written into the record.
+
+    Raises :class:`RecordError` while the episode runs, and where it does not begin with a match's first deal: a carried round, or
+    a table that was set in the middle of a round.
     """
     if not batch.done[i]:
         raise RecordError("A record is of a finished episode, and this one is not.")
     log = log_of(batch)
     opening, _, actions = log.ended_episode(i) if batch.options.autoreset else log.episode(i)
     single_round = not batch.options.whole_match
-    return record_of(batch.setup, opening, actions.tolist(), rng, single_round=single_round, agents=agents, seed=seed)
+    return record_of(batch.setup, opening, actions.tolist(), single_round=single_round, agents=agents, seed=seed)
 
 
 class Recorder:
@@ -49,7 +48,7 @@ class Recorder:
     Call :meth:`stepped` after each ``batch.step`` to get the records of the episodes that ended::
 
         batch = Batch(setup, 64, log=True)
-        recorder = Recorder(batch, ["lowest", "random"], rng=np.random.default_rng(7))
+        recorder = Recorder(batch, ["lowest", "random"], seed=7)
         while ...:
             batch.step(actions)
             for table, record in recorder.stepped():
@@ -61,15 +60,13 @@ class Recorder:
         batch: Batch,
         agents: Sequence[str] | Sequence[Sequence[str]] | None = None,
         *,
-        rng: np.random.Generator | None = None,
         seed: int | None = None,
     ) -> None:
         """Begins with the current episodes of ``batch``.
 
         ``agents`` are names in seat order, the same for all tables or one row per table (None: ``seat_0``, ``seat_1`` ...).
-        Where several like cards could have been shown, ``rng`` draws the one that records name; play does not depend on it.
-        None takes a new generator for each round, seeded by the table's own. ``seed`` is written into every record. Raises
-        :class:`RecordError` for a batch without a log or whose rounds carry on one match, and for agents that do not fit.
+        ``seed`` is written into every record. Raises :class:`RecordError` for a batch without a log or whose rounds carry on one
+        match, and for agents that do not fit.
         """
         log_of(batch)
         options = batch.options
@@ -80,7 +77,6 @@ class Recorder:
             )
         self.batch = batch
         self.seed = seed
-        self.rng = rng
         self._agents = self._rows_of([f"seat_{seat}" for seat in range(batch.num_players)] if agents is None else agents)
         # without autoreset `deals` stays at the end, and so tells an episode from the one before at its table
         self._reported = np.where(batch.done & (not options.autoreset), batch.deals, -1)
@@ -118,4 +114,4 @@ class Recorder:
 
     def record(self, i: int) -> Record:
         """Returns the record of the finished episode at table ``i``; raises the errors of :func:`record_of_episode`."""
-        return record_of_episode(self.batch, i, agents=self._agents[i], seed=self.seed, rng=self.rng)
+        return record_of_episode(self.batch, i, agents=self._agents[i], seed=self.seed)

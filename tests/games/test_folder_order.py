@@ -8,7 +8,7 @@ from nainjaune_env.registry import game_names
 from tests.support.source import Source, imports, sources
 
 STEPS: tuple[tuple[str, ...], ...] = (
-    ("rules", "state"),
+    ("rules", "state", "events"),
     ("actions",),
     ("kernel",),
     ("encode", "bounds"),

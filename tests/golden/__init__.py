@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record
@@ -58,7 +56,7 @@ def play(case: Case) -> Record:
     setup = make_setup(case.game, case.preset, case.players, **case.knobs)
     batch = Batch(setup, 1, seed=case.seed, episode="match", observe=False, log=True)
     names = [f"random:{seat}" for seat in range(case.players)]
-    recorder = Recorder(batch, names, rng=np.random.default_rng(case.seed), seed=case.seed)
+    recorder = Recorder(batch, names, seed=case.seed)
     choices = streams(case.seed, 1, stream=1)
     while True:
         batch.step(batch.sample(choices))

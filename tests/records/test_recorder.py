@@ -28,7 +28,7 @@ NAMES = ["a", "b", "c"]
 
 
 def recorder_of(batch: Batch, agents: Any = NAMES) -> Recorder:
-    return Recorder(batch, agents, rng=np.random.default_rng(0), seed=11)
+    return Recorder(batch, agents, seed=11)
 
 
 def won(record: Record) -> list[int]:
@@ -156,7 +156,7 @@ def test_an_episode_that_runs_has_no_record(setup: Setup) -> None:
         with pytest.raises(RecordError, match=r"^A record is of a finished episode, and this one is not\.$"):
             give()
     batch.play_out(streams(1, 2))
-    assert record_of_episode(batch, 1, agents=NAMES, seed=11, rng=np.random.default_rng(0)) == recorder_of(batch).record(1)
+    assert record_of_episode(batch, 1, agents=NAMES, seed=11) == recorder_of(batch).record(1)
 
 
 def test_the_history_of_a_round_is_that_of_the_current_round_of_a_match() -> None:

@@ -20,7 +20,7 @@ def play(
 ) -> list[Record]:
     """At least ``count`` records of random play."""
     batch = Batch(setup, 1, seed=seed, episode=episode, observe=False, log=True, **options)
-    recorder = Recorder(batch, [f"seat{k}" for k in range(setup.players)], rng=np.random.default_rng(seed), seed=seed)
+    recorder = Recorder(batch, [f"seat{k}" for k in range(setup.players)], seed=seed)
     choices = streams(seed, 1, stream=1)
     records: list[Record] = []
     while len(records) < count:

@@ -76,5 +76,5 @@ def play_rounds(setup: Setup, seed: int, count: int, *, record: bool = True, **o
 def write(setup: Setup, deal: Any, actions: list[int]) -> Record:
     """The record of one round."""
     single = replace(setup, rules=setup.game.single_round(setup.rules))
-    body = setup.game.transcriber.transcribe(single, deal, actions, np.random.default_rng(0))
+    body = setup.game.transcriber.transcribe(single, deal, actions)
     return make_record(single, body, agents=[f"seat{k}" for k in range(setup.players)])

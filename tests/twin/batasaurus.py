@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 MEMORISE = 12
 """The move of the memorising step; a lower number plays the card of that slot."""
@@ -66,6 +67,8 @@ class TwinGame:
         self.battling: list[int] = []
         """Seats that battle, in the order in which they commit; empty outside a battle."""
         self.leader = leader
+        self.events: list[dict[str, Any]] = []
+        """What happened, in order; `seats` is a list, `shown` a value by seat."""
         self.trick = Trick(leader, [{}])
         self.still_to_memorise = self._order() if knobs.memory == "glimpse" else []  # B4
 
@@ -118,6 +121,9 @@ class TwinGame:
             raise ValueError("The game is not over, so nobody has won.")
         return [seat for seat in range(self.players) if self.piles[seat] == max(self.piles)]
 
+    def _event(self, kind: str, seat: int = -1, **columns: Any) -> None:
+        self.events.append({"kind": kind, "seat": seat, **columns})
+
     # ------------------------------------------------------------------ moves
 
     def legal(self) -> list[int]:
@@ -133,6 +139,7 @@ class TwinGame:
         if move not in self.legal():
             raise ValueError(f"The move {move!r} is not legal: phase {self.phase()!r}, legal moves {self.legal()!r}.")
         if move == MEMORISE:
+            self._event("LOOK", self.still_to_memorise[0])
             del self.still_to_memorise[0]
             return
         seat = self.seat()
@@ -140,6 +147,7 @@ class TwinGame:
         assert value is not None
         self.slots[seat][move] = None  # B1: an emptied slot stays empty
         self.trick.rounds[-1][seat] = value
+        self._event("COMMIT" if self.battling else "PLAY", seat, card=value, pile=move)
         if len(self.trick.rounds[-1]) == len(self.battling or self._order()):
             self._see_who_is_highest()
 
@@ -150,6 +158,8 @@ class TwinGame:
 
     def _see_who_is_highest(self) -> None:
         laid = self.trick.rounds[-1]
+        if self.battling:
+            self._event("SHOW", other=self.trick.leader, shown=laid)
         tied = [seat for seat in self._order() if seat in laid and laid[seat] == max(laid.values())]
         if len(tied) == 1:  # B2.2; a tie below the highest is no battle (B2.3)
             self._win(tied[0])
@@ -158,10 +168,14 @@ class TwinGame:
 
     def _battle(self, tied: list[int]) -> None:
         able = [seat for seat in tied if self.cards_left(seat) > 0]
+        self._event("BATTLE", other=self.trick.leader, card=self.trick.rounds[-1][tied[0]], seats=tied)
         if not able:
             self._share(tied)
             return
-        self.trick.dropped += [seat for seat in tied if seat not in able]  # B2.4
+        for seat in tied:
+            if seat not in able:  # B2.4
+                self.trick.dropped.append(seat)
+                self._event("DROP", seat)
         if len(able) == 1:  # B2.4: one seat is left. reading: it wins at once, without adding a card
             self._win(able[0])
             return
@@ -170,6 +184,7 @@ class TwinGame:
 
     def _win(self, winner: int) -> None:  # B2.2
         self.piles[winner] += self.trick.cards()
+        self._event("TAKE", winner, paid=self.trick.cards(), due=self.piles[winner])
         self.trick.winner = winner
         self.leader = winner
         self._end_trick()
@@ -177,8 +192,12 @@ class TwinGame:
     def _share(self, tied: list[int]) -> None:  # B2.4: nobody can add a card
         # reading: the seats that share are those tied at this moment; one that dropped out before gets nothing
         if self.knobs.exhausted == "split":
+            share, rest = divmod(self.trick.cards(), len(tied))
             for seat in tied:
-                self.piles[seat] += self.trick.cards() // len(tied)
+                self.piles[seat] += share
+            self._event("SHARE", paid=share, pile=rest, seats=tied)
+        else:
+            self._event("NOBODY", paid=self.trick.cards())
         self.trick.exhausted = tied
         self._end_trick()  # the leader of the trick leads again
 
@@ -189,6 +208,7 @@ class TwinGame:
         if any(self.cards_left(seat) == 0 for seat in range(self.players)):  # B3.1
             for seat in range(self.players):
                 self.left_over[seat] = self.cards_left(seat)
+                self._event("LEFT", seat, paid=self.left_over[seat])
                 self.piles[seat] += self.left_over[seat]
                 self.slots[seat] = [None] * self.knobs.dinosaurs
             self.over = True

@@ -7,6 +7,7 @@ how many of each kind it holds (N1.3), so the kernel is free to choose which of 
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,11 +16,14 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.compiler.packed import pack
+from nainjaune_env.core.events import DRAWN, EventRow
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import loops_of
+from nainjaune_env.engine.telling import Teller
 from nainjaune_env.games.nain_jaune.actions import action_of
+from nainjaune_env.games.nain_jaune.events import Event
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.state import NOBODY, TABLE
 
@@ -154,12 +158,26 @@ def kernel_rows(tables: Any, words: Any, players: int) -> Any:
     ).astype(np.int64)
 
 
+def event_row(event: dict[str, Any], number: int) -> tuple[int, ...]:
+    """The columns of an event of the twin, as the kernel writes them; `number` is the round's."""
+    row = {"other": -1, "card": 0, "pile": 0, "paid": 0, "due": 0, "cards": 0, **event}
+    if row["kind"] == "ROUND":
+        row["pile"] = number
+    if isinstance(row["card"], str):
+        row["card"] = NUMBER[row["card"]]
+    if row["cards"]:
+        row["cards"] = sum(1 << NUMBER[card] for card in row["cards"])
+    return (int(Event[row["kind"]]), *(row[name] for name in EventRow._fields[1:]))
+
+
 class Comparer:
     """Plays rounds of one setup on both sides. The buffers are kept from round to round."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.rules = setup.kernel_rules
+        self.telling = setup
+        """Whose kernel tells the events."""
         self.knobs = Knobs(**setup.rules.to_dict())
         self.loops = loops_of(setup)
         self.batch = Batch(setup, 1, skip_forced=False, observe=False)
@@ -194,6 +212,7 @@ class Comparer:
             _, legal_bits = step_round(table, numbers, None, ACTION[move])
             played.append(move)
         self._check(np.array(rows), np.array(words), start, played, label)
+        self._check_events(r, start, played, label)
         self._last = words, start, played, label
         if r.over:
             self._note(r, played)
@@ -208,6 +227,22 @@ class Comparer:
         if ply < 0:
             return
         raise Mismatch(self._story(f"after {ply} plies {what}", start, moves[:ply], label))
+
+    def _check_events(self, r: TwinRound, start: Any, moves: list[str], label: object) -> None:
+        """The events that the kernel tells, and the tables that it leaves on the way, are the twin's and those of play."""
+        tables = start.reshape(1).copy()
+        teller = Teller(self.telling, tables)
+        told = teller.open()
+        for ply, move in enumerate(moves, 1):
+            told += teller.ply(ACTION[move], NUMBER.get(move.rstrip(SILENT), DRAWN))
+            if tables[0].tobytes() != self.copies[ply].tobytes():
+                raise Mismatch(self._story(f"after {ply} plies, told", start, moves[:ply], label))
+        expected = [event_row(event, int(start.rounds)) for event in r.events]
+        got = [tuple(row) for row in told]
+        if got != expected:
+            at = next(k for k, pair in enumerate(itertools.zip_longest(expected, got)) if pair[0] != pair[1])
+            what = f"event {at}: twin {expected[at : at + 1]}, kernel {got[at : at + 1]}"
+            raise Mismatch(self._story(what, start, moves, label))
 
     def _check_skipping(self) -> None:
         """The last round by the kernel alone: forced plies in one go come, at every choice and at the end, to the same bytes."""
@@ -256,11 +291,13 @@ class Comparer:
         stacks: Sequence[int] | None = None,
         pots: Sequence[int] | None = None,
         label: object = None,
+        *,
+        number: int = 1,
     ) -> tuple[TwinRound, list[str]]:
-        """One round from these hands, on both sides."""
+        """One round from these hands, on both sides; `number` is the round's in its match."""
         stacks = [self.knobs.starting_stack or 0] * self.setup.players if stacks is None else stacks
         pots = [0] * len(POT_CARDS) if pots is None else pots
-        self.tables[0] = setup_table(self.setup, hands, dealer=dealer, stacks=stacks, pots=pots)
+        self.tables[0] = setup_table(self.setup, hands, dealer=dealer, stacks=stacks, pots=pots, rounds_before=number - 1)
         r = TwinRound(self.knobs, hands, dealer, stacks, pots)
         return r, self.round(r, choose, label)
 

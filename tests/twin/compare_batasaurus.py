@@ -6,6 +6,7 @@ row of integers a game (`field_names`), the kernel's from its records, and after
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.core.events import EventRow
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.telling import events_of
+from nainjaune_env.games.batasaurus.events import Event
 
 from .batasaurus import MEMORISE, Knobs, Trick, TwinGame
 from .mismatch import Mismatch, first_difference
@@ -147,6 +151,16 @@ def kernel_rows(tables: Any, words: Any, paid: Any, players: int) -> Any:
     return rows
 
 
+def event_row(event: dict[str, Any]) -> tuple[int, ...]:
+    """The columns of an event of the twin, as the kernel writes them."""
+    row = {"other": -1, "card": 0, "pile": 0, "paid": 0, "due": 0, "cards": 0, **event}
+    if "seats" in row:
+        row["cards"] = bits(row["seats"])
+    if "shown" in row:
+        row["cards"] = sum(value << 4 * seat for seat, value in row["shown"].items())
+    return (int(Event[row["kind"]]), *(row[name] for name in EventRow._fields[1:]))
+
+
 class Comparer:
     """Plays games of one setup on both sides."""
 
@@ -190,10 +204,20 @@ class Comparer:
                     moves.append(move)
             self.step(chosen)
             paid += batch.reward
-        for g, moves in zip(games, played, strict=True):
+        for g, moves, table in zip(games, played, start, strict=True):
+            self._check_events(g, table, moves, label)
             if g.over:
                 self._note(g, len(moves))
         return games
+
+    def _check_events(self, g: TwinGame, start: Any, moves: Sequence[int], label: object) -> None:
+        """The events that the kernel tells are the twin's."""
+        expected = [event_row(event) for event in g.events]
+        got = [tuple(row) for ply in events_of(self.setup, start, moves) for row in ply]
+        if got != expected:
+            at = next(k for k, pair in enumerate(itertools.zip_longest(expected, got)) if pair[0] != pair[1])
+            what = f"event {at}: twin {expected[at : at + 1]}, kernel {got[at : at + 1]}"
+            raise Mismatch(self._story(what, start, moves, label))
 
     def step(self, chosen: Sequence[int | None]) -> None:
         """One ply on the kernel's side; finished tables take any action."""

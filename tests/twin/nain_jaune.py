@@ -111,14 +111,19 @@ class TwinRound:
         self.turns_had: list[int] = [0 for _ in hands]  # N2.9: turns begun by each seat
         self.cards_this_turn = 0  # N2.9: cards the seat to act has played in its present turn
         self.cards_played: list[int] = [0 for _ in hands]  # in the whole round
+        self.events: list[dict[str, object]] = []  # what happened, in order; a card or a hand is of real cards
 
-        self._pay_antes()
         # N2.2: the seat after the dealer has the lead.
         leader = self._next(dealer)
+        self._event("ROUND", leader, other=dealer)
+        self._pay_antes()
         self.last_player = leader  # the leader before the first card
         self.required = 0
         self.seat = leader
         self._begin_turn(leader)
+
+    def _event(self, kind: str, seat: int = -1, **columns: object) -> None:
+        self.events.append({"kind": kind, "seat": seat, **columns})
 
     # ------------------------------------------------------------------ moves
 
@@ -178,6 +183,7 @@ class TwinRound:
     def _play_card(self, card: str, silent: bool) -> None:
         seat = self.seat
         self.hands[seat].remove(card)
+        self._event("PLAY", seat, card=card, pile=int(self.required == 0))
         self.cards_played[seat] += 1
         self.cards_this_turn += 1
         self.last_player = seat
@@ -188,26 +194,35 @@ class TwinRound:
             else:
                 self._capture(seat, POT_CARDS.index(card))
         if not self.hands[seat]:  # N2.8: after the capture, before any further lead
+            self._event("OUT", seat)
             # reading: `seat` and `required` keep what they were for the last move; over, they mean nothing.
             self._settle(seat)
             return
         rank = rank_of(card)
+        if card[0] == "K":
+            self._event("KING", seat)
         self.required = 0 if rank == top_rank(self.knobs) else rank + 1  # N2.3; the same seat keeps the turn
 
     def _capture(self, seat: int, pot: int) -> None:  # N2.7
+        self._event("CAPTURE", seat, card=POT_CARDS[pot], pile=pot, paid=self.pots[pot], due=self.pots[pot])
+        self._take_pot(seat, pot)
+
+    def _take_pot(self, seat: int, pot: int) -> None:
         self.stacks[seat] += self.pots[pot]
         self.pots[pot] = 0
 
     def _pay_silence(self, seat: int, pot: int) -> None:  # N2.7
         # reading: the multiplier applies to the pot as it stands at the silent play, and a silent last card
         # pays here, before N3 settles anything.
-        self._pay_into_pot(seat, pot, self.knobs.unannounced * self.pots[pot])
+        due = self.knobs.unannounced * self.pots[pot]
+        self._event("SILENT", seat, card=POT_CARDS[pot], pile=pot, paid=self._pay_into_pot(seat, pot, due), due=due)
 
     # -------------------------------------------------- stopping and passing
 
     def _hand_on(self) -> None:
         """`-`: the stop of the seat that goes on, or the pass of a seat that could take over (N2.5)."""
         self._note_pass()
+        self._event("STOP" if self._goes_on() else "PASS", self.seat, card=self.required)
         self.passes += 1
         self.seat = self._next(self.seat)
         self._begin_turn(self.seat)
@@ -227,10 +242,12 @@ class TwinRound:
     def _resolve_blocked(self) -> None:  # N2.6: the turn is back at the seat that played last
         assert self.seat == self.last_player
         self.passes = 0
+        wanted = self.required
         if self.knobs.blocked == "skip" and self.required < top_rank(self.knobs):
             self.required += 1
         else:  # restart, or a skip past the King
             self.required = 0
+        self._event("BLOCKED", other=self.seat, card=wanted, pile=self.required)
 
     # ------------------------------------------------------------- settling
 
@@ -255,19 +272,24 @@ class TwinRound:
         return all(self.cards_played[seat] == 0 for seat in self._others_from(winner))  # no_rival_card
 
     def _take_every_pot(self, winner: int) -> None:  # N3.1
+        chips = sum(self.pots)
+        self._event("OPERA", winner, paid=chips, due=chips)
         for pot in range(len(POT_CARDS)):
-            self._capture(winner, pot)
+            self._take_pot(winner, pot)
 
     def _pay_winner(self, seat: int, winner: int) -> None:  # N3.2
         # reading: 1 chip per card or point, whatever the stake.
         hand = self.hands[seat]
         due = len(hand) if self.knobs.payment == "cards" else sum(points_of(card) for card in hand)
-        self.stacks[winner] += self._take_from(seat, due)
+        paid = self._take_from(seat, due)
+        self.stacks[winner] += paid
+        self._event("PAYS", seat, other=winner, paid=paid, due=due, cards=list(hand))
 
     def _pay_stranded(self, seat: int, pot: int) -> None:  # N3.3
-        if POT_CARDS[pot] not in self.hands[seat]:
+        if POT_CARDS[pot] not in self.hands[seat] or self.knobs.stranded == "none":
             return
-        self._pay_into_pot(seat, pot, self._stranded_due(pot))
+        due = self._stranded_due(pot)
+        self._event("STRANDED", seat, card=POT_CARDS[pot], pile=pot, paid=self._pay_into_pot(seat, pot, due), due=due)
 
     def _stranded_due(self, pot: int) -> int:
         # reading: the pot as it stands at this moment, so 0 after a grand opéra for match_pot and twice_pot,
@@ -276,9 +298,7 @@ class TwinRound:
             return self.pots[pot]
         if self.knobs.stranded == "twice_pot":
             return 2 * self.pots[pot]
-        if self.knobs.stranded == "twice_ante":
-            return 2 * POT_ANTES[pot] * self.knobs.stake
-        return 0
+        return 2 * POT_ANTES[pot] * self.knobs.stake
 
     # ---------------------------------------------------------------- chips
 
@@ -288,12 +308,15 @@ class TwinRound:
             if self.knobs.starting_stack is not None and stack < whole:  # N4.3: the match would have ended
                 raise ValueError(f"Seat {seat} must ante {whole} in full, but it has only {stack}.")
         for seat in range(self.players):
+            self._event("ANTE", seat, paid=whole, due=whole)
             for pot, ante in enumerate(antes_of(self.knobs)):
                 self.stacks[seat] -= ante * self.knobs.stake
                 self.pots[pot] += ante * self.knobs.stake
 
-    def _pay_into_pot(self, seat: int, pot: int, due: int) -> None:
-        self.pots[pot] += self._take_from(seat, due)
+    def _pay_into_pot(self, seat: int, pot: int, due: int) -> int:
+        paid = self._take_from(seat, due)
+        self.pots[pot] += paid
+        return paid
 
     def _take_from(self, seat: int, due: int) -> int:
         """Take what is due from a stack, or what there is of it, and return what was taken."""

@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.compiler.jit import inlined, jit
-from nainjaune_env.core.bits import count
+from nainjaune_env.core.bits import count, lowest
+from nainjaune_env.core.events import CARD, HIDDEN, KIND, NO_SEAT, OPENING, PILE, SEAT
+from nainjaune_env.core.kernel import note
 from nainjaune_env.core.prng import below
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.events import Event
 from nainjaune_env.games.batasaurus.rules import Exhausted, KernelRules, Memory
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, ONE, SEAT_BITS, SLOTS, UNKNOWN, Phase
 
@@ -116,16 +119,40 @@ def sees_own_cards(table: Table, rules: KernelRules, seat: Any) -> Any:
 @inlined
 def step(table: Table, rules: KernelRules, action: Any) -> None:
     """Makes one ply. ``action`` must be legal."""
+    make_ply(table, rules, action, None)
+
+
+@jit
+def tell(table: Table, rules: KernelRules, action: Any, events: Any) -> None:
+    """Makes one ply and writes what happens to ``events``, a row an ``Event``; an opening has none."""
+    if action != OPENING:
+        make_ply(table, rules, action, events)
+
+
+@jit
+def hide(row: Any, rules: KernelRules, viewer: Any) -> None:
+    """Hides other seats' slots, and cards face down from all who do not see them (B4)."""
+    if row[KIND] == Event.PLAY or row[KIND] == Event.COMMIT:
+        if row[SEAT] != viewer:
+            row[PILE] = HIDDEN
+        if row[KIND] == Event.COMMIT and (row[SEAT] != viewer or must_remember(rules)):
+            row[CARD] = HIDDEN
+
+
+@inlined
+def make_ply(table: Table, rules: KernelRules, action: Any, events: Any) -> None:
+    """Makes one ply. ``events`` is None, or where what happens is written; so it is in the functions below."""
     if action == MEMORISE:
+        note(events, Event.LOOK, table.seat)
         table.seat = next_seat(rules, table.seat)
         if table.seat == table.leader:
             table.phase = Phase.TRICK
     else:
-        play(table, rules, action)
+        play(table, rules, action, events)
 
 
 @inlined
-def play(table: Table, rules: KernelRules, slot: Any) -> None:
+def play(table: Table, rules: KernelRules, slot: Any, events: Any) -> None:
     """Plays the card in ``slot`` to the trick: face up (B2.1), or face down in a battle (B2.3)."""
     seat = table.seat & SEAT_BITS
     value = table.layout[seat, slot]
@@ -133,8 +160,10 @@ def play(table: Table, rules: KernelRules, slot: Any) -> None:
     table.cards[seat] -= 1
     table.at_stake += 1
     if table.phase == Phase.BATTLE:
+        note(events, Event.COMMIT, seat, card=value, pile=slot)
         table.hidden[seat] = value
     else:
+        note(events, Event.PLAY, seat, card=value, pile=slot)
         show(table, seat, value)
     seat = next_seat(rules, seat)
     while seat != table.leader and table.battling and not table.battling >> seat & 1:
@@ -142,7 +171,7 @@ def play(table: Table, rules: KernelRules, slot: Any) -> None:
     if seat != table.leader:
         table.seat = seat
     else:
-        resolve(table, rules)
+        resolve(table, rules, events)
 
 
 @inlined
@@ -164,13 +193,10 @@ def tied_for_highest(table: Table, rules: KernelRules, contending: Any) -> Any:
 
 
 @jit
-def resolve(table: Table, rules: KernelRules) -> None:
+def resolve(table: Table, rules: KernelRules, events: Any) -> None:
     """Ends a round of cards: the highest takes the trick (B2.2), several seats tied for the highest battle (B2.3, B2.4)."""
     contending = table.battling if table.battling else (ONE << rules.players) - 1
-    for seat in range(rules.players):
-        if table.hidden[seat]:
-            show(table, seat, table.hidden[seat])
-            table.hidden[seat] = 0
+    turn_up(table, rules, events)
     tied = tied_for_highest(table, rules, contending)
     able, winner = np.int64(0), 0
     for seat in range(rules.players):
@@ -178,17 +204,48 @@ def resolve(table: Table, rules: KernelRules) -> None:
         if tied >> seat & 1 and (tied == ONE << seat or table.cards[seat] > 0):
             able |= ONE << seat
             winner = seat
+    tell_tie(table, rules, tied, able, events)
     if able == 0:
-        if rules.exhausted == Exhausted.SPLIT:
-            for seat in range(rules.players):
-                if tied >> seat & 1:
-                    table.pile[seat] += table.at_stake // count(tied)
-        end_trick(table, rules, table.leader)
+        share = table.at_stake // count(tied) if rules.exhausted == Exhausted.SPLIT else 0
+        for seat in range(rules.players):
+            if tied >> seat & 1:
+                table.pile[seat] += share
+        if share:
+            note(events, Event.SHARE, NO_SEAT, pile=table.at_stake - share * count(tied), paid=share, cards=tied)
+        else:
+            note(events, Event.NOBODY, NO_SEAT, paid=table.at_stake)
+        end_trick(table, rules, table.leader, events)
     elif able & (able - 1) == 0:
         table.pile[winner] += table.at_stake
-        end_trick(table, rules, winner)
+        note(events, Event.TAKE, winner, paid=table.at_stake, due=table.pile[winner])
+        end_trick(table, rules, winner, events)
     else:
         open_battle(table, rules, able)
+
+
+@inlined
+def turn_up(table: Table, rules: KernelRules, events: Any) -> None:
+    """Turns up the cards of a battle (B2.3)."""
+    values = np.int64(0)
+    for seat in range(rules.players):
+        if table.hidden[seat]:
+            values |= np.int64(table.hidden[seat]) << 4 * seat
+            show(table, seat, table.hidden[seat])
+            table.hidden[seat] = 0
+    if values:
+        note(events, Event.SHOW, NO_SEAT, other=table.leader, cards=values)
+
+
+@inlined
+def tell_tie(table: Table, rules: KernelRules, tied: Any, able: Any, events: Any) -> None:
+    """Tells that seats ``tied`` (bits), and which drop out of the battle since they are not ``able``."""
+    if events is not None:
+        if tied & (tied - 1):
+            note(events, Event.BATTLE, NO_SEAT, other=table.leader, card=table.shown[lowest(tied)], cards=tied)
+        for k in range(rules.players):
+            seat = (table.leader + k) % rules.players
+            if able and (tied ^ able) >> seat & 1:
+                note(events, Event.DROP, seat)
 
 
 @inlined
@@ -203,7 +260,7 @@ def open_battle(table: Table, rules: KernelRules, able: Any) -> None:
 
 
 @inlined
-def end_trick(table: Table, rules: KernelRules, leader: Any) -> None:
+def end_trick(table: Table, rules: KernelRules, leader: Any, events: Any) -> None:
     """Opens the next trick, led by ``leader``; the game stops before a trick for which some seat has no card (B3.1)."""
     open_trick(table, rules, leader)
     for seat in range(rules.players):
@@ -212,6 +269,7 @@ def end_trick(table: Table, rules: KernelRules, leader: Any) -> None:
     if table.stage == Stage.MATCH_OVER:
         for seat in range(rules.players):
             table.pile[seat] += table.cards[seat]
+            note(events, Event.LEFT, seat, paid=table.cards[seat])
 
 
 @inlined

@@ -7,9 +7,10 @@ from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.games.nain_jaune import encode, kernel
 from nainjaune_env.games.nain_jaune.actions import ACTIONS
 from nainjaune_env.games.nain_jaune.belief import deals, resample
+from nainjaune_env.games.nain_jaune.events import Event
 from nainjaune_env.games.nain_jaune.invariants import table_invariants
 from nainjaune_env.games.nain_jaune.rules import PRESETS, REFUSALS, check_match, compile_rules, refuse_rules, single_round
-from nainjaune_env.games.nain_jaune.state import POTS, TABLE
+from nainjaune_env.games.nain_jaune.state import MAX_SEATS, POTS, TABLE
 
 SPEC = GameSpec(
     package=__name__,
@@ -24,6 +25,9 @@ SPEC = GameSpec(
     start_values={"pots": POTS},
     compile_rules=compile_rules,
     layout=encode.layout,
+    events=Event,
+    event_memory=MAX_SEATS,
+    max_events=4 + (MAX_SEATS - 1) + POTS,  # the last card, its chips, a grand opéra, the losers' payments, stranded cards
     refusals=REFUSALS,
     refuse_rules=refuse_rules,
     check_match=check_match,

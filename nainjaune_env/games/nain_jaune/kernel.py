@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.compiler.jit import inlined, jit
-from nainjaune_env.core.bits import lowest
-from nainjaune_env.core.prng import below
+from nainjaune_env.core.bits import count, lowest, nth_lowest
+from nainjaune_env.core.events import DRAWN, NO_SEAT, OPENING
+from nainjaune_env.core.kernel import note
+from nainjaune_env.core.prng import below, fork, uniform
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.nain_jaune.actions import PASS, POT, SILENT, is_silent, pot_of
+from nainjaune_env.games.nain_jaune.events import Event
 from nainjaune_env.games.nain_jaune.rules import Announce, Blocked, Decline, GrandOpera, KernelRules, Payment, Stranded
 from nainjaune_env.games.nain_jaune.state import (
     ACES,
@@ -123,9 +126,9 @@ def legal(table: Table, rules: KernelRules) -> Any:
 def play_forced(table: Table, rules: KernelRules, legal_bits: Any) -> None:
     """Plays the only legal action; after a pass also the passes of the next seats that can do nothing else."""
     if legal_bits >> PASS & 1:
-        pass_turn(table, rules, True)
+        pass_turn(table, rules, True, None)
     else:
-        play(table, rules, lowest(legal_bits))
+        play(table, rules, lowest(legal_bits), None)
 
 
 @inlined
@@ -137,23 +140,54 @@ def may_decline(rules: KernelRules, goes_on: Any) -> Any:
 @inlined
 def step(table: Table, rules: KernelRules, action: Any) -> None:
     """Plays one ply; ``action`` must be legal."""
-    if action == PASS:
-        pass_turn(table, rules, False)
+    make_ply(table, rules, action, None)
+
+
+@jit
+def tell(table: Table, rules: KernelRules, action: Any, events: Any) -> None:
+    """Opens a round that has just been dealt, or plays one ply, and writes what happens to ``events``, a row an ``Event``.
+
+    ``events.memory (8,)`` are the real hands. The card that leaves ``table.hand`` is the lowest of its kind; its suit would show
+    that the hand held no lower one, so a plain play shows a card drawn from the real hand.
+    """
+    if action == OPENING:
+        tell_opening(table, rules, events)
     else:
-        play(table, rules, action)
+        make_ply(table, rules, action, events)
+
+
+@jit
+def tell_opening(table: Table, rules: KernelRules, events: Any) -> None:
+    """Tells who deals and leads (N2.2, N4.4) and the antes (N2.1), and begins the memory of the round."""
+    events.rng[0] = fork(table.rng)
+    for seat in range(MAX_SEATS):
+        events.memory[seat] = table.hand[seat]
+    note(events, Event.ROUND, table.seat, other=table.dealer, pile=table.rounds)
+    for seat in range(rules.players):
+        note(events, Event.ANTE, seat, paid=table.before[seat] - table.stack[seat], due=rules.round_antes)
 
 
 @inlined
-def play(table: Table, rules: KernelRules, action: Any) -> None:
+def make_ply(table: Table, rules: KernelRules, action: Any, events: Any) -> None:
+    """Plays one ply. ``events`` is None, or where what happens is written; so it is in the functions below."""
+    if action == PASS:
+        pass_turn(table, rules, False, events)
+    else:
+        play(table, rules, action, events)
+
+
+@inlined
+def play(table: Table, rules: KernelRules, action: Any, events: Any) -> None:
     """Plays a card: the round ends with a seat's last one (N2.8), else the same seat goes on (N2.3, N2.4)."""
-    if put_down(table, rules, action) == 0:
-        settle(table, rules)
+    if put_down(table, rules, action, events) == 0:
+        settle(table, rules, events)
 
 
 @inlined
-def put_down(table: Table, rules: KernelRules, action: Any) -> Any:
+def put_down(table: Table, rules: KernelRules, action: Any, events: Any) -> Any:
     """Moves a card from the hand of the seat to act to the table, and chips with a pot card (N2.7); returns the cards left."""
     seat = table.seat & SEAT_BITS
+    tell_card(table, rules, seat, action, events)
     if action < POT:
         column = table.hand[seat] & ~rules.pot_set & ACES << action
         card = column & -column
@@ -164,8 +198,11 @@ def put_down(table: Table, rules: KernelRules, action: Any) -> Any:
         card = ONE << number
         rank = number % NUM_RANKS + 1
         if is_silent(action):
-            add_to_pot(table, rules, seat, pot, silent_due(table, rules, pot))
+            due = silent_due(table, rules, pot)
+            paid = add_to_pot(table, rules, seat, pot, due)
+            note(events, Event.SILENT, seat, card=number, pile=pot, paid=paid, due=due)
         else:
+            note(events, Event.CAPTURE, seat, card=number, pile=pot, paid=table.pot[pot], due=table.pot[pot])
             capture(table, seat, pot)
             table.captor[pot] = seat
     table.hand[seat] ^= card
@@ -173,7 +210,29 @@ def put_down(table: Table, rules: KernelRules, action: Any) -> Any:
     table.cards[seat] -= 1
     table.last = seat
     table.required_rank = rank + 1 if rank < rules.top_rank else 0
+    if table.cards[seat] == 0:
+        note(events, Event.OUT, seat)
+    elif rank == NUM_RANKS:
+        note(events, Event.KING, seat)
     return table.cards[seat]
+
+
+@inlined
+def tell_card(table: Table, rules: KernelRules, seat: Any, action: Any, events: Any) -> None:
+    """Tells which card is played, before it leaves the hand. Without the real hands it is the kernel's card."""
+    if events is not None:
+        if action >= POT:
+            card = np.int64(rules.pot_cards[pot_of(action)])
+        elif events.shown[0] != DRAWN:
+            card = events.shown[0]
+        else:
+            alike = ~rules.pot_set & ACES << action
+            real = events.memory[seat] & alike
+            card = lowest(table.hand[seat] & alike)
+            if real:
+                card = nth_lowest(real, np.int64(uniform(events.rng, 0) * count(real)))
+        events.memory[seat] &= ~(ONE << card)
+        note(events, Event.PLAY, seat, card=card, pile=table.required_rank == 0)
 
 
 @inlined
@@ -183,7 +242,7 @@ def silent_due(table: Table, rules: KernelRules, pot: Any) -> Any:
 
 
 @inlined
-def pass_turn(table: Table, rules: KernelRules, repeat: Any) -> None:
+def pass_turn(table: Table, rules: KernelRules, repeat: Any, events: Any) -> None:
     """Passes or stops: records what that proves or may mean (N6), moves the turn on (N2.5), and ends a blocked circle (N2.6).
 
     With ``repeat`` the next seats pass too, up to one that can play or the end of the circle. Most plies are such passes, and
@@ -192,6 +251,7 @@ def pass_turn(table: Table, rules: KernelRules, repeat: Any) -> None:
     required, last = table.required_rank, table.last
     seat, turn_taken = table.seat & SEAT_BITS, table.turn_taken
     while True:
+        note(events, Event.STOP if seat == last else Event.PASS, seat, card=required)
         if may_decline(rules, seat == last):
             table.passed[seat] |= ONE << (required - 1)
         else:
@@ -200,6 +260,7 @@ def pass_turn(table: Table, rules: KernelRules, repeat: Any) -> None:
         seat = (seat + 1 if seat + 1 < rules.players else 0) & SEAT_BITS
         if seat == last:
             table.required_rank = rank_after_circle(rules, required)
+            note(events, Event.BLOCKED, NO_SEAT, other=last, card=required, pile=table.required_rank)
             break
         if not repeat or table.hand[seat] & ACES << (required - 1):
             break
@@ -246,27 +307,30 @@ def add_to_pot(table: Table, rules: KernelRules, seat: Any, pot: Any, due: Any) 
 
 
 @jit
-def settle(table: Table, rules: KernelRules) -> None:
+def settle(table: Table, rules: KernelRules, events: Any) -> None:
     """Settles the round that the seat to act has just won, in the order of N3, and decides whether the match ends (N4.3)."""
     table.winner = table.seat
-    take_every_pot(table, rules)
+    take_every_pot(table, rules, events)
     for k in range(1, rules.players):
-        pay_winner(table, rules, (table.winner + k) % rules.players)
+        pay_winner(table, rules, (table.winner + k) % rules.players, events)
     for k in range(1, rules.players):
         loser = (table.winner + k) % rules.players
         for pot in range(POTS):
             if is_stranded(table, rules, loser, pot):
-                pay_stranded(table, rules, loser, pot)
+                pay_stranded(table, rules, loser, pot, events)
     table.stage = Stage.MATCH_OVER if match_ends(table, rules) else Stage.ROUND_OVER
 
 
-@jit
-def take_every_pot(table: Table, rules: KernelRules) -> None:
+@inlined
+def take_every_pot(table: Table, rules: KernelRules, events: Any) -> None:
     """If the winner made a grand opéra, notes it and moves all pots to them (N3.1)."""
     if is_grand_opera(table, rules):
         table.opera = 1
+        chips = np.int64(0)
         for pot in range(POTS):
+            chips += table.pot[pot]
             capture(table, table.winner, pot)
+        note(events, Event.OPERA, table.winner, paid=chips, due=chips)
 
 
 @jit
@@ -282,12 +346,14 @@ def is_grand_opera(table: Table, rules: KernelRules) -> Any:
     return table.hand_untouched == 1
 
 
-@jit
-def pay_winner(table: Table, rules: KernelRules, loser: Any) -> Any:
-    """Moves a loser's payment to the winner (N3.2); returns the chips paid."""
-    paid = take_from(table, rules, loser, payment_due(table, rules, loser))
+@inlined
+def pay_winner(table: Table, rules: KernelRules, loser: Any, events: Any) -> None:
+    """Moves a loser's payment to the winner (N3.2)."""
+    due = payment_due(table, rules, loser)
+    paid = take_from(table, rules, loser, due)
     table.stack[table.winner] += paid
-    return paid
+    if events is not None:
+        note(events, Event.PAYS, loser, other=table.winner, paid=paid, due=due, cards=events.memory[loser])
 
 
 @jit
@@ -304,10 +370,12 @@ def is_stranded(table: Table, rules: KernelRules, loser: Any, pot: Any) -> Any:
     return rules.stranded != Stranded.NONE and table.hand[loser] >> rules.pot_cards[pot] & 1 == 1
 
 
-@jit
-def pay_stranded(table: Table, rules: KernelRules, loser: Any, pot: Any) -> Any:
-    """Moves what a loser owes for the card of ``pot`` into the pot (N3.3); returns the chips paid."""
-    return add_to_pot(table, rules, loser, pot, stranded_due(table, rules, pot))
+@inlined
+def pay_stranded(table: Table, rules: KernelRules, loser: Any, pot: Any, events: Any) -> None:
+    """Moves what a loser owes for the card of ``pot`` into the pot (N3.3)."""
+    due = stranded_due(table, rules, pot)
+    paid = add_to_pot(table, rules, loser, pot, due)
+    note(events, Event.STRANDED, loser, card=rules.pot_cards[pot], pile=pot, paid=paid, due=due)
 
 
 @jit

@@ -23,6 +23,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize
+from nainjaune_env.engine.telling import Teller
 from nainjaune_env.registry import make_setup
 from tests.support.child import compiled_and_plain
 from tests.support.positions import small, stirred, turns
@@ -52,7 +53,8 @@ def determinizations_of(setup: Setup, seed: int, *, tables: int = 2, each: int =
 def by_hand(setup: Setup, table: Any, action: int, agents: list[Agent]) -> list[float]:
     """One round in Python: asked for every decision, counted by plain calls."""
     game, rules, measures = setup.game, setup.kernel_rules, measures_of(setup.game)
-    row, seat, n = np.array([table])[0], int(table.seat), setup.players
+    tables, seat, n = np.array([table]), int(table.seat), setup.players
+    row, teller = tables[0], Teller(setup, tables)
     tallies = np.zeros(n, measures.TALLY)
     batch, states = Batch(setup, 1, autoreset=False), np.array([table.rng], np.uint64)
     before = np.zeros(n, np.int32)
@@ -64,9 +66,9 @@ def by_hand(setup: Setup, table: Any, action: int, agents: list[Agent]) -> list[
         elif action < 0:
             batch.set_tables(0, row)
             action = int(agents[int(row.seat)].act(DecisionBatch(batch, np.array([0])), RowStreams(states, np.array([0])))[0])
-        was = np.array([row])[0]
-        game.kernel.step(row, rules, np.int64(action))
-        measures.ply(was, row, rules, np.int64(moves), np.int64(action), tallies)
+        measures.decision(row, rules, np.int64(moves), np.int64(action), tallies)
+        for event in teller.ply(action):
+            measures.event(np.array(event), row, rules, tallies)
         action = -1
     measures.end(row, rules, tallies)
     after = np.zeros(n, np.int32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from nainjaune_agents.arena import matches
@@ -110,7 +109,7 @@ def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(setup: Setup) -> 
     assert record["agents"] == (["first", "random"] * setup.players)[: setup.players]
     assert record["seed"] == 11
     batch = Batch(setup, 1, seed=11, autoreset=False, log=True)
-    recorder, draws = Recorder(batch, record["agents"], rng=np.random.default_rng(0)), streams(0, 1)
+    recorder, draws = Recorder(batch, record["agents"]), streams(0, 1)
     while not batch.done[0]:
         batch.step(batch.sample(draws))
         ((_, other),) = recorder.stepped() or [(0, {})]

@@ -85,7 +85,6 @@ class Watcher:
             stacks = [rng.choice((-1, 1)) * stack for stack in stacks]
 
         def watch(r: TwinRound, moves: list[str]) -> str | None:
-            comparer.tables["rounds"][0] = rounds
             for seat in range(n):
                 views = self.layout.views(comparer.batch.observe(seat)[0])
                 got = {name: view.tolist() for name, view in views.items()}
@@ -93,7 +92,8 @@ class Watcher:
                 self.compared += 1
             return choose(r, moves)
 
-        comparer.play_from(hands, dealer, watch, stacks, [int(10 ** rng.uniform(0, 6)) for _ in range(5)])
+        pots = [int(10 ** rng.uniform(0, 6)) for _ in range(5)]
+        comparer.play_from(hands, dealer, watch, stacks, pots, number=rounds)
 
 
 @pytest.mark.parametrize("cell", all_cells(), ids=str)

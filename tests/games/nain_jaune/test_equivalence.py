@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -87,6 +88,7 @@ def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
     comparer = Comparer(setup)
     other = setup.rules.replace(**{knob: OTHERWISE.get(knob, 3)})
     comparer.rules = SPEC.kernel_rules(other, 4)
+    comparer.telling = replace(setup, rules=other)
     comparer.batch.numbers = pack(comparer.rules, comparer.batch.options)
     rng = random.Random(knob)
 

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nainjaune_env.core.texts import CommonWords, read_texts
+from nainjaune_env.core.event_texts import EventTexts, check_told, read_event_kinds
+from nainjaune_env.core.events import EventRow
+from nainjaune_env.core.texts import CommonWords, SeatNames, read_texts
 from nainjaune_env.core.validation import check_name
+from nainjaune_env.games.batasaurus.events import Event
 
 
 @dataclass(frozen=True)
@@ -22,21 +25,16 @@ class Words(CommonWords):
     sorted: str
     memorise: str
     trick: str
-    plays: str
-    commits: str
-    battle: str
-    shows: str
-    drops: str
-    takes: str
-    share: str
-    share_rest: str
-    nobody: str
     left: str
     piles: str
 
     def named(self, value: int) -> str:
         """Returns a dinosaur with its value: ``T. rex (12)``."""
         return self.card.format(name=self.dinosaurs[value - 1], value=value)
+
+    def titled(self, title: str, text: str) -> str:
+        """Returns ``title: text``, with the language's colon."""
+        return f"{title}{self.colon}{text}"
 
     def count(self, number: int) -> str:
         """Returns a number of cards: ``1 card``, ``2 cards``."""
@@ -85,11 +83,6 @@ class Phrases:
     begun: str
     look: str
     """What the memorising step is called where it is offered."""
-    looks: str
-    plays_own: str
-    commits: str
-    commits_own: str
-    commits_known: str
     slot: str
     which: str
     no_slot: str
@@ -147,6 +140,8 @@ class Language:
     """All texts of one language."""
 
     words: Words
+    told: Mapping[str, str]
+    """The events of a game, by their kinds in ``events.toml`` and their variants."""
     labels: Labels
     phrases: Phrases
     advice: AdviceWords
@@ -155,6 +150,25 @@ class Language:
 
 LANGUAGES: Mapping[str, Language] = read_texts(Language, Path(__file__).parent)
 """The texts by the language's name."""
+
+KINDS = read_event_kinds(Path(__file__).parent.parent, Event, spellings=("card", "values"))
+"""How the kinds of events are told, by number."""
+for _name, _language in LANGUAGES.items():
+    check_told("batasaurus", KINDS, _language.told, _name)
+
+
+def event_texts(language: Language, seats: SeatNames, listener: int | None = None) -> EventTexts:
+    """Returns what tells the events of a game to ``listener``, a seat, or None, who reads an account."""
+    words = language.words
+
+    def values(shown: int, row: EventRow) -> str:
+        """Returns the cards of a battle that are turned up, in the order in which they were put down."""
+        order = ((row.other + k) % seats.players for k in range(seats.players))
+        cards = ((seat, shown >> 4 * seat & 15) for seat in order)
+        return " · ".join(f"{seats.labels[seat]} {words.named(value)}" for seat, value in cards if value)
+
+    spellings = {"card": lambda value, _: words.named(value), "values": values}
+    return EventTexts(KINDS, language.told, words, seats, spellings, listener)
 
 
 def language_of(name: str) -> Language:

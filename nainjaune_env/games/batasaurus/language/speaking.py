@@ -13,8 +13,8 @@ from nainjaune_env.core.speech import Utterance
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.kernel import must_remember
-from nainjaune_env.games.batasaurus.language import LANGUAGES, Phrases, language_of
-from nainjaune_env.games.batasaurus.records.narrate import Narrator
+from nainjaune_env.games.batasaurus.language import LANGUAGES, Phrases, event_texts, language_of
+from nainjaune_env.games.batasaurus.records.narrate import piles_of
 from nainjaune_env.games.batasaurus.records.replay import Replay
 from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in
@@ -48,9 +48,10 @@ class Speaker:
         self.seat = seat
         self.setup = setup
         self.perfect = not must_remember(rules_of(setup))
-        self.replay = Replay(setup, opening)
+        self.replay = Replay(setup, opening, viewer=seat)
+        self._played = texts.told["play"]
         self.seats = SeatNames(self.words, setup.players, names, you)
-        self.narrator = Narrator(self.words, self.seats, setup.players)
+        self._events = event_texts(texts, self.seats, seat)
 
     @property
     def names(self) -> Sequence[str]:
@@ -77,27 +78,7 @@ class Speaker:
 
     def ply(self, action: int) -> list[Utterance]:
         """Makes the ply; returns the card as the listener sees it, and how the round of cards and the trick end."""
-        seat, trick = self.replay.seat, self.replay.tricks[-1]
-        battle = self.replay.table.phase == Phase.BATTLE
-        number = len(trick.rounds) - 1
-        self.replay.step(action)
-        if action == MEMORISE:
-            return [Utterance(seat, self.phrases.looks)]
-        text = self._text_of_play(battle=battle, mine=seat == self.seat)
-        card = self.words.named(trick.rounds[number][-1].value)
-        said = [Utterance(seat, text.format(card=card, slot=action))]
-        if len(trick.dropped) > number:
-            said += [Utterance(None, self.seats.sentence(line)) for line in self.narrator.round_over(trick, number)]
-        if trick.gains is not None:
-            said.append(Utterance(None, self.seats.sentence(self.narrator.taken(trick))))
-        return said
-
-    def _text_of_play(self, *, battle: bool, mine: bool) -> str:
-        if not battle:
-            return self.phrases.plays_own if mine else "{card}"
-        if not mine:
-            return self.phrases.commits
-        return self.phrases.commits_known if self.perfect else self.phrases.commits_own
+        return self._events.tell(self.replay.step(action))
 
     def dealt(self) -> None:
         """Raises :class:`IllegalActionError`: a match of this game is one round (B3)."""
@@ -171,7 +152,7 @@ class Speaker:
         if action == MEMORISE:
             return self.phrases.look
         if self.perfect:
-            return self.phrases.plays_own.format(card=self.words.named(self._value(action)), slot=action)
+            return self._played.format(card=self.words.named(self._value(action)), pile=action)
         return self.phrases.slot.format(slot=action)
 
     def reveals(self, action: int) -> bool:
@@ -183,20 +164,20 @@ class Speaker:
         words = {phrases.topics[name][0]: name for phrases in _PHRASES for name in phrases.topics}
         name = words.get(topic)
         if name == "piles":
-            return [self.narrator.titled(self.words.piles, self.seats.by_seat(self.replay.piles))]
+            return [self.words.titled(self.words.piles, self.seats.by_seat(self.replay.piles))]
         return None if name is None else self._unshown()
 
     def _unshown(self) -> list[str]:
         lines = [f"{self.phrases.unshown}{self.words.colon}".rstrip()]
         for seat, name in enumerate(self.seats.labels):
             values = " ".join(map(str, values_in(self.replay.table.held[seat])))
-            lines.append(f"  {self.narrator.titled(name, values or '—')}")
+            lines.append(f"  {self.words.titled(name, values or '—')}")
         return lines
 
     def settled(self) -> list[str]:
         """Returns the dinosaurs that were never shown, and the piles."""
         unshown = self._unshown() if any(self.replay.left) else []
-        return [*unshown, *self.narrator.piles(self.replay.left, self.replay.piles)]
+        return [*unshown, *piles_of(self.words, self.seats, self.replay.left, self.replay.piles)]
 
     def amount(self, number: int) -> str:
         """Returns a number of cards: ``1 card``, ``12 cards``."""

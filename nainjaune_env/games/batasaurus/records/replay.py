@@ -1,20 +1,19 @@
-"""A game replayed from its opening table or its record, and its tricks as plain data."""
+"""A game replayed from its opening table or its record."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, RecordError, quoted
+from nainjaune_env.core.events import EventRow
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.table import Table
 from nainjaune_env.core.validation import MAX_SEED, check_list, check_whole
-from nainjaune_env.engine import replay
+from nainjaune_env.engine.replay import ActionLog, EventReplay
 from nainjaune_env.games.batasaurus import chance
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.kernel import must_remember
@@ -25,54 +24,8 @@ RECORD = "The record"
 """The place that errors name."""
 
 
-class Play(NamedTuple):
-    """A card played or committed."""
-
-    seat: int
-    slot: int
-    value: int
-
-
-@dataclass
-class Trick:
-    """A trick, complete or in progress. The numbers are the kernel's."""
-
-    leader: int
-    rounds: list[list[Play]] = field(default_factory=lambda: [[]])
-    """First the cards played face up (B2.1), then those of each battle (B2.3), in the order they were played."""
-    dropped: list[tuple[int, ...]] = field(default_factory=list)
-    """After each complete round: the seats that tied for the highest card and had no card left for a battle (B2.4)."""
-    gains: tuple[int, ...] | None = None
-    """Per seat: the cards it took; None while the trick is in progress."""
-
-    @property
-    def cards(self) -> int:
-        """Number of cards in it, including those face down."""
-        return sum(len(plays) for plays in self.rounds)
-
-    @property
-    def takers(self) -> tuple[int, ...]:
-        """The seats that took cards: one, or several where an exhausted battle is shared, or none (B2.4)."""
-        return tuple(seat for seat, cards in enumerate(self.gains or ()) if cards)
-
-    def tied(self, number: int) -> tuple[int, ...]:
-        """Returns the seats with the highest card of round ``number``, in the order they played."""
-        highest = max(play.value for play in self.rounds[number])
-        return tuple(play.seat for play in self.rounds[number] if play.value == highest)
-
-    def shown_by(self, seat: int) -> tuple[int, ...]:
-        """Returns the values that ``seat`` has shown, first to last. A battle's cards are shown when it is complete (B2.3)."""
-        complete = self.rounds if self.gains is not None else self.rounds[:1] + self.rounds[1:-1]
-        return tuple(play.value for plays in complete for play in plays if play.seat == seat)
-
-
-class Replay(replay.Replay):
-    """One table played ply by ply, with its tricks. The table must be an opening."""
-
-    def __init__(self, setup: Setup, opening: Table) -> None:
-        super().__init__(setup, opening)
-        self.tricks = [Trick(int(self.table.leader))]
-        """All tricks so far; the last is in progress unless the game is over."""
+class Replay(EventReplay):
+    """One table played ply by ply. The table must be an opening."""
 
     @property
     def memorising(self) -> bool:
@@ -99,40 +52,20 @@ class Replay(replay.Replay):
         """The end of the game as in a record (B3)."""
         return {"piles": self.piles, "winners": winners_of(self.piles)}
 
-    def step(self, action: int) -> None:
-        """Makes one ply; ``action`` must be legal."""
-        trick, piles, number = self.tricks[-1], self.piles, int(self.table.tricks)
-        if action != MEMORISE:
-            trick.rounds[-1].append(Play(self.seat, action, int(self.table.layout[self.seat, action])))
-        super().step(action)
-        if self.table.tricks != number:
-            self._close(trick, piles)
-        elif self.table.phase == Phase.BATTLE and not self.table.hidden.any():  # a battle begins, perhaps after another tie
-            battling = int(self.table.battling)
-            trick.dropped.append(tuple(seat for seat in trick.tied(-1) if not battling >> seat & 1))
-            trick.rounds.append([])
-
     def memorise(self) -> None:
         """Makes all memorising steps that are still to come: a record has no moves for them (B4.2)."""
         while self.memorising:
             self.step(MEMORISE)
 
-    def _close(self, trick: Trick, before: list[int]) -> None:
-        left = self.left if self.round_over else [0] * self.players
-        trick.gains = tuple(now - then - more for now, then, more in zip(self.piles, before, left, strict=True))
-        trick.dropped.append(tuple(seat for seat in trick.tied(-1) if trick.takers != (seat,)))
-        if not self.round_over:
-            self.tricks.append(Trick(int(self.table.leader)))
 
-
-def tricks_of(setup: Setup, opening: Any = None, actions: Sequence[int] = ()) -> list[Trick]:
-    """Returns the tricks of a ``core.spec.History``: what ``actions`` made from the table ``opening``; none without a history."""
+def events_of_history(setup: Setup, opening: Any = None, actions: Sequence[int] = ()) -> list[EventRow] | None:
+    """Returns the events of a ``core.spec.History``: what ``actions`` made from the table ``opening``; None without a history."""
     if opening is None:
-        return []
+        return None
     replayed = Replay(setup, opening)
-    for _ in replayed.plies(replay.ActionLog(actions)):
+    for _ in replayed.plies(ActionLog(actions)):
         pass
-    return replayed.tricks
+    return replayed.events
 
 
 def winners_of(piles: Sequence[int]) -> list[int]:
@@ -176,15 +109,6 @@ def open_record(setup: Setup, body: Mapping[str, Any]) -> Replay:
         return Replay(setup, setup_table(setup, layouts, leader=leader))
     except DealError as error:
         raise RecordError(f"{RECORD}: {error}") from None
-
-
-def replay_record(setup: Setup, body: Mapping[str, Any]) -> Replay:
-    """Returns a replay at the end of a verified record."""
-    replayed = open_record(setup, body)
-    replayed.memorise()
-    for _, slot in body["moves"]:
-        replayed.step(slot)
-    return replayed
 
 
 def check_part(part: int | None) -> None:

@@ -23,12 +23,11 @@ BODY: tuple[str, ...] = ("layouts", "leader", "moves", "piles", "winners")
 """This game's keys of a record, in order."""
 
 
-def transcribe(setup: Setup, table: Any, actions: Sequence[int], rng: np.random.Generator | None = None) -> dict[str, Any]:
+def transcribe(setup: Setup, table: Any, actions: Sequence[int]) -> dict[str, Any]:
     """Returns the body of the record of the game that begins with ``table``, before any card is played, and its ``actions``.
 
-    ``actions`` are one for every ply, the memorising steps (B4.2) too, which are no moves of a record. ``rng`` is not needed in
-    this game. Raises :class:`RecordError` where the table is not an opening, and where the actions are too few, too many or
-    illegal.
+    ``actions`` are one for every ply, the memorising steps (B4.2) too, which are no moves of a record. Raises
+    :class:`RecordError` where the table is not an opening, and where the actions are too few, too many or illegal.
     """
     layouts, leader = table.layout[: setup.players, : rules_of(setup).dinosaurs].tolist(), int(table.first)
     _check_opening(setup, table, layouts, leader)

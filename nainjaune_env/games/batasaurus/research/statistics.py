@@ -9,8 +9,9 @@ from typing import Any
 
 from nainjaune_env.analysis.stat_hook import SHARE, Measure, tally_dtype
 from nainjaune_env.compiler.jit import inlined, jit
-from nainjaune_env.core.table import Stage, Table
-from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.core.events import CARDS, KIND, PAID, SEAT
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.batasaurus.events import Event
 from nainjaune_env.games.batasaurus.rules import KernelRules
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 
@@ -53,53 +54,36 @@ def begin(table: Table, rules: KernelRules, tallies: Any) -> None:
 
 
 @inlined
-def counts(table: Table, rules: KernelRules, legal_bits: Any, action: Any) -> Any:
-    """Returns whether ``action`` is counted: all but memorising steps are."""
-    return action != MEMORISE
-
-
-@inlined
-def ply(before: Table, table: Table, rules: KernelRules, legal_bits: Any, action: Any, tallies: Any) -> None:
-    """Counts leads, battles and, where a trick ends, who took it."""
-    mine = tallies[before.seat]
-    if before.phase == Phase.BATTLE:
+def decision(table: Table, rules: KernelRules, legal_bits: Any, action: Any, tallies: Any) -> None:
+    """Counts leads and battles."""
+    mine = tallies[table.seat]
+    if table.phase == Phase.BATTLE:
         mine.battled += 1 - mine.battle
         mine.battle = 1
-    elif before.phase == Phase.TRICK and before.at_stake == 0:
-        mine.led[before.tricks - 1] = 1
-        mine.led_value[before.tricks - 1] = before.layout[before.seat, action]
-    if table.tricks > before.tricks:
-        trick_over(before, table, rules, tallies)
-
-
-@jit
-def trick_over(before: Table, table: Table, rules: KernelRules, tallies: Any) -> None:
-    """Counts a trick as won by one seat (B2.2, B2.3), shared, or nobody's (B2.4)."""
-    gaining = 0
-    for seat in range(rules.players):
-        gaining += gain(before, table, seat) > 0
-    for seat in range(rules.players):
-        mine = tallies[seat]
-        mine.tricks += 1
-        cards = gain(before, table, seat)
-        if gaining == 1 and cards > 0:
-            mine.won += 1
-            mine.battles_won += mine.battle
-            mine.cards[WON] += cards
-        else:
-            mine.cards[SHARED] += cards
-        mine.battle = 0
+    elif table.phase == Phase.TRICK and table.at_stake == 0:
+        mine.led[table.tricks - 1] = 1
+        mine.led_value[table.tricks - 1] = table.layout[table.seat, action]
 
 
 @inlined
-def gain(before: Table, table: Table, seat: Any) -> Any:
-    """Returns the cards that the ply brought ``seat``, without those left in front of it at the end (B3.1)."""
-    cards = table.pile[seat] - before.pile[seat]
-    return cards if table.stage == Stage.PLAYING else cards - table.cards[seat]
+def event(row: Any, table: Table, rules: KernelRules, tallies: Any) -> None:
+    """Counts tricks as won by one seat (B2.2, B2.3), shared, or nobody's (B2.4), and the cards left in front (B3.1)."""
+    kind = row[KIND]
+    if kind == Event.LEFT:
+        tallies[row[SEAT]].cards[LEFT] = row[PAID]
+    elif kind == Event.TAKE or kind == Event.SHARE or kind == Event.NOBODY:
+        for seat in range(rules.players):
+            mine = tallies[seat]
+            mine.tricks += 1
+            if kind == Event.TAKE and row[SEAT] == seat:
+                mine.won += 1
+                mine.battles_won += mine.battle
+                mine.cards[WON] += row[PAID]
+            elif row[CARDS] >> seat & 1:
+                mine.cards[SHARED] += row[PAID]
+            mine.battle = 0
 
 
 @jit
 def end(table: Table, rules: KernelRules, tallies: Any) -> None:
-    """Counts the cards left in front of each seat (B3.1)."""
-    for seat in range(rules.players):
-        tallies[seat].cards[LEFT] = table.cards[seat]
+    """Does nothing: events have counted the cards left."""

@@ -5,16 +5,19 @@ A :class:`Scene` made for a seat holds nothing that the seat may not know (B4), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
+from nainjaune_env.core.event_texts import seats_in
+from nainjaune_env.core.events import NO_SEAT, EventRow
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_viewer
 from nainjaune_env.games.batasaurus import kernel
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.records.replay import Trick, check_part, open_record, tricks_of, winners_of
+from nainjaune_env.games.batasaurus.events import Event
+from nainjaune_env.games.batasaurus.records.replay import check_part, events_of_history, open_record, winners_of
 from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in
 
@@ -83,19 +86,18 @@ def seats_from(first: int, players: int) -> list[int]:
     return [(first + k) % players for k in range(players)]
 
 
-def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequence[Trick] = ()) -> Scene:
+def scene(setup: Setup, table: Table, seat: int | None = None, *, events: Sequence[EventRow] | None = None) -> Scene:
     """Returns the table (a record of ``state.TABLE``, redacted or not) as ``seat`` sees it; a spectator (None) sees all.
 
-    ``tricks`` are those of the game so far (``records.replay.tricks_of``); without them the last trick is unknown, as a table
-    keeps no history. Raises :class:`DealError` for an unknown seat.
+    ``events`` are those of the game so far; without them the last trick is unknown, as a table keeps no history. Raises
+    :class:`DealError` for an unknown seat.
     """
     n, rules = setup.players, rules_of(setup)
     seat = check_viewer("The viewer", seat, n)
     over = bool(table.stage != Stage.PLAYING)
     piles = tuple(map(int, table.pile[:n]))
-    finished = [trick for trick in tricks if trick.gains is not None]
-    ongoing = [trick for trick in tricks if trick.gains is None]
-    shown = _shown(ongoing[-1], n) if ongoing else tuple((int(value),) if value else () for value in table.shown[:n])
+    seen, last = (None, None) if events is None else tricks_of(events, n)
+    shown = tuple((int(value),) if value else () for value in table.shown[:n]) if seen is None or over else seen
     playing = sum(1 << other for other in range(n) if table.shown[other])
     ahead = int(table.battling) or int(kernel.tied_for_highest(table, rules, playing))
     return Scene(
@@ -115,14 +117,33 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
         committed=tuple(_committed(setup, table, other, seat) for other in range(n)),
         ahead=tuple(other for other in range(n) if ahead >> other & 1),
         at_stake=int(table.at_stake),
-        last=LastTrick(finished[-1].leader, _shown(finished[-1], n), finished[-1].gains or ()) if finished else None,
+        last=last,
         winners=tuple(winners_of(piles)) if over else (),
     )
 
 
+def tricks_of(events: Iterable[EventRow], players: int) -> tuple[tuple[Values, ...], LastTrick | None]:
+    """Returns what each seat has shown in the current trick, and the last trick, after the ``events`` of a game."""
+    leader, shown = NO_SEAT, [list[int]() for _ in range(players)]
+    last: LastTrick | None = None
+    for event in events:
+        if event.kind == Event.PLAY:
+            leader = event.seat if leader == NO_SEAT else leader
+            shown[event.seat].append(event.card)
+        elif event.kind == Event.SHOW:
+            for seat in range(players):
+                shown[seat] += [value] if (value := event.cards >> 4 * seat & 15) else []
+        elif event.kind in (Event.TAKE, Event.SHARE, Event.NOBODY):
+            takers = {event.seat} if event.kind == Event.TAKE else {*seats_in(event.cards, 0, players)}
+            gains = tuple(event.paid if seat in takers else 0 for seat in range(players))
+            last = LastTrick(leader, tuple(map(tuple, shown)), gains)
+            leader, shown = NO_SEAT, [list[int]() for _ in range(players)]
+    return tuple(map(tuple, shown)), last
+
+
 def seen_by(setup: Setup, table: Table, seat: int | None, **history: Unpack[History]) -> Scene:
     """Returns the scene at ``table`` with its last trick, which its history gives."""
-    return scene(setup, table, seat, tricks=tricks_of(setup, **history))
+    return scene(setup, table, seat, events=events_of_history(setup, **history))
 
 
 def public(seen: Scene) -> Scene:
@@ -146,7 +167,7 @@ def scenes(setup: Setup, body: Mapping[str, Any], seat: int | None = None, *, pa
     replay = open_record(setup, body)
     moves = iter(body["moves"])
     while True:
-        yield scene(setup, replay.table, seat, tricks=replay.tricks)
+        yield scene(setup, replay.table, seat, events=replay.events)
         if replay.round_over:
             return
         replay.step(MEMORISE if replay.memorising else next(moves)[1])
@@ -169,7 +190,3 @@ def _committed(setup: Setup, table: Table, owner: int, viewer: int | None) -> in
     if not table.hidden[owner]:
         return None
     return int(table.hidden[owner]) if _sees(setup, table, owner, viewer) else FACE_DOWN
-
-
-def _shown(trick: Trick, players: int) -> tuple[Values, ...]:
-    return tuple(trick.shown_by(seat) for seat in range(players))

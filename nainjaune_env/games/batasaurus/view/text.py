@@ -14,7 +14,7 @@ from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.language import Language, Words, language_of
-from nainjaune_env.games.batasaurus.records.replay import tricks_of
+from nainjaune_env.games.batasaurus.records.replay import events_of_history
 from nainjaune_env.games.batasaurus.state import Phase
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene, seats_from
 
@@ -47,7 +47,7 @@ def render_text(
     :class:`RulesError` for an unknown language, :class:`DealError` for an unknown seat.
     """
     texts = language_of(language)
-    text = picture(scene(setup, table, seat, tricks=tricks_of(setup, **history)), texts, you)
+    text = picture(scene(setup, table, seat, events=events_of_history(setup, **history)), texts, you)
     return coloured(text, texts.words) if color else text
 
 

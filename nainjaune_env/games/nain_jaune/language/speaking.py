@@ -12,11 +12,10 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Utterance
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, POT, SILENT_MARK
-from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
+from nainjaune_env.games.nain_jaune.language import LANGUAGES, event_texts, language_of
 from nainjaune_env.games.nain_jaune.language.parsing import Typed, plain, understand
 from nainjaune_env.games.nain_jaune.language.seat import summary
 from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, STOP, paint
-from nainjaune_env.games.nain_jaune.records.narrate import Narrator
 from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Announce
 
@@ -46,10 +45,10 @@ class Speaker:
         self.words, self.phrases = texts.words, texts.phrases
         self.seat = seat
         self.setup = setup
-        self.replay = Replay(setup, opening)
+        self.replay = Replay(setup, opening, viewer=seat)
         self.explicit = self.replay.rules.announce == Announce.EXPLICIT
         self.seats = SeatNames(self.words, setup.players, names, you)
-        self.narrator = Narrator(self.replay, self.words, self.seats)
+        self._events = event_texts(texts, self.seats, seat)
 
     @property
     def names(self) -> Sequence[str]:
@@ -79,11 +78,12 @@ class Speaker:
 
     def ply(self, action: int) -> list[Utterance]:
         """Plays ``action``; returns the card with its call or the call of a pass, a blocked circle, the last card."""
-        return self.narrator.ply(self.replay.move_of(action))
+        return self._events.tell(self.replay.step(action))
 
     def dealt(self) -> None:
         """Begins the next round."""
         self.replay.deal()
+        self._events.begin()
 
     def menu(self, width: int) -> list[str]:
         """Returns a line for each action, in two columns if there are many."""
@@ -213,7 +213,7 @@ class Speaker:
 
     def settled(self) -> list[str]:
         """Returns the payments, with the cards that everybody had left, and the pots."""
-        return [*self.narrator.settlement, self._pots()]
+        return [*self._events.settlement, self._pots()]
 
     def amount(self, number: int) -> str:
         """Returns ``1 chip`` or ``12 chips``."""

@@ -38,11 +38,6 @@ class Words(CommonWords):
     """A call as it stands behind a card."""
     without: str
     """The call of a stop or a pass (N2.5): no ``{rank}``."""
-    out: str
-    silent: str
-    silent_paid: str
-    nobody_restart: str
-    nobody_skip: str
     round: str
     stacks: str
     pots: str
@@ -50,12 +45,6 @@ class Words(CommonWords):
     hand: str
     talon: str
     settling: str
-    grand_opera: str
-    pays: str
-    pays_short: str
-    """A payment of less than is due, as ``stranded_short``."""
-    stranded: str
-    stranded_short: str
     after: str
     chips: tuple[str, str]
     """Singular and plural."""
@@ -73,8 +62,12 @@ class Words(CommonWords):
         if kind == CAPTURE:
             call = self.takes[number]
         else:
-            call = self.king if kind == KING else self.without.format(rank=self.rank_names[number - 1])
+            call = self.king if kind == KING else self.missing(number)
         return self.call.format(call=call)
+
+    def missing(self, rank: int) -> str:
+        """Returns the call of a stop or a pass at ``rank``."""
+        return self.without.format(rank=self.rank_names[rank - 1])
 
     def by_pot(self, chips: Iterable[int]) -> str:
         """Returns the chips in each pot, in a line."""
@@ -188,6 +181,8 @@ class Language:
     """One language."""
 
     words: Words
+    told: Mapping[str, str]
+    """The events of a round, by their kinds in ``events.toml`` and their variants."""
     phrases: Phrases
     labels: Labels
     advice: AdviceWords

@@ -1,45 +1,33 @@
-"""A match replayed on real cards: a table for the kernel, and beside it the hands and calls that people see."""
+"""A match replayed on real cards: a table for the kernel, and beside it the hands that people see."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from nainjaune_env.core.cards import DECK, RANKS, by_rank, cards_in
+from nainjaune_env.core.cards import DECK, by_rank, card_number, cards_in
 from nainjaune_env.core.errors import IllegalActionError, RecordError, quoted
+from nainjaune_env.core.events import DRAWN, EventRow
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
-from nainjaune_env.engine import replay
-from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS, PASS, PASS_MOVE, SILENT_MARK
-from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, KING, STOP
+from nainjaune_env.engine.replay import ActionLog, EventReplay
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS, PASS, PASS_MOVE, SILENT_MARK, is_silent
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 
 MOVES_OF = {card: [move for move in (card, card + SILENT_MARK) if move in ACTION_OF] for card in DECK}
 """The moves that play a card."""
 
 
-class Replay(replay.Replay):
-    """One table played ply by ply, and what it does not show of its round. The table must have just been dealt.
+class Replay(EventReplay):
+    """One table played ply by ply, with the real hands beside it. The table must have just been dealt.
 
     Of several plain cards of a rank the kernel always plays the lowest suit (N1.3). Its suit would leak information: a 5♣ would
     show that the seat held no other plain 5. So a plain play shows a card drawn uniformly from the seat's real cards of that
-    rank, which tells no more than the kind that was played.
+    rank, which tells no more than the kind that was played; pictures and records of a round show the same cards.
     """
 
-    def __init__(self, setup: Setup, table: Table, rng: np.random.Generator | None = None) -> None:
-        """``rng`` draws which of several plain cards of a rank is shown, which play does not depend on.
-
-        None takes a new generator for each round, seeded by the state of the table's own after the deal, so that pictures and
-        records of a round show the same cards.
-        """
-        super().__init__(setup, table)
-        self._rng = rng
-        self._begin_round()
-
     def _begin_round(self) -> None:
+        super()._begin_round()
         dealt = [cards_in(bits) for bits in self.table["hand"][: self.players]]
         self.hands = [by_rank(DECK[number] for number in hand) for hand in dealt]
         """By seat: the cards in hand, by rank."""
@@ -47,11 +35,6 @@ class Replay(replay.Replay):
         """The cards that nobody was dealt, by rank."""
         self.moves: list[tuple[int, str]] = []
         """Seats and moves as on a record: ``(0, "5h")``, ``(0, "-")``, ``(1, "7d~")``."""
-        self.run: list[tuple[int, str]] = []
-        """The current run as seats and cards, or the last one before a lead."""
-        self.call: tuple[int, str, int] | None = None
-        """The last call: the seat; STOP, CAPTURE or KING; the missing rank, the captured pot, or 0."""
-        self._card_rng = np.random.default_rng(int(self.table.rng)) if self._rng is None else self._rng
 
     @property
     def required(self) -> int:
@@ -88,53 +71,36 @@ class Replay(replay.Replay):
         moves = [move for card in self.hands[self.seat] for move in MOVES_OF[card] if legal_bits >> ACTION_OF[move] & 1]
         return [*moves, PASS_MOVE] if legal_bits >> PASS & 1 else moves
 
-    def move_of(self, action: int) -> str:
-        """Returns a move that is ``action``, drawn if several are.
-
-        Raises :class:`IllegalActionError` if the seat to act has no card for it.
-        """
-        moves = self.legal_moves(1 << action)
-        if not moves:
+    def step(self, action: int, shown: int = DRAWN) -> list[EventRow]:
+        """Makes one ply and returns its events. Raises :class:`IllegalActionError` if the seat to act has no card for it."""
+        if not self.legal_moves(1 << action):
             raise self._refusal(f"has no {ACTIONS[action]} to play")
-        return moves[0] if len(moves) == 1 else moves[int(self._card_rng.integers(len(moves)))]
-
-    def step(self, action: int) -> None:
-        """Makes one ply with :meth:`move_of` its action."""
-        self.play(self.move_of(action))
-
-    def play(self, move: str) -> None:
-        """Plays one of :meth:`legal_moves`. Raises :class:`IllegalActionError` if the seat does not hold the card."""
-        seat, card = self.seat, move.removesuffix(SILENT_MARK)
-        if move == PASS_MOVE:
-            if seat == self.table["last"]:
-                self.call = (seat, STOP, self.required)
-        elif card not in self.hands[seat]:
-            raise self._refusal(f"does not hold {card!r}")
-        else:
+        seat, move = self.seat, PASS_MOVE
+        events = super().step(action, shown)
+        if action != PASS:
+            card = DECK[events[0].card]
             self.hands[seat].remove(card)
-            if self.required == 0:
-                self.run.clear()
-            self.run.append((seat, card))
-            if move in POT_CARDS:
-                self.call = (seat, CAPTURE, POT_CARDS.index(move))
-            elif card[0] == RANKS[-1]:
-                self.call = (seat, KING, 0)
+            move = card + SILENT_MARK if is_silent(action) else card
         self.moves.append((seat, move))
-        super().step(ACTION_OF[move])
+        return events
+
+    def play(self, move: str) -> list[EventRow]:
+        """Plays one of :meth:`legal_moves`. Raises :class:`IllegalActionError` if the seat does not hold the card."""
+        if move == PASS_MOVE:
+            return self.step(PASS)
+        card = move.removesuffix(SILENT_MARK)
+        if card not in self.hands[self.seat]:
+            raise self._refusal(f"does not hold {card!r}")
+        return self.step(ACTION_OF[move], card_number(card))
 
     def _refusal(self, why: str) -> IllegalActionError:
         return IllegalActionError(f"Seat {self.seat} {why}; it holds {', '.join(self.hands[self.seat]) or 'no card'}.")
-
-    def deal(self) -> None:
-        """Deals the next round of the match from the table's generator."""
-        super().deal()
-        self._begin_round()
 
 
 def replay_round(setup: Setup, opening: Table, actions: Sequence[int]) -> Replay:
     """Returns the round that was dealt as the table ``opening``, after the ``actions`` of every ply since."""
     replayed = Replay(setup, opening)
-    for _ in replayed.plies(replay.ActionLog(actions)):
+    for _ in replayed.plies(ActionLog(actions)):
         pass
     return replayed
 

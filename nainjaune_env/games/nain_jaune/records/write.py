@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.replay import ActionLog
@@ -20,13 +18,13 @@ from nainjaune_env.games.nain_jaune.records.verify import BODY, verify
 __all__ = ["BODY", "show", "transcribe", "verify"]
 
 
-def transcribe(setup: Setup, table: Any, actions: Sequence[int], rng: np.random.Generator | None = None) -> dict[str, Any]:
+def transcribe(setup: Setup, table: Any, actions: Sequence[int]) -> dict[str, Any]:
     """Returns the body of the record of the match that begins with ``table``, just dealt, and goes on with ``actions``.
 
-    ``actions`` are one for every ply, ``rng`` is as in :class:`~.replay.Replay`. Raises :class:`RecordError` for a table that
-    has not just been dealt, and for actions that are too few, too many or illegal.
+    ``actions`` are one for every ply. Raises :class:`RecordError` for a table that has not just been dealt, and for actions that
+    are too few, too many or illegal.
     """
-    replay = Replay(setup, table, rng)
+    replay = Replay(setup, table)
     pots = _pots_before_antes(replay)
     log = ActionLog(actions)
     rounds: list[dict[str, Any]] = []

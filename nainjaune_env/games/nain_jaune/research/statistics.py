@@ -11,18 +11,19 @@ import numpy as np
 
 from nainjaune_env.analysis.stat_hook import SHARE, Measure, tally_dtype
 from nainjaune_env.compiler.jit import inlined, jit
+from nainjaune_env.core.events import CARD, KIND, OTHER, PAID, PILE, SEAT
 from nainjaune_env.core.table import Table
-from nainjaune_env.games.nain_jaune.actions import PASS, POT, is_pot_card, is_silent, pot_of, rank_of
-from nainjaune_env.games.nain_jaune.kernel import affordable, payment_due
+from nainjaune_env.games.nain_jaune.actions import PASS
+from nainjaune_env.games.nain_jaune.events import Event
 from nainjaune_env.games.nain_jaune.rules import KernelRules
-from nainjaune_env.games.nain_jaune.state import POTS, points_in
+from nainjaune_env.games.nain_jaune.state import NUM_RANKS, POTS, points_in
 
-__all__ = ["MEASURES", "TALLY", "begin", "counts", "end", "ply"]
+__all__ = ["MEASURES", "TALLY", "begin", "decision", "end", "event"]
 
 RANKS = ("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K")
 POT_NAMES = ("10♦", "J♣", "Q♠", "K♥", "7♦")
 
-ANTES, CAPTURED, OPERA, RECEIVED, PAID, STRANDED, SILENCE = range(7)
+ANTES, CAPTURED, OPERA, RECEIVED, PAID_OUT, STRANDED, SILENCE = range(7)
 SOURCES = ("antes", "pots captured", "grand opéra", "paid by losers", "paid to winner", "stranded cards", "silent plays")
 """The sources of all chips won and lost (N2.1, N2.7, N3.1–N3.3)."""
 
@@ -88,9 +89,8 @@ MEASURES: tuple[Measure, ...] = (
 
 @jit
 def begin(table: Table, rules: KernelRules, tallies: Any) -> None:
-    """Counts who was dealt which pot card, and the antes (N2.1)."""
+    """Counts who was dealt which pot card."""
     for seat in range(rules.players):
-        tallies[seat].chips[ANTES] = table.stack[seat] - table.before[seat]
         for pot in range(POTS):
             if table.hand[seat] >> rules.pot_cards[pot] & 1:
                 for other in range(rules.players):
@@ -100,66 +100,40 @@ def begin(table: Table, rules: KernelRules, tallies: Any) -> None:
 
 
 @inlined
-def counts(table: Table, rules: KernelRules, legal_bits: Any, action: Any) -> Any:
-    """Returns whether a ply counts: a decision to decline, or a card that is led, a pot card, the last one, or not forced."""
-    if action == PASS:
-        return legal_bits & (legal_bits - 1) != 0
-    return table.required_rank == 0 or action >= POT or table.cards[table.seat] == 1 or legal_bits >> PASS & 1
+def decision(table: Table, rules: KernelRules, legal_bits: Any, action: Any, tallies: Any) -> None:
+    """Counts cards that may be declined, and that are."""
+    if legal_bits >> PASS & 1 and legal_bits & (legal_bits - 1):
+        mine = tallies[table.seat]
+        mine.may_decline += 1
+        mine.declined += action == PASS
 
 
 @inlined
-def ply(before: Table, table: Table, rules: KernelRules, legal_bits: Any, action: Any, tallies: Any) -> None:
-    """Counts leads, declined cards, the chips of pot cards, and the payments when a seat goes out."""
-    mine = tallies[before.seat]
-    if legal_bits >> PASS & 1 and legal_bits & (legal_bits - 1):
-        mine.may_decline += 1
-        mine.declined += action == PASS
-    if action == PASS:
+def event(row: Any, table: Table, rules: KernelRules, tallies: Any) -> None:
+    """Counts leads, pot cards, and all chips by their source."""
+    kind, paid = row[KIND], row[PAID]
+    if kind == Event.BLOCKED:  # of no seat
         return
-    if before.required_rank == 0:
-        mine.leads += 1
-        mine.led[rank_of(rules, action) - 1] += 1
-    if is_pot_card(action):
-        pot_card(before, table, action, tallies)
-    if table.cards[before.seat] == 0:
-        settled(before, table, rules, action, tallies)
-
-
-@jit
-def pot_card(before: Table, table: Table, action: Any, tallies: Any) -> None:
-    """Counts a pot card and its chips (N2.7); a silent last card is left to :func:`settled`."""
-    seat, pot = before.seat, pot_of(action)
-    if not is_silent(action):
-        tallies[seat].captured[pot] = 1
-        tallies[seat].chips[CAPTURED] += before.pot[pot]
-    else:
-        tallies[seat].silent[pot] = 1
-        if table.cards[seat] > 0:
-            tallies[seat].chips[SILENCE] += table.stack[seat] - before.stack[seat]
-
-
-@jit
-def settled(before: Table, table: Table, rules: KernelRules, action: Any, tallies: Any) -> None:
-    """Counts what the losers paid the winner (N3.2) and the pots (N3.3); the rest of the winner's gain came from the last card.
-
-    In a grand opéra (N3.1) that is every pot, with what was paid into one for a silent last card.
-    """
-    winner = before.seat
-    received = np.int64(0)
-    for seat in range(rules.players):
-        if seat != winner:
-            paid = affordable(before, rules, seat, payment_due(table, rules, seat))
-            received += paid
-            tallies[seat].chips[PAID] -= paid
-            tallies[seat].chips[STRANDED] += table.stack[seat] - before.stack[seat] + paid
-    tallies[winner].chips[RECEIVED] += received
-    rest = table.stack[winner] - before.stack[winner] - received
-    if is_pot_card(action) and not is_silent(action):  # already counted
-        rest -= before.pot[pot_of(action)]
-    if table.opera:
-        tallies[winner].chips[OPERA] += rest
-    else:
-        tallies[winner].chips[SILENCE] += rest
+    mine = tallies[row[SEAT]]
+    if kind == Event.PLAY:
+        if row[PILE]:
+            mine.leads += 1
+            mine.led[row[CARD] % NUM_RANKS] += 1
+    elif kind == Event.CAPTURE:
+        mine.captured[row[PILE]] = 1
+        mine.chips[CAPTURED] += paid
+    elif kind == Event.SILENT:
+        mine.silent[row[PILE]] = 1
+        mine.chips[SILENCE] -= paid
+    elif kind == Event.ANTE:
+        mine.chips[ANTES] -= paid
+    elif kind == Event.OPERA:
+        mine.chips[OPERA] += paid
+    elif kind == Event.PAYS:
+        mine.chips[PAID_OUT] -= paid
+        tallies[row[OTHER]].chips[RECEIVED] += paid
+    elif kind == Event.STRANDED:
+        mine.chips[STRANDED] -= paid
 
 
 @jit

@@ -5,15 +5,18 @@ A :class:`Scene` made for a seat holds nothing that the seat may not know (N6), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nainjaune_env.core.cards import DECK, by_rank, cards_in
+from nainjaune_env.core.cards import DECK, RANKS, by_rank, cards_in
+from nainjaune_env.core.events import EventRow
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_viewer
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF
+from nainjaune_env.games.nain_jaune.events import Event
+from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, KING, STOP
 from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded, recorded_rounds, replay_round
 from nainjaune_env.games.nain_jaune.state import NOBODY
 
@@ -47,9 +50,9 @@ class Scene:
     hands: tuple[tuple[str, ...] | None, ...]
     """Per seat: the cards in hand; None = hidden from the viewer."""
     run: tuple[tuple[int, str], ...] | None
-    """As ``Replay.run``; None if the moves are not known."""
+    """The current run as seats and cards, or the last one before a lead; None if the moves are not known."""
     call: tuple[int, str, int] | None
-    """As ``Replay.call``."""
+    """The last call: the seat; STOP, CAPTURE or KING; the missing rank, the captured pot, or 0."""
     winner: int | None
     """The seat that went out."""
     grand_opera: bool
@@ -80,6 +83,7 @@ def scene(setup: Setup, table: Table, seat: int | None = None, replay: Replay | 
     n = setup.players
     seat = check_viewer("The viewer", seat, n)
     rules: Any = setup.rules
+    run, call = (None, None) if replay is None else run_and_call(replay.events)
     hands = [by_rank(DECK[card] for card in cards_in(hand)) for hand in table.hand[:n]] if replay is None else replay.hands
     return Scene(
         preset=setup.preset,
@@ -95,12 +99,28 @@ def scene(setup: Setup, table: Table, seat: int | None = None, replay: Replay | 
         stacks=tuple(int(chips) for chips in table.stack[:n]),
         sizes=tuple(int(cards) for cards in table.cards[:n]),
         hands=tuple(tuple(hand) if seat in (None, k) else None for k, hand in enumerate(hands)),
-        run=None if replay is None else tuple(replay.run),
-        call=None if replay is None else replay.call,
+        run=run,
+        call=call,
         winner=None if table.winner == NOBODY else int(table.winner),
         grand_opera=bool(table.opera),
         payoffs=tuple(int(table.stack[k] - table.before[k]) for k in range(n)),
     )
+
+
+def run_and_call(events: Iterable[EventRow]) -> tuple[tuple[tuple[int, str], ...], tuple[int, str, int] | None]:
+    """Returns the run and the last call after the ``events`` of a round, as in a :class:`Scene`."""
+    run: list[tuple[int, str]] = []
+    call: tuple[int, str, int] | None = None
+    for event in events:
+        if event.kind == Event.PLAY:
+            card = DECK[event.card]
+            run = [(event.seat, card)] if event.pile else [*run, (event.seat, card)]
+            call = (event.seat, KING, 0) if card[0] == RANKS[-1] else call
+        elif event.kind == Event.CAPTURE:
+            call = (event.seat, CAPTURE, event.pile)
+        elif event.kind == Event.STOP:
+            call = (event.seat, STOP, event.card)
+    return tuple(run), call
 
 
 def public(seen: Scene) -> Scene:

@@ -11,8 +11,9 @@ import pytest
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.events import Event
 from nainjaune_env.games.batasaurus.language import LANGUAGES
-from nainjaune_env.games.batasaurus.records.replay import setup_table, tricks_of
+from nainjaune_env.games.batasaurus.records.replay import events_of_history, setup_table
 from nainjaune_env.games.batasaurus.state import Phase
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene
 from nainjaune_env.games.batasaurus.view.text import PANEL, WIDTH, panel, render_text
@@ -64,7 +65,7 @@ class Played:
         return render_text(self.setup, self.table, seat, **{**self.history, **options})
 
     def scene(self, seat: int | None = None) -> Scene:
-        return scene(self.setup, self.table, seat, tricks=tricks_of(self.setup, **self.history))
+        return scene(self.setup, self.table, seat, events=events_of_history(self.setup, **self.history))
 
 
 def glimpse() -> Played:
@@ -287,5 +288,6 @@ def test_b2_4_and_b3_2_the_last_trick_and_the_end_are_told(played: Played, last:
         assert re.search(rf"^ +the game is over\n +{re.escape(end)}$", text, re.MULTILINE)
         assert re.search(r"^Batasaurus · batasaurus · trick \d$", text, re.MULTILINE)
         assert not re.search("▶|leads|to play|to lead", text)
-    assert played.scene().trick == len(tricks_of(played.setup, **played.history))
+    events = events_of_history(played.setup, **played.history) or []
+    assert played.scene().trick == sum(event.kind in (Event.TAKE, Event.SHARE, Event.NOBODY) for event in events)
     assert played.scene().at_turn is None

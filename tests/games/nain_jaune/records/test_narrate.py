@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
 
 from nainjaune_env.core.errors import RecordError
-from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.nain_jaune.actions import ACTION_OF
-from nainjaune_env.games.nain_jaune.records.narrate import settlement, unsettled
-from nainjaune_env.games.nain_jaune.records.replay import Replay, final, open_recorded
+from nainjaune_env.games.nain_jaune.records.replay import Replay, final
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.records.record import Record, make_record, show_record
 from nainjaune_env.registry import make_setup
-from tests.support.recorded import play, seeds, setups
+from tests.support.recorded import play
 from tests.support.wordings import french
 
 DECK = [rank + suit for suit in "shdc" for rank in "A23456789TJQK"]
@@ -88,26 +84,6 @@ def test_n3_3_stranded_cards_are_told() -> None:
     assert "    cleo a gardé D♠ et ajoute 6 au pot.\n" in text
     poor = record_of(hands, moves, starting_stack=15, stranded="twice_ante")
     assert "    bob kept 7♦ and adds 0 of the 10 due to its pot.\n" in show_record(poor, "en")
-
-
-@settings(max_examples=40, deadline=None)
-@given(setups("nain_jaune"), seeds)
-def test_n3_the_settlement_told_is_the_kernels(setup: Setup, seed: int) -> None:
-    (record,) = play(setup, seed)
-    for number, written in enumerate(record["rounds"], 1):
-        replay = open_recorded(setup, written, number)
-        *moves, (_, last) = written["moves"]
-        for _, move in moves:
-            replay.play(move)
-        assert replay.table.cards[replay.seat] == 1
-        told = unsettled(replay.table, replay.rules, ACTION_OF[last])
-        payments = list(settlement(told, replay.rules))
-        short = [payment.seat for payment in payments if payment.paid < payment.due]
-        assert ("grand_opera" in [payment.text for payment in payments]) == written["grand_opera"]
-        assert sum(payment.text == "pays" for payment in payments) == setup.players - 1
-        assert told.stack[: setup.players].tolist() == written["stacks_after"]
-        assert told.pot.tolist() == written["pots_after"]
-        assert set(short) <= set(written["defaults"])
 
 
 def test_one_round_alone() -> None:

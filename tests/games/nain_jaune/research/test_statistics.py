@@ -30,16 +30,15 @@ class Books(TwinRound):
     def _book(self, seat: int, source: str, before: int) -> None:
         self.chips[seat][source] += self.stacks[seat] - before
 
-    def _capture(self, seat: int, pot: int) -> None:
+    def _take_pot(self, seat: int, pot: int) -> None:
         before = self.stacks[seat]
-        super()._capture(seat, pot)
+        super()._take_pot(seat, pot)
         self._book(seat, "grand opéra" if self.over else "pots captured", before)
 
     def _pay_silence(self, seat: int, pot: int) -> None:
         before = self.stacks[seat]
         super()._pay_silence(seat, pot)
         self._book(seat, "silent plays", before)
-        self.last_silence = before - self.stacks[seat]
 
     def _pay_winner(self, seat: int, winner: int) -> None:
         before = self.stacks[seat], self.stacks[winner]
@@ -71,9 +70,6 @@ def by_hand(record: Record) -> list[dict[str, Any]]:
         if move.rstrip("~") in POT_CARDS:
             (silent if move.endswith("~") else taken)[POT_CARDS.index(move.rstrip("~"))] = seat
         round_.play(move)
-    if round_.grand_opera and move.endswith("~"):  # what it paid into the pot came back with it
-        round_.chips[seat]["silent plays"] += round_.last_silence
-        round_.chips[seat]["grand opéra"] -= round_.last_silence
     dealt = [[int(card in hand) for card in POT_CARDS] for hand in written["hands"]]
     tallies = []
     for seat in range(n):

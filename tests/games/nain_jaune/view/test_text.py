@@ -16,7 +16,7 @@ from nainjaune_env.games.nain_jaune.language.wording import CAPTURE, KING, STOP,
 from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
-from nainjaune_env.games.nain_jaune.view.scene import scene
+from nainjaune_env.games.nain_jaune.view.scene import run_and_call, scene
 from nainjaune_env.games.nain_jaune.view.text import WIDTH, render_text
 from nainjaune_env.registry import make_setup
 
@@ -158,7 +158,7 @@ def test_n2_6_runs_and_last_words_are_followed() -> None:
         for move in moves.split():
             assert move in replay.legal_moves()
             replay.play(move)
-        return tuple(replay.run), replay.call
+        return run_and_call(replay.events)
 
     assert after("") == ((), None)
     assert after("5h 6c") == (((0, "5h"), (0, "6c")), None)

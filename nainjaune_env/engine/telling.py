@@ -1,0 +1,74 @@
+"""What happened in a round, event by event: rows that the kernel writes while the plies are made again.
+
+Texts, pictures, records, studies and the browser read these rows; none of them computes a payment again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.core.errors import GameError
+from nainjaune_env.core.events import DRAWN, OMNISCIENT, OPENING, EventRow, Events
+from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.table import Table
+from nainjaune_env.engine.compiled import instance_of, numbers_of
+
+
+def event_arrays(game: GameSpec) -> Events:
+    """Returns arrays in which ``tell`` of ``game`` has space."""
+    return Events(
+        rows=np.zeros((game.max_events, len(EventRow._fields)), np.int64),
+        written=np.zeros(1, np.int64),
+        memory=np.zeros(game.event_memory, np.int64),
+        shown=np.full(1, DRAWN, np.int64),
+        rng=np.zeros(1, np.uint64),
+    )
+
+
+class Teller:
+    """Makes the plies of one table and tells what happens, as ``viewer`` may know it: a seat, ``PUBLIC`` or ``OMNISCIENT``."""
+
+    def __init__(self, setup: Setup, tables: NDArray[Any], viewer: int = OMNISCIENT) -> None:
+        """``tables (1,)`` is played in place."""
+        self.arrays = event_arrays(setup.game)
+        """What the game remembers of the round beside the table."""
+        self._game, self._tables, self._viewer = setup.game, tables, viewer
+        self._packed = numbers_of(setup)
+        self._tell = instance_of(setup, "nainjaune_env.engine.telling_loops").tell_at
+
+    def open(self) -> list[EventRow]:
+        """Begins a round that has just been dealt; returns its first events."""
+        return self.ply(OPENING)
+
+    def ply(self, action: int, shown: int = DRAWN) -> list[EventRow]:
+        """Makes a legal ply; returns its events. ``shown`` is the card played, where several are one action.
+
+        Raises :class:`GameError` if they are more than ``GameSpec.max_events``.
+        """
+        self.arrays.shown[0] = shown
+        count = int(self._tell(self._tables, self._packed, action, self.arrays, self._viewer))
+        if count > self._game.max_events:
+            raise GameError(
+                f"{self._game.name}: the kernel's tell wrote {count} events of a ply, and GameSpec.max_events is "
+                f"{self._game.max_events}."
+            )
+        return [EventRow(*row) for row in self.arrays.rows[:count].tolist()]
+
+
+def events_of(
+    setup: Setup, opening: Table, actions: Sequence[int], *, viewer: int = OMNISCIENT, shown: Sequence[int] | None = None
+) -> list[list[EventRow]]:
+    """Returns the events of a round: of its opening, then of each of ``actions (P,)``, forced plies too.
+
+    ``opening`` is the table after the deal, ``shown (P,)`` the cards that a record names. Nothing in the rows is what ``viewer``
+    may not know.
+    """
+    tables = np.zeros(1, setup.game.table)
+    tables[0] = opening
+    teller = Teller(setup, tables, viewer)
+    cards = [DRAWN] * len(actions) if shown is None else shown
+    return [teller.open(), *(teller.ply(int(action), card) for action, card in zip(actions, cards, strict=True))]
