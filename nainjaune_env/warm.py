@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 
 import gymnasium
 import numpy as np
-from tqdm import tqdm
 
 import nainjaune_env
 from nainjaune_env.agent import DecisionBatch, find_agent
@@ -81,25 +80,24 @@ STEPS: Mapping[str, Callable[[], None]] = {
     "heuristics": _agents,
     "tournaments": _tournament,
 }
-"""What is compiled, by the name that the progress bar shows; the first is what the README's example needs."""
+"""What is compiled, by the name that is printed; the first is what the README's example needs."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compiles, with a progress bar on stderr; returns the exit status, 1 if something cannot be compiled."""
+    """Compiles, with a line for each step on stderr; returns the exit status, 1 if something cannot be compiled."""
     parser = argparse.ArgumentParser(prog="python -m nainjaune_env.warm", description=__doc__)
     parser.parse_args(arguments)
     if reason := _why_nothing():
         print(f"Nothing is compiled beforehand: {reason}", file=sys.stderr)
         return 0
-    os.environ["NAINJAUNE_QUIET"] = "1"  # the bar says it
+    os.environ["NAINJAUNE_QUIET"] = "1"  # these lines say it
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has processes in the background ignore it
     began = time.monotonic()
     print("Compiling what most programs use, so that they start at once: about half a minute.", file=sys.stderr)
     try:
-        with tqdm(STEPS.items(), "Compiling", leave=False, disable=None) as steps:
-            for name, compile_ in steps:
-                steps.set_postfix_str(name)
-                compile_()
+        for number, (name, compile_) in enumerate(STEPS.items(), 1):
+            print(f"Compiling {number} of {len(STEPS)}: {name}", file=sys.stderr)
+            compile_()
     except NainJauneError as error:
         print(f"Not all is compiled beforehand: {error}", file=sys.stderr)
         return 1

@@ -39,7 +39,7 @@ def test_the_first_step_compiles_what_the_readme_s_example_needs(tmp_path: Path)
     example = next(code for code in blocks if "gymnasium.make(" in code)
     variables = {"NAINJAUNE_CACHE": str(tmp_path), "NAINJAUNE_QUIET": ""}
     said = run("-c", FIRST_STEP, **variables).stderr
-    assert re.fullmatch(r"Compiling .*\nCompiled into .* in \d+ s\.\n", said)
+    assert re.fullmatch(r"Compiling .*\nCompiling 1 of 1: Gymnasium\nCompiled into .* in \d+ s\.\n", said)
     printed = run("-c", LISTENER + example, **variables).stdout
     assert "chips won:" in printed
     assert "compiled" not in printed

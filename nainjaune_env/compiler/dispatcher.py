@@ -32,12 +32,12 @@ OPTIONS: dict[str, Any] = {
 
 
 def with_disk_cache(dispatcher: Any, settings: Any) -> Any:
-    """Returns ``dispatcher``, whose code is kept on disk and whose compilation is announced where it takes long.
+    """Returns ``dispatcher``, whose code is kept on disk and whose compilation is announced.
 
     ``settings`` are numba's or numba-cuda's, whichever made the dispatcher.
     """
-    announce_compilation(dispatcher.py_func)
     keep_on_disk(dispatcher, settings)
+    announce_compilation(dispatcher)
     return dispatcher
 
 

@@ -47,7 +47,6 @@ LIBRARIES: dict[str, set[str]] = {
     "numba": {
         f"{ENV}.compiler.intrinsic_code",
         f"{ENV}.compiler.dispatcher",
-        f"{ENV}.compiler.compile_notice",
         f"{ENV}.compiler.linked",
         f"{ENV}.compiler.targets",
         f"{ENV}.engine.cuda.*",
@@ -89,8 +88,6 @@ LIBRARIES: dict[str, set[str]] = {
         f"{AGENTS}.cli.*",
         f"{AGENTS}.duplicate_edge",
         f"{AGENTS}.ahead.build",
-        f"{ENV}.compiler.compile_notice",
-        f"{ENV}.warm",
     },
     "argcomplete": {f"{AGENTS}.cli.*"},
     "jinja2": {f"{AGENTS}.report.page", f"{AGENTS}.ladder.page"},
