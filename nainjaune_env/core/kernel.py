@@ -15,7 +15,7 @@ from nainjaune_env.compiler.jit import inlined, instantiate, jit
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.bits import needs_decision as needs_decision
 from nainjaune_env.core.errors import GameError
-from nainjaune_env.core.events import CARD, CARDS, DUE, KIND, NO_SEAT, OTHER, PAID, PILE, SEAT, Ply
+from nainjaune_env.core.events import CARD, CARDS, DUE, HIDDEN, KIND, NO_SEAT, OTHER, PAID, PILE, SEAT, Ply
 from nainjaune_env.core.table import Table
 
 
@@ -74,7 +74,7 @@ class Kernel(Protocol):
     def hide(self, row: Any, rules: Any, viewer: Any) -> None:
         """Sets the columns of an event's ``row (8,)`` that ``viewer``, a seat or ``PUBLIC``, may not know to ``HIDDEN``.
 
-        Optional where every seat sees every action: by default nothing is hidden.
+        Optional: by default, with the rows of the default :meth:`tell`, other seats' actions.
         """
 
     def open_round(self, table: Table, rules: Any) -> None:
@@ -137,7 +137,9 @@ def tell(table: Table, rules: Any, action: Any, events: Any) -> None:
 
 @jit
 def hide(row: Any, rules: Any, viewer: Any) -> None:
-    """Does nothing: what happens is public."""
+    """Hides the actions of other seats: a game that does not say what is public shows none of it."""
+    if row[SEAT] != viewer:
+        row[CARD] = HIDDEN
 
 
 @jit

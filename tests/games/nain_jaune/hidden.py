@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.core.cards import DECK
+from nainjaune_env.core.events import EventRow
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.nain_jaune import kernel
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF
 from nainjaune_env.games.nain_jaune.chance import deck
+from nainjaune_env.games.nain_jaune.events import Event
 from nainjaune_env.games.nain_jaune.state import NOBODY
 
 PER_SEAT = ("hand", "played", "stack", "before", "void", "passed", "cards")
@@ -51,6 +55,11 @@ def reshuffle(setup: Setup, table: Any, seat: int, rng: random.Random) -> Any:
 def counterpart(setup: Setup, one: Any, two: Any, action: int) -> int | None:
     """The action at the table `two` that shows what `action` shows at `one`: itself, where it is legal."""
     return action if int(kernel.legal(two, setup.kernel_rules)) >> action & 1 else None
+
+
+def same_card(event: EventRow) -> EventRow:
+    """The event with the action in place of the card played, as suits of plain cards mean nothing (N1.3)."""
+    return event._replace(card=ACTION_OF[DECK[event.card]]) if event.kind == Event.PLAY else event
 
 
 def rotate(setup: Setup, table: Any, by: int) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.core.events import EventRow
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.signal_lamps.kernel import LOOK, NAMING, phase, sees_symbol
 from nainjaune_env.games.signal_lamps.rules import SEATS, SYMBOLS
@@ -29,6 +30,11 @@ def counterpart(setup: Setup, one: Any, two: Any, action: int) -> int | None:
         return action
     right = int(two.symbol[two.seat])
     return right if action == one.symbol[one.seat] else (right + 1) % SYMBOLS
+
+
+def same_card(event: EventRow) -> EventRow:
+    """The event without the action, for which `counterpart` has another that shows as much."""
+    return event._replace(card=0)
 
 
 def rotate(setup: Setup, table: Any, by: int) -> Any:
