@@ -44,9 +44,9 @@ def check_arrays(saved: object, arrays: Mapping[str, Any], *, growing: tuple[str
 def checked_state(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Returns ``state``, which comes from outside, with all that its tables imply computed again.
 
-    That is every array but the last ``reward``, what was credited, the number of ``deals`` and, with autoreset, ``done``, which is
-    of the episode before. Raises :class:`DealError` unless the tables are safe to step and at a decision or done, and the log
-    leads to them.
+    That is every array but the last ``reward``, what was credited, the number of ``deals`` and, with autoreset, ``done``,
+    which is of the episode before. Raises :class:`DealError` unless the tables are safe to step and at a decision or done, and
+    the log leads to them.
     """
     setup.check_tables(state["tables"])
     made = {name: state[name].copy() for name in SAVED}

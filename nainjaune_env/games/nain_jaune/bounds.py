@@ -1,6 +1,6 @@
 """What the house rules can cost in a round, asked of the kernel at an example table.
 
-``chance`` bounds what seats win and lose by this alone. It names no knob, so a rule that changes in the kernel changes for it too.
+``chance`` bounds what seats win and lose by this alone. It names no knob, so a rule that changes in the kernel changes here too.
 """
 
 from __future__ import annotations
