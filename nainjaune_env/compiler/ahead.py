@@ -195,45 +195,44 @@ class AheadFunction:
 class _Bound:
     """A call with its arguments in its block already; those that are other objects than before are written there again."""
 
-    def __init__(self, function: AheadFunction, call: CompiledCall, arguments: tuple[Any, ...], first: int, count: int) -> None:
+    def __init__(self, function: AheadFunction, call: CompiledCall, arguments: tuple[Any, ...]) -> None:
         self._function, self._result, self._is_integer = call.function, call.result, call.is_integer
-        self._head, self._values, self._tail = arguments[:first], arguments[first : first + count], arguments[first + count :]
+        self._arguments = arguments
         words = [[*words_of(argument)] for argument in arguments]
-        starts = [*itertools.accumulate(map(len, words), initial=0)]
-        self._starts, self._end = starts[first : first + count], starts[-1]
-        self._types = signature_of(self._values)
+        *self._starts, self._end = itertools.accumulate(map(len, words), initial=0)
+        self._types = signature_of(arguments)
         self._unbound = function
         self._block = call.block(list(itertools.chain.from_iterable(words)))
         self._address = ctypes.addressof(self._block)
 
-    def __call__(self, *values: Any) -> Any:
-        if any(map(is_not, values, self._values)) and not self._write(values):
-            return self._unbound(*self._head, *values, *self._tail)
+    def __call__(self, *arguments: Any) -> Any:
+        if any(map(is_not, arguments, self._arguments)) and not self._write(arguments):
+            return self._unbound(*arguments)
         self._function(self._address)
         if self._is_integer:  # most results; a call of a function less
             return self._block[self._end]
         return self._result(self._block, self._end)
 
-    def _write(self, values: tuple[Any, ...]) -> bool:
-        """Writes the values that are other objects to the block; returns False, without a change, where a type is another."""
-        changed = [number for number, value in enumerate(values) if value is not self._values[number]]
-        if any(type_of(values[number]) != self._types[number] for number in changed):
+    def _write(self, arguments: tuple[Any, ...]) -> bool:
+        """Writes the arguments that are other objects to the block; returns False, without a change, where a type is another."""
+        changed = [number for number, argument in enumerate(arguments) if argument is not self._arguments[number]]
+        if any(type_of(arguments[number]) != self._types[number] for number in changed):
             return False
         for number in changed:
-            for place, word in enumerate(words_of(values[number]), self._starts[number]):
+            for place, word in enumerate(words_of(arguments[number]), self._starts[number]):
                 self._block[place] = word
-        self._values = values  # kept, as the block has their addresses
+        self._arguments = arguments  # kept, as the block has their addresses
         return True
 
 
-def bind(function: Any, head: tuple[Any, ...], values: tuple[Any, ...], tail: tuple[Any, ...]) -> Callable[..., Any]:
-    """Returns ``function(*head, *values, *tail)`` as a function of the values: those given here are examples of them.
+def bind(function: Any, *arguments: Any) -> Callable[..., Any]:
+    """Returns ``function``; where it was compiled ahead, calls with the objects ``arguments``, or most of them, are quicker.
 
-    Calls are quicker than those of ``function`` itself where it was compiled ahead. One call at a time: not for several threads.
+    One call at a time: not for several threads.
     """
     if isinstance(function, AheadFunction):
-        arguments = (*head, *values, *tail)
         call = function.calls.get(signature_of(arguments))
         if call is not None:
-            return _Bound(function, call, arguments, len(head), len(values))
-    return lambda *given: function(*head, *given, *tail)
+            return _Bound(function, call, arguments)
+    bound: Callable[..., Any] = function
+    return bound

@@ -20,16 +20,16 @@ from nainjaune_env.engine.compiled import loops_of, numbers_of
 from nainjaune_env.engine.log import PlyLog
 from nainjaune_env.engine.log_arrays import LogArrays
 from nainjaune_env.engine.options import EpisodeOptions
-from nainjaune_env.engine.saved_state import SAVED, check_arrays, checked_state
+from nainjaune_env.engine.saved_state import check_arrays, checked_state
 from nainjaune_env.engine.start_values import Start, parse_start
-from nainjaune_env.engine.threads import Threads
+from nainjaune_env.engine.table_arrays import TableArrays, new_arrays
 from nainjaune_env.engine.undo import undo
-from nainjaune_env.engine.workers import MIN_TABLES_SAMPLED, MIN_TABLES_STEPPED, Workers, worker_loops_of
+from nainjaune_env.engine.workers import MIN_TABLES_PLAYED_OUT, MIN_TABLES_SAMPLED, MIN_TABLES_STEPPED, Workers, worker_loops_of
 
 Episode = Literal["round", "match"]
 
 DEVICES = ("cpu", "cuda")
-NOT_PICKLED = ("_loops", "_calls", "_choose", "_seen", "written")
+NOT_PICKLED = ("_loops", "_calls")
 """Attributes that a batch makes again where it is loaded from a pickle."""
 
 
@@ -106,13 +106,9 @@ class Batch:
         self.num_tables = tables
         self.num_players = setup.players
         self.num_actions = len(self.game.actions)
-        self._loops = loops_of(setup)
-        self.start_values, carry = self._start_values(start)
-        """The start values of the next match at each table, ``(B, k)``."""
-        self._threads = Threads(workers)
-        self._shared = workers > 1 and JIT_ENABLED  # plain Python would run one thread at a time
+        start_values, carry = parse_start(self.game, tables, start)
+        self._threads = workers if JIT_ENABLED else 1  # plain Python would run one at a time
         self._workers: Workers | None = None
-        self._scratch = np.zeros((workers, self.num_players), np.int32)
         self._options = EpisodeOptions(
             whole_match=int(episode == "match"),
             carry=int(carry),
@@ -125,84 +121,62 @@ class Batch:
         self.numbers = numbers_of(setup, self._options)
         """The rules and options of episodes, packed for compiled loops."""
         try:
-            self._allocate()
+            self._set_arrays(TableArrays(*map(self.place, new_arrays(setup, tables, start_values))))
+            self._all, self._actions = self.place(np.arange(tables)), np.zeros(tables, np.int64)
             self.log = PlyLog(setup, tables, keep_finished=autoreset) if log else None
         except MemoryError:
             raise DealError(f"{tables} tables do not fit in memory.") from None
+        self._bind()
         if check_flag("deal", deal):
             self.reset(seed=self.seed)
 
-    def _allocate(self) -> None:
-        num_tables = self.num_tables
-        self.tables: NDArray[Any] = self.place(np.zeros(num_tables, self.game.table))
-        self.legal: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
-        self.observation: NDArray[np.uint8] = self.place(np.zeros((num_tables, self.layout.size), np.uint8))
-        self.mask: NDArray[np.bool_] = self.place(np.zeros((num_tables, self.num_actions), np.bool_))
-        self.reward: NDArray[np.int32] = self.place(np.zeros((num_tables, self.num_players), np.int32))
-        self.done: NDArray[np.bool_] = self.place(np.zeros(num_tables, np.bool_))
-        self.deals: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
-        self._all = self.place(np.arange(num_tables))
-        self._actions = np.zeros(num_tables, np.int64)
-        self._credited = self.place(np.zeros((num_tables, self.num_players), np.int32))
-        self._bind()
+    def _set_arrays(self, arrays: TableArrays) -> None:
+        self.arrays = arrays
+        """The arrays that compiled loops read and write; some of them are attributes too."""
+        self.tables: NDArray[Any] = arrays.tables
+        self.legal: NDArray[np.int64] = arrays.legal
+        self.observation: NDArray[np.uint8] = arrays.observation
+        self.mask: NDArray[np.bool_] = arrays.mask
+        self.reward: NDArray[np.int32] = arrays.reward
+        self.deals: NDArray[np.int64] = arrays.deals
+        self.done: NDArray[np.bool_] = arrays.done
 
     def _bind(self) -> None:
-        self._calls: dict[Callable[..., Any], tuple[LogArrays | None, NDArray[np.int64], Callable[..., Any]]] = {}
-        """The calls of loops by one thread, bound to the arrays of this batch, with the log and the rules that they have."""
-        self._choose: Callable[..., Any] | None = None
-        """The bound call of ``choose_uniform``."""
-        self.written: tuple[Any, ...] = (
-            self.legal,
-            self.observation,
-            self.mask,
-            self.reward,
-            self._credited,
-            self.deals,
-            self.done,
-        )
-        """The arrays that compiled loops write, in the order of their arguments."""
+        self._loops = loops_of(self.setup)
+        self._calls: dict[Callable[..., Any], Callable[..., Any]] = {}
+        """The functions that :meth:`call` has called, bound to their arguments."""
 
     def __getstate__(self) -> dict[str, Any]:
-        # modules and bound calls cannot be pickled, and `written` are attributes: __setstate__ makes them again
+        # modules and bound calls cannot be pickled: __setstate__ makes them again
         return {name: value for name, value in self.__dict__.items() if name not in NOT_PICKLED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._loops = loops_of(self.setup)
         self._bind()
 
-    def _start_values(self, start: object) -> tuple[NDArray[np.int32], bool]:
-        return parse_start(self.game, self.num_tables, start)
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Returns what a compiled function returns for ``arguments``.
 
-    def _loop(
-        self, loop: Callable[..., None], index: NDArray[np.int64], *rows: NDArray[Any], others: tuple[Any, ...] = ()
-    ) -> None:
-        """Runs a compiled loop over the tables ``index (K,)``, with arrays ``rows (K,)`` of these and whole arrays ``others``."""
-        log = self.log_arrays
-        if self._shared:
-
-            def work(part: slice, thread: int) -> None:
-                given = (row[part] for row in rows)
-                loop(self.tables, self.numbers, log, index[part], *given, *others, *self.written, self._scratch[thread])
-
-            self._threads.each(work, index.size)
-        else:
-            self.call(loop, index, *rows, *others)
-        self.make_space()
-
-    def call(self, loop: Callable[..., Any], *values: Any) -> Any:
-        """Returns what a compiled loop returns for the tables, the rules and the log, ``values``, and what loops write."""
-        log, numbers = self.log_arrays, self.numbers
-        bound = self._calls.get(loop)
-        if bound is None or bound[0] is not log or bound[1] is not numbers:
-            head, tail = (self.tables, numbers, log), (*self.written, self._scratch[0])
-            bound = self._calls[loop] = log, numbers, bind(loop, head, values, tail)
-        return bound[2](*values)
+        Where it was compiled ahead a call is quicker, as arguments that are the same objects as before are not converted again.
+        """
+        bound = self._calls.get(function)
+        if bound is None:
+            bound = self._calls[function] = bind(function, *arguments)
+        return bound(*arguments)
 
     @property
     def log_arrays(self) -> LogArrays | None:
         """The log as an argument of compiled loops."""
         return None if self.log is None else self.log.arrays
+
+    def run_loop(self, loop: Callable[..., None], *values: Any, start_values: NDArray[np.int32] | None = None) -> None:
+        """Runs a compiled loop over tables of this batch, with ``start_values`` instead of its own, if given."""
+        self.call(loop, self.arrays_with(start_values), self.numbers, self.log_arrays, *values)
+        self.make_space()
+
+    def arrays_with(self, start_values: NDArray[np.int32] | None) -> TableArrays:
+        """Returns the arrays of the loops, with ``start_values`` instead of the batch's, if given."""
+        return self.arrays if start_values is None else self.arrays._replace(start_values=start_values)
 
     def make_space(self) -> None:
         """Makes space in the log, if it is full; to be called after each compiled loop that makes plies."""
@@ -210,10 +184,10 @@ class Batch:
             self._workers = None  # they have the arrays from before
 
     def _worker_threads(self) -> Workers:
-        """The threads of :meth:`step` and :meth:`sample`; a forked process has none of the threads of the process before it."""
+        """The threads of longer calls; a forked process has none of the threads of the process before it."""
         if self._workers is None or self._workers.forked:
-            bound = (self.tables, self.numbers, self.log_arrays, self.start_values, *self.written)
-            self._workers = Workers(worker_loops_of(self.setup), bound, self._scratch)
+            loops = worker_loops_of(self.setup)
+            self._workers = Workers(loops, self._threads, self.arrays, self.numbers, self.log_arrays)
         return self._workers
 
     def place(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -231,6 +205,11 @@ class Batch:
     def options(self) -> EpisodeOptions:
         """The options of episodes."""
         return self._options
+
+    @property
+    def start_values(self) -> NDArray[np.int32]:
+        """The start values of the next match at each table, ``(B, k)``."""
+        return self.arrays.start_values
 
     @property
     def seat(self) -> NDArray[np.int64]:
@@ -260,7 +239,7 @@ class Batch:
             states = self._states(seeds, index.size)
         else:
             states = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
-        self._loop(self._loops.reset_tables, index, states, others=(self.start_values, new_match))
+        self.run_loop(self._loops.reset_tables, index, states, new_match)
 
     def _new_match(self, carry: bool) -> bool:
         if carry and not self._options.carry:
@@ -274,7 +253,8 @@ class Batch:
         """
         if not isinstance(start, Mapping):
             raise DealError(f"The start of later matches is values by name, not {quoted(start)}.")
-        self.start_values, _ = self._start_values(start)
+        values, _ = parse_start(self.game, self.num_tables, start)
+        self.arrays = self.arrays._replace(start_values=self.place(values))
         self._workers = None  # they have the values from before
 
     def _states(self, seeds: ArrayLike, count: int) -> NDArray[np.uint64]:
@@ -320,19 +300,15 @@ class Batch:
         """
         index = self._all if which is None else self._distinct(which)
         chosen = self._whole_numbers(actions, index.size)
-        if self._shared:
+        if self._threads > 1 and index.size >= MIN_TABLES_STEPPED:
             wrong = int(self._loops.first_illegal(self.legal, self.done, self._options.autoreset, index, chosen))
+            if wrong < 0:
+                self._worker_threads().step(index, chosen)
         else:
-            wrong = self.call(self._loops.step_legal, index, chosen, self.start_values)
+            wrong = self.call(self._loops.step_legal, self.arrays, self.numbers, self.log_arrays, index, chosen)
         if wrong >= 0:
             raise IllegalActionError(self.why_illegal(int(index[wrong]), int(chosen[wrong])))
-        if not self._shared:
-            self.make_space()
-        elif index.size >= MIN_TABLES_STEPPED:
-            self._worker_threads().step(index, chosen)
-            self.make_space()
-        else:
-            self._loop(self._loops.step_tables, index, chosen, others=(self.start_values,))
+        self.make_space()
 
     def _whole_numbers(self, actions: ArrayLike, count: int) -> NDArray[np.int64]:
         given = as_array("Expected one action a table, not", actions, IllegalActionError)
@@ -362,12 +338,10 @@ class Batch:
         ``random_streams (B,) uint64`` (see ``prng.streams``) advances in place. Raises :class:`DealError` for another array.
         """
         streams, actions = self._streams(random_streams), self._actions
-        if self._shared and self.num_tables >= MIN_TABLES_SAMPLED and streams.flags.c_contiguous:
+        if self._threads > 1 and self.num_tables >= MIN_TABLES_SAMPLED and streams.flags.c_contiguous:
             self._worker_threads().sample(self._all, actions, streams)
         else:
-            if self._choose is None:
-                self._choose = bind(self._loops.choose_uniform, (self.legal,), (streams, actions), ())
-            self._choose(streams, actions)
+            self.call(self._loops.choose_uniform, self.legal, streams, actions)
         return actions.copy()
 
     def play_out(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -379,7 +353,10 @@ class Batch:
         """
         streams, steps = self._streams(random_streams), np.zeros(self.num_tables, np.int64)
         if self.log is None:
-            self._loop(self._loops.play_out_tables, self._all, others=(streams, steps, self.start_values))
+            if self._threads > 1 and self.num_tables >= MIN_TABLES_PLAYED_OUT and streams.flags.c_contiguous:
+                self._worker_threads().play_out(self._all, steps, streams)
+            else:
+                self.call(self._loops.play_out_tables, self.arrays, self.numbers, None, self._all, streams, steps)
             return steps
         playing, reward = np.flatnonzero(self.legal), np.zeros_like(self.reward)
         while playing.size:  # step by step, as a compiled loop cannot make space for decisions
@@ -454,8 +431,8 @@ class Batch:
         return {name: array.copy() for name, array in self._state().items()}
 
     def _state(self) -> dict[str, NDArray[Any]]:
-        arrays = {name: getattr(self, name) for name in SAVED}
-        return arrays if self.log is None else {**arrays, **{f"log_{name}": a for name, a in self.log.arrays._asdict().items()}}
+        log = {} if self.log is None else {f"log_{name}": array for name, array in self.log.arrays._asdict().items()}
+        return self.arrays.state() | log
 
     def restore(self, saved: Mapping[str, NDArray[Any]], *, trusted: bool = False) -> None:
         """Restores the state that :meth:`save` returned.
@@ -466,8 +443,8 @@ class Batch:
         changed since.
         """
         state = self._checked(saved, trusted)
-        for name in SAVED:
-            getattr(self, name)[...] = state[name]
+        for name, array in self.arrays.state().items():
+            array[...] = state[name]
         if self.log is not None:
             self.log.arrays = LogArrays(*(state[f"log_{name}"].copy() for name in LogArrays._fields))
             self._workers = None  # they have the arrays from before
@@ -489,7 +466,7 @@ class Batch:
         self.tables[index] = given
         if self.log is not None:
             self.log.begin(index, self.tables[index])
-        self._loop(self._loops.enter_tables, index)
+        self.run_loop(self._loops.enter_tables, index)
 
     def undo(self, which: ArrayLike | None = None, *, to: ArrayLike | None = None) -> None:
         """Takes plies back at the tables ``which`` (None: all), by playing their episodes again from the log.
@@ -507,9 +484,11 @@ class Batch:
             raise DealError(f"At table {idle[0]} no episode has begun.")
         stays = None if to is None else self._whole("count", to, index.size)
         undone = undo(self.setup, self._options, self.log.rows(index), index, self.tables[index], stays)
-        state = {**undone.state, "reward": np.zeros_like(undone.state["reward"]), "deals": self.deals[index]}
-        for name in SAVED:
-            getattr(self, name)[index] = state[name]
+        undone.arrays.reward[:] = 0
+        undone.arrays.deals[:] = self.deals[index]
+        state = undone.arrays.state()
+        for name, array in self.arrays.state().items():
+            array[index] = state[name]
         self.log.set_rows(index, undone.log)
 
     def _records(self, rows: NDArray[Any], count: int) -> NDArray[Any]:

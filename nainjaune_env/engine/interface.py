@@ -22,6 +22,7 @@ from nainjaune_env.core.spec import DETAILS
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, KNOWN, OPENING, LogArrays
 from nainjaune_env.engine.start_values import MAX_START_VALUE
+from nainjaune_env.engine.table_arrays import TableArrays
 
 loops: Any
 """``engine.loops`` of the game; bound by ``jit.instantiate``."""
@@ -88,12 +89,11 @@ def _log(session: Any) -> Any:
 
 
 @inlined
-def _enter_or_step(session: Any, action: Any) -> None:
-    """Makes the ply ``action``, or with -1 begins the episode as the table stands."""
-    rules, options = _rules(session)
-    tables = view_at(session, at.tables, (1,), table_dtype)
-    log = _log(session)
-    arrays = (
+def _arrays(session: Any, start_values: Any) -> Any:
+    """Returns the ``TableArrays`` of the only table, with that many start values."""
+    return TableArrays(
+        view_at(session, at.tables, (1,), table_dtype),
+        view_at(session, at.start_values, (1, start_values), np.int32),
         view_at(session, at.legal, (1,), np.int64),
         view_at(session, at.observation, (1, size.observation), np.uint8),
         view_at(session, at.mask, (1, size.actions), np.bool_),
@@ -103,11 +103,17 @@ def _enter_or_step(session: Any, action: Any) -> None:
         view_at(session, at.done, (1,), np.bool_),
         view_at(session, at.scratch, (size.seats,), np.int32),
     )
+
+
+@inlined
+def _enter_or_step(session: Any, action: Any) -> None:
+    """Makes the ply ``action``, or with -1 begins the episode as the table stands."""
+    rules, options = _rules(session)
+    arrays = _arrays(session, 0)
     if action < 0:
-        loops.enter(tables, rules, options, log, 0, *arrays)
+        loops.enter(arrays, rules, options, _log(session), 0)
     else:
-        values = view_at(session, at.start_values, (1, 0), np.int32)
-        loops.step(tables, rules, options, log, 0, action, values, *arrays)
+        loops.step(arrays, rules, options, _log(session), 0, action)
 
 
 def pack(session: Any, players: Any) -> Any:
@@ -138,17 +144,16 @@ def begin(session: Any, state: Any, start_values: Any) -> Any:
     """Begins a match or, by the options, a round: its generator has ``state``; ``start_values``: how many there are, or 0."""
     if not _is_playable(session) or (start_values != 0 and start_values != size.start_values):
         return REFUSED
-    values = view_at(session, at.start_values, (np.int64(start_values),), np.int32)
-    for i in range(start_values):
-        if values[i] < 0 or values[i] > MAX_START_VALUE:
+    arrays = _arrays(session, np.int64(start_values))
+    for value in arrays.start_values[0]:
+        if value < 0 or value > MAX_START_VALUE:
             return REFUSED
     rules, options = _rules(session)
-    tables = view_at(session, at.tables, (1,), table_dtype)
     log = _log(session)
-    tables[0].rng = np.uint64(state)
+    arrays.tables[0].rng = np.uint64(state)
     log.marks[1, COUNT] = 0
-    loops.start_episode(tables[0], rules, options, values, True, log, 0)
-    view_at(session, at.deals, (1,), np.int64)[0] = 0
+    loops.start_episode(arrays.tables[0], rules, options, log, 0, arrays.start_values[0], True)
+    arrays.deals[0] = 0
     _enter_or_step(session, np.int64(-1))
     return DONE
 

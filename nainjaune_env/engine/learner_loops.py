@@ -28,7 +28,7 @@ game: Kernel
 loops: Any
 """``engine.loops`` of the game; bound by ``jit.instantiate``."""
 unpack: Callable[[Any], Any]
-"""Returns the rules and the options of the packed numbers; bound by ``jit.instantiate``."""
+"""Returns the rules and the options of ``packed``; bound by ``jit.instantiate``."""
 heuristics: ModuleType | None
 """The module with ``decide`` of the game's heuristics, None where none of them plays; bound by ``jit.instantiate``."""
 
@@ -118,19 +118,19 @@ def is_full(log: Any, i: Any) -> Any:
 
 @inlined
 def play_opponents(
-    table: Table, rules: Any, options: Any, log: Any, i: Any, action: Any,
-    learners: Any, streams: Any, hidden_state: Any, credited: Any, deals: Any, scratch: Any,
-) -> Any:  # fmt: skip
+    a: Any, rules: Any, options: Any, log: Any, i: Any, action: Any, learners: Any, streams: Any, hidden_state: Any
+) -> Any:
     """Takes ``action``, if it is not ``NO_ACTION``, then the compiled opponents' actions; stops at the next decision.
 
     Returns the legal actions there, 0 at the end of the episode, and the number of the agent to act, -1 for the learner.
     """
+    table = a.tables[i]
     while True:
         if action != NO_ACTION:
             loops.make_ply(table, rules, action, log, i)
-        before = deals[i]
-        legal_bits = loops.advance(table, rules, options, log, i, credited, deals, scratch)
-        if deals[i] != before:
+        before = a.deals[i]
+        legal_bits = loops.advance(a, rules, options, log, i)
+        if a.deals[i] != before:
             reset_hidden_state(i, hidden_state)
         agent = learners.seats[i, table.seat]
         if legal_bits == 0 or agent < 0:
@@ -143,9 +143,8 @@ def play_opponents(
 
 @jit
 def play_to_learner(
-    tables: Any, numbers: Any, log: Any, which: Any, kinds: Any, actions: Any, values: Any, rule: Any, max_redeals: Any,
+    a: Any, packed: Any, log: Any, which: Any, kinds: Any, actions: Any, rule: Any, max_redeals: Any,
     learners: Any, hidden_state: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> Any:  # fmt: skip
     """Plays the tables ``which (K,)`` up to the learner's next decision, the end, or the turn of an agent that is not compiled.
 
@@ -160,17 +159,17 @@ def play_to_learner(
     k whose action is illegal or whose episode is over, before anything has changed; or ``TOO_MANY_DEALS`` after ``max_redeals``
     in a row.
     """
-    rules, options = unpack(numbers)
+    rules, options = unpack(packed)
     left = 0
     for k in range(which.size):
         i = which[k]
-        if kinds[k] == ACT and (done[i] or not is_legal(legal[i], actions[k])):
+        if kinds[k] == ACT and (a.done[i] or not is_legal(a.legal[i], actions[k])):
             return k
     result = OK
     streams = learners.streams[ACTIONS]
     for k in range(which.size):
         i = which[k]
-        table = tables[i]
+        table = a.tables[i]
         kind, action = kinds[k], np.int64(NO_ACTION)
         if kind == ACT:
             action = np.int64(actions[k])
@@ -179,16 +178,15 @@ def play_to_learner(
             learners.redeals[i] = 0
         while True:
             if kind == DEAL:
-                loops.start_episode(table, rules, options, values[i], table.stage != Stage.ROUND_OVER, log, i)
+                new_match = table.stage != Stage.ROUND_OVER
+                loops.start_episode(table, rules, options, log, i, a.start_values[i], new_match)
             if kind in (DEAL, ENTER):
                 for seat in range(rules.players):
-                    credited[i, seat] = 0
-                deals[i] += 1
+                    a.credited[i, seat] = 0
+                a.deals[i] += 1
                 learners.entering[i] = True
                 reset_hidden_state(i, hidden_state)
-            legal_bits, agent = play_opponents(
-                table, rules, options, log, i, action, learners, streams, hidden_state, credited, deals, scratch
-            )
+            legal_bits, agent = play_opponents(a, rules, options, log, i, action, learners, streams, hidden_state)
             if legal_bits or not learners.entering[i]:
                 break
             learners.redeals[i] += 1
@@ -202,10 +200,10 @@ def play_to_learner(
             learners.learner[i] = observer
             if learners.entering[i]:
                 for seat in range(rules.players):
-                    reward[i, seat] = 0
+                    a.reward[i, seat] = 0
             else:
-                loops.credit(table, rules, observer if legal_bits else loops.EVERY_SEAT, reward[i], credited[i])
-                learners.gained[i] = reward[i, observer]
+                loops.credit(a, rules, i, observer if legal_bits else loops.EVERY_SEAT)
+                learners.gained[i] = a.reward[i, observer]
             learners.entering[i] = False
         else:
             left += 1
@@ -213,7 +211,7 @@ def play_to_learner(
             result = UNFINISHED
         if is_full(log, i):
             result = UNFINISHED
-        done[i] = legal_bits == 0
-        loops.observe(table, rules, observer, legal_bits, i, legal, observation, mask)
+        a.done[i] = legal_bits == 0
+        loops.observe(a, rules, i, observer, legal_bits)
     learners.left[0] = left
     return result

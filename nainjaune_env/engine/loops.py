@@ -1,13 +1,10 @@
 """The compiled loops over a batch of tables, written once; ``engine.compiled.loops_of`` binds a game's kernel.
 
 No loop knows a game. The functions over one table take ``rules`` and ``options``, an ``EpisodeOptions``; the loops over several,
-which Python calls, take both packed as ``numbers`` (``compiler.packed``). Kernels for GPUs call the functions over one table.
+which Python calls, take both as ``packed`` (``compiler.packed``). Kernels for GPUs call the functions over one table.
 
-``log`` is a ``LogArrays`` or None. Its type decides what is compiled, so a batch without a log pays nothing for it. Other arrays
-are indexed by table: ``legal (B,) int64`` legal actions as bits, ``mask (B, A) bool`` the same as rows,
-``observation (B, size) uint8`` of the seat to act, ``reward (B, n) int32`` net result since the last call,
-``credited (B, n) int32`` the part of the running round's payoffs that was already returned as reward, ``deals (B,) int64``
-rounds begun, ``done (B,) bool`` whether an episode ended, and ``scratch (n,) int32``.
+``a`` is ``TableArrays``. ``log`` is ``LogArrays`` or None: its type decides what is compiled, so a batch without a log pays
+nothing for it. It is no field of ``a``, as numba decides so by arguments alone.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, KNOWN, 
 game: Kernel
 """The kernel of a game; bound by ``jit.instantiate``."""
 unpack: Callable[[Any], Any]
-"""Returns the rules and the options of the packed numbers; bound by ``jit.instantiate``."""
+"""Returns the rules and the options of ``packed``; bound by ``jit.instantiate``."""
 
 OK = -1
 """Result of ``first_illegal`` if every action is legal."""
@@ -71,8 +68,11 @@ def deal(table: Table, rules: Any, log: Any, i: Any) -> None:
 
 
 @jit
-def start_episode(table: Table, rules: Any, options: Any, values: Any, new_match: Any, log: Any, i: Any) -> None:
-    """Deals the first round of an episode: of a new match if ``new_match``, or if the match is over or not carried."""
+def start_episode(table: Table, rules: Any, options: Any, log: Any, i: Any, values: Any, new_match: Any) -> None:
+    """Deals the first round of an episode: of a new match if ``new_match``, or if the match is over or not carried.
+
+    ``values`` are the table's row of ``start_values``.
+    """
     if new_match or not options.carry or table.stage == Stage.MATCH_OVER:
         game.start(table, rules)
         if values.size > 0:
@@ -99,30 +99,31 @@ def advance_round(table: Table, rules: Any, skip_forced: Any, log: Any, i: Any) 
 
 
 @inlined
-def advance(table: Table, rules: Any, options: Any, log: Any, i: Any, credited: Any, deals: Any, scratch: Any) -> Any:
-    """Plays on to the next decision or the end of the episode; returns the legal actions, 0 at the end.
+def advance(a: Any, rules: Any, options: Any, log: Any, i: Any) -> Any:
+    """Plays on at table ``i`` to the next decision or the end of the episode; returns the legal actions, 0 at the end.
 
-    ``credited (B, n)`` and ``deals (B,)`` hold all tables; this one is table ``i``. The payoffs of a round that ends on
-    the way are subtracted from ``credited``, so that the next reward contains them.
+    The payoffs of a round that ends on the way are subtracted from ``a.credited``, so that the next reward contains them.
     """
+    table = a.tables[i]
     while True:
         if table.stage != Stage.PLAYING:
             if not options.whole_match or table.stage == Stage.MATCH_OVER:
                 return np.int64(0)
-            game.payoffs(table, rules, scratch)
+            game.payoffs(table, rules, a.scratch)
             for seat in range(rules.players):
-                credited[i, seat] -= scratch[seat]
+                a.credited[i, seat] -= a.scratch[seat]
             deal(table, rules, log, i)
-            deals[i] += 1
+            a.deals[i] += 1
         legal_bits = advance_round(table, rules, options.skip_forced, log, i)
         if legal_bits:
             return legal_bits
 
 
 @inlined
-def credit(table: Table, rules: Any, seat: Any, reward: Any, credited: Any) -> None:
-    """Writes to ``reward (n,)`` what ``seat``, or each with ``EVERY_SEAT``, has gained since it was credited; 0 for others."""
-    game.payoffs(table, rules, reward)
+def credit(a: Any, rules: Any, i: Any, seat: Any) -> None:
+    """Writes to ``a.reward[i]`` what ``seat``, or each with ``EVERY_SEAT``, has gained since it was credited; 0 for others."""
+    reward, credited = a.reward[i], a.credited[i]
+    game.payoffs(a.tables[i], rules, reward)
     for each in range(rules.players):
         payoff = reward[each]
         reward[each] = 0
@@ -139,100 +140,84 @@ def write_mask(legal_bits: Any, mask: Any) -> None:
 
 
 @inlined
-def observe(table: Table, rules: Any, seat: Any, legal_bits: Any, i: Any, legal: Any, observation: Any, mask: Any) -> None:
+def observe(a: Any, rules: Any, i: Any, seat: Any, legal_bits: Any) -> None:
     """Writes the actions ``legal_bits``, the mask of them and what ``seat`` observes to row ``i``."""
-    legal[i] = legal_bits
-    game.encode(table, rules, seat, observation[i])
-    write_mask(legal_bits, mask[i])
+    a.legal[i] = legal_bits
+    game.encode(a.tables[i], rules, seat, a.observation[i])
+    write_mask(legal_bits, a.mask[i])
 
 
 @inlined
-def write_obs(table: Table, rules: Any, options: Any, legal_bits: Any, i: Any, legal: Any, observation: Any, mask: Any) -> None:
+def write_obs(a: Any, rules: Any, options: Any, i: Any, legal_bits: Any) -> None:
     """Writes the legal actions of the seat to act, and with ``options.observe`` its observation and mask, to row ``i``."""
     if options.observe:
-        observe(table, rules, table.seat, legal_bits, i, legal, observation, mask)
+        observe(a, rules, i, a.tables[i].seat, legal_bits)
     else:
-        legal[i] = legal_bits
+        a.legal[i] = legal_bits
 
 
 @jit
-def enter(
-    tables: Any, rules: Any, options: Any, log: Any, i: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+def enter(a: Any, rules: Any, options: Any, log: Any, i: Any) -> None:
     """Begins the episode at table ``i`` as it stands, with nothing credited."""
     for seat in range(rules.players):
-        reward[i, seat] = 0
-        credited[i, seat] = 0
-    deals[i] += 1
-    legal_bits = advance(tables[i], rules, options, log, i, credited, deals, scratch)
-    done[i] = legal_bits == 0
+        a.reward[i, seat] = 0
+        a.credited[i, seat] = 0
+    a.deals[i] += 1
+    legal_bits = advance(a, rules, options, log, i)
+    a.done[i] = legal_bits == 0
     if legal_bits == 0:  # no seat has a decision, so no later step returns the payoffs
-        credit(tables[i], rules, EVERY_SEAT, reward[i], credited[i])
-    write_obs(tables[i], rules, options, legal_bits, i, legal, observation, mask)
+        credit(a, rules, i, EVERY_SEAT)
+    write_obs(a, rules, options, i, legal_bits)
 
 
 @jit
-def reset(
-    tables: Any, rules: Any, options: Any, log: Any, i: Any, rng: Any, values: Any, new_match: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+def reset(a: Any, rules: Any, options: Any, log: Any, i: Any, rng: Any, new_match: Any) -> None:
     """Begins an episode at table ``i``, its generator set to ``rng``: see :func:`start_episode`.
 
     With autoreset episodes without a decision are skipped, at most :data:`MAX_SKIPPED`: under some rules no episode has one.
     """
-    tables[i].rng = rng
-    start_episode(tables[i], rules, options, values[i], new_match, log, i)
-    enter(tables, rules, options, log, i, legal, observation, mask, reward, credited, deals, done, scratch)
+    a.tables[i].rng = rng
+    start_episode(a.tables[i], rules, options, log, i, a.start_values[i], new_match)
+    enter(a, rules, options, log, i)
     skipped = 0
-    while done[i] and options.autoreset and skipped < MAX_SKIPPED:
-        start_episode(tables[i], rules, options, values[i], False, log, i)
-        enter(tables, rules, options, log, i, legal, observation, mask, reward, credited, deals, done, scratch)
+    while a.done[i] and options.autoreset and skipped < MAX_SKIPPED:
+        start_episode(a.tables[i], rules, options, log, i, a.start_values[i], False)
+        enter(a, rules, options, log, i)
         skipped += 1
 
 
 @inlined
-def step(
-    tables: Any, rules: Any, options: Any, log: Any, i: Any, action: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+def step(a: Any, rules: Any, options: Any, log: Any, i: Any, action: Any) -> None:
     """Takes the legal ``action`` at table ``i``, except where its episode is over for good."""
-    if done[i] and not options.autoreset:
+    if a.done[i] and not options.autoreset:
         for seat in range(rules.players):
-            reward[i, seat] = 0
+            a.reward[i, seat] = 0
         return
-    make_ply(tables[i], rules, action, log, i)
-    legal_bits = advance(tables[i], rules, options, log, i, credited, deals, scratch)
-    finish_step(
-        tables, rules, options, log, i, legal_bits, values, legal, observation, mask, reward, credited, deals, done, scratch
-    )
+    make_ply(a.tables[i], rules, action, log, i)
+    legal_bits = advance(a, rules, options, log, i)
+    finish_step(a, rules, options, log, i, legal_bits)
 
 
 @inlined
-def finish_step(
-    tables: Any, rules: Any, options: Any, log: Any, i: Any, legal_bits: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+def finish_step(a: Any, rules: Any, options: Any, log: Any, i: Any, legal_bits: Any) -> None:
     """Writes the results of a step of table ``i``; ``legal_bits`` 0: the episode is over, and with autoreset another begins."""
-    table = tables[i]
-    credit(table, rules, EVERY_SEAT, reward[i], credited[i])
-    done[i] = legal_bits == 0
+    credit(a, rules, i, EVERY_SEAT)
+    a.done[i] = legal_bits == 0
     if legal_bits == 0 and options.autoreset:
-        keep_finished(tables, log, i)
+        keep_finished(log, i, a.tables.size + i)
         while legal_bits == 0:  # an episode without a decision is skipped
-            start_episode(table, rules, options, values[i], False, log, i)
-            deals[i] += 1
+            start_episode(a.tables[i], rules, options, log, i, a.start_values[i], False)
+            a.deals[i] += 1
             for seat in range(rules.players):
-                credited[i, seat] = 0
-            legal_bits = advance(table, rules, options, log, i, credited, deals, scratch)
-    write_obs(table, rules, options, legal_bits, i, legal, observation, mask)
+                a.credited[i, seat] = 0
+            legal_bits = advance(a, rules, options, log, i)
+    write_obs(a, rules, options, i, legal_bits)
 
 
 @inlined
-def keep_finished(tables: Any, log: Any, i: Any) -> None:
-    """Copies the log of the episode that has ended at table ``i`` to row ``B + i``."""
+def keep_finished(log: Any, i: Any, row: Any) -> None:
+    """Copies the log of the episode that has ended at table ``i`` to ``row``."""
     if log is not None:
-        row = tables.size + i
         for mark in range(log.marks.shape[1]):
             log.marks[row, mark] = log.marks[i, mark]
         log.tables[row, OPENING] = log.tables[i, OPENING]
@@ -253,24 +238,19 @@ def random_action(legal_bits: Any, streams: Any, i: Any) -> Any:
 
 
 @jit
-def play_out(
-    tables: Any, rules: Any, options: Any, log: Any, i: Any, streams: Any, steps: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+def play_out(a: Any, rules: Any, options: Any, log: Any, i: Any, streams: Any, steps: Any) -> None:
     """Plays table ``i`` uniformly at random to the end of its episode; ``steps[i]`` counts the actions."""
     steps[i] = 0
-    table, legal_bits = tables[i], legal[i]
+    legal_bits = a.legal[i]
     while legal_bits:
-        make_ply(table, rules, random_action(legal_bits, streams, i), log, i)
-        legal_bits = advance(table, rules, options, log, i, credited, deals, scratch)
+        make_ply(a.tables[i], rules, random_action(legal_bits, streams, i), log, i)
+        legal_bits = advance(a, rules, options, log, i)
         steps[i] += 1
     if steps[i]:
-        finish_step(
-            tables, rules, options, log, i, legal_bits, values, legal, observation, mask, reward, credited, deals, done, scratch
-        )
+        finish_step(a, rules, options, log, i, legal_bits)
     else:
         for seat in range(rules.players):
-            reward[i, seat] = 0
+            a.reward[i, seat] = 0
 
 
 @jit
@@ -295,28 +275,19 @@ def resample(tables: Any, rules: Any, owner: Any, states: Any, memory: Any, out:
 
 
 @jit
-def reset_tables(
-    tables: Any, numbers: Any, log: Any, which: Any, rng_states: Any, values: Any, new_match: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+def reset_tables(a: Any, packed: Any, log: Any, which: Any, rng_states: Any, new_match: Any) -> None:
     """Begins an episode at the tables ``which (K,) int64``, from ``rng_states (K,) uint64``: see :func:`reset`."""
-    rules, options = unpack(numbers)
+    rules, options = unpack(packed)
     for k in range(which.size):
-        reset(
-            tables, rules, options, log, which[k], rng_states[k], values, new_match,
-            legal, observation, mask, reward, credited, deals, done, scratch,
-        )  # fmt: skip
+        reset(a, rules, options, log, which[k], rng_states[k], new_match)
 
 
 @jit
-def enter_tables(
-    tables: Any, numbers: Any, log: Any, which: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+def enter_tables(a: Any, packed: Any, log: Any, which: Any) -> None:
     """Begins episodes at the tables ``which`` as they stand, after they were set from outside."""
-    rules, options = unpack(numbers)
+    rules, options = unpack(packed)
     for k in range(which.size):
-        enter(tables, rules, options, log, which[k], legal, observation, mask, reward, credited, deals, done, scratch)
+        enter(a, rules, options, log, which[k])
 
 
 @jit
@@ -337,56 +308,39 @@ def prefetch(tables: Any, at: Any) -> None:
 
 
 @jit
-def step_tables(
-    tables: Any, numbers: Any, log: Any, which: Any, actions: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+def step_tables(a: Any, packed: Any, log: Any, which: Any, actions: Any) -> None:
     """Takes ``actions (K,)``, all legal, at the tables ``which (K,) int64``, except where they are done."""
-    rules, options = unpack(numbers)
+    rules, options = unpack(packed)
     for k in range(which.size):
-        prefetch(tables, which[min(k + PREFETCH_DISTANCE, which.size - 1)])
-        step(
-            tables, rules, options, log, which[k], np.int64(actions[k]), values,
-            legal, observation, mask, reward, credited, deals, done, scratch,
-        )  # fmt: skip
+        prefetch(a.tables, which[min(k + PREFETCH_DISTANCE, which.size - 1)])
+        step(a, rules, options, log, which[k], np.int64(actions[k]))
 
 
 @jit
-def step_legal(
-    tables: Any, numbers: Any, log: Any, which: Any, actions: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> Any:  # fmt: skip
+def step_legal(a: Any, packed: Any, log: Any, which: Any, actions: Any) -> Any:
     """Takes ``actions (K,)``, any integers, as :func:`step_tables` does, if :func:`first_illegal` gives ``OK``; returns that."""
-    _, options = unpack(numbers)
-    wrong = first_illegal(legal, done, options.autoreset, which, actions)
+    _, options = unpack(packed)
+    wrong = first_illegal(a.legal, a.done, options.autoreset, which, actions)
     if wrong == OK:
-        step_tables(
-            tables, numbers, log, which, actions, values, legal, observation, mask, reward, credited, deals, done, scratch
-        )
+        step_tables(a, packed, log, which, actions)
     return wrong
 
 
 @jit
-def step_single(
-    tables: Any, numbers: Any, log: Any, action: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> Any:  # fmt: skip
+def step_single(a: Any, packed: Any, log: Any, action: Any) -> Any:
     """Takes the legal ``action`` at the only table; returns the seat to act."""
-    rules, options = unpack(numbers)
-    step(
-        tables, rules, options, log, 0, np.int64(action), values,
-        legal, observation, mask, reward, credited, deals, done, scratch,
-    )  # fmt: skip
-    return np.int64(tables[0].seat)
+    rules, options = unpack(packed)
+    step(a, rules, options, log, 0, np.int64(action))
+    return np.int64(a.tables[0].seat)
 
 
 @jit
-def step_round(tables: Any, numbers: Any, log: Any, action: Any) -> Any:
+def step_round(tables: Any, packed: Any, log: Any, action: Any) -> Any:
     """Makes a ply at the only table, if ``action`` is not negative, and plays on within the round: see :func:`advance_round`.
 
     Returns the seat to act and the legal actions, 0 at the end of the round.
     """
-    rules, options = unpack(numbers)
+    rules, options = unpack(packed)
     if action >= 0:
         make_ply(tables[0], rules, np.int64(action), log, 0)
     legal_bits = advance_round(tables[0], rules, options.skip_forced, log, 0)
@@ -394,20 +348,14 @@ def step_round(tables: Any, numbers: Any, log: Any, action: Any) -> Any:
 
 
 @jit
-def play_out_tables(
-    tables: Any, numbers: Any, log: Any, which: Any, streams: Any, steps: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+def play_out_tables(a: Any, packed: Any, log: Any, which: Any, streams: Any, steps: Any) -> None:
     """Plays the tables ``which (K,) int64`` uniformly at random to the end of their episodes; ``steps (B,)`` counts the actions.
 
     These are drawn from ``streams (B,) uint64`` as in :func:`choose_uniform`. Tables that are done are skipped.
     """
-    rules, options = unpack(numbers)
+    rules, options = unpack(packed)
     for k in range(which.size):
-        play_out(
-            tables, rules, options, log, which[k], streams, steps, values,
-            legal, observation, mask, reward, credited, deals, done, scratch,
-        )  # fmt: skip
+        play_out(a, rules, options, log, which[k], streams, steps)
 
 
 @jit
@@ -418,43 +366,43 @@ def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
 
 
 @jit
-def redact_tables(tables: Any, numbers: Any, seats: Any) -> None:
+def redact_tables(tables: Any, packed: Any, seats: Any) -> None:
     """Wipes from each table all that ``seats[i]`` may not know."""
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     for i in range(tables.size):
         game.redact(tables[i], rules, seats[i])
 
 
 @jit
-def resample_tables(tables: Any, numbers: Any, owner: Any, states: Any, memory: Any, out: Any) -> None:
+def resample_tables(tables: Any, packed: Any, owner: Any, states: Any, memory: Any, out: Any) -> None:
     """Writes determinizations: see :func:`resample`."""
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     resample(tables, rules, owner, states, memory, out)
 
 
 @jit
-def observe_tables(tables: Any, numbers: Any, seats: Any, observation: Any) -> None:
+def observe_tables(tables: Any, packed: Any, seats: Any, observation: Any) -> None:
     """Writes what ``seats[i]`` observes at each table to ``observation (B, size) uint8``."""
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     for i in range(tables.size):
         game.encode(tables[i], rules, seats[i], observation[i])
 
 
 @jit
-def observe_seats(tables: Any, numbers: Any, first: Any, observation: Any) -> None:
+def observe_seats(tables: Any, packed: Any, first: Any, observation: Any) -> None:
     """Writes what the K seats from ``first`` on observe at the only table to ``observation (K, size)``."""
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     for k in range(observation.shape[0]):
         game.encode(tables[0], rules, first + k, observation[k])
 
 
 @jit
-def observe_scaled(tables: Any, numbers: Any, seat: Any, zero: Any, scale: Any, observation: Any, tensor: Any) -> None:
+def observe_scaled(tables: Any, packed: Any, seat: Any, zero: Any, scale: Any, observation: Any, tensor: Any) -> None:
     """Writes what ``seat`` observes at the only table to ``observation (size,)``, and scaled to ``tensor (n + size,) float32``.
 
     The first n numbers of the tensor are 1 for the seat and 0 for others; ``zero`` and ``scale`` are ``(size,)``.
     """
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     game.encode(tables[0], rules, seat, observation)
     for each in range(rules.players):
         tensor[each] = each == seat
@@ -463,16 +411,16 @@ def observe_scaled(tables: Any, numbers: Any, seat: Any, zero: Any, scale: Any, 
 
 
 @jit
-def payoffs_of_tables(tables: Any, numbers: Any, payoffs: Any) -> None:
+def payoffs_of_tables(tables: Any, packed: Any, payoffs: Any) -> None:
     """Writes the payoffs of the round at each table so far to ``payoffs (B, n) int32``."""
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     for i in range(tables.size):
         game.payoffs(tables[i], rules, payoffs[i])
 
 
 @jit
-def legal_of_tables(tables: Any, numbers: Any, legal: Any) -> None:
+def legal_of_tables(tables: Any, packed: Any, legal: Any) -> None:
     """Writes the legal actions at each table to ``legal (B,) int64``, as bits."""
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     for i in range(tables.size):
         legal[i] = game.legal(tables[i], rules)

@@ -19,50 +19,47 @@ game: Kernel
 loops: Any
 """``engine.loops`` of that game."""
 unpack: Callable[[Any], Any]
-"""Returns the rules and the options of the packed numbers."""
+"""Returns the rules and the options of ``packed``."""
 
 OK = -1
 """Result if all plies could be made."""
 
 
 @jit
-def replay_tables(
-    tables: Any, numbers: Any, log: Any, counts: Any, last: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> Any:  # fmt: skip
-    """Begins the episodes at ``tables (K,)`` again and steps them by the logged decisions, up to ``counts (K,)`` plies or more.
+def replay_tables(a: Any, packed: Any, log: Any, counts: Any, last: Any) -> Any:
+    """Begins the episodes at all tables again and steps them by the logged decisions, up to ``counts (B,)`` plies or more.
 
-    Forced plies follow a decision as in play. ``last (K,)`` becomes the number of plies before the last decision, -1 without one.
+    Forced plies follow a decision as in play. ``last (B,)`` becomes the number of plies before the last decision, -1 without one.
     Returns the first table at which a decision is illegal, or ``OK``.
     """
-    rules, options = unpack(numbers)
-    for i in range(tables.size):
-        tables[i] = log.tables[i, OPENING]
+    rules, options = unpack(packed)
+    for i in range(a.tables.size):
+        a.tables[i] = log.tables[i, OPENING]
         log.tables[i, DEALT] = log.tables[i, OPENING]
         log.marks[i, COUNT] = 0
         log.marks[i, FIRST] = 0
-        loops.enter(tables, rules, options, log, i, legal, observation, mask, reward, credited, deals, done, scratch)
+        loops.enter(a, rules, options, log, i)
         last[i] = -1
-        while not done[i] and log.marks[i, COUNT] < counts[i]:
+        while not a.done[i] and log.marks[i, COUNT] < counts[i]:
             last[i] = log.marks[i, COUNT]
             action = np.int64(log.plies[i, last[i], ACTION])
-            if not is_legal(legal[i], action):
+            if not is_legal(a.legal[i], action):
                 return i
-            loops.make_ply(tables[i], rules, action, log, i)
-            legal_bits = loops.advance(tables[i], rules, options, log, i, credited, deals, scratch)
-            loops.credit(tables[i], rules, loops.EVERY_SEAT, reward[i], credited[i])
-            done[i] = legal_bits == 0
-            loops.write_obs(tables[i], rules, options, legal_bits, i, legal, observation, mask)
+            loops.make_ply(a.tables[i], rules, action, log, i)
+            legal_bits = loops.advance(a, rules, options, log, i)
+            loops.credit(a, rules, i, loops.EVERY_SEAT)
+            a.done[i] = legal_bits == 0
+            loops.write_obs(a, rules, options, i, legal_bits)
     return OK
 
 
 @jit
-def restore_forced_plies(numbers: Any, log: Any, rows: Any, written: Any, scratch: Any) -> None:
+def restore_forced_plies(packed: Any, log: Any, rows: Any, written: Any, scratch: Any) -> None:
     """Writes the plies from number ``written`` on of the episodes ``rows (K,)``, which had no space when they were made.
 
     All are forced. ``scratch (1,)`` is a table.
     """
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     for i in rows:
         scratch[0] = log.tables[i, OPENING]
         table = scratch[0]
@@ -76,9 +73,9 @@ def restore_forced_plies(numbers: Any, log: Any, rows: Any, written: Any, scratc
 
 
 @jit
-def observe_plies(tables: Any, numbers: Any, actions: Any, observation: Any) -> None:
+def observe_plies(tables: Any, packed: Any, actions: Any, observation: Any) -> None:
     """Makes the plies ``actions (P,)`` at the only table; writes what seats see on the way, ``observation (P + 1, n, size)``."""
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     for ply in range(actions.size + 1):
         if ply > 0:
             game.step(tables[0], rules, np.int64(actions[ply - 1]))
@@ -88,7 +85,7 @@ def observe_plies(tables: Any, numbers: Any, actions: Any, observation: Any) -> 
 
 @jit
 def past_decisions(
-    tables: Any, numbers: Any, owner: Any, observer: Any, seat: Any, action: Any, count: Any,
+    tables: Any, packed: Any, owner: Any, observer: Any, seat: Any, action: Any, count: Any,
     determinization: Any, observation: Any, legal: Any, taken: Any,
 ) -> Any:  # fmt: skip
     """Makes the plies of round ``owner[w]`` at each of ``tables (N,)``, and writes the decisions of all seats but its observer.
@@ -97,7 +94,7 @@ def past_decisions(
     ``observation``, ``legal`` and ``taken`` is a decision: the index of its table, what its seat observed, its legal actions as
     bits, and what it did. Returns the number of rows, or -1 - w for the first table w at which a ply is not possible.
     """
-    rules, _ = unpack(numbers)
+    rules, _ = unpack(packed)
     rows = 0
     for w in range(tables.size):
         i, table = owner[w], tables[w]

@@ -14,10 +14,9 @@ from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.compiled import loops_of, numbers_of
 from nainjaune_env.engine.log_arrays import COUNT, FIRST, KNOWN, OPENING, LogArrays
 from nainjaune_env.engine.options import EpisodeOptions
+from nainjaune_env.engine.table_arrays import new_arrays
 from nainjaune_env.engine.undo import replay_episodes
 
-SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "deals", "done")
-"""The arrays of a batch that are its state."""
 OF_OTHER = "A batch restores a state of its own"
 
 
@@ -49,19 +48,18 @@ def checked_state(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDA
     the log leads to them.
     """
     setup.check_tables(state["tables"])
-    made = {name: state[name].copy() for name in SAVED}
-    count, players = state["reward"].shape
-    order = ("legal", "observation", "mask", "reward", "_credited", "deals", "done")  # that of the loops' arguments
-    numbers, scratch = numbers_of(setup, options._replace(autoreset=0)), np.zeros(players, np.int32)
-    loops_of(setup).enter_tables(made["tables"], numbers, None, np.arange(count), *(made[name] for name in order), scratch)
-    resting = [one.tobytes() == other.tobytes() for one, other in zip(made["tables"], state["tables"], strict=True)]
+    count = len(state["tables"])
+    made = new_arrays(setup, count)
+    made = made._replace(**{name: state[name].copy() for name in made.state()})
+    loops_of(setup).enter_tables(made, numbers_of(setup, options._replace(autoreset=0)), None, np.arange(count))
+    resting = [one.tobytes() == other.tobytes() for one, other in zip(made.tables, state["tables"], strict=True)]
     if not all(resting):
         raise DealError(f"{OF_OTHER}: expected table {resting.index(False)} to be at a decision, or at the end of an episode.")
     if "log_marks" in state:
         _check_log(setup, options, state)
-    done = made["done"] | state["done"] if options.autoreset else made["done"]
-    of_past = {name: state[name] for name in ("reward", "_credited")}
-    return {**state, **made, **of_past, "deals": np.maximum(state["deals"], 1), "done": done}
+    done = made.done | state["done"] if options.autoreset else made.done
+    of_past = {name: state[name] for name in ("reward", "credited")}
+    return {**state, **made.state(), **of_past, "deals": np.maximum(state["deals"], 1), "done": done}
 
 
 def _check_log(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDArray[Any]]) -> None:
@@ -79,11 +77,11 @@ def _check_log(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDArra
     again = replay_episodes(setup, options, rows, rows.marks[:-1, COUNT].copy())
     made = np.arange(space) < again.log.marks[:-1, COUNT, None]
     pairs = (
-        (again.state["tables"][:count], state["tables"]),
+        (again.arrays.tables[:count], state["tables"]),
         (again.log.marks, state["log_marks"][np.append(used, -1)]),
         (again.log.tables, state["log_tables"][used]),
         (again.log.plies[made], state["log_plies"][used][made]),
     )
     equal = [one.tobytes() == other.tobytes() for one, other in pairs]
-    if again.wrong >= 0 or not again.state["done"][count:].all() or not all(equal):
+    if again.wrong >= 0 or not again.arrays.done[count:].all() or not all(equal):
         raise DealError(f"{OF_OTHER}: expected its log to hold the plies that lead to the tables.")

@@ -17,6 +17,7 @@ from nainjaune_env.compiler.jit import inlined
 from nainjaune_env.core.bits import is_legal
 from nainjaune_env.engine.interface import DONE, REFUSED
 from nainjaune_env.engine.start_values import MAX_START_VALUE
+from nainjaune_env.engine.table_arrays import TableArrays
 
 loops: Any
 """``engine.loops`` of the game; bound by ``jit.instantiate``."""
@@ -78,22 +79,20 @@ def tables_and_legal(batch: Any) -> Any:
 
 @inlined
 def _arrays(batch: Any, rules: Any) -> Any:
-    """Returns the tables, their start values, ``(B, START_VALUES)`` or ``(B, 0)``, and what loops write, in their order."""
+    """Returns the ``TableArrays``; without start values these are ``(B, 0)``."""
     tables, seats = count_of(batch), np.int64(rules.players)
     given = view_at(batch, START_VALUES, (1,), np.int64)[0]
-    return (
+    return TableArrays(
         view_at(pointer_at(batch, TABLES), 0, (tables,), table_dtype),
         view_at(pointer_at(batch, START_VALUES), 0, (tables, size.start_values if given else 0), np.int32),
-        (
-            view_at(pointer_at(batch, LEGAL), 0, (tables,), np.int64),
-            view_at(pointer_at(batch, OBSERVATION), 0, (tables, observation_sizes[seats]), np.uint8),
-            view_at(pointer_at(batch, MASK), 0, (tables, size.actions), np.bool_),
-            view_at(pointer_at(batch, REWARD), 0, (tables, seats), np.int32),
-            view_at(pointer_at(batch, CREDITED), 0, (tables, seats), np.int32),
-            view_at(pointer_at(batch, DEALS), 0, (tables,), np.int64),
-            view_at(pointer_at(batch, DONE_FIELD), 0, (tables,), np.bool_),
-            view_at(pointer_at(batch, SCRATCH), 0, (seats,), np.int32),
-        ),
+        view_at(pointer_at(batch, LEGAL), 0, (tables,), np.int64),
+        view_at(pointer_at(batch, OBSERVATION), 0, (tables, observation_sizes[seats]), np.uint8),
+        view_at(pointer_at(batch, MASK), 0, (tables, size.actions), np.bool_),
+        view_at(pointer_at(batch, REWARD), 0, (tables, seats), np.int32),
+        view_at(pointer_at(batch, CREDITED), 0, (tables, seats), np.int32),
+        view_at(pointer_at(batch, DEALS), 0, (tables,), np.int64),
+        view_at(pointer_at(batch, DONE_FIELD), 0, (tables,), np.bool_),
+        view_at(pointer_at(batch, SCRATCH), 0, (seats,), np.int32),
     )
 
 
@@ -105,15 +104,15 @@ def reset_tables(batch: Any, states: Any) -> Any:
     rules, options = rules_and_options(batch)
     if count_of(batch) < 0 or not has_rules(rules):
         return REFUSED
-    tables, values, arrays = _arrays(batch, rules)
-    for i in range(values.shape[0]):
-        for k in range(values.shape[1]):
-            if values[i, k] < 0 or values[i, k] > MAX_START_VALUE:
+    arrays = _arrays(batch, rules)
+    for values in arrays.start_values:
+        for value in values:
+            if value < 0 or value > MAX_START_VALUE:
                 return REFUSED
-    begun = view_at(states, 0, (tables.size,), np.uint64)
-    for i in range(tables.size):
-        arrays[5][i] = 0
-        loops.reset(tables, rules, options, None, i, begun[i], values, True, *arrays)
+    begun = view_at(states, 0, (arrays.tables.size,), np.uint64)
+    for i in range(arrays.tables.size):
+        arrays.deals[i] = 0
+        loops.reset(arrays, rules, options, None, i, begun[i], True)
     return DONE
 
 
@@ -125,15 +124,15 @@ def step_tables(batch: Any, actions: Any) -> Any:
     rules, options = rules_and_options(batch)
     if count_of(batch) < 0 or not has_rules(rules):
         return REFUSED
-    tables, values, arrays = _arrays(batch, rules)
-    legal, done = arrays[0], arrays[6]
+    arrays = _arrays(batch, rules)
+    tables = arrays.tables
     taken = view_at(actions, 0, (tables.size,), np.int32)
     for i in range(tables.size):
-        if not is_legal(legal[i], taken[i]) and (options.autoreset or not done[i]):
+        if not is_legal(arrays.legal[i], taken[i]) and (options.autoreset or not arrays.done[i]):
             return np.int32(-1 - i)
     for i in range(tables.size):
         loops.prefetch(tables, min(i + loops.PREFETCH_DISTANCE, tables.size - 1))
-        loops.step(tables, rules, options, None, i, np.int64(taken[i]), values, *arrays)
+        loops.step(arrays, rules, options, None, i, np.int64(taken[i]))
     return DONE
 
 
@@ -142,9 +141,9 @@ def observe_tables(batch: Any) -> Any:
     rules, _ = rules_and_options(batch)
     if count_of(batch) < 0 or not has_rules(rules):
         return REFUSED
-    tables, _, arrays = _arrays(batch, rules)
-    for i in range(tables.size):
-        loops.observe(tables[i], rules, np.int64(tables[i].seat), arrays[0][i], i, arrays[0], arrays[1], arrays[2])
+    arrays = _arrays(batch, rules)
+    for i in range(arrays.tables.size):
+        loops.observe(arrays, rules, i, np.int64(arrays.tables[i].seat), arrays.legal[i])
     return DONE
 
 

@@ -12,13 +12,14 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.compiled import numbers_of, replay_loops_of
 from nainjaune_env.engine.log_arrays import COUNT, LogArrays
 from nainjaune_env.engine.options import EpisodeOptions
+from nainjaune_env.engine.table_arrays import TableArrays, new_arrays
 
 
 class Replayed(NamedTuple):
-    """K episodes played again, as the arrays of a batch of K tables."""
+    """K episodes played again."""
 
-    state: dict[str, NDArray[Any]]
-    """The arrays by name, as ``Batch.save`` returns them."""
+    arrays: TableArrays
+    """The arrays of K tables."""
     log: LogArrays
     """Their log."""
     last: NDArray[np.int64]
@@ -32,22 +33,10 @@ def replay_episodes(setup: Setup, options: EpisodeOptions, log: LogArrays, count
 
     The plies of ``log`` are written anew; it is a copy. Its openings must be tables that the rules allow.
     """
-    rows, n = counts.size, setup.players
-    state: dict[str, NDArray[Any]] = {
-        "tables": np.zeros(rows, setup.game.table),
-        "legal": np.zeros(rows, np.int64),
-        "observation": np.zeros((rows, setup.layout.size), np.uint8),
-        "mask": np.zeros((rows, len(setup.game.actions)), np.bool_),
-        "reward": np.zeros((rows, n), np.int32),
-        "_credited": np.zeros((rows, n), np.int32),
-        "deals": np.zeros(rows, np.int64),
-        "done": np.zeros(rows, np.bool_),
-    }
-    last = np.zeros(rows, np.int64)
-    tables, *written = state.values()
-    numbers = numbers_of(setup, options._replace(autoreset=0))
-    wrong = replay_loops_of(setup).replay_tables(tables, numbers, log, counts, last, *written, np.zeros(n, np.int32))
-    return Replayed(state, log, last, int(wrong))
+    arrays, last = new_arrays(setup, counts.size), np.zeros(counts.size, np.int64)
+    packed = numbers_of(setup, options._replace(autoreset=0))
+    wrong = replay_loops_of(setup).replay_tables(arrays, packed, log, counts, last)
+    return Replayed(arrays, log, last, int(wrong))
 
 
 def undo(
@@ -75,7 +64,7 @@ def undo(
             f"The episode at table {index[k]} has {count[k]} plies, of which 0 to {count[k]} can stay, not {stays[k]}."
         )
     undone = replay_episodes(setup, options, log, np.ascontiguousarray(stays, np.int64))
-    acted = undone.state["tables"]["rng"] != tables["rng"]
+    acted = undone.arrays.tables["rng"] != tables["rng"]
     if acted.any():
         raise DealError(f"At table {index[np.argmax(acted)]} chance has acted since, which is not taken back.")
     return undone

@@ -27,9 +27,9 @@ CALL, STOP, ACTIVE = 0, 1, LINE
 KIND, ROWS, INDEX, ACTIONS, STREAMS = 2 * LINE, 2 * LINE + 1, 2 * LINE + 2, 2 * LINE + 3, 2 * LINE + 4
 NEXT = 3 * LINE
 """The first row of the part of thread t that no thread has taken is ``control[NEXT + t * LINE]``."""
-STEP, SAMPLE = 0, 1
-CHUNKS = (64, 256)
-"""Rows that a thread takes at a time, by kind: as many as take about 5 and 2 µs."""
+STEP, SAMPLE, PLAY_OUT = 0, 1, 2
+CHUNKS = (64, 256, 8)
+"""Rows that a thread takes at a time, by kind: as many as take about 5, 2 and 10 µs."""
 
 
 def control_size(threads: int) -> int:
@@ -39,9 +39,8 @@ def control_size(threads: int) -> int:
 
 @jit
 def take_rows(
-    control: Any, thread: Any, threads: Any, tables: Any, numbers: Any, log: Any, index: Any, actions: Any, streams: Any,
-    values: Any, legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
+    control: Any, thread: Any, threads: Any, a: Any, packed: Any, log: Any, index: Any, actions: Any, streams: Any
+) -> None:
     """Takes rows of the open call, until none is left, and runs the loop of its kind over them."""
     chunk = CHUNKS[control[KIND]]
     for k in range(threads):
@@ -51,12 +50,11 @@ def take_rows(
         while first < end:
             last = min(first + chunk, end)
             if control[KIND] == STEP:
-                loops.step_tables(
-                    tables, numbers, log, index[first:last], actions[first:last], values,
-                    legal, observation, mask, reward, credited, deals, done, scratch,
-                )  # fmt: skip
+                loops.step_tables(a, packed, log, index[first:last], actions[first:last])
+            elif control[KIND] == PLAY_OUT:
+                loops.play_out_tables(a, packed, log, index[first:last], streams, actions)
             else:
-                loops.choose_uniform(legal[first:last], streams[first:last], actions[first:last])
+                loops.choose_uniform(a.legal[first:last], streams[first:last], actions[first:last])
             first = fetch_add(control, NEXT + part * LINE, chunk)
 
 
@@ -71,15 +69,14 @@ def is_over(control: Any, spins: Any) -> Any:
 
 @jit
 def take_part(
-    control: Any, thread: Any, threads: Any, spins: Any, index: Any, actions: Any, streams: Any,
-    tables: Any, numbers: Any, log: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> Any:  # fmt: skip
+    control: Any, thread: Any, threads: Any, spins: Any, a: Any, packed: Any, log: Any, index: Any, actions: Any, streams: Any
+) -> Any:
     """As the calling thread, makes the call of ``control[KIND]``; as a worker, takes part in calls as they come.
 
-    ``STEP`` is ``loops.step_tables``; ``SAMPLE`` is ``loops.choose_uniform``, with all tables as ``index``. The calling thread
-    returns whether the call is over, see :func:`is_over`; all rows are taken. A worker returns after ``spins`` pauses without a
-    call, or when ``control[STOP]`` is set; its ``index``, ``actions`` and ``streams`` are examples of their types.
+    ``STEP`` is ``loops.step_tables``. ``SAMPLE`` is ``loops.choose_uniform`` and ``PLAY_OUT`` is ``loops.play_out_tables``, with
+    all tables as ``index``, and the steps of a playout as ``actions``. The calling thread returns whether the call is over, see
+    :func:`is_over`; all rows are taken. A worker returns after ``spins`` pauses without a call, or when ``control[STOP]`` is set;
+    its ``index``, ``actions`` and ``streams`` are examples of their types.
     """
     patience = spins
     if thread == 0:
@@ -101,10 +98,9 @@ def take_part(
             if load(control, CALL) == call:
                 rows = control[ROWS]
                 take_rows(
-                    control, thread, threads, tables, numbers, log,
+                    control, thread, threads, a, packed, log,
                     array_at(index, control[INDEX], rows), array_at(actions, control[ACTIONS], rows),
                     array_at(streams, control[STREAMS], rows),
-                    values, legal, observation, mask, reward, credited, deals, done, scratch,
                 )  # fmt: skip
             fetch_add(control, ACTIVE, -1)
             idle = 0

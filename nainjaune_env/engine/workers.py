@@ -1,4 +1,4 @@
-"""Threads that step and sample the tables of a batch together, and stay awake from one call to the next."""
+"""Threads that step, sample and play out the tables of a batch together, and stay awake from one call to the next."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.compiled import instance_of, loops_of
+from nainjaune_env.engine.log_arrays import LogArrays
+from nainjaune_env.engine.table_arrays import TableArrays
 
-MIN_TABLES_STEPPED, MIN_TABLES_SAMPLED = 256, 2048
-"""Least rows of a step and of a draw that are shared: an exchange with the workers takes as long as some 100 and 1,000 rows."""
+MIN_TABLES_STEPPED, MIN_TABLES_SAMPLED, MIN_TABLES_PLAYED_OUT = 256, 2048, 32
+"""Least rows of a step, of a draw and of a playout that are shared: an exchange with the workers takes as long as some 100, 1,000
+and 10 rows."""
 AWAKE = 150e-6
 """Seconds for which a worker waits for the next call before it sleeps; in a loop, calls follow within 20 µs."""
 NAP = 20e-6
@@ -32,12 +35,13 @@ def worker_loops_of(setup: Setup) -> ModuleType:
 class Workers:
     """``threads`` threads, including the caller's, for the tables of one batch; they end with this object, or with the process.
 
-    ``bound`` are the arguments of ``worker_loops.take_part`` that are the same in all calls and threads, from ``tables`` on,
-    ``scratch (threads, n)`` is the scratch memory of each. A call wakes the workers that sleep, and does not wait for them.
+    A call wakes the workers that sleep, and does not wait for them.
     """
 
-    def __init__(self, loops: ModuleType, bound: tuple[Any, ...], scratch: NDArray[np.int32]) -> None:
-        threads = len(scratch)
+    def __init__(
+        self, loops: ModuleType, threads: int, arrays: TableArrays, packed: NDArray[np.int64], log: LogArrays | None
+    ) -> None:
+        """``loops`` are those of :func:`worker_loops_of`; each thread has scratch memory of its own."""
         self._process = os.getpid()
         self._loops = loops
         self._control = np.zeros(loops.control_size(threads), np.int64)
@@ -46,22 +50,18 @@ class Workers:
         self._failures: list[BaseException] = []
         self._active = False
         self._spins = _spins_in(loops, AWAKE)
-        self._arguments = [(*bound, row) for row in scratch]
         self._none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
+        bound = [
+            (threads, self._spins, arrays._replace(scratch=np.zeros_like(arrays.scratch)), packed, log) for _ in range(threads)
+        ]
+        self._arguments = bound[0]
         self._control[loops.STOP] = 1
-        loops.take_part(self._control, 1, threads, 0, *self._none, *self._arguments[1])  # compiled before the threads start
+        loops.take_part(self._control, 1, *bound[1], *self._none)  # compiled before the threads start
         self._control[loops.STOP] = 0
         workers = [
             threading.Thread(
                 target=_work,
-                args=(
-                    loops,
-                    self._control,
-                    k,
-                    (threads, self._spins, *self._none, *self._arguments[k]),
-                    self._sleeping,
-                    self._failures,
-                ),
+                args=(loops, self._control, k, (*bound[k], *self._none), self._sleeping, self._failures),
                 name=f"tables-{k}",
                 daemon=True,
             )
@@ -88,6 +88,10 @@ class Workers:
         """Draws ``actions (B,)`` for all tables ``index``: ``loops.choose_uniform``."""
         self._call(self._loops.SAMPLE, index, actions, streams)
 
+    def play_out(self, index: NDArray[np.int64], steps: NDArray[np.int64], streams: NDArray[np.uint64]) -> None:
+        """Plays all tables ``index`` to the end, and counts ``steps (B,)``: ``loops.play_out_tables``."""
+        self._call(self._loops.PLAY_OUT, index, steps, streams)
+
     def _call(self, kind: int, *rows: NDArray[Any]) -> None:
         with self._caller:
             if self._active:  # in a call before this one, whose wait was interrupted
@@ -95,7 +99,7 @@ class Workers:
             self._control[self._loops.KIND] = kind
             _wake(self._sleeping)
             self._active = True
-            if not self._loops.take_part(self._control, 0, len(self._arguments), self._spins, *rows, *self._arguments[0]):
+            if not self._loops.take_part(self._control, 0, *self._arguments, *rows):
                 self._wait()
             self._active = False
             if self._failures:

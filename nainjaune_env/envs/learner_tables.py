@@ -33,6 +33,7 @@ from nainjaune_env.engine.learner_loops import (
     TOO_MANY_DEALS,
     UNFINISHED,
 )
+from nainjaune_env.engine.table_arrays import TableArrays
 from nainjaune_env.envs import reset_options
 from nainjaune_env.envs.opponents import SELF, Opponents, Pool, find_opponents
 from nainjaune_env.envs.reset_options import AS_USUAL, ONLY, Opener, Opening, Start, check_deals, options_of
@@ -221,8 +222,7 @@ class LearnerTables:
         if self._illegal_reward is not None:
             return float(self._step_blindly(np.array([action]), ONLY, self._kinds)[0])
         self._actions[0], self._kinds[0] = action, ACT
-        values = self.batch.start_values
-        self._finish(self._run(ONLY, self._kinds, self._actions, values), ONLY, self._kinds, self._actions, values)
+        self._run(ONLY, self._kinds, self._actions, self.batch.arrays)
         return float(self._arrays.gained[0])
 
     def _beyond(self, action: int) -> int:
@@ -270,35 +270,31 @@ class LearnerTables:
             chosen[:] = actions
         else:
             chosen = np.ascontiguousarray(actions, np.int64)
-        values = self.batch.start_values if start_values is None else start_values
-        self._finish(self._run(which, kinds, chosen, values), which, kinds, chosen, values)
+        self._run(which, kinds, chosen, self.batch.arrays_with(start_values))
 
-    def _finish(
-        self,
-        result: int,
-        which: NDArray[np.int64],
-        kinds: NDArray[np.int8],
-        actions: NDArray[np.int64],
-        values: NDArray[np.int32],
-    ) -> None:
-        """Plays on where the compiled loop has left tables; raises :class:`IllegalActionError` where it has refused an action."""
+    def _run(self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], arrays: TableArrays) -> None:
+        """Plays on in the compiled loop, and where that has left tables. Raises :class:`IllegalActionError` as :meth:`step`."""
+        result = self._run_loop(which, kinds, actions, arrays)
         if result == UNFINISHED:
-            self._play_on(values)
+            self._play_on(arrays)
         elif result >= 0:
             self._check_running(which[kinds == ACT])
             raise IllegalActionError(f"{self.batch.why_illegal(int(which[result]), int(actions[result]))} {ILLEGAL_HINT}")
 
-    def _run(
-        self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], values: NDArray[np.int32]
+    def _run_loop(
+        self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], arrays: TableArrays
     ) -> int:
         """Calls the compiled loop; returns its result."""
-        given = (which, kinds, actions, values, self._seat_rule, reset_options.MAX_REDEALS, self._arrays, self._hidden_state)
-        result: int = self.batch.call(self._loops.play_to_learner, *given)
+        batch = self.batch
+        result: int = batch.call(
+            self._loops.play_to_learner, arrays, batch.numbers, batch.log_arrays, which, kinds, actions,
+            self._seat_rule, reset_options.MAX_REDEALS, self._arrays, self._hidden_state,
+        )  # fmt: skip
         if result == TOO_MANY_DEALS:
             check_deals(self.setup, reset_options.MAX_REDEALS)
         return result
 
-    def _play_on(self, values: NDArray[np.int32]) -> None:
+    def _play_on(self, tables: TableArrays) -> None:
         """Lets the agents that are not compiled act until each table that the loop has left waits for the learner or is over."""
         batch, arrays = self.batch, self._arrays
         while True:
@@ -315,7 +311,7 @@ class LearnerTables:
                 kinds[~acts] = RESUME
                 actions = np.zeros(waiting.size, np.int64)
                 actions[acts] = self._seating.actions(waiting[acts])
-            wrong = self._run(waiting, kinds, actions, values)
+            wrong = self._run_loop(waiting, kinds, actions, tables)
             assert wrong < 0  # the seating has checked the agents' actions
 
     def render(self, i: int, renderer: Renderer) -> str | NDArray[np.uint8] | None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
-from nainjaune_env.compiler.ahead import bind
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, quoted, unknown_name_message
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Stage
@@ -68,22 +67,18 @@ class SingleTable(Batch):
         """Takes the arguments of ``Batch`` and raises its errors; call :meth:`begin` before the first action."""
         super().__init__(setup, 1, episode=episode, start=start, skip_forced=skip_forced, autoreset=False, log=True, deal=False)
         self._opener = Opener(self)
-
-    def _bind(self) -> None:
-        super()._bind()
-        self._seen: dict[int, tuple[NDArray[np.uint8], Callable[..., None]]] = {}
-        """What :meth:`seen_by` has written last, and the bound call that writes it, by ``count``."""
+        self._seen: dict[int, NDArray[np.uint8]] = {}
+        """What :meth:`seen_by` has written last, by ``count``."""
 
     def begin(self, seed: int | None, options: Mapping[str, Any]) -> None:
         """Begins an episode by the options of a reset; raises the errors of ``Opener.check``, and then nothing has changed."""
         opening = self._opener.check([seed], options)
         self._opener.prepare(ONLY, [seed], opening)
         if opening.table is not None:
-            self._loop(self._loops.enter_tables, ONLY)
+            self.run_loop(self._loops.enter_tables, ONLY)
             return
-        values = self.start_values if opening.start_values is None else opening.start_values
         new_match = bool(self.tables["stage"][0] != Stage.ROUND_OVER)
-        self._loop(self._loops.reset_tables, ONLY, self.tables["rng"].copy(), others=(values, new_match))
+        self.run_loop(self._loops.reset_tables, ONLY, self.tables["rng"].copy(), new_match, start_values=opening.start_values)
 
     def act(self, action: int) -> int:
         """Takes one action and returns the seat to act next.
@@ -92,17 +87,16 @@ class SingleTable(Batch):
         """
         if not 0 <= action < self.num_actions or not int(self.legal[0]) >> action & 1:
             raise IllegalActionError(self.why_illegal(0, action))
-        seat: int = self.call(self._loops.step_single, action, self.start_values)
+        seat: int = self.call(self._loops.step_single, self.arrays, self.numbers, self.log_arrays, action)
         self.make_space()
         return seat
 
     def seen_by(self, first: int, count: int = 1) -> NDArray[np.uint8]:
         """Returns what ``count`` seats from ``first`` on observe, at turn or not, ``(count, size)``; a new array."""
         if count not in self._seen:
-            rows = np.zeros((count, self.layout.size), np.uint8)
-            self._seen[count] = rows, bind(self._loops.observe_seats, (self.tables, self.numbers), (first,), (rows,))
-        rows, observe = self._seen[count]
-        observe(first)
+            self._seen[count] = np.zeros((count, self.layout.size), np.uint8)
+        rows = self._seen[count]
+        self.call(self._loops.observe_seats, self.tables, self.numbers, first, rows)
         return rows.copy()
 
     @property

@@ -73,11 +73,11 @@ def main() -> None:
     given = arguments()
     called = ahead(*given)
     bound_to = arguments()
-    bound = bind(ahead, bound_to[:1], bound_to[1:5], bound_to[5:])
-    again = bound(*bound_to[1:5])
+    bound = bind(ahead, *bound_to)
+    again = bound(*bound_to)
     others = arguments()
-    changed = bound(*others[1:5])
-    double = bind(doubled, (), (1,), ())
+    changed = bound(bound_to[0], *others[1:])
+    double = bind(doubled, 1)
     print(
         json.dumps(
             {

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nainjaune_env.compiler import ahead
-from nainjaune_env.compiler.ahead import INDEX, VARIABLE, AheadFunction, Library, bind, open_library
+from nainjaune_env.compiler.ahead import INDEX, VARIABLE, AheadFunction, Library, open_library
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.compiler.platforms import PLATFORMS, platform_names
 from nainjaune_env.compiler.signatures import signature_of
@@ -99,10 +99,6 @@ def test_the_ten_lines_of_the_readme_say_it_where_they_make_the_environment() ->
     assert re.search(
         r"MissingLibraryError: nainjaune-env without a library .* needs the package 'numba', .*: pip install", sentence
     )
-
-
-def test_binding_is_a_call_with_all_arguments() -> None:
-    assert bind(lambda *given: given, (1, 2), (0,), (4,))(3) == (1, 2, 3, 4)
 
 
 def test_this_machine_has_a_name() -> None:

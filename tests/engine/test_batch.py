@@ -14,6 +14,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import MAX_SEED
+from nainjaune_env.engine import batch as batch_module
 from nainjaune_env.engine.batch import MAX_TABLES, Batch
 from nainjaune_env.engine.start_values import MAX_START_VALUE
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
@@ -265,7 +266,7 @@ def test_tables_that_do_not_fit_in_memory_are_refused(monkeypatch: pytest.Monkey
     def too_much(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(Batch, "_allocate", too_much)
+    monkeypatch.setattr(batch_module, "new_arrays", too_much)
     with pytest.raises(DealError, match=r"^3 tables do not fit in memory\.$"):
         make()
 
@@ -461,9 +462,9 @@ def test_stepping_some_tables_is_stepping_all_of_them_in_turn(game: str, autores
             parts.step(actions[which], np.array(which, np.int64))
             others = [i for i in range(5) if i not in which]
             for name, kept in before.items():
-                assert np.array_equal(getattr(parts, name)[others], kept[others]), name
+                assert np.array_equal(parts.save()[name][others], kept[others]), name
         for name, payload in whole.save().items():
-            assert payload.tobytes() == getattr(parts, name).tobytes(), name
+            assert payload.tobytes() == parts.save()[name].tobytes(), name
     assert whole.deals.max() > 1 or not autoreset
 
 

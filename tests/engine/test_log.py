@@ -20,7 +20,6 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine import log as log_module
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.log_arrays import COUNT, DEALT, FIRST, KNOWN, OPENING, LogArrays
-from nainjaune_env.engine.saved_state import SAVED
 from nainjaune_env.engine.workers import MIN_TABLES_STEPPED
 from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
@@ -67,7 +66,7 @@ def play(played: PlyByPly, steps: int, draws: NDArray[np.uint64], *, every: int 
 
 def arrays_of(batch: Batch) -> list[bytes]:
     """All arrays of the state but the log."""
-    return [getattr(batch, name).tobytes() for name in SAVED]
+    return [array.tobytes() for array in batch.arrays.state().values()]
 
 
 @every_setup
@@ -237,7 +236,7 @@ def test_what_is_saved_is_restored(setup: Setup, trusted: bool, monkeypatch: pyt
                     actions = other.sample(ahead)
                     other.step(actions)
                 assert {name: array.tobytes() for name, array in saved.items()} == before
-        assert sorted(saved) == sorted([*SAVED, *(f"log_{name}" for name in LogArrays._fields)])
+        assert sorted(saved) == sorted([*batch.arrays.state(), *(f"log_{name}" for name in LogArrays._fields)])
         used = int(log_of(batch).arrays.marks[:-1, COUNT].max()) + 1
         saved = batch.save()
         saved["log_plies"] = saved["log_plies"][:, :used]

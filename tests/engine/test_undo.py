@@ -16,7 +16,6 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine import log as log_module
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.saved_state import SAVED
 from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests.support.contract import any_setup, everything, has_matches
@@ -30,7 +29,7 @@ Row = dict[str, bytes]
 
 def row(state: dict[str, NDArray[Any]], i: int) -> Row:
     """Table ``i`` of the arrays of a state, but for what the last step gave."""
-    return {name: state[name][i].tobytes() for name in SAVED if name not in ("reward", "done")}
+    return {name: array[i].tobytes() for name, array in state.items() if name not in ("reward", "done") and "log_" not in name}
 
 
 def logged(batch: Batch, i: int) -> tuple[bytes, list[int], list[int]]:

@@ -18,7 +18,8 @@ import pytest
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.workers import MIN_TABLES_SAMPLED, MIN_TABLES_STEPPED, Workers, worker_loops_of
+from nainjaune_env.engine.table_arrays import new_arrays
+from nainjaune_env.engine.workers import MIN_TABLES_PLAYED_OUT, MIN_TABLES_SAMPLED, MIN_TABLES_STEPPED, Workers, worker_loops_of
 from nainjaune_env.registry import game_names
 
 compiled_only = pytest.mark.skipif(not JIT_ENABLED, reason="plain Python shares no calls")
@@ -51,7 +52,8 @@ def team_of(batch: Batch) -> Workers:
 
 
 def same(batch: Batch, other: Batch) -> bool:
-    return all(payload.tobytes() == getattr(other, name).tobytes() for name, payload in batch.save().items())
+    theirs = other.save()
+    return all(payload.tobytes() == theirs[name].tobytes() for name, payload in batch.save().items())
 
 
 @compiled_only
@@ -67,27 +69,28 @@ def test_any_number_of_threads_plays_the_same_games(game: str) -> None:
 
 @compiled_only
 @pytest.mark.parametrize("call", [1, 2])
-def test_a_worker_takes_the_rows_of_an_open_call(call: int) -> None:
+@pytest.mark.parametrize("kind", ["sample", "play_out"])
+def test_a_worker_takes_the_rows_of_an_open_call(kind: str, call: int) -> None:
     """The calling thread does not take any here."""
     batch, many = Batch(make_setup(), 300, seed=5), 300
     draws, actions = streams(6, many), np.full(many, -1)
     loops = worker_loops_of(batch.setup)
     control = np.zeros(loops.control_size(2), np.int64)
-    control[[loops.CALL, loops.KIND, loops.ROWS, loops.NEXT + loops.LINE]] = call, loops.SAMPLE, many, many // 2
+    control[[loops.CALL, loops.KIND, loops.ROWS, loops.NEXT + loops.LINE]] = call, getattr(loops, kind.upper()), many, many // 2
     control[[loops.INDEX, loops.ACTIONS, loops.STREAMS]] = [array.ctypes.data for array in (batch._all, actions, draws)]
     examples = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
-    bound = (batch.tables, batch.numbers, batch.log_arrays, batch.start_values, *batch.written, batch._scratch[0])
-    assert not loops.take_part(control, 1, 2, 1, *examples, *bound)
-    expected = batch.sample(streams(6, many)) if call == 1 else np.full(many, -1)  # odd: open
+    assert not loops.take_part(control, 1, 2, 1, batch.arrays, batch.numbers, batch.log_arrays, *examples)
+    expected = getattr(Batch(make_setup(), many, seed=5), kind)(streams(6, many)) if call == 1 else np.full(many, -1)  # odd: open
     assert actions.tolist() == expected.tolist()
     assert control[loops.ACTIVE] == 0
 
 
 @compiled_only
 def test_small_calls_are_not_shared() -> None:
-    batch = Batch(make_setup(), MIN_TABLES_STEPPED - 1, threads=2)
-    play(batch)
-    assert batch._workers is None
+    stepped, played_out = (Batch(make_setup(), least - 1, threads=2) for least in (MIN_TABLES_STEPPED, MIN_TABLES_PLAYED_OUT))
+    stepped.step(stepped.sample(streams(6, stepped.num_tables)))
+    played_out.play_out(streams(6, played_out.num_tables))
+    assert stepped._workers is played_out._workers is None
 
 
 @compiled_only
@@ -137,7 +140,7 @@ def test_a_forked_process_has_workers_of_its_own() -> None:
 class Loops(SimpleNamespace):
     """Loops in Python: ``is_over`` gives ``answers`` after the calling thread's part; a worker raises ``error``, if any."""
 
-    STOP, ACTIVE, KIND, STEP, SAMPLE = 0, 1, 2, 0, 1
+    STOP, ACTIVE, KIND, STEP = 0, 1, 2, 0
 
     def __init__(self, answers: Iterator[bool], error: Exception | None = None) -> None:
         self.answers, self.error, self.calls = answers, error, 0
@@ -157,7 +160,8 @@ class Loops(SimpleNamespace):
         return spins <= 1000 or next(self.answers)  # those spins measure how long a pause takes
 
     def team(self) -> Workers:
-        return Workers(self, (), np.zeros((2, 4), np.int32))  # type: ignore[arg-type]
+        arrays = new_arrays(make_setup("signal_lamps"), 1)
+        return Workers(self, 2, arrays, np.zeros(0, np.int64), None)  # type: ignore[arg-type]
 
     __hash__ = object.__hash__
 

@@ -19,7 +19,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import loops_of
 from nainjaune_env.engine.cuda.device import OnDevice, is_device_array
 from nainjaune_env.engine.options import EpisodeOptions
-from nainjaune_env.engine.saved_state import SAVED
+from nainjaune_env.engine.table_arrays import TableArrays
 
 
 def kernels_of(setup: Setup, options: EpisodeOptions) -> ModuleType:
@@ -58,6 +58,7 @@ class CudaBatch(OnDevice, Batch):
     reward: Any
     done: Any
     deals: Any
+    arrays: Any
 
     def __init__(
         self,
@@ -83,10 +84,11 @@ class CudaBatch(OnDevice, Batch):
 
     def __getstate__(self) -> dict[str, Any]:
         self.check()
-        left = ("_cuda", "_kernels", "stream", "_stream", "_buffers")
+        left = ("_cuda", "_kernels", "stream", "_stream", "_buffers", *TableArrays._fields)
         state = {name: value for name, value in super().__getstate__().items() if name not in left}
         arrays = {name for name, value in state.items() if is_device_array(value)}
-        return {name: self.fetch(value) if name in arrays else value for name, value in state.items()} | {"_placed": arrays}
+        state |= {name: self.fetch(state[name]) for name in arrays}
+        return state | {"arrays": TableArrays(*map(self.fetch, self.arrays)), "_placed": arrays}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         placed = state.pop("_placed")
@@ -94,11 +96,7 @@ class CudaBatch(OnDevice, Batch):
         self._open()  # the address of a stream is valid in its own process only
         for name in placed:
             setattr(self, name, self.place(state[name]))
-        self._bind()
-
-    def _start_values(self, start: object) -> tuple[Any, bool]:
-        values, carry = super()._start_values(start)
-        return self.place(values), carry
+        self._set_arrays(TableArrays(*map(self.place, state["arrays"])))
 
     @functools.cached_property
     def _kernels(self) -> ModuleType:  # type: ignore[override]
@@ -148,7 +146,7 @@ class CudaBatch(OnDevice, Batch):
             given = self.place(self._states(seeds, index.size))
         if given.shape != index.shape:
             raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {tuple(given.shape)}.")
-        self._run("reset", index.size, self.tables, index, given, self.start_values, self._new_match(carry), *self.written)
+        self._run("reset", index.size, self.arrays, index, given, self._new_match(carry))
 
     def indices(self, which: Any) -> NDArray[np.int64]:
         """As ``Batch.indices``, a NumPy array, also for ``which`` on the device."""
@@ -171,7 +169,7 @@ class CudaBatch(OnDevice, Batch):
         if chosen.shape != index.shape:
             raise IllegalActionError(f"Expected one action a table, shape ({index.size},), not {tuple(chosen.shape)}.")
         self._run("find_illegal", index.size, self.legal, self.done, index, chosen, self._fault)
-        self._run("step", index.size, self.tables, index, chosen, self.start_values, *self.written, self._fault)
+        self._run("step", index.size, self.arrays, index, chosen, self._fault)
         if self._checks == "now":
             self.check()
 
@@ -193,9 +191,7 @@ class CudaBatch(OnDevice, Batch):
         """As ``Batch.play_out``; ``random_streams`` is on the device and advances there."""
         streams = self._streams(random_streams)
         steps = self._buffer("play_out", (self.num_tables,), np.int64)
-        self._run(
-            "play_out", self.num_tables, self.tables, self._all, streams, steps, self.start_values, *self.written, self._fault
-        )
+        self._run("play_out", self.num_tables, self.arrays, self._all, streams, steps, self._fault)
         return steps
 
     def _streams(self, random_streams: Any) -> Any:
@@ -235,12 +231,13 @@ class CudaBatch(OnDevice, Batch):
     def save(self) -> dict[str, NDArray[Any]]:
         """As ``Batch.save``; returns NumPy arrays, which a batch on any device can :meth:`restore`."""
         self.check()
-        return {name: self.fetch(getattr(self, name)) for name in SAVED}
+        return {name: self.fetch(array) for name, array in self.arrays.state().items()}
 
     def restore(self, saved: Mapping[str, NDArray[Any]], *, trusted: bool = False) -> None:
         """As ``Batch.restore``, of a state that :meth:`save` of a batch on any device returned."""
-        for name, array in self._checked(saved, trusted).items():
-            getattr(self, name).copy_to_device(array, stream=self._stream)
+        state = self._checked(saved, trusted)
+        for name, array in self.arrays.state().items():
+            array.copy_to_device(state[name], stream=self._stream)
 
     def set_tables(self, which: Any, rows: Any, *, trusted: bool = False) -> None:
         """As ``Batch.set_tables``; ``rows`` may be on the device, from where the check copies them."""
@@ -255,4 +252,4 @@ class CudaBatch(OnDevice, Batch):
             raise DealError(f"{index.size} tables are set, by as many records, not by {given.dtype} of shape {given.shape}.")
         elif not trusted:
             self.setup.check_tables(self.fetch(given))
-        self._run("enter", index.size, self.tables, index, given, *self.written)
+        self._run("enter", index.size, self.arrays, index, given)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.engine.cuda.compiler import kernel
 from nainjaune_env.engine.cuda.words import copy_table
+from nainjaune_env.engine.table_arrays import with_scratch
 
 cuda: Any = numba.cuda
 
@@ -46,31 +47,22 @@ def no_fault() -> NDArray[np.int64]:
 
 
 @kernel
-def reset(
-    tables: Any, which: Any, rng_states: Any, values: Any, new_match: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any,
-) -> None:  # fmt: skip
+def reset(a: Any, which: Any, rng_states: Any, new_match: Any) -> None:
     """Begins episodes from ``rng_states (K,) uint64``: of new matches if ``new_match``."""
     k = cuda.grid(1)
     if k < which.size:
-        scratch = cuda.local.array(SCRATCH, np.int32)
-        loops.reset(
-            tables, rules, options, None, which[k], rng_states[k], values, new_match,
-            legal, observation, mask, reward, credited, deals, done, scratch,
-        )  # fmt: skip
+        arrays = with_scratch(a, cuda.local.array(SCRATCH, np.int32))
+        loops.reset(arrays, rules, options, None, which[k], rng_states[k], new_match)
 
 
 @kernel
-def enter(
-    tables: Any, which: Any, rows: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any,
-) -> None:  # fmt: skip
+def enter(a: Any, which: Any, rows: Any) -> None:
     """Copies ``rows (K,)`` to the tables and begins episodes there."""
     k = cuda.grid(1)
     if k < which.size:
-        scratch = cuda.local.array(SCRATCH, np.int32)
-        copy_table(rows, k, tables, which[k])
-        loops.enter(tables, rules, options, None, which[k], legal, observation, mask, reward, credited, deals, done, scratch)
+        arrays = with_scratch(a, cuda.local.array(SCRATCH, np.int32))
+        copy_table(rows, k, a.tables, which[k])
+        loops.enter(arrays, rules, options, None, which[k])
 
 
 @kernel
@@ -84,19 +76,13 @@ def find_illegal(legal: Any, done: Any, which: Any, actions: Any, fault: Any) ->
 
 
 @kernel
-def step(
-    tables: Any, which: Any, actions: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, fault: Any,
-) -> None:  # fmt: skip
+def step(a: Any, which: Any, actions: Any, fault: Any) -> None:
     """Takes one action at each of the tables; after an illegal one it only records the fault, until ``fault`` is cleared."""
     k = cuda.grid(1)
     if k < which.size:
         if fault[PLACE] == NONE:
-            scratch = cuda.local.array(SCRATCH, np.int32)
-            loops.step(
-                tables, rules, options, None, which[k], actions[k], values,
-                legal, observation, mask, reward, credited, deals, done, scratch,
-            )  # fmt: skip
+            arrays = with_scratch(a, cuda.local.array(SCRATCH, np.int32))
+            loops.step(arrays, rules, options, None, which[k], actions[k])
         elif fault[PLACE] == k and fault[NOTED] == 0:
             fault[TABLE] = which[k]
             fault[ACTION] = actions[k]
@@ -112,20 +98,14 @@ def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
 
 
 @kernel
-def play_out(
-    tables: Any, which: Any, streams: Any, steps: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, fault: Any,
-) -> None:  # fmt: skip
+def play_out(a: Any, which: Any, streams: Any, steps: Any, fault: Any) -> None:
     """Plays uniformly at random to the end of every episode; does nothing after an illegal action, as :func:`step`."""
     k = cuda.grid(1)
     if k < which.size:
         steps[which[k]] = 0
         if fault[PLACE] == NONE:
-            scratch = cuda.local.array(SCRATCH, np.int32)
-            loops.play_out(
-                tables, rules, options, None, which[k], streams, steps, values,
-                legal, observation, mask, reward, credited, deals, done, scratch,
-            )  # fmt: skip
+            arrays = with_scratch(a, cuda.local.array(SCRATCH, np.int32))
+            loops.play_out(arrays, rules, options, None, which[k], streams, steps)
 
 
 @kernel
