@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import GameError
 from nainjaune_env.core.events import DRAWN, OMNISCIENT, OPENING, EventRow, Events
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.core.table import Table
+from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.engine.compiled import instance_of, numbers_of
 
 
-def event_arrays(game: GameSpec) -> Events:
-    """Returns arrays in which ``tell`` of ``game`` has space."""
+def event_arrays(game: GameSpec, space: int | None = None) -> Events:
+    """Returns arrays with ``space`` for the events of a ply; None: ``GameSpec.max_events``."""
     return Events(
-        rows=np.zeros((game.max_events, len(EventRow._fields)), np.int64),
+        rows=np.zeros((space or game.max_events, len(EventRow._fields)), np.int64),
         written=np.zeros(1, np.int64),
         memory=np.zeros(game.event_memory, np.int64),
         shown=np.full(1, DRAWN, np.int64),
@@ -33,7 +34,8 @@ class Teller:
     """Makes the plies of one table and tells what happens, as ``viewer`` may know it: a seat, ``PUBLIC`` or ``OMNISCIENT``."""
 
     def __init__(self, setup: Setup, tables: NDArray[Any], viewer: int = OMNISCIENT) -> None:
-        """``tables (1,)`` is played in place."""
+        """``tables (1,)`` is played in place. Raises the :class:`GameError` of :func:`check_space`."""
+        check_space(setup)
         self.arrays = event_arrays(setup.game)
         """What the game remembers of the round beside the table."""
         self._game, self._tables, self._viewer = setup.game, tables, viewer
@@ -45,18 +47,47 @@ class Teller:
         return self.ply(OPENING)
 
     def ply(self, action: int, shown: int = DRAWN) -> list[EventRow]:
-        """Makes a legal ply; returns its events. ``shown`` is the card played, where several are one action.
-
-        Raises :class:`GameError` if they are more than ``GameSpec.max_events``.
-        """
+        """Makes a legal ply; returns its events. ``shown`` is the card played, where several are one action."""
         self.arrays.shown[0] = shown
         count = int(self._tell(self._tables, self._packed, action, self.arrays, self._viewer))
-        if count > self._game.max_events:
-            raise GameError(
-                f"{self._game.name}: the kernel's tell wrote {count} events of a ply, and GameSpec.max_events is "
-                f"{self._game.max_events}."
-            )
+        check_count(self._game, count)
         return [EventRow(*row) for row in self.arrays.rows[:count].tolist()]
+
+
+def check_count(game: GameSpec, count: int) -> None:
+    """Raises :class:`GameError` if the ``count`` of the events of a ply is above ``GameSpec.max_events``."""
+    if count > game.max_events:
+        raise GameError(
+            f"{game.name}: the kernel's tell writes {count} events of a ply; GameSpec.max_events is {game.max_events}."
+        )
+
+
+def check_space(setup: Setup) -> None:
+    """Raises :class:`GameError` if a round at random has a ply with more than ``GameSpec.max_events`` events.
+
+    So a game that says too small a number is refused when it is first told of, and not in the middle of somebody's round. Each
+    game is checked once under each rules.
+    """
+    key = setup.game.package, setup.game.max_events, setup.kernel_rules
+    if key in _CHECKED:
+        return
+    game, packed = setup.game, numbers_of(setup)
+    tell_at = instance_of(setup, "nainjaune_env.engine.telling_loops").tell_at
+    tables, rng = np.zeros(1, game.table), np.random.default_rng(0)
+    events = event_arrays(game, game.max_events + 256)
+    tables["rng"] = rng.integers(2**64, dtype=np.uint64)
+    game.kernel.start(tables[0], setup.kernel_rules)
+    game.kernel.deal(tables[0], setup.kernel_rules)
+    action = OPENING
+    while True:
+        check_count(game, int(tell_at(tables, packed, action, events, OMNISCIENT)))
+        if tables["stage"][0] != Stage.PLAYING:
+            break
+        action = int(rng.choice(legal_actions(int(game.kernel.legal(tables[0], setup.kernel_rules)))))
+    _CHECKED.add(key)
+
+
+_CHECKED: set[tuple[object, ...]] = set()
 
 
 def events_of(

@@ -82,8 +82,8 @@ def test_more_events_than_the_game_says_are_refused_and_named() -> None:
     small = dataclasses.replace(setup, game=dataclasses.replace(setup.game, max_events=3))
     tables = np.zeros(1, setup.game.table)
     tables[0] = played(setup, 1)[0]
-    with pytest.raises(GameError, match=r"nain_jaune: the kernel's tell wrote 5 events of a ply, and GameSpec.max_events is 3\."):
-        Teller(small, tables).open()
+    with pytest.raises(GameError, match=r"nain_jaune: the kernel's tell writes 5 events of a ply; GameSpec\.max_events is 3\."):
+        Teller(small, tables)
 
 
 def test_the_cards_of_a_record_are_told_as_they_are_given() -> None:
