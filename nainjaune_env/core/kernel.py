@@ -167,11 +167,15 @@ def join_kernel(*modules: ModuleType) -> ModuleType:
 def complete_kernel(name: str, kernel: ModuleType, *, has_start_values: bool) -> ModuleType:
     """Returns ``kernel`` with the defaults of the optional functions that it lacks.
 
-    Raises :class:`GameError` in a sentence that lists the functions that the game ``name`` lacks.
+    Raises :class:`GameError` in a sentence that lists the functions that the game ``name`` lacks; one that tells its own events
+    says itself what is hidden.
     """
     required = REQUIRED if not has_start_values else (*REQUIRED, "set_start_values")
     if missing := [function for function in required if not callable(getattr(kernel, function, None))]:
         raise GameError(f"{name}: the kernel {kernel.__name__} lacks the functions {', '.join(missing)}.")
+    if hasattr(kernel, "tell") and not hasattr(kernel, "hide"):
+        lacks = "has the function tell, so it also needs hide: what a viewer may know"
+        raise GameError(f"{name}: the kernel {kernel.__name__} {lacks}.")
     if all(hasattr(kernel, function) for function in OPTIONAL):
         return kernel
     return join_kernel(kernel, instantiate(__name__, name, game=kernel))

@@ -69,5 +69,10 @@ def test_defaults_make_single_plies_and_ask_where_there_is_a_choice() -> None:
     assert calls == [("table", "rules", 3), (5, "rules", 1), (6, "rules", 1)]
 
 
+def test_a_game_that_tells_its_events_says_what_is_hidden() -> None:
+    with pytest.raises(GameError, match=r"g: the kernel k has the function tell, so it also needs hide: what a viewer may know\."):
+        complete_kernel("g", module("k", *REQUIRED, "tell"), has_start_values=False)
+
+
 def test_the_protocol_names_every_function() -> None:
     assert {name for name in vars(Kernel) if not name.startswith("_")} == {*REQUIRED, *OPTIONAL}

@@ -50,6 +50,13 @@ def test_n3_the_chips_told_are_all_the_chips_that_move(preset: str) -> None:
         assert pots == end.pot.tolist()
 
 
+def test_n6_every_seat_is_told_everything() -> None:
+    setup = make_setup("nain_jaune", "djeco", 4)
+    opening, actions, _ = played(setup, 2)
+    everything = events_of(setup, opening, actions)
+    assert all(events_of(setup, opening, actions, viewer=viewer) == everything for viewer in (PUBLIC, 0, 1, 2, 3))
+
+
 def test_b2_3_a_card_face_down_is_its_owners_secret() -> None:
     for memory, knows in (("perfect", True), ("glimpse", False)):
         setup = make_setup("batasaurus", players=3, memory=memory)

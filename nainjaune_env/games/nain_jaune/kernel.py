@@ -157,6 +157,11 @@ def tell(table: Table, rules: KernelRules, action: Any, events: Any) -> None:
 
 
 @jit
+def hide(row: Any, rules: KernelRules, viewer: Any) -> None:
+    """Hides nothing: all that happens is public, and the end shows what hands are left (N3.2, N6)."""
+
+
+@jit
 def tell_opening(table: Table, rules: KernelRules, events: Any) -> None:
     """Tells who deals and leads (N2.2, N4.4) and the antes (N2.1), and begins the memory of the round."""
     events.rng[0] = fork(table.rng)
