@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nainjaune_env import get_game
+from nainjaune_env.core.errors import GameError
 from nainjaune_env.core.kernel import OPTIONAL, REQUIRED, Kernel, complete_kernel, join_kernel
 
 
