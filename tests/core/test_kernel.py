@@ -71,7 +71,7 @@ def test_defaults_make_single_plies_and_ask_where_there_is_a_choice() -> None:
 
 
 def test_a_game_that_tells_its_events_says_what_is_hidden() -> None:
-    with pytest.raises(GameError, match=r"g: the kernel k has the function tell, so it also needs hide: what a viewer may know\."):
+    with pytest.raises(GameError, match=r"g: the kernel k has the function tell, so it also needs hide: what a viewer may know"):
         complete_kernel("g", module("k", *REQUIRED, "tell"), has_start_values=False)
 
 
