@@ -133,6 +133,8 @@ class Batch:
     def _set_arrays(self, arrays: TableArrays) -> None:
         self.arrays = arrays
         """The arrays that compiled loops read and write; some of them are attributes too."""
+        self.loop_arrays: tuple[NDArray[Any], ...] = tuple(arrays)
+        """The same, as the loops take them."""
         self.tables: NDArray[Any] = arrays.tables
         self.legal: NDArray[np.int64] = arrays.legal
         self.observation: NDArray[np.uint8] = arrays.observation
@@ -174,9 +176,9 @@ class Batch:
         self.call(loop, self.arrays_with(start_values), self.numbers, self.log_arrays, *values)
         self.make_space()
 
-    def arrays_with(self, start_values: NDArray[np.int32] | None) -> TableArrays:
-        """Returns the arrays of the loops, with ``start_values`` instead of the batch's, if given."""
-        return self.arrays if start_values is None else self.arrays._replace(start_values=start_values)
+    def arrays_with(self, start_values: NDArray[np.int32] | None) -> tuple[NDArray[Any], ...]:
+        """Returns ``loop_arrays``, with ``start_values`` instead of the batch's, if given."""
+        return self.loop_arrays if start_values is None else tuple(self.arrays._replace(start_values=start_values))
 
     def make_space(self) -> None:
         """Makes space in the log, if it is full; to be called after each compiled loop that makes plies."""
@@ -254,7 +256,7 @@ class Batch:
         if not isinstance(start, Mapping):
             raise DealError(f"The start of later matches is values by name, not {quoted(start)}.")
         values, _ = parse_start(self.game, self.num_tables, start)
-        self.arrays = self.arrays._replace(start_values=self.place(values))
+        self._set_arrays(self.arrays._replace(start_values=self.place(values)))
         self._workers = None  # they have the values from before
 
     def _states(self, seeds: ArrayLike, count: int) -> NDArray[np.uint64]:
@@ -305,7 +307,7 @@ class Batch:
             if wrong < 0:
                 self._worker_threads().step(index, chosen)
         else:
-            wrong = self.call(self._loops.step_legal, self.arrays, self.numbers, self.log_arrays, index, chosen)
+            wrong = self.call(self._loops.step_legal, self.loop_arrays, self.numbers, self.log_arrays, index, chosen)
         if wrong >= 0:
             raise IllegalActionError(self.why_illegal(int(index[wrong]), int(chosen[wrong])))
         self.make_space()
@@ -356,7 +358,7 @@ class Batch:
             if self._threads > 1 and self.num_tables >= MIN_TABLES_PLAYED_OUT and streams.flags.c_contiguous:
                 self._worker_threads().play_out(self._all, steps, streams)
             else:
-                self.call(self._loops.play_out_tables, self.arrays, self.numbers, None, self._all, streams, steps)
+                self.call(self._loops.play_out_tables, self.loop_arrays, self.numbers, None, self._all, streams, steps)
             return steps
         playing, reward = np.flatnonzero(self.legal), np.zeros_like(self.reward)
         while playing.size:  # step by step, as a compiled loop cannot make space for decisions

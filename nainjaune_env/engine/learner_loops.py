@@ -22,6 +22,7 @@ from nainjaune_env.core.prng import uniform
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.engine.learner_arrays import ACTIONS, POOL, SEATS
 from nainjaune_env.engine.log_arrays import COUNT
+from nainjaune_env.engine.table_arrays import TableArrays
 
 game: Kernel
 """The kernel of a game; bound by ``jit.instantiate``."""
@@ -143,7 +144,7 @@ def play_opponents(
 
 @jit
 def play_to_learner(
-    a: Any, packed: Any, log: Any, which: Any, kinds: Any, actions: Any, rule: Any, max_redeals: Any,
+    arrays: Any, packed: Any, log: Any, which: Any, kinds: Any, actions: Any, rule: Any, max_redeals: Any,
     learners: Any, hidden_state: Any,
 ) -> Any:  # fmt: skip
     """Plays the tables ``which (K,)`` up to the learner's next decision, the end, or the turn of an agent that is not compiled.
@@ -159,6 +160,7 @@ def play_to_learner(
     k whose action is illegal or whose episode is over, before anything has changed; or ``TOO_MANY_DEALS`` after ``max_redeals``
     in a row.
     """
+    a = TableArrays(*arrays)
     rules, options = unpack(packed)
     left = 0
     for k in range(which.size):

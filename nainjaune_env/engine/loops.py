@@ -3,8 +3,9 @@
 No loop knows a game. The functions over one table take ``rules`` and ``options``, an ``EpisodeOptions``; the loops over several,
 which Python calls, take both as ``packed`` (``compiler.packed``). Kernels for GPUs call the functions over one table.
 
-``a`` is ``TableArrays``. ``log`` is ``LogArrays`` or None: its type decides what is compiled, so a batch without a log pays
-nothing for it. It is no field of ``a``, as numba decides so by arguments alone.
+``a`` is ``TableArrays``. Python passes its fields as ``arrays``, a plain tuple: numba takes half a microsecond to tell the class
+of a named one. ``log`` is ``LogArrays`` or None: its type decides what is compiled, so a batch without a log pays nothing for
+it. It is no field of ``a``, as numba decides so by arguments alone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from nainjaune_env.core.prng import advance as next_state
 from nainjaune_env.core.prng import mix
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, KNOWN, OPENING, SEAT
+from nainjaune_env.engine.table_arrays import TableArrays
 
 game: Kernel
 """The kernel of a game; bound by ``jit.instantiate``."""
@@ -275,16 +277,18 @@ def resample(tables: Any, rules: Any, owner: Any, states: Any, memory: Any, out:
 
 
 @jit
-def reset_tables(a: Any, packed: Any, log: Any, which: Any, rng_states: Any, new_match: Any) -> None:
+def reset_tables(arrays: Any, packed: Any, log: Any, which: Any, rng_states: Any, new_match: Any) -> None:
     """Begins an episode at the tables ``which (K,) int64``, from ``rng_states (K,) uint64``: see :func:`reset`."""
+    a = TableArrays(*arrays)
     rules, options = unpack(packed)
     for k in range(which.size):
         reset(a, rules, options, log, which[k], rng_states[k], new_match)
 
 
 @jit
-def enter_tables(a: Any, packed: Any, log: Any, which: Any) -> None:
+def enter_tables(arrays: Any, packed: Any, log: Any, which: Any) -> None:
     """Begins episodes at the tables ``which`` as they stand, after they were set from outside."""
+    a = TableArrays(*arrays)
     rules, options = unpack(packed)
     for k in range(which.size):
         enter(a, rules, options, log, which[k])
@@ -317,8 +321,9 @@ def step_tables(a: Any, packed: Any, log: Any, which: Any, actions: Any) -> None
 
 
 @jit
-def step_legal(a: Any, packed: Any, log: Any, which: Any, actions: Any) -> Any:
+def step_legal(arrays: Any, packed: Any, log: Any, which: Any, actions: Any) -> Any:
     """Takes ``actions (K,)``, any integers, as :func:`step_tables` does, if :func:`first_illegal` gives ``OK``; returns that."""
+    a = TableArrays(*arrays)
     _, options = unpack(packed)
     wrong = first_illegal(a.legal, a.done, options.autoreset, which, actions)
     if wrong == OK:
@@ -327,8 +332,9 @@ def step_legal(a: Any, packed: Any, log: Any, which: Any, actions: Any) -> Any:
 
 
 @jit
-def step_single(a: Any, packed: Any, log: Any, action: Any) -> Any:
+def step_single(arrays: Any, packed: Any, log: Any, action: Any) -> Any:
     """Takes the legal ``action`` at the only table; returns the seat to act."""
+    a = TableArrays(*arrays)
     rules, options = unpack(packed)
     step(a, rules, options, log, 0, np.int64(action))
     return np.int64(a.tables[0].seat)
@@ -348,11 +354,12 @@ def step_round(tables: Any, packed: Any, log: Any, action: Any) -> Any:
 
 
 @jit
-def play_out_tables(a: Any, packed: Any, log: Any, which: Any, streams: Any, steps: Any) -> None:
+def play_out_tables(arrays: Any, packed: Any, log: Any, which: Any, streams: Any, steps: Any) -> None:
     """Plays the tables ``which (K,) int64`` uniformly at random to the end of their episodes; ``steps (B,)`` counts the actions.
 
     These are drawn from ``streams (B,) uint64`` as in :func:`choose_uniform`. Tables that are done are skipped.
     """
+    a = TableArrays(*arrays)
     rules, options = unpack(packed)
     for k in range(which.size):
         play_out(a, rules, options, log, which[k], streams, steps)

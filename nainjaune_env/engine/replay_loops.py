@@ -13,6 +13,7 @@ from nainjaune_env.core.bits import is_legal, lowest
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, OPENING, SEAT
+from nainjaune_env.engine.table_arrays import TableArrays
 
 game: Kernel
 """The kernel of a game."""
@@ -26,12 +27,13 @@ OK = -1
 
 
 @jit
-def replay_tables(a: Any, packed: Any, log: Any, counts: Any, last: Any) -> Any:
+def replay_tables(arrays: Any, packed: Any, log: Any, counts: Any, last: Any) -> Any:
     """Begins the episodes at all tables again and steps them by the logged decisions, up to ``counts (B,)`` plies or more.
 
     Forced plies follow a decision as in play. ``last (B,)`` becomes the number of plies before the last decision, -1 without one.
     Returns the first table at which a decision is illegal, or ``OK``.
     """
+    a = TableArrays(*arrays)
     rules, options = unpack(packed)
     for i in range(a.tables.size):
         a.tables[i] = log.tables[i, OPENING]

@@ -51,7 +51,7 @@ def checked_state(setup: Setup, options: EpisodeOptions, state: Mapping[str, NDA
     count = len(state["tables"])
     made = new_arrays(setup, count)
     made = made._replace(**{name: state[name].copy() for name in made.state()})
-    loops_of(setup).enter_tables(made, numbers_of(setup, options._replace(autoreset=0)), None, np.arange(count))
+    loops_of(setup).enter_tables(tuple(made), numbers_of(setup, options._replace(autoreset=0)), None, np.arange(count))
     resting = [one.tobytes() == other.tobytes() for one, other in zip(made.tables, state["tables"], strict=True)]
     if not all(resting):
         raise DealError(f"{OF_OTHER}: expected table {resting.index(False)} to be at a decision, or at the end of an episode.")

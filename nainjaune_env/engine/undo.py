@@ -35,7 +35,7 @@ def replay_episodes(setup: Setup, options: EpisodeOptions, log: LogArrays, count
     """
     arrays, last = new_arrays(setup, counts.size), np.zeros(counts.size, np.int64)
     packed = numbers_of(setup, options._replace(autoreset=0))
-    wrong = replay_loops_of(setup).replay_tables(arrays, packed, log, counts, last)
+    wrong = replay_loops_of(setup).replay_tables(tuple(arrays), packed, log, counts, last)
     return Replayed(arrays, log, last, int(wrong))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from nainjaune_env.compiler.intrinsics import address_of, array_at, fetch_add, load, pause
 from nainjaune_env.compiler.jit import jit
+from nainjaune_env.engine.table_arrays import TableArrays
 
 loops: Any
 """``loops`` of a game; bound by ``jit.instantiate``."""
@@ -69,8 +70,9 @@ def is_over(control: Any, spins: Any) -> Any:
 
 @jit
 def take_part(
-    control: Any, thread: Any, threads: Any, spins: Any, a: Any, packed: Any, log: Any, index: Any, actions: Any, streams: Any
-) -> Any:
+    control: Any, thread: Any, threads: Any, spins: Any, arrays: Any, packed: Any, log: Any,
+    index: Any, actions: Any, streams: Any,
+) -> Any:  # fmt: skip
     """As the calling thread, makes the call of ``control[KIND]``; as a worker, takes part in calls as they come.
 
     ``STEP`` is ``loops.step_tables``. ``SAMPLE`` is ``loops.choose_uniform`` and ``PLAY_OUT`` is ``loops.play_out_tables``, with
@@ -78,6 +80,7 @@ def take_part(
     :func:`is_over`; all rows are taken. A worker returns after ``spins`` pauses without a call, or when ``control[STOP]`` is set;
     its ``index``, ``actions`` and ``streams`` are examples of their types.
     """
+    a = TableArrays(*arrays)
     patience = spins
     if thread == 0:
         control[ROWS] = index.size

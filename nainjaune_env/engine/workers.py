@@ -52,7 +52,8 @@ class Workers:
         self._spins = _spins_in(loops, AWAKE)
         self._none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
         bound = [
-            (threads, self._spins, arrays._replace(scratch=np.zeros_like(arrays.scratch)), packed, log) for _ in range(threads)
+            (threads, self._spins, tuple(arrays._replace(scratch=np.zeros_like(arrays.scratch))), packed, log)
+            for _ in range(threads)
         ]
         self._arguments = bound[0]
         self._control[loops.STOP] = 1

@@ -33,7 +33,6 @@ from nainjaune_env.engine.learner_loops import (
     TOO_MANY_DEALS,
     UNFINISHED,
 )
-from nainjaune_env.engine.table_arrays import TableArrays
 from nainjaune_env.envs import reset_options
 from nainjaune_env.envs.opponents import SELF, Opponents, Pool, find_opponents
 from nainjaune_env.envs.reset_options import AS_USUAL, ONLY, Opener, Opening, Start, check_deals, options_of
@@ -222,7 +221,7 @@ class LearnerTables:
         if self._illegal_reward is not None:
             return float(self._step_blindly(np.array([action]), ONLY, self._kinds)[0])
         self._actions[0], self._kinds[0] = action, ACT
-        self._run(ONLY, self._kinds, self._actions, self.batch.arrays)
+        self._run(ONLY, self._kinds, self._actions, self.batch.loop_arrays)
         return float(self._arrays.gained[0])
 
     def _beyond(self, action: int) -> int:
@@ -272,7 +271,9 @@ class LearnerTables:
             chosen = np.ascontiguousarray(actions, np.int64)
         self._run(which, kinds, chosen, self.batch.arrays_with(start_values))
 
-    def _run(self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], arrays: TableArrays) -> None:
+    def _run(
+        self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], arrays: tuple[NDArray[Any], ...]
+    ) -> None:
         """Plays on in the compiled loop, and where that has left tables. Raises :class:`IllegalActionError` as :meth:`step`."""
         result = self._run_loop(which, kinds, actions, arrays)
         if result == UNFINISHED:
@@ -282,7 +283,7 @@ class LearnerTables:
             raise IllegalActionError(f"{self.batch.why_illegal(int(which[result]), int(actions[result]))} {ILLEGAL_HINT}")
 
     def _run_loop(
-        self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], arrays: TableArrays
+        self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], arrays: tuple[NDArray[Any], ...]
     ) -> int:
         """Calls the compiled loop; returns its result."""
         batch = self.batch
@@ -294,7 +295,7 @@ class LearnerTables:
             check_deals(self.setup, reset_options.MAX_REDEALS)
         return result
 
-    def _play_on(self, tables: TableArrays) -> None:
+    def _play_on(self, tables: tuple[NDArray[Any], ...]) -> None:
         """Lets the agents that are not compiled act until each table that the loop has left waits for the learner or is over."""
         batch, arrays = self.batch, self._arrays
         while True:

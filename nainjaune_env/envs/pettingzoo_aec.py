@@ -87,7 +87,7 @@ class SingleTable(Batch):
         """
         if not 0 <= action < self.num_actions or not int(self.legal[0]) >> action & 1:
             raise IllegalActionError(self.why_illegal(0, action))
-        seat: int = self.call(self._loops.step_single, self.arrays, self.numbers, self.log_arrays, action)
+        seat: int = self.call(self._loops.step_single, self.loop_arrays, self.numbers, self.log_arrays, action)
         self.make_space()
         return seat
 

@@ -84,7 +84,7 @@ class CudaBatch(OnDevice, Batch):
 
     def __getstate__(self) -> dict[str, Any]:
         self.check()
-        left = ("_cuda", "_kernels", "stream", "_stream", "_buffers", *TableArrays._fields)
+        left = ("_cuda", "_kernels", "stream", "_stream", "_buffers", "loop_arrays", *TableArrays._fields)
         state = {name: value for name, value in super().__getstate__().items() if name not in left}
         arrays = {name for name, value in state.items() if is_device_array(value)}
         state |= {name: self.fetch(state[name]) for name in arrays}
