@@ -15,6 +15,7 @@ import numpy as np
 
 from nainjaune_env.compiler.intrinsics import view_at
 from nainjaune_env.compiler.jit import inlined, jit
+from nainjaune_env.core import events as event_rows
 from nainjaune_env.core.bits import is_legal
 from nainjaune_env.core.prng import advance as next_state
 from nainjaune_env.core.prng import mix
@@ -26,6 +27,8 @@ from nainjaune_env.engine.table_arrays import TableArrays
 
 loops: Any
 """``engine.loops`` of the game; bound by ``jit.instantiate``."""
+telling_loops: Any
+"""``engine.telling_loops`` of the game."""
 game: Any
 """The kernel of the game."""
 unpack: Any
@@ -52,6 +55,10 @@ REFUSED = -1
 """The result of a function for an argument that is not allowed, or at the wrong time."""
 DONE = 0
 """The result of a function that did what was asked."""
+UNTOLD = -1
+"""In ``told``: no event of the round was told."""
+CARDS = 64
+"""More than the number of any card."""
 
 
 @inlined
@@ -86,6 +93,23 @@ def _log(session: Any) -> Any:
         view_at(session, at.log_plies, (1, size.plies, 2), np.int8),
         view_at(session, at.log_marks, (2, 3), np.int64),
     )
+
+
+@inlined
+def _events(session: Any) -> Any:
+    return event_rows.Events(
+        view_at(session, at.rows, (size.events, 8), np.int64),
+        view_at(session, at.row_count, (1,), np.int64),
+        view_at(session, at.event_memory, (size.event_memory,), np.int64),
+        view_at(session, at.shown, (1,), np.int64),
+        view_at(session, at.event_rng, (1,), np.uint64),
+    )
+
+
+@inlined
+def _forget_events(session: Any) -> None:
+    """Notes that there is another round, of which nothing was told."""
+    view_at(session, at.told, (1,), np.int64)[0] = UNTOLD
 
 
 @inlined
@@ -152,6 +176,7 @@ def begin(session: Any, state: Any, start_values: Any) -> Any:
     log = _log(session)
     arrays.tables[0].rng = np.uint64(state)
     log.marks[1, COUNT] = 0
+    _forget_events(session)
     loops.start_episode(arrays.tables[0], rules, options, log, 0, arrays.start_values[0], True)
     arrays.deals[0] = 0
     _enter_or_step(session, np.int64(-1))
@@ -185,6 +210,7 @@ def place(session: Any, opens: Any) -> Any:
     log_tables[0, DEALT] = tables[0]
     marks[0, COUNT], marks[0, FIRST], marks[0, KNOWN], marks[1, COUNT] = 0, 0, 1, 0
     view_at(session, at.deals, (1,), np.int64)[0] = 1
+    _forget_events(session)
     _write_legal(session)
     return DONE
 
@@ -209,7 +235,48 @@ def deal(session: Any) -> Any:
     log = _log(session)
     loops.deal(tables[0], rules, log, 0)
     view_at(session, at.deals, (1,), np.int64)[0] += 1
+    _forget_events(session)
     _write_legal(session)
+    return DONE
+
+
+def tell(session: Any, action: Any, shown: Any, viewer: Any) -> Any:
+    """Makes one ply as :func:`ply` does and writes what happens to ``rows``, an event a row; returns the number of rows.
+
+    The ``action`` -1 opens a round that has just been dealt, and makes no ply; all plies of the round are then made by this
+    function. ``shown`` is the number of the card that is played where several are one action, -1 to draw it. What ``viewer``, a
+    seat, may not know is hidden in the rows; -1 sees all, -2 what every seat sees.
+    """
+    rules, _ = _rules(session)
+    marks = view_at(session, at.log_marks, (2, 3), np.int64)
+    told = view_at(session, at.told, (1,), np.int64)
+    if shown < event_rows.DRAWN or shown >= CARDS or viewer < event_rows.PUBLIC or viewer >= rules.players:
+        return REFUSED
+    if action == event_rows.OPENING:
+        if not _has_begun(session) or marks[0, COUNT] != marks[0, FIRST]:
+            return REFUSED
+    elif told[0] != marks[0, COUNT] or not _may_take(session, action):
+        return REFUSED
+    events = _events(session)
+    events.shown[0] = shown
+    worlds = view_at(session, at.worlds, (size.worlds,), table_dtype)
+    worlds[0] = view_at(session, at.tables, (1,), table_dtype)[0]  # so that the ply itself is made, and logged, in one place
+    rows = telling_loops.tell_ply(worlds[0], rules, np.int64(action), events, np.int64(viewer))
+    if action != event_rows.OPENING:
+        loops.make_ply(view_at(session, at.tables, (1,), table_dtype)[0], rules, np.int64(action), _log(session), 0)
+        _write_legal(session)
+    told[0] = marks[0, COUNT]
+    return rows
+
+
+def hide(session: Any, count: Any, viewer: Any) -> Any:
+    """Hides in the first ``count`` of ``rows`` what ``viewer`` may not know (:func:`tell`)."""
+    rules, _ = _rules(session)
+    if not _has_begun(session) or count < 0 or count > size.events or viewer < event_rows.PUBLIC or viewer >= rules.players:
+        return REFUSED
+    rows = view_at(session, at.rows, (size.events, 8), np.int64)
+    for k in range(count if viewer != event_rows.OMNISCIENT else 0):
+        game.hide(rows[k], rules, np.int64(viewer))
     return DONE
 
 
@@ -234,6 +301,7 @@ def rewind(session: Any, plies: Any) -> Any:
     log.tables[0, DEALT] = log.tables[0, OPENING]
     log.marks[0, FIRST] = 0
     log.marks[0, COUNT] = 0
+    _forget_events(session)
     deals = view_at(session, at.deals, (1,), np.int64)
     deals[0] = 0
     rules, _ = _rules(session)
@@ -300,6 +368,8 @@ FUNCTIONS = {
     "place": ("int32(voidptr, int32)", place),
     "ply": ("int32(voidptr, int32)", ply),
     "deal": ("int32(voidptr)", deal),
+    "tell": ("int32(voidptr, int32, int32, int32)", tell),
+    "hide": ("int32(voidptr, int32, int32)", hide),
     "rewind": ("int32(voidptr, int32)", rewind),
     "observe": ("int32(voidptr, int32)", observe),
     "redact": ("int32(voidptr, int32)", redact),

@@ -24,6 +24,7 @@ from nainjaune_env.compiler.jit import jit
 from nainjaune_env.compiler.packed import packer, unpacker
 from nainjaune_env.core.atomic_files import replacing, write_text
 from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.events import EventRow
 from nainjaune_env.core.spec import DETAILS, GameSpec
 from nainjaune_env.engine.compiled import instance_of, loops_of, numbers_of
 from nainjaune_env.engine.determinize import MEMORY
@@ -70,6 +71,8 @@ class Sizes(NamedTuple):
     plies: int
     worlds: int
     memory: int
+    events: int
+    event_memory: int
 
 
 def sizes_of(game: GameSpec) -> Sizes:
@@ -87,6 +90,8 @@ def sizes_of(game: GameSpec) -> Sizes:
         plies=PLIES,
         worlds=WORLDS,
         memory=MEMORY,
+        events=game.max_events,
+        event_memory=max(game.event_memory, 1),
     )
 
 
@@ -101,6 +106,12 @@ SESSION_FIELDS = {
     "deals": "rounds begun",
     "rng": "the generator of what a function draws, after it has",
     "memory": "scratch",
+    "rows": "of `tell`: kind, seat, other seat, card, pile, paid, due, cards",
+    "row_count": "scratch",
+    "event_memory": "what `tell` knows of the round beside the table",
+    "shown": "scratch",
+    "event_rng": "the generator of the cards that `tell` draws",
+    "told": "plies of the episode when the last event was told; -1: none of this round",
     "worlds": "determinizations, or the redacted table",
     "start_values": "of `begin`",
     "reward": "what each seat has gained since the last step",
@@ -128,6 +139,12 @@ def session_dtype(game: GameSpec, extensions: Sequence[Extension] = ()) -> np.dt
         (np.int64, (1,)),
         (np.uint64, (1,)),
         (np.float64, (size.memory,)),
+        (np.int64, (size.events, len(EventRow._fields))),
+        (np.int64, (1,)),
+        (np.int64, (size.event_memory,)),
+        (np.int64, (1,)),
+        (np.uint64, (1,)),
+        (np.int64, (1,)),
         (game.table, (size.worlds,)),
         (np.int32, (max(size.start_values, 1),)),
         (np.int32, (1, size.seats)),
@@ -150,6 +167,7 @@ def interface_of(game: GameSpec, extensions: Sequence[Extension] = ()) -> Any:
     knobs = setup.rules.numbers()
     limits = [limit for f in dataclasses.fields(setup.rules) for limit in knob_limits(f.metadata)]
     bound = {"loops": loops_of(setup), "table_dtype": game.table, "at": at, "size": sizes_of(game)}
+    bound |= {"telling_loops": instance_of(setup, "nainjaune_env.engine.telling_loops")}
     bound |= {"unpack_knobs": unpacker(knobs), "knob_limits": tuple(limits or [0]), "pack_rules": packer(setup.kernel_rules)}
     bound |= {"compile_rules": jit(game.compile_rules), "refuse_rules": jit(game.refuse_rules)}
     return instance_of(setup, "nainjaune_env.engine.interface", "module", **bound)
@@ -184,6 +202,7 @@ def describe(game: GameSpec, extensions: Sequence[Extension] = ()) -> dict[str, 
         "options": options._asdict(),
         "observation": {str(n): {"size": game.layout(n).size, "fingerprint": game.layout(n).fingerprint} for n in seats},
         "start_values": dict(game.start_values),
+        "events": {member.name.lower(): int(member) for member in game.events},
         "plies": PLIES,
         "worlds": WORLDS,
         "session": {"size": session.itemsize, "fields": _places(session)},

@@ -11,10 +11,12 @@ import pytest
 from nainjaune_env import Batch, get_game
 from nainjaune_env.compiler.packed import pack
 from nainjaune_env.core.errors import DealError, MissingLibraryError, RulesError
+from nainjaune_env.core.events import OMNISCIENT, OPENING, PUBLIC
 from nainjaune_env.engine import modules
 from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.engine.modules import WORLDS
 from nainjaune_env.engine.start_values import MAX_START_VALUE
+from nainjaune_env.engine.telling import Teller
 from tests.wasm.conftest import REFUSED, Module, begin, redacted, setups
 
 
@@ -86,6 +88,53 @@ def test_seats_see_and_draw_what_they_may(module: Any) -> None:
         expected = determinize(setup, redacted(setup, batch, seat), np.zeros(WORLDS, np.int64), np.array([9], np.uint64))
         assert worlds.tobytes() == expected.tobytes()
         assert module("resample", 9, WORLDS + 1) == module("resample", 9, 0) == REFUSED
+
+
+def test_events_are_told_as_natively(module: Any) -> None:
+    """Rows hidden afterwards are as those hidden while they are written, and the ply itself is as it is made without telling."""
+    rng = np.random.default_rng(4)
+    for setup, _ in setups(module.game):
+        begin(module, setup, 0, int(rng.integers(2**63)))
+        module.session["tables"][0] = module.session["log_tables"][0, 0]  # without forced plies
+        assert module("place", 0) == 0
+        viewers = [OMNISCIENT, PUBLIC, *range(setup.players)]
+        tables = {viewer: module.session["tables"].copy() for viewer in viewers}
+        tellers = {viewer: Teller(setup, tables[viewer], viewer) for viewer in viewers}
+        assert module("tell", 0, -1, OMNISCIENT) == REFUSED  # the round is not opened
+        action = OPENING
+        while True:
+            viewer = int(rng.choice(viewers))
+            rows = {each: [list(row) for row in teller.ply(action)] for each, teller in tellers.items()}
+            assert module("tell", action, -1, OMNISCIENT) == len(rows[OMNISCIENT])
+            assert module.session["rows"][: len(rows[OMNISCIENT])].tolist() == rows[OMNISCIENT]
+            assert module("hide", len(rows[viewer]), viewer) == 0
+            assert module.session["rows"][: len(rows[viewer])].tolist() == rows[viewer]
+            assert module.session["tables"][0].tobytes() == tables[viewer][0].tobytes()
+            legal = int(module.session["legal"][0])
+            if not legal:
+                break
+            action = int(rng.choice([a for a in range(64) if legal >> a & 1]))
+        assert module("tell", action, -1, OMNISCIENT) == module("tell", OPENING, -1, OMNISCIENT) == REFUSED
+
+
+def test_events_are_told_of_all_plies_of_a_round(module: Any) -> None:
+    setup = get_game(module.game).setup()
+    begin(module, setup, 1, 3)
+    module.session["tables"][0] = module.session["log_tables"][0, 0]
+    assert module("place", 0) == 0
+    for shown, viewer in ((-2, 0), (64, 0), (-1, -3), (-1, setup.players)):
+        assert module("tell", OPENING, shown, viewer) == REFUSED
+    assert module("tell", OPENING, -1, 0) >= 0
+    action = int(module.session["legal"][0]).bit_length() - 1
+    assert module("tell", action, -1, 0) > 0
+    assert module.session["log_plies"][0, 0, 1] == action
+    for rows, viewer in ((-1, 0), (module.session["rows"].shape[0] + 1, 0), (0, -3), (0, setup.players)):
+        assert module("hide", rows, viewer) == REFUSED
+    action = int(module.session["legal"][0]).bit_length() - 1
+    assert module("ply", action) == 0
+    assert module("tell", int(module.session["legal"][0]).bit_length() - 1, -1, 0) == REFUSED
+    assert module("rewind", 0) == 0
+    assert module("tell", action, -1, 0) == REFUSED
 
 
 def test_start_values_out_of_range_are_refused(module: Any) -> None:
