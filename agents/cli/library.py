@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from nainjaune_env.build.library import build_library
     from nainjaune_env.compiler.platforms import platform_names
-    from nainjaune_env.engine.libraries import build_library
 
     from .. import wasm as players
 

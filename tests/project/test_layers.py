@@ -23,10 +23,10 @@ LAYERS: dict[str, int] = {
     # 2: the games, which do not know each other
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # 3: what is written once for all games
-    f"{ENV}.registry": 3, f"{ENV}.engine.modules": 3, f"{ENV}.engine.libraries": 3, f"{ENV}.agent": 3, f"{ENV}.agent_adapters": 3,
+    f"{ENV}.registry": 3, f"{ENV}.engine.modules": 3, f"{ENV}.build.*": 3, f"{ENV}.agent": 3, f"{ENV}.agent_adapters": 3,
     f"{ENV}.records.*": 3, f"{ENV}.text.*": 3, f"{ENV}.analysis.*": 3,
     # 4: rendering, adaptors to other libraries, and the public names
-    f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4, f"{ENV}.warm": 4,
+    f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4, f"{ENV}.build.warm": 4,
     # agents
     AGENTS: 8, f"{AGENTS}.options": 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.task": 5,
     f"{AGENTS}.mixed": 5,
@@ -55,7 +55,7 @@ LIBRARIES: dict[str, set[str]] = {
     },
     "filelock": {f"{ENV}.core.atomic_files"},
     "msgspec": {f"{AGENTS}.bots.protocol"},
-    "gymnasium": {f"{ENV}.envs.*", f"{ENV}.warm"},
+    "gymnasium": {f"{ENV}.envs.*", f"{ENV}.build.warm"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},
     "ray": {f"{ENV}.envs.rllib", f"{AGENTS}.distributed.cluster"},

@@ -1,4 +1,4 @@
-"""``nainjaune library``: sentences for what is unknown. ``tests/engine/test_libraries.py`` builds and tests libraries."""
+"""``nainjaune library``: sentences for what is unknown. ``tests/build/test_library.py`` builds and tests libraries."""
 
 from __future__ import annotations
 

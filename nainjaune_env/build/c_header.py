@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import textwrap
 
-from nainjaune_env.engine.library_parts import Parts, upper
+from nainjaune_env.build.library_parts import Parts, upper
 
 C_TYPES = {"float32": "float", "float64": "double", "bool": "uint8_t", "void": "void"}
 LINE = 110

@@ -1,4 +1,4 @@
-"""Compiles what most programs use, so that their first start loads it: ``python -m nainjaune_env.warm``.
+"""Compiles what most programs use, so that their first start loads it: ``python -m nainjaune_env.build.warm``.
 
 ``make setup`` calls it. It plays a little of the default game in the usual ways: by Gymnasium and by PettingZoo, at many tables,
 by heuristics, and for a tournament. All else, such as what networks and trainers take, is compiled when it is first used.
@@ -85,7 +85,7 @@ STEPS: Mapping[str, Callable[[], None]] = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Compiles, with a line for each step on stderr; returns the exit status, 1 if something cannot be compiled."""
-    parser = argparse.ArgumentParser(prog="python -m nainjaune_env.warm", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m nainjaune_env.build.warm", description=__doc__)
     parser.parse_args(arguments)
     if reason := _why_nothing():
         print(f"Nothing is compiled beforehand: {reason}", file=sys.stderr)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_env.warm import STEPS
+from nainjaune_env.build.warm import STEPS
 
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 FIRST_STEP = """
-from nainjaune_env import warm
+from nainjaune_env.build import warm
 warm.STEPS = dict(list(warm.STEPS.items())[:1])
 warm.main([])
 """
@@ -61,6 +61,6 @@ def test_each_step_runs() -> None:
     ids=["plain Python", "a relative cache", "a cache in a file"],
 )
 def test_an_obstacle_is_a_sentence(variables: dict[str, str], reason: str) -> None:
-    said = run("-m", "nainjaune_env.warm", **variables).stderr
+    said = run("-m", "nainjaune_env.build.warm", **variables).stderr
     assert said.splitlines()[-1].startswith("Nothing is compiled beforehand: ")
     assert reason in said.splitlines()[-1]

@@ -1,7 +1,7 @@
 """Games as a shared library with C headers: the functions of ``engine.interface`` and ``engine.tables_interface``.
 
 Symbols begin with the name of their game, so one library has several, and libraries can be linked together.
-``python -m nainjaune_env.engine.libraries FOLDER PLATFORMS GAMES EXTENSIONS`` builds, each a list with commas, in a process of
+``python -m nainjaune_env.build.library FOLDER PLATFORMS GAMES EXTENSIONS`` builds, each a list with commas, in a process of
 its own (``compiler.targets.GENERIC``).
 """
 
@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from nainjaune_env.build.c_header import c_header
+from nainjaune_env.build.library_parts import Parts, parts
 from nainjaune_env.compiler.platforms import PLATFORMS
 from nainjaune_env.core.atomic_files import replacing, write_text
 from nainjaune_env.core.errors import NainJauneError, unknown_name_message
 from nainjaune_env.core.spec import GameSpec
-from nainjaune_env.engine.c_header import c_header
 from nainjaune_env.engine.compiled import instance_of, loops_of
-from nainjaune_env.engine.library_parts import Parts, parts
 from nainjaune_env.engine.modules import SESSION_FIELDS, Extension, Functions, describe, interface_of, sizes_of
 from nainjaune_env.engine.tables_interface import FIELDS
 
