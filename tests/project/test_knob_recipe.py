@@ -94,13 +94,13 @@ def copy_with(changes: Changes, folder: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def play_copy(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Runs ``tests.support.knob_copy`` on the copy in ``folder``."""
+def play_copy(script: str, folder: Path, *words: str, jit: bool = False) -> subprocess.CompletedProcess[str]:
+    """Runs a script of ``tests.support`` on the copy in ``folder``."""
     path = os.pathsep.join([str(folder), str(ROOT)])
     return subprocess.run(
-        [sys.executable, "-m", "tests.support.knob_copy", str(folder), *words],
+        [sys.executable, "-m", f"tests.support.{script}", str(folder), *words],
         cwd=folder,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
+        env=os.environ | {"NUMBA_DISABLE_JIT": str(int(not jit)), "PYTHONPATH": path},
         check=False,
         capture_output=True,
         text=True,
@@ -118,8 +118,19 @@ CASES = [
 def test_a_knob_takes_the_places_of_the_recipe_and_no_other(changes: Changes, words: tuple[str, ...], tmp_path: Path) -> None:
     assert all(name.startswith(PLACES) for name in changes)
     copy_with(changes, tmp_path)
-    done = play_copy(tmp_path, *words)
-    assert done.returncode == 0, done.stderr
+    ended = play_copy("knob_copy", tmp_path, *words)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("changes", "words"), [case.values for case in CASES], ids=["toll-added", "payment-removed"])
+def test_pages_without_a_server_need_no_change(changes: Changes, words: tuple[str, ...], tmp_path: Path) -> None:
+    """The module of the copy and the same JavaScript announce what the copy's Python does."""
+    pytest.importorskip("ziglang")
+    copy_with(changes, tmp_path)
+    shutil.copytree(ROOT / "wasm", tmp_path / "wasm")
+    ended = play_copy("knob_page", tmp_path, *words, jit=True)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_the_recipe_names_these_places() -> None:
