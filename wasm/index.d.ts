@@ -35,6 +35,8 @@ export interface Description {
   yardstick: string;
   observation: Record<string, { size: number; fingerprint: string }>;
   start_values: Record<string, number>;
+  /** The kinds of events by name, with their numbers: see `Session.tell`. */
+  events: Record<string, number>;
   plies: number;
   worlds: number;
   session: { size: number; fields: Record<string, Field> };
@@ -78,6 +80,29 @@ export interface Options {
 export type FieldValue = number | bigint | Array<number | bigint>;
 /** The fields of a table by name (`TABLE_FIELDS` of the game); 64-bit ones are `bigint`. */
 export type Table = Record<string, FieldValue>;
+
+/**
+ * What happens at a ply, or at a deal. `nainjaune_env/games/…/events.py` says what the columns of each kind hold; one that the
+ * viewer may not know is -2.
+ */
+export interface EventRow {
+  /** A name in `Description.events`. */
+  kind: string;
+  /** -1: none. */
+  seat: number;
+  other: number;
+  card: number;
+  pile: number;
+  paid: number;
+  due: number;
+  /** A set of cards as bits, say: up to 52 of them, so it may need `BigInt` to be taken apart. */
+  cards: number;
+}
+
+/** A viewer of events from whom nothing is hidden. */
+export const OMNISCIENT: -1;
+/** A viewer of events who sees what every seat sees. */
+export const PUBLIC: -2;
 
 /** A compiled game; sessions share its memory. */
 export class Game {
@@ -148,6 +173,20 @@ export class Session {
   place(table: Uint8Array | Record<string, ArrayLike<number> | ArrayLike<bigint>>): void;
   /** Makes one ply and nothing else: no forced one after it, no deal. At the end of a round nothing is legal. */
   ply(action: number): void;
+  /** Begins to tell of the round that was just dealt, before its first ply, and returns the events of the deal. */
+  open(settings?: { viewer?: number }): EventRow[];
+  /**
+   * Makes one ply as `ply` does, and returns what happens, also as `events`; all plies of the round are then made so. `shown` is
+   * the number of the card where several are one action; by default it is drawn, from a generator that depends on the deal.
+   * `viewer` is a seat, `PUBLIC`, or by default `OMNISCIENT`.
+   */
+  tell(action: number, settings?: { shown?: number; viewer?: number }): EventRow[];
+  /** The events of the last ply that was told. */
+  readonly events: EventRow[];
+  /** Returns the events of a ply as another viewer may know them. */
+  hide(rows: EventRow[], viewer: number): EventRow[];
+  /** What `tell` knows of the round beside the table, in Nain Jaune the real hands: sets of cards by seat. */
+  readonly memory: bigint[];
   /** Deals the next round. */
   deal(): void;
   /** Gives the session's memory to the next one; it must not be used any more. */

@@ -7,6 +7,13 @@ import { numbersOf, rulesOf } from "./rules.js";
 
 export { formatRecord, parseRecord };
 
+/** Viewers of events that are no seat: one who sees all, and one who sees what every seat sees. */
+export const OMNISCIENT = -1;
+export const PUBLIC = -2;
+
+const OPENING = -1;
+const DRAWN = -1;
+const COLUMNS = ["kind", "seat", "other", "card", "pile", "paid", "due", "cards"];
 const PAGE = 65536;
 const ALIGNMENT = 64;
 const VIEWS = {
@@ -30,6 +37,7 @@ export class Game {
   constructor(exports, description) {
     this.exports = exports;
     this.description = description;
+    this.kinds = Object.fromEntries(Object.entries(description.events).map(([name, number]) => [number, name]));
     this.free = align(exports.__heap_base.value);
   }
 
@@ -197,6 +205,26 @@ export class Session {
     this.#changes += 1;
   }
 
+  tell(action, { shown = DRAWN, viewer = OMNISCIENT } = {}) {
+    const expected = "a legal action in a round of which all is told, or -1 before its first ply";
+    const count = this.#call("tell", expected, action, action, shown, viewer);
+    this.#changes += 1;
+    this.events = this.#rows(count);
+    return this.events;
+  }
+
+  open(settings) {
+    return this.tell(OPENING, settings);
+  }
+
+  hide(rows, viewer) {
+    const { events } = this.#game.description;
+    const numbers = rows.flatMap((row) => COLUMNS.map((column) => BigInt(column === "kind" ? events[row.kind] : row[column])));
+    this.#view("rows").set(numbers);
+    this.#call("hide", `a seat from 0 to ${this.players - 1}, -1 or -2`, viewer, rows.length, viewer);
+    return this.#rows(rows.length);
+  }
+
   deal() {
     this.#call("deal", "a match between two rounds", "another table");
     this.#changes += 1;
@@ -231,6 +259,10 @@ export class Session {
   get plies() {
     const log = this.#view("log_plies");
     return Array.from({ length: Number(this.#view("log_marks")[0]) }, (_, k) => [log[2 * k], log[2 * k + 1]]);
+  }
+
+  get memory() {
+    return [...this.#view("event_memory")];
   }
 
   get opening() {
@@ -296,6 +328,15 @@ export class Session {
       isCurrent: () => this.#changes === begun,
     };
     return new Advice(access, agent, state);
+  }
+
+  /** Returns the first rows of events as objects; all numbers are exact below 2**53. */
+  #rows(count) {
+    const values = [...this.#view("rows").subarray(0, count * COLUMNS.length)].map(Number);
+    return Array.from({ length: count }, (_, row) => {
+      const numbers = COLUMNS.map((column, place) => [column, values[row * COLUMNS.length + place]]);
+      return { ...Object.fromEntries(numbers), kind: this.#game.kinds[values[row * COLUMNS.length]] };
+    });
   }
 
   get #start() {

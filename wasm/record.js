@@ -1,6 +1,6 @@
 // Records of finished matches: text that anyone can replay, as `nainjaune` writes and verifies it. One match a line of JSON.
 
-import { NumpyRng } from "./random.js";
+import { cardsIn, DECK, rankOf, SET_OF, TOP_RANK } from "./cards.js";
 import { writtenRules } from "./rules.js";
 
 const FORMAT = "nainjaune-record";
@@ -11,8 +11,6 @@ const HIGHEST_SEED = (1n << 64n) - 1n;
 const PLAYING = 0;
 const MATCH_OVER = 2;
 
-const RANKS = "A23456789TJQK";
-const SUITS = "shdc";
 const PASS = "-";
 const SILENT = "~";
 const POTS = 5;
@@ -196,10 +194,25 @@ function shown(value) {
 }
 
 const isSeatIn = (players) => (seat) => Number.isInteger(seat) && seat >= 0 && seat < players;
-const isMove = (kind) => (move) =>
-  Array.isArray(move) && move.length === 2 && Number.isInteger(move[0]) && typeof move[1] === kind;
 const numbers = (view, count = view.length) => [...view.subarray(0, count)].map(Number);
 const winners = (totals) => totals.flatMap((total, seat) => (total === Math.max(...totals) ? [seat] : []));
+
+/** Makes recorded moves, of which each is a seat and one of what `legalMoves()` returns then; yields each after it is made. */
+function* makeMoves(session, moves, where, move, legalMoves, make) {
+  checkList(where, "moves", moves, () => true);
+  for (const [place, given] of moves.entries()) {
+    const at = `${move} ${place + 1}`;
+    if (!session.legal.length) refuse(`${at}: expected no more moves, for the round is over; the record has ${shown(given)}.`);
+    const { seat } = session;
+    const legal = legalMoves();
+    if (!Array.isArray(given) || given.length !== 2 || given[0] !== seat || !legal.includes(given[1])) {
+      refuse(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
+    }
+    make(given[1], place, legal, at);
+    yield given;
+  }
+  if (session.legal.length) refuse(`${where}: expected a move ${moves.length + 1} by seat ${session.seat}, and the moves end.`);
+}
 
 // ---- Nain Jaune: real cards, whose suits the table does not show ---------------------------------------------------------
 
@@ -224,20 +237,17 @@ const nainJaune = {
     const rounds = [];
     let pots = numbers(session.field("pot")).map((chips, pot) => chips - antes[pot]);
     for (let used = 0; ; session.deal()) {
-      const hands = handsOf(session);
+      session.open();
+      const hands = session.memory.slice(0, session.players).map(cardsIn);
       const round = { dealer: session.field("dealer")[0], stacks: numbers(session.field("before"), session.players), pots };
-      Object.assign(round, { hands: hands.map((hand) => [...hand]), talon: talonOf(session, hands), moves: [], legal: [] });
-      const rng = new NumpyRng(session.field("rng")[0]);
+      Object.assign(round, { hands, talon: cardsLeft(session, hands), moves: [], legal: [] });
       while (session.field("stage")[0] === PLAYING) {
         const { seat } = session;
         const action = actions[used];
         used += 1;
-        const moves = movesOf(session, hands[seat], [action]);
-        const move = moves[rng.below(moves.length)];
-        round.moves.push([seat, move]);
-        round.legal.push(movesOf(session, hands[seat], session.legal));
-        takeCard(hands[seat], move);
-        session.ply(action);
+        round.legal.push(legalMoves(session));
+        const [{ card }] = session.tell(action);
+        round.moves.push([seat, action < TOP_RANK ? DECK[card] : session.game.description.actions[action]]);
       }
       rounds.push({ ...round, ...outcomeOf(session) });
       if (session.field("stage")[0] === MATCH_OVER) return { rounds, ...this.end(session) };
@@ -255,28 +265,15 @@ const nainJaune = {
     const written = rounds[number - 1];
     checkKeys(where, written, this.ROUND, ["legal"]);
     if (before) checkStart(session, written, before, where);
-    const hands = openRound(session, written, number, where);
+    openRound(session, written, number, where);
     yield null;
-    checkList(where, "moves", written.moves, () => true);
-    if (written.legal !== undefined) checkList(where, "legal", written.legal, Array.isArray, written.moves.length);
-    for (const [place, given] of written.moves.entries()) {
-      const at = `${where}, move ${place + 1}`;
-      if (session.field("stage")[0] !== PLAYING)
-        refuse(`${at}: expected no more moves, for the round is over; the record has ${shown(given)}.`);
-      const { seat } = session;
-      const legal = movesOf(session, hands[seat], session.legal);
-      if (!isMove("string")(given) || given[0] !== seat || !legal.includes(given[1])) {
-        refuse(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
-      }
+    if (written.legal !== undefined) checkList(where, "legal", written.legal, Array.isArray, written.moves?.length);
+    yield* makeMoves(session, written.moves, where, `${where}, move`, () => legalMoves(session), (move, place, legal, at) => {
       if (written.legal !== undefined && !isEqual([...written.legal[place]].sort(), [...legal].sort())) {
         refuse(`${at}: expected 'legal' to hold exactly ${legal.join(", ")}, and it holds ${shown(written.legal[place])}.`);
       }
-      takeCard(hands[seat], given[1]);
-      session.ply(actionOf(session, given[1]));
-      yield given;
-    }
-    if (session.field("stage")[0] === PLAYING)
-      refuse(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
+      session.tell(actionOf(session, move), { shown: DECK.indexOf(move) });
+    });
     for (const [key, value] of Object.entries(outcomeOf(session))) checkEqual(where, key, written[key], value);
   },
 
@@ -305,33 +302,30 @@ function checkStart(session, written, before, where) {
     refuse(`${where}: expected 'dealer' to be a seat from 0 to ${players - 1}, not ${shown(written.dealer)}.`);
 }
 
-/** Begins a recorded round in the session; returns the hands. */
+/** Opens a recorded round in the session. */
 function openRound(session, written, number, where) {
   const { players } = session;
   const size = Number(session.numbers.hand_size);
-  const deck = textsIn(session.numbers.deck);
+  const deck = cardsIn(session.numbers.deck);
   checkList(where, "hands", written.hands, Array.isArray, players);
   written.hands.forEach((hand, seat) => checkList(where, `hands[${seat}]`, hand, (card) => deck.includes(card), size));
   const dealt = written.hands.flat();
   const twice = dealt.filter((card, place) => dealt.indexOf(card) < place);
   if (twice.length) refuse(`${where}: the deal is no deck: ${twice.join(", ")} dealt more than once.`);
-  const talon = deck.filter((card) => !dealt.includes(card));
+  const talon = cardsLeft(session, written.hands);
   if (!Array.isArray(written.talon) || !isEqual([...written.talon].sort(), [...talon].sort())) {
     refuse(`${where}: expected the talon to be the cards left, ${talon.join(", ")}, not ${shown(written.talon)}.`);
   }
-  const byNumber = (one, other) => one - other;
-  const rest = Array.from({ length: SUITS.length * RANKS.length }, (_, card) => card).filter(
-    (card) => !deck.includes(textOf(card)),
-  );
+  const others = [DECK.filter((card) => talon.includes(card)), DECK.filter((card) => !deck.includes(card))].flat();
   session.place({
     stack: written.stacks.map(BigInt),
     pot: written.pots,
     rounds: [number - 1],
     dealer: [written.dealer],
-    deck: [...dealt.map(numberOf), ...talon.map(numberOf).sort(byNumber), ...rest],
-    hand: written.hands.map((hand) => hand.reduce((bits, card) => bits | (1n << BigInt(numberOf(card))), 0n)),
+    deck: [...dealt, ...others].map((card) => DECK.indexOf(card)),
+    hand: written.hands.map((hand) => hand.reduce((bits, card) => bits | SET_OF[card], 0n)),
   });
-  return written.hands.map((hand) => deck.filter((card) => hand.includes(card)));
+  session.open();
 }
 
 /** What all seats ante into each pot in a round. */
@@ -351,45 +345,24 @@ function outcomeOf(session) {
   };
 }
 
-function handsOf(session) {
-  return [...session.field("hand").subarray(0, session.players)].map(textsIn);
-}
-
-function talonOf(session, hands) {
+/** Returns the cards of the deck that are in none of the hands dealt. */
+function cardsLeft(session, hands) {
   const dealt = hands.flat();
-  return textsIn(session.numbers.deck).filter((card) => !dealt.includes(card));
-}
-
-/** Returns the cards of a set by rank, then by suit. */
-function textsIn(bits) {
-  return [...RANKS]
-    .flatMap((rank) => [...SUITS].map((suit) => rank + suit))
-    .filter((card) => (bits >> BigInt(numberOf(card))) & 1n);
-}
-
-function numberOf(card) {
-  return SUITS.indexOf(card[1]) * RANKS.length + RANKS.indexOf(card[0]);
-}
-
-function textOf(number) {
-  return RANKS[number % RANKS.length] + SUITS[Math.floor(number / RANKS.length)];
+  return cardsIn(session.numbers.deck).filter((card) => !dealt.includes(card));
 }
 
 /** Returns the action of a move; plain cards of a rank are one action. */
 function actionOf(session, move) {
   const named = session.game.description.actions.indexOf(move);
-  return named >= 0 ? named : RANKS.indexOf(move[0]);
+  return named >= 0 ? named : rankOf(move) - 1;
 }
 
-/** Returns the moves of a hand that are one of `actions`: by rank, a silent play behind its card, a pass last. */
-function movesOf(session, hand, actions) {
-  const names = session.game.description.actions;
-  const moves = hand.flatMap((card) => (names.includes(card + SILENT) ? [card, card + SILENT] : [card]));
-  return [...moves, PASS].filter((move) => actions.includes(actionOf(session, move)));
-}
-
-function takeCard(hand, move) {
-  if (move !== PASS) hand.splice(hand.indexOf(move.slice(0, 2)), 1);
+/** Returns the legal moves by rank, a silent play behind its card, a pass last. */
+function legalMoves(session) {
+  const { game, memory, seat, legal } = session;
+  const silent = (card) => (game.description.actions.includes(card + SILENT) ? [card + SILENT] : []);
+  const moves = cardsIn(memory[seat]).flatMap((card) => [card, ...silent(card)]);
+  return [...moves, PASS].filter((move) => legal.includes(actionOf(session, move)));
 }
 
 // ---- Batasaurus: one round; memorising steps are no moves ----------------------------------------------------------------
@@ -418,21 +391,10 @@ const batasaurus = {
     const where = "The record";
     const { players } = session;
     openGame(session, written, where);
-    while (session.legal.includes(memorising(session))) session.ply(memorising(session));
+    session.open();
+    while (session.legal.includes(memorising(session))) session.tell(memorising(session));
     yield null;
-    checkList(where, "moves", written.moves, () => true);
-    for (const [place, given] of written.moves.entries()) {
-      const at = `Move ${place + 1}`;
-      const { seat, legal } = session;
-      if (!legal.length) refuse(`${at}: expected no more moves, for the game is over; the record has ${shown(given)}.`);
-      if (!isMove("number")(given) || given[0] !== seat || !legal.includes(given[1])) {
-        refuse(`${at}: expected [${seat}, one of ${legal.join(", ")}], and the move is ${shown(given)}.`);
-      }
-      session.ply(given[1]);
-      yield given;
-    }
-    if (session.legal.length)
-      refuse(`${where}: expected a move ${written.moves.length + 1} by seat ${session.seat}, and the moves end.`);
+    yield* makeMoves(session, written.moves, where, "Move", () => session.legal, (slot) => session.tell(slot));
     checkList(where, "piles", written.piles, Number.isInteger, players);
   },
 

@@ -33,12 +33,16 @@ TEXTS: Mapping[str, SiteTexts] = read_texts(SiteTexts, Path(__file__).parent, "t
 
 
 def setup_data(game: GameSpec, networks: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the entry of ``serve``'s catalogue, and ``networks``: files by preset and number of seats (``djeco-4``)."""
+    """Returns the entry of ``serve``'s catalogue, how events are told, and ``networks``: files by setup (``djeco-4``)."""
     (entry,) = [each for each in catalogue() if each["name"] == game.name]
-    return {**entry, "networks": dict(networks)}
+    events = {kind.name: kind._asdict() for kind in _language(game).KINDS.values()}
+    return {**entry, "events": events, "networks": dict(networks)}
 
 
 def text_data(game: GameSpec) -> dict[str, Any]:
     """Returns the game's own texts by language, and under ``advising`` the texts of advice for any game."""
-    languages: Mapping[str, Any] = importlib.import_module(f"{game.package}.language").LANGUAGES
-    return {name: {**asdict(texts), "advising": asdict(ADVICE[name])} for name, texts in languages.items()}
+    return {name: {**asdict(texts), "advising": asdict(ADVICE[name])} for name, texts in _language(game).LANGUAGES.items()}
+
+
+def _language(game: GameSpec) -> Any:
+    return importlib.import_module(f"{game.package}.language")

@@ -198,7 +198,8 @@ await page.hello("day");
 const refusals = [];
 for (const [type, values] of [
   ["new", { table: table({ preset: "none" }) }], ["new", { table: table({ seats: [{ person: "a" }, { person: "b" }, { agent: "closer" }, { agent: "closer" }] }) }],
-  ["new", { table: table({ knobs: { stake: 0 } }) }], ["new", { table: table({ seed: "-1" }) }], ["play", { number: 10000, action: 0 }], ["film", {}],
+  ["new", { table: table({ knobs: { stake: 0 } }) }], ["new", { table: table({ knobs: { starting_stack: null, max_rounds: null }, rounds: null }) }],
+  ["new", { table: table({ seed: "-1" }) }], ["play", { number: 10000, action: 0 }], ["film", {}],
 ]) {
   await page.ask(type, values);
   refusals.push(page.last("refused").text);

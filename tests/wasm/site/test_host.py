@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nainjaune_env.games.nain_jaune.rules import ENDLESS, REFUSALS
 from nainjaune_env.records.record import parse_record, verify_record
 from tests.wasm.site.scripts import output_of
 
@@ -96,6 +97,7 @@ def test_what_is_wrong_is_said_in_a_sentence(outcome: Any) -> None:
         "There are no rules none here.",
         "One person plays here; the others are agents.",
         'The knob "stake" is a whole number from 1 to 1000000, not 0.',
+        REFUSALS[ENDLESS - 1],
         "A seed is a whole number from 0 to 18446744073709551615.",
         "The table has moved on since; nothing was played.",
         "This needs the server of “nainjaune serve”; the page without a server does not have it.",

@@ -12,19 +12,11 @@ export class Refusal extends Error {}
 
 /** The rules of a table, which is played on a session of the game `kind`. */
 export class Rules {
-  constructor(kind, { rules, numbers }, { preset, players }) {
-    const { knobs } = kind.module.description;
-    this.preset = preset;
-    this.players = players;
-    this.knobs = rules;
-    this.numbers = numbers;
-    this.changed = knobs.filter((knob) => knob.default[preset] !== rules[knob.name]).map(({ name }) => name);
+  constructor(kind, session, { preset, players }) {
+    const { knobs, unit } = kind.module.description;
+    Object.assign(this, { preset, players, session, unit, knobs: session.rules, events: kind.setup.events });
+    this.changed = knobs.filter((knob) => knob.default[preset] !== session.rules[knob.name]).map(({ name }) => name);
     this.kinds = Object.fromEntries(knobs.map(({ name, kind: of }) => [name, of]));
-  }
-
-  /** Returns a number of the module's own rules. */
-  number(name) {
-    return Number(this.numbers[name]);
   }
 
   /** Returns the first numbers of a list, one a seat. */
@@ -58,8 +50,14 @@ export class LiveTable {
   begin(state) {
     this.state = state;
     this.session.begin(state);
+    this.open();
+  }
+
+  /** Opens the round that was dealt. */
+  open() {
+    const opening = this.session.open();
     this.table = this.session.table;
-    this.match = new this.kind.Match(this.rules, this.table);
+    this.match = new this.kind.Match(this.rules, this.table, opening);
     this.first = this.number + 1; // the number of the round's first ply
   }
 
@@ -147,18 +145,14 @@ export class LiveTable {
       return;
     }
     this.session.deal();
-    this.table = this.session.table;
-    this.match.deal(this.table);
-    this.first = this.number + 1;
+    this.open();
   }
 
   makePly(action) {
-    const { table: before, legal } = this;
-    if (this.personsTurn && legal.length > 1) this.decided.push(this.number);
-    this.session.step(action);
+    if (this.personsTurn && this.legal.length > 1) this.decided.push(this.number);
+    this.match.ply(this.session.tell(action));
     this.table = this.session.table;
     this.plies.push(action);
-    this.match.ply(action, before, this.table);
     if (!this.roundOver) return;
     this.rounds += 1;
     this.match.payoffs(this.table).forEach((payoff, seat) => (this.totals[seat] += payoff));
@@ -168,7 +162,7 @@ export class LiveTable {
   /** Returns what `seat` may see, null a spectator; `you` is the seat of the reader. Nothing else of a table leaves the worker. */
   view(seat, language, you) {
     const { settings, table, roundOver } = this;
-    const speaker = this.speaker(seat ?? 0, language, you);
+    const speaker = this.speaker(seat, language, you);
     const isMine = seat !== null && this.personsTurn && this.seat === seat;
     const amounts = (numbers) => numbers.map((number) => minus(speaker.amount(number)));
     return {
@@ -186,7 +180,7 @@ export class LiveTable {
       turn: roundOver ? null : this.seat,
       ...this.shown(seat, isMine),
       begun: speaker.begun(),
-      events: this.events(seat, language, you),
+      events: speaker.heard.map((said, place) => ({ number: this.first + place, said })),
       moves: isMine ? this.legal.map((action) => [action, speaker.echo(action, table)]) : [],
       settled: roundOver ? speaker.settled(table) : [],
       payoffs: roundOver ? amounts(this.match.payoffs(table)) : [],
@@ -202,7 +196,7 @@ export class LiveTable {
   }
 
   speaker(seat, language, you) {
-    return this.match.speaker(this.kind.texts[language], seat, this.settings.names, you);
+    return new this.kind.Speaker(this.match, this.kind.texts[language], seat, this.settings.names, you);
   }
 
   /** Returns the scene and which cards may be played. When the round is over everybody sees all cards; until then a spectator sees
@@ -220,18 +214,9 @@ export class LiveTable {
     };
   }
 
-  /** Returns the events of the round for `seat`; a spectator gets each ply's as another seat than the one that made it does. */
-  events(seat, language, you) {
-    const { players } = this.settings;
-    const numbered = (said, place) => ({ number: this.first + place, said });
-    if (seat !== null) return this.speaker(seat, language, you).events().map(numbered);
-    const heard = Array.from({ length: players }, (_, other) => this.speaker(other, language, you).events());
-    return heard[0].map((_, place) => numbered(heard[(this.match.actor(place) + 1) % players][place], place));
-  }
-
   /** Returns a summary of the rules. */
   rulesText(seat, language) {
-    return this.speaker(seat ?? 0, language, seat).rules();
+    return this.speaker(seat, language, seat).rules();
   }
 
   /** Returns the records of what is over, a line each, as `nainjaune` reads them. */

@@ -18,10 +18,10 @@ export class PuzzleTable extends LiveTable {
     const moves = this.replay.round(round);
     for (let made = 0; made < move; made += 1) {
       const { value } = moves.next();
-      const before = this.table;
+      const { events } = this.session;
       this.table = this.session.table;
-      if (value === null) this.match = new kind.Match(this.rules, this.table);
-      else this.match.move(value, before, this.table);
+      if (value === null) this.match = new kind.Match(this.rules, this.table, events);
+      else this.match.ply(events);
     }
     const seated = (mine, others) => agents.map((name, seat) => (seat === this.seat ? mine : others(name)));
     this.settings = { ...settings, names: seated(reader, (name) => names[name] ?? name), agents: seated(null, (name) => name) };

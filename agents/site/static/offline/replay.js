@@ -38,12 +38,11 @@ function dataOf(kind, replay, language, words) {
   for (let number = 1; number <= replay.rounds; number += 1) {
     const first = views[0].pictures.length;
     let match = null;
-    let before = null;
     let choice = false;
     for (const move of replay.round(number)) {
-      const { table } = session;
-      if (move === null) match = new kind.Match(rules, table);
-      else match.move(move, before, table);
+      const { table, events } = session;
+      if (move === null) match = new kind.Match(rules, table, events);
+      else match.ply(events);
       if (choice) decisions.push(views[0].pictures.length - 1);
       choice = session.legal.length > 0 && match.needsDecision(table, session.legal);
       for (const [view, seat] of seats.entries()) {
@@ -51,10 +50,9 @@ function dataOf(kind, replay, language, words) {
         fields = Object.keys(scene);
         views[view].pictures.push(Object.values(scene).map(numbered));
       }
-      before = table;
     }
     rounds.push({ first, pictures: views[0].pictures.length - first });
-    texts.push(account(match.speaker(kind.texts[language], 0, given, null), before).join("\n"));
+    texts.push(account(new kind.Speaker(match, kind.texts[language], 0, given, null), session.table).join("\n"));
   }
   const title = `${kind.setup.title} · ${record.preset} · ${names.join(", ")}`;
   const parts = [...numbers.keys()].map((text) => JSON.parse(text));
@@ -66,7 +64,7 @@ function account(speaker, table) {
   const { words, seats } = speaker;
   const lines = [];
   let last;
-  for (const [seat, text] of speaker.events().flat()) {
+  for (const [seat, text] of speaker.heard.flat()) {
     if (seat !== null && seat === last) lines.push(`${lines.pop()} ${text}`);
     else lines.push(seat === null ? text : `${seats.names[seat]}${words.colon}${text}`);
     last = seat;

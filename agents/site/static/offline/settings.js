@@ -20,7 +20,6 @@ export function readSettings(given, kinds, texts) {
   const preset = kind.setup.presets.find(({ name }) => name === given.preset) ?? refuse("no_preset", { preset: given.preset });
   if (!preset.players.includes(given.players)) refuse("no_players", { preset: preset.name, players: given.players });
   const values = checkedKnobs(kind, given);
-  if (given.rounds === null && !kind.Match.hasEnd(values)) refuse("no_match");
   const seed = given.seed ?? randomSeed();
   if (!/^\d{1,20}$/.test(seed) || BigInt(seed) > MAX_SEED) refuse("no_seed", { most: MAX_SEED });
   const rules = { game: kind.name, preset: preset.name, players: given.players, knobs: given.knobs };
@@ -37,9 +36,9 @@ export function readSettings(given, kinds, texts) {
 }
 
 /** Returns the values of all knobs, of which the page has sent some. */
-function checkedKnobs(kind, { preset, players, knobs }) {
+function checkedKnobs(kind, { preset, players, knobs, rounds }) {
   try {
-    const session = kind.module.session({ preset, players, knobs });
+    const session = kind.module.session({ preset, players, knobs, options: { whole_match: rounds === null ? 1 : 0 } });
     session.free();
     return session.rules;
   } catch (error) {
