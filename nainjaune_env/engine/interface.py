@@ -135,9 +135,9 @@ def _enter_or_step(session: Any, action: Any) -> None:
     rules, options = _rules(session)
     arrays = _arrays(session, 0)
     if action < 0:
-        loops.enter(arrays, rules, options, _log(session), 0)
+        loops.enter_episode(arrays, rules, options, _log(session), 0)
     else:
-        loops.step(arrays, rules, options, _log(session), 0, action)
+        loops.step_table(arrays, rules, options, _log(session), 0, action)
 
 
 def pack(session: Any, players: Any) -> Any:
@@ -177,7 +177,7 @@ def begin(session: Any, state: Any, start_values: Any) -> Any:
     arrays.tables[0].rng = np.uint64(state)
     log.marks[1, COUNT] = 0
     _forget_events(session)
-    loops.start_episode(arrays.tables[0], rules, options, log, 0, arrays.start_values[0], True)
+    loops.deal_episode(arrays.tables[0], rules, options, log, 0, arrays.start_values[0], True)
     arrays.deals[0] = 0
     _enter_or_step(session, np.int64(-1))
     return DONE

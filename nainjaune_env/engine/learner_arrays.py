@@ -30,11 +30,13 @@ class LearnerArrays(NamedTuple):
     streams: NDArray[np.uint64]
     """``(3, B)``: the generators of the opponents' actions (``ACTIONS``), of the learner's seat (``SEATS``) and of the opponents
     that a pool seats (``POOL``)."""
-    entering: NDArray[np.bool_]
+    undecided: NDArray[np.bool_]
     """``(B,)``: whether the learner has had no decision yet in the episode."""
     redeals: NDArray[np.int64]
     """``(B,)``: deals since the last reset in which the learner had no decision."""
     gained: NDArray[np.float64]
     """``(B,)``: what the seat ``learner`` has gained between its last two decisions, or up to the end."""
-    left: NDArray[np.int64]
-    """``(B + 1,)``: how many tables the last call left at the turn of another agent, then these tables."""
+    waiting: NDArray[np.int64]
+    """``(B,)``: first the tables that the last call left at the turn of another agent."""
+    waiting_count: NDArray[np.int64]
+    """``(1,)``: how many these are."""

@@ -40,7 +40,7 @@ UNIFORM = -1
 
 ACT, DEAL, ENTER, RESUME = 0, 1, 2, 3
 """What the loop does first at a table: take an action, deal an episode, begin one with the table as it stands, or nothing."""
-ROTATE, RANDOM, EVERY_SEAT = -1, -2, -3
+ROTATE, RANDOM, SELF_PLAY = -1, -2, -3
 """Rules for the learner's seat of an episode: the next one, from a first one that is drawn, or a drawn one; or the learner has
 every seat (self-play). Others are seats."""
 
@@ -80,7 +80,7 @@ def choose(table: Table, rules: Any, legal_bits: Any, policy: Any, streams: Any,
 @jit
 def take_seats(rules: Any, i: Any, rule: Any, learners: Any) -> None:
     """Draws or moves on the learner's seat at table ``i`` by ``rule``, a seat or one of the rules, and seats the opponents."""
-    if rule == EVERY_SEAT:
+    if rule == SELF_PLAY:
         return
     n = rules.players
     if rule == RANDOM or (rule == ROTATE and learners.learner[i] < 0):
@@ -162,7 +162,7 @@ def play_to_learner(
     """
     a = TableArrays(*arrays)
     rules, options = unpack(packed)
-    left = 0
+    waiting_count = 0
     for k in range(which.size):
         i = which[k]
         if kinds[k] == ACT and (a.done[i] or not is_legal(a.legal[i], actions[k])):
@@ -181,15 +181,15 @@ def play_to_learner(
         while True:
             if kind == DEAL:
                 new_match = table.stage != Stage.ROUND_OVER
-                loops.start_episode(table, rules, options, log, i, a.start_values[i], new_match)
+                loops.deal_episode(table, rules, options, log, i, a.start_values[i], new_match)
             if kind in (DEAL, ENTER):
                 for seat in range(rules.players):
                     a.credited[i, seat] = 0
                 a.deals[i] += 1
-                learners.entering[i] = True
+                learners.undecided[i] = True
                 reset_hidden_state(i, hidden_state)
             legal_bits, agent = play_opponents(a, rules, options, log, i, action, learners, streams, hidden_state)
-            if legal_bits or not learners.entering[i]:
+            if legal_bits or not learners.undecided[i]:
                 break
             learners.redeals[i] += 1
             if learners.redeals[i] >= max_redeals:
@@ -200,20 +200,20 @@ def play_to_learner(
             if legal_bits == 0:  # nobody is to act: the seat that acted last observes the end
                 observer = learners.learner[i]
             learners.learner[i] = observer
-            if learners.entering[i]:
+            if learners.undecided[i]:
                 for seat in range(rules.players):
                     a.reward[i, seat] = 0
             else:
-                loops.credit(a, rules, i, observer if legal_bits else loops.EVERY_SEAT)
+                loops.credit(a, rules, i, observer if legal_bits else loops.ALL_SEATS)
                 learners.gained[i] = a.reward[i, observer]
-            learners.entering[i] = False
+            learners.undecided[i] = False
         else:
-            left += 1
-            learners.left[left] = i
+            learners.waiting[waiting_count] = i
+            waiting_count += 1
             result = UNFINISHED
         if is_full(log, i):
             result = UNFINISHED
         a.done[i] = legal_bits == 0
         loops.observe(a, rules, i, observer, legal_bits)
-    learners.left[0] = left
+    learners.waiting_count[0] = waiting_count
     return result

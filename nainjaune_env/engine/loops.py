@@ -36,7 +36,7 @@ MAX_SKIPPED = 1000
 """Episodes without a decision that a reset skips at a table."""
 PREFETCH_DISTANCE = 3
 """Tables between that of a step and that which is loaded: a load takes about as long as two steps."""
-EVERY_SEAT = -1
+ALL_SEATS = -1
 """Stands for all seats in :func:`credit`."""
 
 # ---- one table ---------------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def deal(table: Table, rules: Any, log: Any, i: Any) -> None:
 
 
 @jit
-def start_episode(table: Table, rules: Any, options: Any, log: Any, i: Any, values: Any, new_match: Any) -> None:
+def deal_episode(table: Table, rules: Any, options: Any, log: Any, i: Any, values: Any, new_match: Any) -> None:
     """Deals the first round of an episode: of a new match if ``new_match``, or if the match is over or not carried.
 
     ``values`` are the table's row of ``start_values``.
@@ -123,13 +123,13 @@ def advance(a: Any, rules: Any, options: Any, log: Any, i: Any) -> Any:
 
 @inlined
 def credit(a: Any, rules: Any, i: Any, seat: Any) -> None:
-    """Writes to ``a.reward[i]`` what ``seat``, or each with ``EVERY_SEAT``, has gained since it was credited; 0 for others."""
+    """Writes to ``a.reward[i]`` what ``seat``, or each with ``ALL_SEATS``, has gained since it was credited; 0 for others."""
     reward, credited = a.reward[i], a.credited[i]
     game.payoffs(a.tables[i], rules, reward)
     for each in range(rules.players):
         payoff = reward[each]
         reward[each] = 0
-        if seat == EVERY_SEAT or each == seat:
+        if seat == ALL_SEATS or each == seat:
             reward[each] = payoff - credited[each]
             credited[each] = payoff
 
@@ -159,7 +159,7 @@ def write_obs(a: Any, rules: Any, options: Any, i: Any, legal_bits: Any) -> None
 
 
 @jit
-def enter(a: Any, rules: Any, options: Any, log: Any, i: Any) -> None:
+def enter_episode(a: Any, rules: Any, options: Any, log: Any, i: Any) -> None:
     """Begins the episode at table ``i`` as it stands, with nothing credited."""
     for seat in range(rules.players):
         a.reward[i, seat] = 0
@@ -168,28 +168,28 @@ def enter(a: Any, rules: Any, options: Any, log: Any, i: Any) -> None:
     legal_bits = advance(a, rules, options, log, i)
     a.done[i] = legal_bits == 0
     if legal_bits == 0:  # no seat has a decision, so no later step returns the payoffs
-        credit(a, rules, i, EVERY_SEAT)
+        credit(a, rules, i, ALL_SEATS)
     write_obs(a, rules, options, i, legal_bits)
 
 
 @jit
 def reset(a: Any, rules: Any, options: Any, log: Any, i: Any, rng: Any, new_match: Any) -> None:
-    """Begins an episode at table ``i``, its generator set to ``rng``: see :func:`start_episode`.
+    """Begins an episode at table ``i``, its generator set to ``rng``: see :func:`deal_episode`.
 
     With autoreset episodes without a decision are skipped, at most :data:`MAX_SKIPPED`: under some rules no episode has one.
     """
     a.tables[i].rng = rng
-    start_episode(a.tables[i], rules, options, log, i, a.start_values[i], new_match)
-    enter(a, rules, options, log, i)
+    deal_episode(a.tables[i], rules, options, log, i, a.start_values[i], new_match)
+    enter_episode(a, rules, options, log, i)
     skipped = 0
     while a.done[i] and options.autoreset and skipped < MAX_SKIPPED:
-        start_episode(a.tables[i], rules, options, log, i, a.start_values[i], False)
-        enter(a, rules, options, log, i)
+        deal_episode(a.tables[i], rules, options, log, i, a.start_values[i], False)
+        enter_episode(a, rules, options, log, i)
         skipped += 1
 
 
 @inlined
-def step(a: Any, rules: Any, options: Any, log: Any, i: Any, action: Any) -> None:
+def step_table(a: Any, rules: Any, options: Any, log: Any, i: Any, action: Any) -> None:
     """Takes the legal ``action`` at table ``i``, except where its episode is over for good."""
     if a.done[i] and not options.autoreset:
         for seat in range(rules.players):
@@ -203,12 +203,12 @@ def step(a: Any, rules: Any, options: Any, log: Any, i: Any, action: Any) -> Non
 @inlined
 def finish_step(a: Any, rules: Any, options: Any, log: Any, i: Any, legal_bits: Any) -> None:
     """Writes the results of a step of table ``i``; ``legal_bits`` 0: the episode is over, and with autoreset another begins."""
-    credit(a, rules, i, EVERY_SEAT)
+    credit(a, rules, i, ALL_SEATS)
     a.done[i] = legal_bits == 0
     if legal_bits == 0 and options.autoreset:
         keep_finished(log, i, a.tables.size + i)
         while legal_bits == 0:  # an episode without a decision is skipped
-            start_episode(a.tables[i], rules, options, log, i, a.start_values[i], False)
+            deal_episode(a.tables[i], rules, options, log, i, a.start_values[i], False)
             a.deals[i] += 1
             for seat in range(rules.players):
                 a.credited[i, seat] = 0
@@ -291,7 +291,7 @@ def enter_tables(arrays: Any, packed: Any, log: Any, which: Any) -> None:
     a = TableArrays(*arrays)
     rules, options = unpack(packed)
     for k in range(which.size):
-        enter(a, rules, options, log, which[k])
+        enter_episode(a, rules, options, log, which[k])
 
 
 @jit
@@ -317,7 +317,7 @@ def step_tables(a: Any, packed: Any, log: Any, which: Any, actions: Any) -> None
     rules, options = unpack(packed)
     for k in range(which.size):
         prefetch(a.tables, which[min(k + PREFETCH_DISTANCE, which.size - 1)])
-        step(a, rules, options, log, which[k], np.int64(actions[k]))
+        step_table(a, rules, options, log, which[k], np.int64(actions[k]))
 
 
 @jit
@@ -336,7 +336,7 @@ def step_single(arrays: Any, packed: Any, log: Any, action: Any) -> Any:
     """Takes the legal ``action`` at the only table; returns the seat to act."""
     a = TableArrays(*arrays)
     rules, options = unpack(packed)
-    step(a, rules, options, log, 0, np.int64(action))
+    step_table(a, rules, options, log, 0, np.int64(action))
     return np.int64(a.tables[0].seat)
 
 

@@ -40,7 +40,7 @@ def replay_tables(arrays: Any, packed: Any, log: Any, counts: Any, last: Any) ->
         log.tables[i, DEALT] = log.tables[i, OPENING]
         log.marks[i, COUNT] = 0
         log.marks[i, FIRST] = 0
-        loops.enter(a, rules, options, log, i)
+        loops.enter_episode(a, rules, options, log, i)
         last[i] = -1
         while not a.done[i] and log.marks[i, COUNT] < counts[i]:
             last[i] = log.marks[i, COUNT]
@@ -49,7 +49,7 @@ def replay_tables(arrays: Any, packed: Any, log: Any, counts: Any, last: Any) ->
                 return i
             loops.make_ply(a.tables[i], rules, action, log, i)
             legal_bits = loops.advance(a, rules, options, log, i)
-            loops.credit(a, rules, i, loops.EVERY_SEAT)
+            loops.credit(a, rules, i, loops.ALL_SEATS)
             a.done[i] = legal_bits == 0
             loops.write_obs(a, rules, options, i, legal_bits)
     return OK

@@ -132,7 +132,7 @@ def step_tables(batch: Any, actions: Any) -> Any:
             return np.int32(-1 - i)
     for i in range(tables.size):
         loops.prefetch(tables, min(i + loops.PREFETCH_DISTANCE, tables.size - 1))
-        loops.step(arrays, rules, options, None, i, np.int64(taken[i]))
+        loops.step_table(arrays, rules, options, None, i, np.int64(taken[i]))
     return DONE
 
 

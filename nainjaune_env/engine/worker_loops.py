@@ -1,6 +1,6 @@
 """The loops by which several threads take the tables of one call; ``jit.instantiate`` binds ``loops`` to a game's.
 
-The calling thread is number 0, the workers are 1, 2, …: they run :func:`take_part` outside Python and read a word of memory in a
+The calling thread is number 0, the workers are 1, 2, …: they run :func:`serve` outside Python and read a word of memory in a
 loop until it announces the next call, because waking a thread that sleeps takes as long as a thousand tables. Each thread has a
 part of the rows, takes some of them at a time (``CHUNKS``), and takes from other parts when its part is done. So no call
 depends on a worker that is late: the calling thread takes the rows that no worker has taken.
@@ -39,7 +39,7 @@ def control_size(threads: int) -> int:
 
 
 @jit
-def take_rows(
+def run_share(
     control: Any, thread: Any, threads: Any, a: Any, packed: Any, log: Any, index: Any, actions: Any, streams: Any
 ) -> None:
     """Takes rows of the open call, until none is left, and runs the loop of its kind over them."""
@@ -69,7 +69,7 @@ def is_over(control: Any, spins: Any) -> Any:
 
 
 @jit
-def take_part(
+def serve(
     control: Any, thread: Any, threads: Any, spins: Any, arrays: Any, packed: Any, log: Any,
     index: Any, actions: Any, streams: Any,
 ) -> Any:  # fmt: skip
@@ -100,7 +100,7 @@ def take_part(
             fetch_add(control, ACTIVE, 1)
             if load(control, CALL) == call:
                 rows = control[ROWS]
-                take_rows(
+                run_share(
                     control, thread, threads, a, packed, log,
                     array_at(index, control[INDEX], rows), array_at(actions, control[ACTIONS], rows),
                     array_at(streams, control[STREAMS], rows),

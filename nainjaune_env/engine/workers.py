@@ -57,7 +57,7 @@ class Workers:
         ]
         self._arguments = bound[0]
         self._control[loops.STOP] = 1
-        loops.take_part(self._control, 1, *bound[1], *self._none)  # compiled before the threads start
+        loops.serve(self._control, 1, *bound[1], *self._none)  # compiled before the threads start
         self._control[loops.STOP] = 0
         workers = [
             threading.Thread(
@@ -100,7 +100,7 @@ class Workers:
             self._control[self._loops.KIND] = kind
             _wake(self._sleeping)
             self._active = True
-            if not self._loops.take_part(self._control, 0, *self._arguments, *rows):
+            if not self._loops.serve(self._control, 0, *self._arguments, *rows):
                 self._wait()
             self._active = False
             if self._failures:
@@ -122,7 +122,7 @@ def _work(
     """Runs in a worker. It has no reference to its ``Workers``, so that these can be collected."""
     try:
         while True:
-            loops.take_part(control, thread, *arguments)
+            loops.serve(control, thread, *arguments)
             alarm = threading.Lock()
             alarm.acquire()
             sleeping[thread] = alarm

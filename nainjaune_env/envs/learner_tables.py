@@ -25,11 +25,11 @@ from nainjaune_env.engine.learner_loops import (
     ACT,
     DEAL,
     ENTER,
-    EVERY_SEAT,
     IN_PYTHON,
     RANDOM,
     RESUME,
     ROTATE,
+    SELF_PLAY,
     TOO_MANY_DEALS,
     UNFINISHED,
 )
@@ -98,7 +98,7 @@ class LearnerTables:
         if illegal_reward is not None and finite(illegal_reward) is None:
             raise RulesError(f"'illegal_reward' is a finite number or None, not {quoted(illegal_reward)}.")
         self.setup = setup
-        self._seat_rule = EVERY_SEAT if alone else SEATINGS[str(seat)] if named else int(seat)
+        self._seat_rule = SELF_PLAY if alone else SEATINGS[str(seat)] if named else int(seat)
         self._illegal_reward = illegal_reward
         self.opponents: Sequence[Agent] = find_opponents(opponents, setup)
         """The agents in the other seats: one for all, or one for each after the learner's, or the pool's members."""
@@ -117,10 +117,11 @@ class LearnerTables:
             order=np.array(numbers * (n - 1) if len(numbers) == 1 else numbers, np.int64),
             ends=opponents.ends if isinstance(opponents, Pool) else np.zeros(0),
             streams=np.zeros((3, num_tables), np.uint64),
-            entering=np.zeros(num_tables, np.bool_),
+            undecided=np.zeros(num_tables, np.bool_),
             redeals=np.zeros(num_tables, np.int64),
             gained=np.zeros(num_tables),
-            left=np.zeros(num_tables + 1, np.int64),
+            waiting=np.zeros(num_tables, np.int64),
+            waiting_count=np.zeros(1, np.int64),
         )
         self.learner = self._arrays.learner
         """The learner's seat at each table, shape ``(B,)``: in self-play the one to act, at an end the one that acted last.
@@ -156,7 +157,7 @@ class LearnerTables:
     @property
     def self_play(self) -> bool:
         """Whether the learner has every seat."""
-        return self._seat_rule == EVERY_SEAT
+        return self._seat_rule == SELF_PLAY
 
     @property
     def rewards(self) -> NDArray[np.int32]:
@@ -301,7 +302,7 @@ class LearnerTables:
         while True:
             batch.make_space()
             self._seating.stepped()
-            waiting = arrays.left[1 : arrays.left[0] + 1].copy()
+            waiting = arrays.waiting[: arrays.waiting_count[0]].copy()
             if not waiting.size:
                 return
             kinds = np.zeros(waiting.size, np.int8)

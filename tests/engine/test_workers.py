@@ -79,7 +79,7 @@ def test_a_worker_takes_the_rows_of_an_open_call(kind: str, call: int) -> None:
     control[[loops.CALL, loops.KIND, loops.ROWS, loops.NEXT + loops.LINE]] = call, getattr(loops, kind.upper()), many, many // 2
     control[[loops.INDEX, loops.ACTIONS, loops.STREAMS]] = [array.ctypes.data for array in (batch._all, actions, draws)]
     examples = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
-    assert not loops.take_part(control, 1, 2, 1, batch.loop_arrays, batch.numbers, batch.log_arrays, *examples)
+    assert not loops.serve(control, 1, 2, 1, batch.loop_arrays, batch.numbers, batch.log_arrays, *examples)
     expected = getattr(Batch(make_setup(), many, seed=5), kind)(streams(6, many)) if call == 1 else np.full(many, -1)  # odd: open
     assert actions.tolist() == expected.tolist()
     assert control[loops.ACTIVE] == 0
@@ -148,7 +148,7 @@ class Loops(SimpleNamespace):
     def control_size(self, threads: int) -> int:
         return 3
 
-    def take_part(self, control: Any, thread: int, *arguments: Any) -> bool:
+    def serve(self, control: Any, thread: int, *arguments: Any) -> bool:
         if thread == 0:
             self.calls += 1
             return False

@@ -62,7 +62,7 @@ def enter(a: Any, which: Any, rows: Any) -> None:
     if k < which.size:
         arrays = with_scratch(a, cuda.local.array(SCRATCH, np.int32))
         copy_table(rows, k, a.tables, which[k])
-        loops.enter(arrays, rules, options, None, which[k])
+        loops.enter_episode(arrays, rules, options, None, which[k])
 
 
 @kernel
@@ -82,7 +82,7 @@ def step(a: Any, which: Any, actions: Any, fault: Any) -> None:
     if k < which.size:
         if fault[PLACE] == NONE:
             arrays = with_scratch(a, cuda.local.array(SCRATCH, np.int32))
-            loops.step(arrays, rules, options, None, which[k], actions[k])
+            loops.step_table(arrays, rules, options, None, which[k], actions[k])
         elif fault[PLACE] == k and fault[NOTED] == 0:
             fault[TABLE] = which[k]
             fault[ACTION] = actions[k]
