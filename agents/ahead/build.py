@@ -20,12 +20,12 @@ import numpy as np
 from numba.core import types
 from tqdm import tqdm
 
+from nainjaune_env.build.lowering import GENERIC, X86_64_V3, block_function, emit, link_shared, lower, result_types
 from nainjaune_env.compiler import signatures
 from nainjaune_env.compiler.ahead import INDEX, VARIABLE, VERSION, source_digest
 from nainjaune_env.compiler.platforms import LEVEL_3, PLATFORMS, platform_names
 from nainjaune_env.compiler.signatures import Signature, example_of
 from nainjaune_env.compiler.sources import compiled_sources, source_name
-from nainjaune_env.compiler.targets import GENERIC, X86_64_V3, block_function, emit, link_shared, lower, result_types
 from nainjaune_env.core.atomic_files import write_bytes, write_text
 
 from .calls import function_named, instantiate_loops, own_games, read_calls

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nainjaune_env.engine.modules import build
+    from nainjaune_env.build.wasm import build
 
     from .. import wasm as players
     from .progress import progress_bar

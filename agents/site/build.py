@@ -11,11 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from nainjaune_env.build.wasm import build
 from nainjaune_env.core.atomic_files import write_bytes
 from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.core.speech import LANGUAGES
-from nainjaune_env.engine.modules import build
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import get_game
 

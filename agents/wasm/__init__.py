@@ -1,4 +1,4 @@
-"""Players in the WebAssembly module or the library of a game: a ``nainjaune_env.engine.modules.Extension``.
+"""Players in the WebAssembly module or the library of a game: a ``nainjaune_env.build.wasm.Extension``.
 
 It gets the game's heuristics, advice by playouts, and the forward pass of a trained network (``interface``).
 """
@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.build.wasm import Functions, sizes_of
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.engine.compiled import instance_of, loops_of
 from nainjaune_env.engine.learner_loops import UNIFORM
-from nainjaune_env.engine.modules import Functions, sizes_of
 
 from ..heuristics import about, heuristics, heuristics_module, yardstick
 from ..search.rollouts import loops_for

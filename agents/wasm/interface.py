@@ -36,7 +36,7 @@ table_dtype: Any
 at: Any
 """Where each field of a session begins, a named tuple of bytes."""
 size: Any
-"""The lengths of fields (``modules.Sizes``)."""
+"""The lengths of fields (``wasm.Sizes``)."""
 heuristic_decide: Any
 """``decide`` of the game's heuristics."""
 remembers: Any

@@ -20,7 +20,7 @@ heuristics: Any
 memory: Any
 """Bytes of a heuristic's recurrent state."""
 size: Any
-"""The lengths of fields (``modules.Sizes``)."""
+"""The lengths of fields (``wasm.Sizes``)."""
 
 
 def decide_tables(batch: Any, agent: Any, states: Any, hidden_state: Any, actions: Any) -> Any:

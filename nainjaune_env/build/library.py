@@ -2,7 +2,7 @@
 
 Symbols begin with the name of their game, so one library has several, and libraries can be linked together.
 ``python -m nainjaune_env.build.library FOLDER PLATFORMS GAMES EXTENSIONS`` builds, each a list with commas, in a process of
-its own (``compiler.targets.GENERIC``).
+its own (``build.lowering.GENERIC``).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any, cast
 
 from nainjaune_env.build.c_header import c_header
 from nainjaune_env.build.library_parts import Parts, parts
+from nainjaune_env.build.wasm import SESSION_FIELDS, Extension, Functions, describe, interface_of, sizes_of
 from nainjaune_env.compiler.platforms import PLATFORMS
 from nainjaune_env.core.atomic_files import replacing, write_text
 from nainjaune_env.core.errors import NainJauneError, unknown_name_message
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.engine.compiled import instance_of, loops_of
-from nainjaune_env.engine.modules import SESSION_FIELDS, Extension, Functions, describe, interface_of, sizes_of
 from nainjaune_env.engine.tables_interface import FIELDS
 
 NAME = "nainjaune"
@@ -59,11 +59,11 @@ def build_library(
     """Writes a library with ``games`` for each of ``platforms`` (names in ``PLATFORMS``), headers, descriptions.
 
     With one platform the library is in ``folder`` itself, else in a folder of the platform's name. Returns the libraries' paths.
-    ``extensions`` are names of Python modules that are each an :class:`~nainjaune_env.engine.modules.Extension`. Raises
+    ``extensions`` are names of Python modules that are each an :class:`~nainjaune_env.build.wasm.Extension`. Raises
     :class:`NainJauneError` for an unknown platform, and
     :class:`~nainjaune_env.core.errors.MissingLibraryError` without the extra ``wasm``.
     """
-    from nainjaune_env.compiler.targets import GENERIC, check_linker
+    from nainjaune_env.build.lowering import GENERIC, check_linker
 
     for platform in platforms:
         if platform not in PLATFORMS:
@@ -89,7 +89,7 @@ def _with_fingerprint(game: str, functions: Functions, fingerprint: int) -> Func
 
 
 def _build_here(games: Sequence[GameSpec], folder: Path, platforms: Sequence[str], extensions: Sequence[Extension]) -> None:
-    from nainjaune_env.compiler.targets import emit, link_shared, lower
+    from nainjaune_env.build.lowering import emit, link_shared, lower
 
     symbols: dict[str, Any] = {}
     for game in games:

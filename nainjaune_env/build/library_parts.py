@@ -79,7 +79,7 @@ def parts(
     batch: Mapping[str, tuple[str, str]],
     functions: Mapping[str, tuple[str, Callable[..., Any]]],
 ) -> Parts:
-    """Returns the parts of a header for a game with ``description`` (``modules.describe``).
+    """Returns the parts of a header for a game with ``description`` (``wasm.describe``).
 
     ``knobs`` are the knobs of each preset as numbers, ``meanings`` those of a session's fields by name, ``batch`` the fields of
     many tables by name, each with its kind and meaning, ``functions`` the exported ones with numba's signatures.

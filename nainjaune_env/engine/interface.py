@@ -1,6 +1,6 @@
-"""One table of a game behind a C interface: functions of WebAssembly modules and libraries; ``engine.modules`` binds a game.
+"""One table of a game behind a C interface: functions of WebAssembly modules and libraries; ``build.wasm`` binds a game.
 
-Every function takes ``session``, the address of a block of memory that is laid out as ``modules.session_dtype`` says and aligned
+Every function takes ``session``, the address of a block of memory that is laid out as ``wasm.session_dtype`` says and aligned
 to 8 bytes; whoever calls sets its ``numbers``, the packed rules (:func:`pack`) and options, and reads results from it. Nothing
 inside checks bounds, so numbers that come from outside (knobs, actions, seats, plies, counts) are checked here; a function that
 refuses one returns :data:`REFUSED` and changes nothing.
@@ -38,7 +38,7 @@ table_dtype: Any
 at: Any
 """Where each field of a session begins, a named tuple of bytes."""
 size: Any
-"""The lengths of fields (``modules.Sizes``)."""
+"""The lengths of fields (``wasm.Sizes``)."""
 
 unpack_knobs: Any
 """Returns the knobs, in a tuple of their own, of an array of them."""

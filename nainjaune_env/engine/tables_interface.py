@@ -26,7 +26,7 @@ unpack: Any
 table_dtype: Any
 """The dtype of a table."""
 size: Any
-"""The lengths of fields (``modules.Sizes``)."""
+"""The lengths of fields (``wasm.Sizes``)."""
 observation_sizes: Any
 """By number of seats: the bytes of an observation."""
 

@@ -13,8 +13,8 @@ from nainjaune_env.build import library_parts
 from nainjaune_env.build.c_header import c_header
 from nainjaune_env.build.library import functions_of, parts_of
 from nainjaune_env.build.library_parts import Parts, parts
+from nainjaune_env.build.wasm import session_dtype
 from nainjaune_env.core.spec import GameSpec
-from nainjaune_env.engine.modules import session_dtype
 from nainjaune_env.registry import game_names, get_game
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only")

@@ -12,12 +12,12 @@ import pytest
 from nainjaune_agents.heuristics import heuristics_module
 from nainjaune_env import Batch, get_game, make_setup
 from nainjaune_env.build.library import build_library, functions_of, parts_of
+from nainjaune_env.build.wasm import WORLDS, describe
 from nainjaune_env.compiler.platforms import platform_names
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.compiled import loops_of, numbers_of
 from nainjaune_env.engine.determinize import determinize
-from nainjaune_env.engine.modules import WORLDS, describe
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.start_values import MAX_START_VALUE
 from tests.support.libraries import EXTENSIONS, Library, Tables, library_of

@@ -1,4 +1,4 @@
-"""Compiles functions ahead in this process and prints what calls of them give: it is started for any processor (``targets``)."""
+"""Compiles functions ahead in this process and prints what calls of them give: it is started for any processor (``lowering``)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nainjaune_env.build.lowering import block_function, lower
 from nainjaune_env.compiler.ahead import AheadFunction, Library, bind
 from nainjaune_env.compiler.dispatcher import compiled
 from nainjaune_env.compiler.signatures import example_of, signature_of
-from nainjaune_env.compiler.targets import block_function, lower
 
 llvm: Any = importlib.import_module("llvmlite.binding")
 RECORD = np.dtype([("rng", np.uint64), ("hand", np.int16, (3,))], align=True)

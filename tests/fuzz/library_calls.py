@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.build.wasm import describe, knob_limits, sizes_of
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.log_arrays import COUNT, KNOWN
-from nainjaune_env.engine.modules import describe, knob_limits, sizes_of
 from nainjaune_env.engine.start_values import MAX_START_VALUE
 from nainjaune_env.registry import game_names
 from tests.support.libraries import EXTENSIONS, Library, Tables, library_of

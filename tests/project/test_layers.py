@@ -23,7 +23,7 @@ LAYERS: dict[str, int] = {
     # 2: the games, which do not know each other
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # 3: what is written once for all games
-    f"{ENV}.registry": 3, f"{ENV}.engine.modules": 3, f"{ENV}.build.*": 3, f"{ENV}.agent": 3, f"{ENV}.agent_adapters": 3,
+    f"{ENV}.registry": 3, f"{ENV}.build.*": 3, f"{ENV}.agent": 3, f"{ENV}.agent_adapters": 3,
     f"{ENV}.records.*": 3, f"{ENV}.text.*": 3, f"{ENV}.analysis.*": 3,
     # 4: rendering, adaptors to other libraries, and the public names
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4, f"{ENV}.build.warm": 4,
@@ -48,7 +48,7 @@ LIBRARIES: dict[str, set[str]] = {
         f"{ENV}.compiler.intrinsic_code",
         f"{ENV}.compiler.dispatcher",
         f"{ENV}.compiler.linked",
-        f"{ENV}.compiler.targets",
+        f"{ENV}.build.lowering",
         f"{ENV}.engine.cuda.*",
         f"{AGENTS}.cuda.kernels",
         f"{AGENTS}.ahead.build",

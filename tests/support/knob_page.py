@@ -18,7 +18,7 @@ import nainjaune_env
 from nainjaune_agents import wasm
 from nainjaune_agents.site.build import PACKAGE, STATIC
 from nainjaune_agents.site.data import setup_data, text_data
-from nainjaune_env.engine.modules import build
+from nainjaune_env.build.wasm import build
 from nainjaune_env.registry import get_game, make_setup
 from tests.wasm.site.test_views import check_page, played_table
 

@@ -14,8 +14,8 @@ import pytest
 
 from nainjaune_agents import wasm
 from nainjaune_env.build.library import build_library
+from nainjaune_env.build.wasm import session_dtype
 from nainjaune_env.compiler.platforms import platform_names
-from nainjaune_env.engine.modules import session_dtype
 from nainjaune_env.engine.tables_interface import FIELDS
 from nainjaune_env.registry import get_game
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from nainjaune_agents import wasm
 from nainjaune_env import Batch, get_game, make_setup
+from nainjaune_env.build.wasm import build, describe, session_dtype
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.compiled import loops_of, numbers_of
-from nainjaune_env.engine.modules import build, describe, session_dtype
 from nainjaune_env.engine.options import EpisodeOptions
 
 SMALL = "signal_lamps"

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from nainjaune_env import Batch, get_game
+from nainjaune_env.build import wasm as modules
+from nainjaune_env.build.wasm import WORLDS
 from nainjaune_env.compiler.packed import pack
 from nainjaune_env.core.errors import DealError, MissingLibraryError, RulesError
 from nainjaune_env.core.events import OMNISCIENT, OPENING, PUBLIC
-from nainjaune_env.engine import modules
 from nainjaune_env.engine.determinize import determinize
-from nainjaune_env.engine.modules import WORLDS
 from nainjaune_env.engine.start_values import MAX_START_VALUE
 from nainjaune_env.engine.telling import Teller
 from tests.wasm.conftest import REFUSED, Module, begin, redacted, setups

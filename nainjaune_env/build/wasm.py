@@ -1,7 +1,7 @@
 """Games as WebAssembly modules: the functions of ``engine.interface``, and a description of what lies where in memory.
 
-``python -m nainjaune_env.engine.modules GAME FOLDER EXTENSION...`` writes both, in a process of its own
-(``compiler.targets.GENERIC``). An :class:`Extension`, such as that of players, adds functions of another package.
+``python -m nainjaune_env.build.wasm GAME FOLDER EXTENSION...`` writes both, in a process of its own
+(``build.lowering.GENERIC``). An :class:`Extension`, such as that of players, adds functions of another package.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def build(game: GameSpec, folder: Path, extensions: Sequence[str] = ()) -> None:
     ``extensions`` are names of Python modules that are each an :class:`Extension`. Raises
     :class:`~nainjaune_env.core.errors.MissingLibraryError` without the extra ``wasm``.
     """
-    from nainjaune_env.compiler.targets import GENERIC, check_linker
+    from nainjaune_env.build.lowering import GENERIC, check_linker
 
     check_linker()
     folder.mkdir(parents=True, exist_ok=True)
@@ -273,7 +273,7 @@ def build(game: GameSpec, folder: Path, extensions: Sequence[str] = ()) -> None:
 
 
 def _build_here(game: GameSpec, folder: Path, extensions: Sequence[Extension]) -> None:
-    from nainjaune_env.compiler.targets import WASM, emit, link_wasm, lower, with_section
+    from nainjaune_env.build.lowering import WASM, emit, link_wasm, lower, with_section
 
     base = interface_of(game, extensions)
     functions: Functions = base.FUNCTIONS
