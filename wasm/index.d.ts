@@ -3,7 +3,7 @@ import type { MatchRecord, Replay } from "./record.js";
 
 export { formatRecord, parseRecord } from "./record.js";
 
-/** What `nainjaune wasm` writes beside a module: see `describe` in nainjaune_env/engine/modules.py. */
+/** What `nainjaune wasm` writes beside a module: see `describe` in nainjaune_env/build/wasm.py. */
 export interface Field {
   offset: number;
   /** A NumPy name such as "int16", or "table". */

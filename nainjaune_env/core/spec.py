@@ -406,7 +406,7 @@ class Setup:
     def check_tables(self, rows: NDArray[Any]) -> None:
         """Checks ``rows``, one record or ``(K,)``, that come from outside: compiled code relies on their fields.
 
-        Raises :class:`~nainjaune_env.core.errors.DealError`, which names a field, unless all can occur under these rules.
+        Raises :class:`~nainjaune_env.core.errors.DealError`, which names a field, unless all are safe to play on.
         """
         check_rows(np.atleast_1d(rows), self.players, functools.partial(self.game.table_invariants, self))
 
