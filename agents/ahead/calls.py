@@ -20,6 +20,7 @@ from nainjaune_env.analysis import stats
 from nainjaune_env.compiler.signatures import Signature, from_json, record_of
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.engine.compiled import loops_of, replay_loops_of
+from nainjaune_env.engine.telling import telling_loops_of
 from nainjaune_env.engine.workers import worker_loops_of
 from nainjaune_env.envs.learner_tables import learner_loops_of
 from nainjaune_env.registry import get_game
@@ -55,7 +56,7 @@ def own_games() -> list[GameSpec]:
 def instantiate_loops(game: GameSpec) -> None:
     """Makes the instances for ``game`` of all templates whose functions Python calls."""
     setup, heuristics = game.setup(), heuristics_module(game.name)
-    for factory in (loops_of, replay_loops_of, worker_loops_of, loops_for, plies_of):
+    for factory in (loops_of, replay_loops_of, telling_loops_of, worker_loops_of, loops_for, plies_of):
         factory(setup)
     learner_loops_of(setup, None)
     if hasattr(heuristics, "decide"):

@@ -6,6 +6,7 @@ Texts, pictures, records, studies and the browser read these rows; none of them 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ from nainjaune_env.core.events import DRAWN, OMNISCIENT, OPENING, EventRow, Even
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.engine.compiled import instance_of, numbers_of
+
+
+def telling_loops_of(setup: Setup) -> ModuleType:
+    """Returns ``engine.telling_loops`` compiled for a game, for all rules with tuples of the same lengths."""
+    return instance_of(setup, "nainjaune_env.engine.telling_loops")
 
 
 def event_arrays(game: GameSpec, space: int | None = None) -> Events:
@@ -40,7 +46,7 @@ class Teller:
         """What the game remembers of the round beside the table."""
         self._game, self._tables, self._viewer = setup.game, tables, viewer
         self._packed = numbers_of(setup)
-        self._tell = instance_of(setup, "nainjaune_env.engine.telling_loops").tell_at
+        self._tell = telling_loops_of(setup).tell_at
 
     def open(self) -> list[EventRow]:
         """Begins a round that has just been dealt; returns its first events."""
@@ -72,7 +78,7 @@ def check_space(setup: Setup) -> None:
     if key in _CHECKED:
         return
     game, packed = setup.game, numbers_of(setup)
-    tell_at = instance_of(setup, "nainjaune_env.engine.telling_loops").tell_at
+    tell_at = telling_loops_of(setup).tell_at
     tables, rng = np.zeros(1, game.table), np.random.default_rng(0)
     events = event_arrays(game, game.max_events + 256)
     tables["rng"] = rng.integers(2**64, dtype=np.uint64)
