@@ -95,7 +95,7 @@ def note(
     events: Any, kind: Any, seat: Any, other: Any = NO_SEAT, card: Any = 0, pile: Any = 0, paid: Any = 0, due: Any = 0,
     cards: Any = 0,
 ) -> None:  # fmt: skip
-    """Writes a row, if there is space for it; ``events`` is :class:`Events`, or None, and then nothing is compiled."""
+    """Writes a row, if there is space for it; ``events`` is an ``Events``, or None, and then nothing is compiled."""
     if events is not None:
         at = events.written[0]
         if at < events.rows.shape[0]:
