@@ -32,6 +32,9 @@ STEP, SAMPLE, PLAY_OUT = 0, 1, 2
 CHUNKS = (64, 256, 8)
 """Rows that a thread takes at a time, by kind: as many as take about 5, 2 and 10 µs."""
 
+PLAY_OUT_PATIENCE = 7
+"""How much longer a worker waits after a playout, which takes milliseconds: one that has slept begins where the caller plays on."""
+
 
 def control_size(threads: int) -> int:
     """Returns the length of ``control``."""
@@ -105,8 +108,8 @@ def serve(
                     array_at(index, control[INDEX], rows), array_at(actions, control[ACTIONS], rows),
                     array_at(streams, control[STREAMS], rows),
                 )  # fmt: skip
+            idle = -PLAY_OUT_PATIENCE * spins if control[KIND] == PLAY_OUT else 0
             fetch_add(control, ACTIVE, -1)
-            idle = 0
         else:
             pause()
             idle += 1
