@@ -33,7 +33,7 @@ CHUNKS = (64, 256, 8)
 """Rows that a thread takes at a time, by kind: as many as take about 5, 2 and 10 µs."""
 
 PLAY_OUT_PATIENCE = 7
-"""How much longer a worker waits after a playout, which takes milliseconds: one that has slept begins where the caller plays on."""
+"""How much longer a worker waits after a playout, which takes milliseconds: one that slept wakes on the caller's processor."""
 
 
 def control_size(threads: int) -> int:
