@@ -41,7 +41,7 @@ class Teller:
 
     def __init__(self, setup: Setup, tables: NDArray[Any], viewer: int = OMNISCIENT) -> None:
         """``tables (1,)`` is played in place. Raises the :class:`GameError` of :func:`check_space`."""
-        check_space(setup)
+        check_space(setup, tables[0])
         self.arrays = event_arrays(setup.game)
         """What the game remembers of the round beside the table."""
         self._game, self._tables, self._viewer = setup.game, tables, viewer
@@ -68,11 +68,11 @@ def check_count(game: GameSpec, count: int) -> None:
         )
 
 
-def check_space(setup: Setup) -> None:
+def check_space(setup: Setup, opening: Table) -> None:
     """Raises :class:`GameError` if a round at random has a ply with more than ``GameSpec.max_events`` events.
 
-    So a game that says too small a number is refused when it is first told of, and not in the middle of somebody's round. Each
-    game is checked once under each rules.
+    So a game that says too small a number is refused when it is first told of, and not in the middle of somebody's round. The
+    round begins with ``opening``, which stays as it is. It is played once for each game and its rules.
     """
     key = setup.game.package, setup.game.max_events, setup.kernel_rules
     if key in _CHECKED:
@@ -81,15 +81,13 @@ def check_space(setup: Setup) -> None:
     tell_at = telling_loops_of(setup).tell_at
     tables, rng = np.zeros(1, game.table), np.random.default_rng(0)
     events = event_arrays(game, game.max_events + 256)
-    tables["rng"] = rng.integers(2**64, dtype=np.uint64)
-    game.kernel.start(tables[0], setup.kernel_rules)
-    game.kernel.deal(tables[0], setup.kernel_rules)
-    action = OPENING
-    while True:
-        check_count(game, int(tell_at(tables, packed, action, events, OMNISCIENT)))
-        if tables["stage"][0] != Stage.PLAYING:
+    tables[0] = opening
+    check_count(game, int(tell_at(tables, packed, OPENING, events, OMNISCIENT)))
+    while tables["stage"][0] == Stage.PLAYING:
+        actions = legal_actions(int(game.kernel.legal(tables[0], setup.kernel_rules)))
+        if not actions:  # a seat whose cards are redacted
             break
-        action = int(rng.choice(legal_actions(int(game.kernel.legal(tables[0], setup.kernel_rules)))))
+        check_count(game, int(tell_at(tables, packed, int(rng.choice(actions)), events, OMNISCIENT)))
     _CHECKED.add(key)
 
 
