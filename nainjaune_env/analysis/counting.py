@@ -38,5 +38,5 @@ def count_events(table: Table, rules: Any, action: Any, events: Any, tallies: An
     """Makes one ply, or with ``OPENING`` none, and counts its events."""
     events.written[0] = 0
     game.tell(table, rules, action, events)
-    for k in range(events.written[0]):
+    for k in range(min(events.written[0], events.rows.shape[0])):
         measures.event(events.rows[k], table, rules, tallies)

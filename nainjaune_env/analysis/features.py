@@ -13,7 +13,7 @@ from nainjaune_env.analysis.stats import LoggedPlies, loops_of, measures_of, rep
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Episode
-from nainjaune_env.engine.telling import event_arrays
+from nainjaune_env.engine.telling import check_space, event_arrays
 
 DECISION: tuple[Column, ...] = (
     Column("round_number", "int32", "number", "The round of the match, from 1."),
@@ -112,6 +112,8 @@ def trace_plies(
     """
     hooks, loops = features_of(setup.game), loops_of(setup.game)
     rules, n, count = setup.kernel_rules, setup.players, len(openings)
+    if count:
+        check_space(setup, openings[0])
     tables, events = np.zeros(1, openings.dtype), event_arrays(setup.game)
     rows, rounds = np.zeros(count, np.int64), np.zeros(count, np.int64)
     loops.count_rows(openings, rules, int(every_ply), *plies, tables, rows, rounds)

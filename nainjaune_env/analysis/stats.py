@@ -16,7 +16,7 @@ from nainjaune_env.core.illegal import why_illegal
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Batch, Episode
-from nainjaune_env.engine.telling import event_arrays
+from nainjaune_env.engine.telling import check_space, event_arrays
 
 
 def measures_of(game: GameSpec) -> Measures:
@@ -109,6 +109,8 @@ def tally(
     tallies = np.zeros(n, measures_of(setup.game).TALLY)
     numbers = tallies.view(np.int64).reshape(n, -1)
     sums = np.zeros((count, numbers.shape[1]), np.int64)
+    if len(openings):
+        check_space(setup, openings[0])
     scratch = np.zeros(1, deals.dtype), event_arrays(setup.game)
     loops.count_rounds(openings, setup.kernel_rules, *plies, where, *scratch, tallies, numbers, sums)
     return sums

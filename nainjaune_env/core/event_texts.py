@@ -33,6 +33,8 @@ from nainjaune_env.core.texts import CommonWords, SeatNames
 
 Spelling = Callable[[int, EventRow], object]
 """Writes a value of a row."""
+FLAGS = ("said", "joined", "settlement")
+"""The keys of a kind that are true or false."""
 COMMON_SPELLINGS = ("seat", "seats", "number", "count")
 """The ways to write a column that every game has."""
 VARIANTS: Mapping[str, Callable[[EventRow, EventRow | None, int | None], bool]] = {
@@ -68,13 +70,19 @@ def read_event_kinds(folder: Path, events: type[IntEnum], spellings: Iterable[st
     numbers = {member.name.lower(): int(member) for member in events}
     known = {*COMMON_SPELLINGS, *spellings}
     kinds = {}
-    for name, given in tomllib.loads(path.read_text(encoding="utf-8")).items():
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise GameError(f"{path} cannot be read: {error}.") from error
+    for name, given in tables.items():
         where = f"{path}: the kind {name!r}"
         if name not in numbers:
             raise GameError(f"{where} is not one of {events.__name__}'s kinds, {', '.join(numbers)}.")
         if wrong := {*given} - {*EventKind._fields[1:]} or {"article", "spell"} - {*given}:
             keys = ", ".join(EventKind._fields[1:])
             raise GameError(f"{where} has the keys {keys}; unknown or missing: {', '.join(sorted(wrong))}.")
+        if not isinstance(given["spell"], dict) or not all(type(given.get(flag, False)) is bool for flag in FLAGS):
+            raise GameError(f"{where}: spell is a table, and {', '.join(FLAGS)} are true or false.")
         for column, spelling in given["spell"].items():
             if column not in EventRow._fields[1:]:
                 raise GameError(f"{where} spells {column!r}; the columns are {', '.join(EventRow._fields[1:])}.")
@@ -90,17 +98,19 @@ def check_told(game: str, kinds: Mapping[int, EventKind], told: Mapping[str, str
     if missing := sorted({*names} - {*told}):
         raise GameError(f"{game}: the language {language!r} has no text in [told] for {', '.join(missing)}.")
     for key, text in told.items():
+        where = f"{game}: the text {key!r} of the language {language!r}"
         name = key
-        while name not in names and (suffix := next((end for end in VARIANTS if name.endswith(end)), None)):
-            name = name.removesuffix(suffix)
+        for suffix in reversed(VARIANTS):
+            name = name if name in names else name.removesuffix(suffix)
         if name not in names:
-            raise GameError(f"{game}: [told] of the language {language!r} has the text {key!r}, and there is no kind {name!r}.")
-        fields = {field for _, field, _, _ in Formatter().parse(text) if field}
+            raise GameError(f"{where} is of no kind with variants in the order {', '.join(VARIANTS)}.")
+        try:
+            fields = {field for _, field, _, _ in Formatter().parse(text) if field is not None}
+        except (TypeError, ValueError) as error:
+            raise GameError(f"{where} is not a text with names of columns in braces: {error}.") from error
         if unknown := sorted(fields - {*names[name].spell}):
             columns = ", ".join(names[name].spell)
-            raise GameError(
-                f"{game}: the text {key!r} of the language {language!r} names {', '.join(unknown)}; events.toml spells {columns}."
-            )
+            raise GameError(f"{where} names {', '.join(map(repr, unknown))}; events.toml spells {columns}.")
 
 
 class EventTexts:
@@ -157,8 +167,10 @@ class EventTexts:
         for suffix, holds in VARIANTS.items():
             if key + suffix in self._told and holds(row, self._before, self._listener):
                 key += suffix
-        values: dict[str, Any] = {column: self._spellings[how](getattr(row, column), row) for column, how in kind.spell.items()}
-        return self._told[key].format(**values)
+        text = self._told[key]
+        named = {field for _, field, _, _ in Formatter().parse(text) if field}
+        values: dict[str, Any] = {column: self._spellings[kind.spell[column]](getattr(row, column), row) for column in named}
+        return text.format(**values)
 
 
 def seats_in(bits: int, first: int, players: int) -> list[int]:

@@ -44,8 +44,10 @@ def _parts(owner: Any) -> list[object]:
     """Returns what ``owner`` refers to directly."""
     parts = [*getattr(getattr(owner, "__self__", owner), "__dict__", {}).values()]
     if inspect.isfunction(owner):
-        parts += owner.__defaults__ or ()
+        parts += [*(owner.__defaults__ or ()), *(owner.__kwdefaults__ or {}).values()]
         with suppress(ValueError):  # a variable of the closure has no value yet
             names = inspect.getclosurevars(owner)
             parts += [*names.nonlocals.values(), *names.globals.values()]
+    if isinstance(owner, functools.partial):
+        parts += [*owner.args, *owner.keywords.values(), *_parts(owner.func)]
     return parts

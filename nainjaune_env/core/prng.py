@@ -40,7 +40,7 @@ def advance(word: Any) -> Any:
 
 @wrapping
 def fork(word: Any) -> Any:
-    """Returns the state of another generator, whose draws tell nothing of those that follow from the state ``word``."""
+    """Returns the state of another generator, whose draws look independent of those that follow from the state ``word``."""
     return mix(mix(word ^ _MIX_1) + _MIX_2)
 
 

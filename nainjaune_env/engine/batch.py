@@ -80,10 +80,10 @@ class Batch:
         of the match, with its pots, stacks and dealer), or start values of every new match, such as ``{"pots": [4, 0, 0, 0, 9]}``
         (one row for all tables or ``(B, k)``). With ``skip_forced`` plies without a choice are made automatically. With
         ``observe=False``, ``observation`` and ``mask`` are not written. ``threads``, for free processors, share the tables of a
-        call; results do not depend on their number. ``seed=None`` draws a seed, which the attribute ``seed`` then holds. With
-        ``log=True`` (CPU) the attribute ``log`` holds how each episode began and the seat and action of each ply since, forced
-        ones too (:class:`~nainjaune_env.engine.log.PlyLog`); else it is None. Records, histories for agents and :meth:`undo` read
-        it.
+        large step, draw or playout; results do not depend on their number. ``seed=None`` draws a seed, which the attribute
+        ``seed`` then holds. With ``log=True`` (CPU) the attribute ``log`` holds how each episode began and the seat and action of
+        each ply since, forced ones too (:class:`~nainjaune_env.engine.log.PlyLog`); else it is None. Records, histories for
+        agents and :meth:`undo` read it.
 
         Raises :class:`RulesError` for match episodes without an end or a flag that is no bool, :class:`DealError` for an invalid
         number of tables, seed or start values, or for more tables than fit in memory, :class:`DeviceError` for an invalid number

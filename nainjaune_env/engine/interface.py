@@ -57,8 +57,8 @@ DONE = 0
 """The result of a function that did what was asked."""
 UNTOLD = -1
 """In ``told``: no event of the round was told."""
-CARDS = 64
-"""More than the number of any card."""
+MAX_SHOWN = 63
+"""The highest number in ``shown``; that it is a card of the action is up to the caller."""
 
 
 @inlined
@@ -250,7 +250,7 @@ def tell(session: Any, action: Any, shown: Any, viewer: Any) -> Any:
     rules, _ = _rules(session)
     marks = view_at(session, at.log_marks, (2, 3), np.int64)
     told = view_at(session, at.told, (1,), np.int64)
-    if shown < event_rows.DRAWN or shown >= CARDS or viewer < event_rows.PUBLIC or viewer >= rules.players:
+    if shown < event_rows.DRAWN or shown > MAX_SHOWN or viewer < event_rows.PUBLIC or viewer >= rules.players:
         return REFUSED
     if action == event_rows.OPENING:
         if not _has_begun(session) or marks[0, COUNT] != marks[0, FIRST]:

@@ -85,8 +85,8 @@ def check_space(setup: Setup, opening: Table) -> None:
     check_count(game, int(tell_at(tables, packed, OPENING, events, OMNISCIENT)))
     while tables["stage"][0] == Stage.PLAYING:
         actions = legal_actions(int(game.kernel.legal(tables[0], setup.kernel_rules)))
-        if not actions:  # a seat whose cards are redacted
-            break
+        if not actions:  # a seat whose cards are redacted: the next round is tried
+            return
         check_count(game, int(tell_at(tables, packed, int(rng.choice(actions)), events, OMNISCIENT)))
     _CHECKED.add(key)
 

@@ -12,7 +12,7 @@ import pytest
 
 from nainjaune_env.core.errors import GameError
 from nainjaune_env.core.event_texts import EventKind, EventTexts, check_told, read_event_kinds
-from nainjaune_env.core.events import NO_SEAT, EventRow
+from nainjaune_env.core.events import HIDDEN, NO_SEAT, EventRow
 from nainjaune_env.core.texts import CommonWords, SeatNames
 
 CASES = Path(__file__).parents[1] / "support" / "told_cases.json"
@@ -40,6 +40,16 @@ def test_events_are_told(case: dict[str, Any]) -> None:
     assert texts.settlement == []
 
 
+def test_only_columns_that_the_text_names_are_written() -> None:
+    """A game's way to write a card need not know what a hidden one is."""
+    words = CommonWords(**{**{f.name: "" for f in fields(CommonWords)}, **GIVEN["words"]["en"]})
+    marks = {1: "one"}
+    told = {**GIVEN["told"]["en"], "play_hidden": "a card"}
+    texts = EventTexts(KINDS, told, words, SeatNames(words, 2), {"mark": lambda value, row: marks[value]})
+    (utterance,) = texts.tell([row("play", seat=0, card=HIDDEN, pile=2)])
+    assert utterance.text == "a card"
+
+
 @pytest.mark.parametrize("language", GIVEN["told"])
 def test_the_texts_of_the_cases_are_right(language: str) -> None:
     check_told("cases", KINDS, GIVEN["told"][language], language)
@@ -49,8 +59,12 @@ def test_the_texts_of_the_cases_are_right(language: str) -> None:
     ("change", "why"),
     [
         ({"deal": None}, "has no text in .told. for deal"),
-        ({"deal_never": "x"}, "has the text 'deal_never', and there is no kind 'deal_never'"),
-        ({"deal": "{card}"}, "the text 'deal' .* names card; events.toml spells seat"),
+        ({"deal_never": "x"}, "the text 'deal_never' .* is of no kind with variants in the order _own, _hidden"),
+        ({"deal_none_short": "x"}, "the text 'deal_none_short' .* is of no kind with variants in the order"),
+        ({"deal_own_own": "x"}, "the text 'deal_own_own' .* is of no kind with variants in the order"),
+        ({"deal": "{card}"}, "the text 'deal' .* names 'card'; events.toml spells seat"),
+        ({"deal": "{seat} {}"}, "the text 'deal' .* names ''; events.toml spells seat"),
+        ({"deal": "{seat"}, "the text 'deal' .* is not a text with names of columns in braces"),
     ],
 )
 def test_wrong_texts_are_refused(change: dict[str, str | None], why: str) -> None:
@@ -68,6 +82,9 @@ class Event(IntEnum):
     ("text", "why"),
     [
         ('[bid]\narticle = "T1"\nspell = {}', "the kind 'bid' is not one of Event's kinds, deal, play"),
+        ("[deal", "events.toml cannot be read"),
+        ('[deal]\narticle = "T1"\nspell = "seat"', "spell is a table, and said, joined, settlement are true or false"),
+        ('[deal]\narticle = "T1"\nspell = {}\nsaid = "no"', "spell is a table, and said, joined, settlement are true or false"),
         ("[deal]\nspell = {}", "missing: article"),
         ('[deal]\narticle = "T1"\nspell = {}\ncolour = 1', "missing: colour"),
         ('[deal]\narticle = "T1"\nspell = { kind = "number" }', "spells 'kind'; the columns are seat"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable
 from typing import Any
@@ -40,6 +41,10 @@ def by_default(rng: Any = np.random.default_rng(6)) -> Any:  # noqa: B008 - one 
     return rng.random()
 
 
+def by_keyword(*, rng: Any = np.random.default_rng(7)) -> Any:  # noqa: B008 - likewise
+    return rng.random()
+
+
 FUNCTIONS: dict[str, Callable[[], Any]] = {
     "global": lambda: (SHARED.random(), LEGACY.random_sample()),
     "module": lambda: (random.random(), np.random.rand(), torch.rand(1).item()),  # noqa: NPY002
@@ -47,6 +52,8 @@ FUNCTIONS: dict[str, Callable[[], Any]] = {
     "method": Drawing().method,
     "closure": enclosing(),
     "default": by_default,
+    "keyword": by_keyword,
+    "partial": functools.partial(lambda rng: rng.random(), np.random.default_rng(8)),
 }
 
 

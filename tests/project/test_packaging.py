@@ -42,6 +42,18 @@ def shipped_files() -> set[str]:
     }
 
 
+def test_every_data_file_is_named_as_package_data() -> None:
+    """So that an installed package has it; the tests that make a wheel are long."""
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]
+    named = {
+        f"{name}/{path.relative_to(folder).as_posix()}"
+        for name, folder in PACKAGES.items()
+        for pattern in patterns[name]
+        for path in folder.glob(pattern)
+    }
+    assert {file for file in shipped_files() if not file.endswith(".py")} - named == set()
+
+
 def test_no_module_lies_outside_a_package() -> None:
     folders = {Path(name).parent.as_posix() for name in shipped_files() if name.endswith(".py")}
     for folder in folders:

@@ -56,8 +56,9 @@ export class EventTexts {
     for (const [suffix, holds] of Object.entries(VARIANTS)) {
       if (key + suffix in this.told && holds(row, this.#before, this.listener)) key += suffix;
     }
-    const values = Object.entries(spell).map(([column, how]) => [column, this.spellings[how](row[column], row)]);
-    return format(this.told[key], Object.fromEntries(values));
+    const text = this.told[key];
+    const named = Object.entries(spell).filter(([column]) => text.includes(`{${column}}`) || text.includes(`{${column}:`));
+    return format(text, Object.fromEntries(named.map(([column, how]) => [column, this.spellings[how](row[column], row)])));
   }
 }
 
