@@ -100,7 +100,7 @@ def check_told(game: str, kinds: Mapping[int, EventKind], told: Mapping[str, str
     for key, text in told.items():
         where = f"{game}: the text {key!r} of the language {language!r}"
         name = key
-        for suffix in reversed(VARIANTS):
+        for suffix in reversed([*VARIANTS]):
             name = name if name in names else name.removesuffix(suffix)
         if name not in names:
             raise GameError(f"{where} is of no kind with variants in the order {', '.join(VARIANTS)}.")
