@@ -418,14 +418,6 @@ def observe_scaled(tables: Any, packed: Any, seat: Any, zero: Any, scale: Any, o
 
 
 @jit
-def payoffs_of_tables(tables: Any, packed: Any, payoffs: Any) -> None:
-    """Writes the payoffs of the round at each table so far to ``payoffs (B, n) int32``."""
-    rules, _ = unpack(packed)
-    for i in range(tables.size):
-        game.payoffs(tables[i], rules, payoffs[i])
-
-
-@jit
 def legal_of_tables(tables: Any, packed: Any, legal: Any) -> None:
     """Writes the legal actions at each table to ``legal (B,) int64``, as bits."""
     rules, _ = unpack(packed)

@@ -74,7 +74,8 @@ def play_checked(setup: Setup, rows: NDArray[Any], seed: int) -> int:
             assert (batch.observe(seat) <= setup.layout.high).all()
         playing = np.flatnonzero(~batch.done)
         if not playing.size:
-            batch._loops.payoffs_of_tables(batch.tables, batch.numbers, paid)
+            for table, payoffs in zip(batch.tables, paid, strict=True):
+                setup.game.kernel.payoffs(table, setup.kernel_rules, payoffs)
             assert np.array_equal(total, paid)
             return ply
         drawn = determinize(setup, batch.redacted(playing), np.arange(playing.size), streams(ply, playing.size))
