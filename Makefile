@@ -121,13 +121,13 @@ wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly 
 # for this machine; `make wheels` has all platforms
 library: $(CUDA_STAMP)  ## compile the loops of all games ahead into build/library, and test with them and without numba
 	$(PIP) --editable '.[$(EXTRAS),wasm]'
-	$(BIN)/python -m nainjaune_agents.ahead.build build/library
+	$(BIN)/python .github/release/ahead/build.py build/library
 	NAINJAUNE_LIBRARY="$(abspath build/library)" $(BIN)/python -m pytest -p tests.support.without_numba $(AHEAD)
 
 wheels: $(STAMP)  ## build a wheel for each platform into dist/, with the loops compiled for it (PLATFORMS=names): some minutes each
 	$(PIP) --editable '.[$(EXTRAS),wasm]'
-	$(BIN)/python -m nainjaune_agents.ahead.build build/libraries $(PLATFORMS)
-	$(BIN)/python -m nainjaune_agents.ahead.wheels build/libraries dist
+	$(BIN)/python .github/release/ahead/build.py build/libraries $(PLATFORMS)
+	$(BIN)/python .github/release/ahead/wheels.py build/libraries dist
 
 play: $(STAMP)  ## write the page that plays without a server into build/play: for GitHub Pages or any web server
 	$(PIP) --editable '.[$(EXTRAS),wasm]'
@@ -210,9 +210,9 @@ $(RLLIB)/.installed: pyproject.toml constraints-rllib.txt
 openenv: $(OPENENV)/.installed  ## test the environment for OpenEnv, in a virtual environment of its own because OpenEnv takes an older MCP SDK
 	OMP_NUM_THREADS=1 $(OPENENV)/bin/python -m pytest tests/openenv
 
-$(OPENENV)/.installed: pyproject.toml constraints-openenv.txt
+$(OPENENV)/.installed: pyproject.toml constraints-openenv.txt examples/openenv/pyproject.toml
 	$(PYTHON) -m venv $(OPENENV)
-	$(OPENENV)/bin/python -m pip install --quiet --constraint constraints-openenv.txt --editable '.[openenv,dev]'
+	$(OPENENV)/bin/python -m pip install --quiet --constraint constraints-openenv.txt --editable '.[dev]' --editable examples/openenv
 	touch $@
 
 verifiers: $(VERIFIERS)/.installed  ## test the environment of verifiers, in a virtual environment of its own because verifiers pins the MCP SDK
@@ -220,7 +220,7 @@ verifiers: $(VERIFIERS)/.installed  ## test the environment of verifiers, in a v
 
 $(VERIFIERS)/.installed: pyproject.toml constraints-verifiers.txt examples/verifiers/pyproject.toml
 	$(PYTHON) -m venv $(VERIFIERS)
-	$(VERIFIERS)/bin/python -m pip install --quiet --constraint constraints-verifiers.txt --editable '.[verifiers,dev]' --editable examples/verifiers
+	$(VERIFIERS)/bin/python -m pip install --quiet --constraint constraints-verifiers.txt --editable '.[dev]' --editable examples/verifiers
 	touch $@
 
 pufferlib: $(PUFFERLIB)/.installed  ## test PufferLib's adaptor, in a virtual environment of its own because PufferLib pins NumPy and Gymnasium

@@ -25,7 +25,6 @@ BUDGETS = {
     "": 20,
     "agents": 12,
     "agents/advice": 20,
-    "agents/ahead": 5,
     "agents/arena": 12,
     "agents/bots": 55,
     "agents/chat": 50,

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import webbrowser
 
-    from ..play.replay_page import replay_page
+    from nainjaune_env.render.replay_page import replay_page
 
     out: Path = args.file.with_suffix(".html") if args.html is None else args.html
     if out.suffix != ".html":

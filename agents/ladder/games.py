@@ -10,9 +10,9 @@ from typing import NamedTuple
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quoted
 from nainjaune_env.records.record import Record, append_record, read_records, setup_of, verify_record
+from nainjaune_env.render.replay_page import replay_page
 
 from ..arena.matches import record_round
-from ..play.replay_page import replay_page
 from .folder import inside
 from .play import Players
 from .results import Results

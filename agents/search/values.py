@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.spec import GameSpec
 
-from ..stats.sums import means, standard_errors
-
 
 class ActionStats:
     """Running sums of the outcomes of A actions at K decisions; an outcome has C columns, first the payoff."""
@@ -152,3 +150,17 @@ def as_bits(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Returns boolean rows ``(K, A)`` as bit sets ``(K,)``."""
     bits: NDArray[np.int64] = np.where(rows, np.int64(1) << np.arange(rows.shape[1]), 0).sum(axis=1)
     return bits
+
+
+def means(total: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Returns the means of ``count`` values with the sums ``total``; NaN without values. ``count`` broadcasts."""
+    mean: NDArray[np.float64] = np.full(total.shape, np.nan)
+    return np.divide(total, count, out=mean, where=count > 0)
+
+
+def standard_errors(total: NDArray[np.float64], squares: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Returns the standard errors of the :func:`means`, by the sums of ``squares``; NaN for fewer than two values."""
+    deviations = squares - total * np.nan_to_num(means(total, count))
+    error: NDArray[np.float64] = np.full(total.shape, np.nan)
+    np.divide(np.maximum(deviations, 0), count * (count - 1), out=error, where=count > 1)
+    return np.sqrt(error, out=error)

@@ -2,78 +2,23 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy.typing import NDArray
 
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
 
-from ..advice.adviser import Advice, Adviser
+from ..advice.adviser import Advice
 from ..advice.decisions import seen_by_seat_at_turn
-from ..advice.models import in_seats, is_advised, players, usual_model
+from ..advice.loaded import Advisers
 from ..advice.playouts import advice_hooks_of
 from ..advice.reasons import why
 from ..advice.to_text import basis, behind_text, mark, value_text
-from ..loading import use_threads
 from ..seeds import Stream, generator
-from .searches import QUICK_THREADS
 
 ERROR = 0.1
 """A search ends when the intervals of the best move's value and lead are as narrow, in the game's unit."""
-MAX_LOADED = 8
-"""Setups whose advisers are kept loaded."""
-THREADS = QUICK_THREADS + 1
-"""Threads that may use an adviser at once: for quick searches, and one for reviews."""
-
-
-class Loaded(NamedTuple):
-    """An adviser that searches share."""
-
-    model: str
-    """The agent that plays rounds to their end."""
-    adviser: Adviser
-
-
-class Advisers:
-    """The advisers of a server, each loaded once for all tables with the same rules. Threads may share an object."""
-
-    def __init__(self) -> None:
-        self.loaded: OrderedDict[str, Loaded] = OrderedDict()
-        """By setup, those used last at the end."""
-        self._possible: dict[str, bool] = {}
-        self._lock = threading.Lock()
-
-    def possible(self, setup: Setup) -> bool:
-        """Returns whether there is advice at tables with ``setup``."""
-        key = repr(setup.to_dict())
-        if key not in self._possible:
-            self._possible[key] = is_advised(setup)
-        return self._possible[key]
-
-    def load(self, setup: Setup) -> None:
-        """Loads the adviser for tables with ``setup``, if there is advice at them."""
-        if self.possible(setup):
-            self.get(setup)
-
-    def get(self, setup: Setup) -> Loaded:
-        """Returns the adviser for tables with ``setup``; raises as :class:`Adviser` does."""
-        key = repr(setup.to_dict())
-        with self._lock:
-            if key not in self.loaded:
-                model = usual_model(setup)
-                adviser = Adviser(setup, players(setup, in_seats(setup, [model])), threads=THREADS)
-                use_threads(1)
-                dealt = Batch(setup, 1, skip_forced=False).tables  # in play, even where no seat ever has a decision
-                adviser.advise(dealt, generator(0, Stream.ADVICE), deals=2)  # compiled code is loaded
-                self.loaded[key] = Loaded(model, adviser)
-                if len(self.loaded) > MAX_LOADED:
-                    self.loaded.popitem(last=False)
-            self.loaded.move_to_end(key)
-            return self.loaded[key]
 
 
 def advice_steps(advisers: Advisers, setup: Setup, tables: NDArray[Any], number: int, language: str) -> Iterator[dict[str, Any]]:

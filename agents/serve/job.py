@@ -15,8 +15,8 @@ from typing import Any
 
 from nainjaune_env.core.errors import NainJauneError, RecordError
 from nainjaune_env.records.record import Record, parse_record, setup_of, shown_names, verify_record
+from nainjaune_env.render.replay_page import replay_data
 
-from ..play.replay_page import replay_data
 from .page_files import DRAWN
 from .protocol import error_text
 

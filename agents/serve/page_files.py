@@ -10,8 +10,8 @@ from pathlib import Path
 from nainjaune_env.core.spec import Pictures
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.registry import get_game
+from nainjaune_env.render.replay_page import SCRIPT
 
-from ..play.replay_page import SCRIPT
 from .texts import TEXTS
 
 PAGE = Path(__file__).with_name("static")

@@ -9,12 +9,13 @@ from typing import Any
 
 from nainjaune_env.records.record import setup_of
 
+from ..advice.loaded import Advisers
 from ..advice.models import is_advised, strongest
 from ..advice.playouts import advice_hooks_of
 from ..advice.reasons import why
 from ..advice.review import Decision, Pick, Total, pick, review, with_mistakes
 from ..advice.to_text import interval
-from .advising import Advisers, advice_steps
+from .advising import advice_steps
 from .live_table import LiveTable
 from .protocol import Advise, Position, Refusal, Review
 from .searches import Search

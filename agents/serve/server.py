@@ -14,14 +14,14 @@ from nainjaune_env.core.errors import ConfigError, NainJauneError
 from nainjaune_env.records.record import format_record
 from nainjaune_env.registry import game_names, get_game
 
+from ..advice.loaded import Advisers
 from ..bots.settings import BotSettings
 from . import protocol
-from .advising import Advisers
 from .live_table import LiveTable
 from .protocol import Limits, MessageError, Refusal, cost, error_text, read_message
 from .replays import Replays
 from .reviewing import Study, against_agents
-from .searches import Searches
+from .searches import QUICK_THREADS, Searches
 from .settings import SLOWEST, TableSettings, catalogue, check_stored, from_dict, playable, read_settings
 from .store import ListedTable, Pass, StorageError, Store, new_token
 from .tables import Running, Tables, Viewer, refuse, send
@@ -56,7 +56,7 @@ class TableServer:
         self.store = store
         self.limits = Limits() if limits is None else limits
         self._extra = tuple(agents)
-        self.advisers = Advisers()
+        self.advisers = Advisers(QUICK_THREADS + 1)  # and one for reviews
         self._study = Study(store, self.advisers)
         self.searches = Searches(self.limits.searches)
         self.prepared = prepared

@@ -16,10 +16,10 @@ from typing import Any
 
 from nainjaune_env.core.errors import IllegalActionError, NainJauneError
 
+from ..advice.loaded import Advisers
 from ..bots.settings import BotSettings
 from ..heuristics import yardstick
 from ..loading import use_threads
-from .advising import Advisers
 from .live_table import LiveTable
 from .players import LoadedAgents, Said
 from .preparing import PreparedGames

@@ -18,11 +18,11 @@ from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import get_game
+from nainjaune_env.render.replay_page import WORDS as REPLAY_WORDS
 
 from .. import wasm
 from ..heuristics import heuristics
 from ..loading import load_agent
-from ..play.replay_page import WORDS as REPLAY_WORDS
 from ..serve.page_files import page_files
 from ..serve.settings import playable
 from ..serve.texts import TEXTS as TEXTS_OF_PAGE

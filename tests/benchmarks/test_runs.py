@@ -14,6 +14,7 @@ import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import yardstick
+from nainjaune_agents.advice import loaded
 from nainjaune_agents.serve import advising
 from nainjaune_agents.stats.intervals import Moments
 from nainjaune_env.compiler.cache import cache_root
@@ -37,7 +38,7 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module("throughput"), "tempfile", cache)
     monkeypatch.setattr(module("advice"), "subprocess", SimpleNamespace(run=in_this_process))
     monkeypatch.setattr(module("serve"), "THINKS", (0.0, 0.01))
-    monkeypatch.setattr(advising, "usual_model", lambda setup: yardstick(setup.game.name))
+    monkeypatch.setattr(loaded, "usual_model", lambda setup: yardstick(setup.game.name))
     monkeypatch.setattr(advising, "ERROR", advising.ERROR)  # which a command sets
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from nainjaune_env.registry import game_names
-from tests.support.source import Source, imports, sources
+from tests.support.source import ROOT, Source, imports, sources
 
 ENV, AGENTS = "nainjaune_env", "nainjaune_agents"
 LAYERS: dict[str, int] = {
@@ -37,7 +37,7 @@ LAYERS: dict[str, int] = {
     f"{AGENTS}.trainers.*": 9, f"{AGENTS}.play.*": 9, f"{AGENTS}.advice.*": 9, f"{AGENTS}.study.*": 9,
     f"{AGENTS}.serve.*": 10, f"{AGENTS}.site.*": 10, f"{AGENTS}.sweeps.*": 10,
     f"{AGENTS}.ladder.*": 10, f"{AGENTS}.text_envs.*": 10,
-    f"{AGENTS}.publish": 10, f"{AGENTS}.ahead.*": 10,
+    f"{AGENTS}.publish": 10,
     f"{AGENTS}.cli.*": 11, "train.py": 11, "evaluate.py": 11,
 }  # fmt: skip
 """Package (ending in ``.*``) or module -> its layer. The most specific entry applies; every module has one."""
@@ -51,7 +51,6 @@ LIBRARIES: dict[str, set[str]] = {
         f"{ENV}.build.lowering",
         f"{ENV}.engine.cuda.*",
         f"{AGENTS}.cuda.kernels",
-        f"{AGENTS}.ahead.build",
     },
     "filelock": {f"{ENV}.core.atomic_files"},
     "msgspec": {f"{AGENTS}.bots.protocol"},
@@ -87,7 +86,6 @@ LIBRARIES: dict[str, set[str]] = {
     "tqdm": {
         f"{AGENTS}.cli.*",
         f"{AGENTS}.duplicate_edge",
-        f"{AGENTS}.ahead.build",
     },
     "argcomplete": {f"{AGENTS}.cli.*"},
     "jinja2": {f"{AGENTS}.report.page", f"{AGENTS}.ladder.page"},
@@ -99,12 +97,9 @@ LIBRARIES: dict[str, set[str]] = {
     "optuna": {f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
-    "openenv": {f"{AGENTS}.text_envs.openenv.*"},
-    "fastapi": {f"{AGENTS}.text_envs.openenv.server"},
-    "uvicorn": {f"{AGENTS}.text_envs.mcp.*", f"{AGENTS}.text_envs.openenv.server"},
-    "pydantic": {f"{AGENTS}.text_envs.{door}" for door in ("mcp.*", "openenv.models", "verifiers.taskset")},
-    "verifiers": {f"{AGENTS}.text_envs.verifiers.*"},
-    "openai": {f"{AGENTS}.chat.endpoint", f"{AGENTS}.text_envs.verifiers.harness"},
+    "uvicorn": {f"{AGENTS}.text_envs.mcp.*"},
+    "pydantic": {f"{AGENTS}.text_envs.mcp.*"},
+    "openai": {f"{AGENTS}.chat.endpoint"},
 }
 """Library -> the packages and modules that may import it."""
 
@@ -155,6 +150,14 @@ def faults(part: Source) -> list[str]:
 
 def test_imports_go_downward() -> None:
     assert [fault for part in PARTS.values() for fault in faults(part)] == []
+
+
+@pytest.mark.parametrize("name", ["openenv", "verifiers"])
+def test_a_distribution_beside_its_hubs_files_imports_only_rounds_of_the_agents(name: str) -> None:
+    files = [Source(path.stem, path) for path in (ROOT / "examples" / name).rglob("*.py")]
+    of_agents = {target for file in files for target in imports(file) if in_package(target, f"{AGENTS}.*")}
+    assert of_agents
+    assert {target for target in of_agents if not in_package(target, f"{AGENTS}.text_envs.*")} == set()
 
 
 def test_every_entry_is_a_module_or_a_package() -> None:

@@ -9,10 +9,10 @@ import json
 from collections import defaultdict
 from typing import Any
 
-from nainjaune_agents.ahead.calls import CALLS, read_calls
 from nainjaune_env.compiler.dispatcher import CompiledFunction
 from nainjaune_env.compiler.signatures import _DTYPES, describe_record, dtype_name, signature_of
 from nainjaune_env.core.atomic_files import write_text
+from tests.support.ahead import calls
 
 _CALLED: defaultdict[str, set[Any]] = defaultdict(set)
 _call: Any = CompiledFunction.__call__
@@ -32,7 +32,7 @@ def pytest_configure(config: Any) -> None:
 
 def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
     """Writes the file."""
-    before = read_calls()
+    before = calls.read_calls()
     for name, signatures in before.calls.items():
         _CALLED[name] |= set(signatures)
     text = json.dumps([*_CALLED.items()], default=list)
@@ -40,7 +40,7 @@ def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
     records = {name: describe_record(dtype) for dtype in dtypes if (name := dtype_name(dtype)) in text}
     entries = [f"  {json.dumps(name)}: [{_lines(called)}\n  ]" for name, called in sorted(_CALLED.items())]
     about = [f"  {json.dumps(name)}: {json.dumps(record)}" for name, record in sorted(records.items())]
-    write_text(CALLS, '{\n "records": {\n' + ",\n".join(about) + '\n },\n "calls": {\n' + ",\n".join(entries) + "\n }\n}\n")
+    write_text(calls.CALLS, '{\n "records": {\n' + ",\n".join(about) + '\n },\n "calls": {\n' + ",\n".join(entries) + "\n }\n}\n")
 
 
 def _lines(signatures: set[Any]) -> str:

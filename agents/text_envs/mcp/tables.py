@@ -15,9 +15,9 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import append_record, check_appendable
 
 from ...advice.decisions import seen_by_seat_at_turn
+from ...advice.loaded import Advisers
 from ...advice.to_text import advice_lines, basis_lines, reason_lines
 from ...seeds import Stream, generator
-from ...serve.advising import Advisers
 from ...trainers.config import resolve_setup
 from ..rewards import Reward, rewarded
 from ..round import TextRound
@@ -91,7 +91,7 @@ class Tables:
         self._record = record
         self._tables: OrderedDict[str, Table] = OrderedDict()
         self._lock = threading.Lock()
-        self._advisers = Advisers()
+        self._advisers = Advisers(threads=3)
 
     def start(
         self,

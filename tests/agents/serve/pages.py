@@ -56,11 +56,11 @@ def shows_cards(scene: dict[str, Any]) -> bool:
 def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets searches end soon, with rounds played out by a heuristic."""
     for name, value in (
-        ("advising.usual_model", lambda setup: yardstick(setup.game.name)), ("advising.ERROR", 2.0),
-        ("reviewing.strongest", lambda setup: yardstick(setup.game.name)), ("reviewing.CHOOSING", 40),
-        ("reviewing.MEASURING", 60),
+        ("advice.loaded.usual_model", lambda setup: yardstick(setup.game.name)), ("serve.advising.ERROR", 2.0),
+        ("serve.reviewing.strongest", lambda setup: yardstick(setup.game.name)), ("serve.reviewing.CHOOSING", 40),
+        ("serve.reviewing.MEASURING", 60),
     ):  # fmt: skip
-        monkeypatch.setattr(f"nainjaune_agents.serve.{name}", value)
+        monkeypatch.setattr(f"nainjaune_agents.{name}", value)
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nainjaune_agents.advice.loaded import Advisers
 from nainjaune_agents.serve import advising
-from nainjaune_agents.serve.advising import Advisers, advice_steps
+from nainjaune_agents.serve.advising import advice_steps
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.speech import LANGUAGES
@@ -57,7 +58,7 @@ def test_advice_gets_sharper(game: str, monkeypatch: pytest.MonkeyPatch) -> None
     rng = np.random.default_rng(1)
     for _ in range(2 * setup.players):
         batch.step([rng.choice(np.flatnonzero(mask)) for mask in batch.mask])
-    advisers = Advisers()
+    advisers = Advisers(threads=1)
     lengths = []
     for k in range(3):
         messages = list(advice_steps(advisers, setup, batch.tables[k : k + 1].copy(), k, "en"))
@@ -127,7 +128,7 @@ def test_advice_under_rules_whose_deals_may_leave_no_decision(cards: int) -> Non
     setup = get_game("nain_jaune").setup("skip", 8, hand=cards)
     assert Batch(setup, 1, autoreset=False).done[0]  # the deal that advisers are tried on
     tables = Batch(setup, 1, seed=1, skip_forced=False).tables
-    *_, last = advice_steps(Advisers(), setup, tables, 0, "en")
+    *_, last = advice_steps(Advisers(threads=1), setup, tables, 0, "en")
     assert last["done"]
     assert len(last["moves"]) >= 1
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from nainjaune_agents.play.replay_page import replay_page
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.records.record import parse_record, read_records, verify_record
+from nainjaune_env.render.replay_page import replay_page
 from tests.agents.serve import test_browser as base
 
 pytestmark = pytest.mark.slow

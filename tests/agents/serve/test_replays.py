@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.play import match_table
-from nainjaune_agents.play.replay_page import replay_data
 from nainjaune_agents.serve import job, replays
 from nainjaune_agents.serve.protocol import Limits, MessageError, OpenReplay, Refusal, cost, read_message
 from nainjaune_agents.serve.replays import Replays
@@ -23,6 +22,7 @@ from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.records.record import parse_record, verify_record
+from nainjaune_env.render.replay_page import replay_data
 from tests.agents.serve.pages import Page, joined, made, new_table, opened, served
 from tests.support.games import games_with
 from tests.support.source import ROOT

@@ -1,4 +1,4 @@
-"""Builds the shared library of compiled loops: ``python -m nainjaune_agents.ahead.build FOLDER [PLATFORM …]``.
+"""Builds the shared library of compiled loops: ``python .github/release/ahead/build.py FOLDER [PLATFORM …]``.
 
 Platforms are names of ``PLATFORMS``; without any they are those of this machine.
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from calls import function_named, instantiate_loops, own_games, read_calls
 from numba.core import types
 from tqdm import tqdm
 
@@ -28,8 +29,6 @@ from nainjaune_env.compiler.signatures import Signature, example_of
 from nainjaune_env.compiler.sources import compiled_sources, source_name
 from nainjaune_env.core.atomic_files import write_bytes, write_text
 
-from .calls import function_named, instantiate_loops, own_games, read_calls
-
 PACKAGES = {"agents": "nainjaune_agents"}
 """Names of packages by that of their folder in a checkout."""
 
@@ -40,7 +39,7 @@ def build(folder: Path, platforms: list[str]) -> None:
     index: dict[str, Any] = {}
     for processor, level in ((GENERIC, False), (X86_64_V3, True)):
         if named := [name for name in platforms if name.endswith(LEVEL_3) == level]:
-            command = [sys.executable, "-m", "nainjaune_agents.ahead.build", "--here", str(folder), *named]
+            command = [sys.executable, __file__, "--here", str(folder), *named]
             environment = os.environ | processor | {VARIABLE: ""}
             result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=True)
             index = json.loads(result.stdout)

@@ -6,33 +6,33 @@ import json
 
 import pytest
 
-from nainjaune_agents.ahead.calls import function_named, instantiate_loops, own_games, read_calls
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.compiler.platforms import LEVEL_3, PLATFORMS
 from nainjaune_env.compiler.signatures import describe_record, dtype_name, example_of, record_of, signature_of
+from tests.support.ahead import calls
 from tests.support.source import ROOT
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
 def test_every_function_is_there() -> None:
-    for game in own_games():
-        instantiate_loops(game)
-    for name in read_calls().calls:
-        _, function = function_named(name)
+    for game in calls.own_games():
+        calls.instantiate_loops(game)
+    for name in calls.read_calls().calls:
+        _, function = calls.function_named(name)
         assert f"{function.py_func.__module__}:{function.py_func.__qualname__}" == name
 
 
 def test_every_signature_is_that_of_some_arguments() -> None:
-    records, calls = read_calls()
-    for name, signatures in calls.items():
+    records, listed_calls = calls.read_calls()
+    for name, signatures in listed_calls.items():
         assert signatures, name
         for signature in signatures:
             assert signature_of(tuple(example_of(entry, records) for entry in signature)) == signature, name
 
 
 def test_records_are_those_that_they_describe() -> None:
-    records = read_calls().records
-    assert {dtype_name(game.table) for game in own_games()} <= records.keys()
+    records = calls.read_calls().records
+    assert {dtype_name(game.table) for game in calls.own_games()} <= records.keys()
     for name, dtype in records.items():
         assert dtype_name(dtype) == name
         assert record_of(json.loads(json.dumps(describe_record(dtype)))) == dtype

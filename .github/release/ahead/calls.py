@@ -1,4 +1,4 @@
-"""The calls that are compiled ahead: functions of this package, and the signatures that Python calls them with.
+"""The calls that are compiled ahead: functions of both packages, and the signatures that Python calls them with.
 
 ``calls.json`` has them as the tests make them; ``tests/support/record_calls.py`` writes it.
 """
@@ -15,6 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nainjaune_agents.exact.tree import plies_of
+from nainjaune_agents.heuristics import heuristics_module
+from nainjaune_agents.search.rollouts import loops_for
 from nainjaune_env import games
 from nainjaune_env.analysis import stats
 from nainjaune_env.compiler.signatures import Signature, from_json, record_of
@@ -24,10 +27,6 @@ from nainjaune_env.engine.telling import telling_loops_of
 from nainjaune_env.engine.workers import worker_loops_of
 from nainjaune_env.envs.learner_tables import learner_loops_of
 from nainjaune_env.registry import get_game
-
-from ..exact.tree import plies_of
-from ..heuristics import heuristics_module
-from ..search.rollouts import loops_for
 
 CALLS = Path(__file__).with_name("calls.json")
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.play.replay_page import WORDS, replay_page
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.records.record import MAX_NAME, MAX_SHOWN_NAME, Record, read_records, setup_of
+from nainjaune_env.render.replay_page import WORDS, replay_page
 
-GOLDEN = Path(__file__).parents[2] / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 FILES = ("batasaurus_perfect_2", "batasaurus_glimpse_3")
 
 

@@ -1,6 +1,6 @@
 """Builds the wheels of a checkout: one a platform, with its compiled loops (``make wheels``).
 
-``python -m nainjaune_agents.ahead.wheels LIBRARIES DIST [PLATFORM …]`` takes what ``ahead.build`` has written to LIBRARIES. A
+``python .github/release/ahead/wheels.py LIBRARIES DIST [PLATFORM …]`` takes what ``build.py`` has written to LIBRARIES. A
 platform is one of ``PLATFORMS`` without a level, such as ``linux-x86_64``; without any they are all in LIBRARIES.
 """
 
