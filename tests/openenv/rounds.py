@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from nain_jaune_env.client import NainJauneEnv
+from nain_jaune_env.models import NainJauneAction, NainJauneState
 from openai import AsyncOpenAI
 from openenv.core.client_types import StepResult
 
-from nainjaune_agents.text_envs.openenv.client import TextEnv
-from nainjaune_agents.text_envs.openenv.models import TextAction, TextState
 from nainjaune_agents.text_envs.round import TextRound
 from nainjaune_agents.text_envs.settings import TextEnvSettings
 from nainjaune_agents.text_envs.tasks import TextTask
@@ -30,12 +30,12 @@ async def model_at(address: str, name: str) -> AsyncIterator[Model]:
         yield model
 
 
-async def play(env: TextEnv, model: Model, **reset: Any) -> tuple[StepResult, TextState]:
+async def play(env: NainJauneEnv, model: Model, **reset: Any) -> tuple[StepResult, NainJauneState]:
     """Plays a round to its end."""
     result = await env.reset(**reset)
     while not result.done:
         assert (result.reward, result.metadata) == (0.0, {})
-        result = await env.step(TextAction(text=await model(result.observation.messages)))
+        result = await env.step(NainJauneAction(text=await model(result.observation.messages)))
     return result, await env.state()
 
 

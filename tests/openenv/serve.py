@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
-from nainjaune_agents.text_envs.openenv.server import make_app, serve
+from nain_jaune_env.server.app import make_app, serve
+
 from nainjaune_agents.text_envs.settings import TextEnvSettings
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from nain_jaune_env.client import NainJauneEnv
+from nain_jaune_env.models import NainJauneAction
+from nain_jaune_env.server.environment import NainJauneEnvironment
 from openenv.core.client_types import StepResult
 
-from nainjaune_agents.text_envs.openenv.client import TextEnv
-from nainjaune_agents.text_envs.openenv.environment import TextEnvironment
-from nainjaune_agents.text_envs.openenv.models import TextAction
 from nainjaune_agents.text_envs.rewards import rewarded
 from nainjaune_agents.text_envs.round import TextRound
 from nainjaune_agents.text_envs.settings import EDGE, REGRET, TextEnvSettings
@@ -41,7 +41,7 @@ def test_a_thousand_decisions_of_closer_are_its_own(url: str, endpoint: Local) -
     # the endpoint's model knows the presets as they are, and nothing of knobs set over them
     left, decisions = (task for task in some_tasks(TRAIN, TEST) if not task.knobs), Counter[str]()
 
-    async def session(env: TextEnv, model: Model) -> None:
+    async def session(env: NainJauneEnv, model: Model) -> None:
         while decisions["all"] < 1000:
             task = next(left)
             result, state = await play(env, model, split=task.split, index=task.index)
@@ -52,7 +52,7 @@ def test_a_thousand_decisions_of_closer_are_its_own(url: str, endpoint: Local) -
             decisions.update({"all": own.decisions, task.split: own.decisions})
 
     async def sessions() -> None:
-        async with model_at(endpoint.url, "closer") as model, TextEnv(base_url=url) as first:
+        async with model_at(endpoint.url, "closer") as model, NainJauneEnv(base_url=url) as first:
             others = [await first.new_session() for _ in range(SESSIONS - 1)]
             await asyncio.gather(*(session(env, model) for env in (first, *others)))
 
@@ -66,7 +66,7 @@ def test_rewards_are_the_cores(rewarding: tuple[str, TextEnvSettings], endpoint:
     of_tasks = tasks("nain_jaune", TRAIN, SESSIONS)
 
     async def rounds() -> list[StepResult]:
-        async with model_at(endpoint.url, "longest") as model, TextEnv(base_url=url) as first:
+        async with model_at(endpoint.url, "longest") as model, NainJauneEnv(base_url=url) as first:
             envs = [first, *[await first.new_session() for _ in of_tasks[1:]]]
             played = await asyncio.gather(*(play(env, model, index=index) for index, env in enumerate(envs)))
             return [result for result, _ in played]
@@ -88,7 +88,7 @@ def test_rewards_are_the_cores(rewarding: tuple[str, TextEnvSettings], endpoint:
 def test_any_game_is_played(game: str) -> None:
     """Without a server, in each split."""
     settings = TextEnvSettings(reward=EDGE)
-    env = TextEnvironment(game, settings)
+    env = NainJauneEnvironment(game, settings)
     for split in SPLITS:
         (task,) = tasks(game, split, 1, first=2)
         own, answer = TextRound(task, settings), as_agent("random", task, settings)
@@ -97,7 +97,7 @@ def test_any_game_is_played(game: str) -> None:
             assert (seen.messages, seen.done) == (own.messages, False)
             text = answer(own)
             own.answer(text)
-            seen = env.step(TextAction(text=text))
+            seen = env.step(NainJauneAction(text=text))
         assert (seen.messages, seen.done) == (own.messages, True)
         assert seen.reward == rewarded([own], settings)[0].value
         assert seen.metadata["payoff"] == own.payoff
@@ -131,7 +131,7 @@ def texts(messages: list[dict[str, str]]) -> str:
 def test_a_thousand_answers_of_any_kind_cost_only_their_decisions(url: str) -> None:
     async def fuzz() -> Counter[str]:
         counts, left = Counter[str](), some_tasks(*SPLITS)
-        async with TextEnv(base_url=url) as env:
+        async with NainJauneEnv(base_url=url) as env:
             while counts["step_count"] < 1000:
                 task, told = next(left), []
 
@@ -140,7 +140,7 @@ def test_a_thousand_answers_of_any_kind_cost_only_their_decisions(url: str) -> N
                     return told[-1]
 
                 result, state = await play(env, model, split=task.split, index=task.index)
-                played = again(task, replace(SETTINGS, reward=EDGE), [TextAction(text=text).text for text in told])
+                played = again(task, replace(SETTINGS, reward=EDGE), [NainJauneAction(text=text).text for text in told])
                 assert played.done
                 assert played.messages == result.observation.messages
                 of_state = {name: getattr(state, name) for name in ("step_count", "decisions", "refused", "forfeits")}
@@ -156,14 +156,14 @@ def test_a_thousand_answers_of_any_kind_cost_only_their_decisions(url: str) -> N
 
 def test_a_seat_that_says_nothing_forfeits_by_the_rule(url: str) -> None:
     async def silent() -> None:
-        async with TextEnv(base_url=url) as env:
+        async with NainJauneEnv(base_url=url) as env:
             result = await env.reset(index=0)
             first = result.observation.messages
             for count in (1, 2):
-                result = await env.step(TextAction(text=""))
+                result = await env.step(NainJauneAction(text=""))
                 assert len(result.observation.messages) == len(first) + 2 * count
                 assert result.observation.messages[-1]["content"].startswith("Your answer was empty.")
-            result = await env.step(TextAction(text=""))
+            result = await env.step(NainJauneAction(text=""))
             assert "the lowest legal move was made for you" in result.observation.messages[-1]["content"]
             assert result.observation.messages[-1]["role"] == "user"
             state = await env.state()
@@ -176,7 +176,7 @@ def test_nothing_but_the_conversation_reaches_the_model(url: str) -> None:
     """The texts are the core's, which tests permute the hidden cards of; nothing stands beside them before the end."""
 
     async def seen() -> tuple[dict[str, Any], dict[str, Any]]:
-        async with TextEnv(base_url=url) as env:
+        async with NainJauneEnv(base_url=url) as env:
             result = await env.reset(split=HELD_OUT, index=5)
             return result.observation.model_dump(), (await env.state()).model_dump()
 
@@ -189,7 +189,7 @@ def test_nothing_but_the_conversation_reaches_the_model(url: str) -> None:
 @pytest.mark.parametrize("which", [{"seed": 4}, {"index": 4, "seed": 9}])
 def test_a_seed_is_the_number_of_the_task_where_there_is_none(which: dict[str, int], url: str) -> None:
     async def told() -> list[Any]:
-        async with TextEnv(base_url=url) as env:
+        async with NainJauneEnv(base_url=url) as env:
             named = await env.reset(**which, episode_id="mine")
             assert (await env.state()).episode_id == "mine"
             following = [await env.reset(), await env.reset()]

@@ -13,6 +13,9 @@ from typing import Any
 
 import httpx
 import pytest
+from nain_jaune_env.client import NainJauneEnv
+from nain_jaune_env.models import NainJauneAction
+from nain_jaune_env.server.app import make_app
 from openenv.core.sync_client import SyncEnvClient
 from openenv.validation.graders import Subject
 from openenv.validation.graders.runtime import ObservationSchemaGrader, RewardWellFormedGrader, StateContractGrader
@@ -21,9 +24,6 @@ from openenv.validation.runtime.collector import collect_runtime_evidence
 from openenv.validation.runtime.contracts import RuntimePlan
 from websockets.sync.client import connect
 
-from nainjaune_agents.text_envs.openenv.client import TextEnv
-from nainjaune_agents.text_envs.openenv.models import TextAction
-from nainjaune_agents.text_envs.openenv.server import make_app
 from nainjaune_agents.text_envs.settings import TextEnvSettings
 from nainjaune_agents.text_envs.tasks import HELD_OUT, TEST, TRAIN, tasks
 from nainjaune_env.core.errors import RulesError
@@ -35,7 +35,7 @@ FOLDER = ROOT / "examples" / "openenv"
 
 @pytest.fixture
 def env(url: str) -> Iterator[SyncEnvClient]:
-    with TextEnv(base_url=url).sync() as client:
+    with NainJauneEnv(base_url=url).sync() as client:
         yield client
 
 
@@ -58,7 +58,7 @@ def test_a_bad_reset_gets_a_sentence_and_the_round_goes_on(reset: dict[str, Any]
     with pytest.raises(RuntimeError, match=f"^Server error: {says}.* \\(code: EXECUTION_ERROR\\)$"):
         env.reset(**reset)
     assert (env.state().episode_id, env.state().index, env.state().step_count) == ("first", 1, 0)
-    assert env.step(TextAction(text="")).observation.messages[: len(before)] == before
+    assert env.step(NainJauneAction(text="")).observation.messages[: len(before)] == before
 
 
 def test_a_step_needs_a_round_that_goes_on(env: SyncEnvClient) -> None:
@@ -66,13 +66,13 @@ def test_a_step_needs_a_round_that_goes_on(env: SyncEnvClient) -> None:
         "episode_id": None, "step_count": 0, "split": None, "index": None, "decisions": 0, "refused": 0, "forfeits": 0,
     }  # fmt: skip
     with pytest.raises(RuntimeError, match="There is no round yet: reset begins one"):
-        env.step(TextAction(text="Move: 1"))
+        env.step(NainJauneAction(text="Move: 1"))
     result = env.reset()
     while not result.done:
-        result = env.step(TextAction(text=""))
+        result = env.step(NainJauneAction(text=""))
     counts = env.state()
     with pytest.raises(RuntimeError, match="The round is over, so no answer is read"):
-        env.step(TextAction(text="Move: 1"))
+        env.step(NainJauneAction(text="Move: 1"))
     assert env.state() == counts
     assert not env.reset().done
 
@@ -91,13 +91,15 @@ def test_what_is_no_answer_is_not_read(data: dict[str, Any], url: str) -> None:
 
 
 def test_more_sessions_than_there_are_places_get_a_sentence(tmp_path: Path) -> None:
-    code = "from nainjaune_agents.text_envs.openenv import server; server.MAX_SESSIONS = 1; "
-    code += "server.serve(server.make_app('nain_jaune'))"
-    with running(tmp_path / "log", "-c", code, "--port", "0") as url, TextEnv(base_url=url).sync() as first:
+    code = "from nain_jaune_env.server import app; app.MAX_SESSIONS = 1; app.serve(app.make_app('nain_jaune'))"
+    with running(tmp_path / "log", "-c", code, "--port", "0") as url, NainJauneEnv(base_url=url).sync() as first:
         first.reset()
-        with TextEnv(base_url=url).sync() as second, pytest.raises(RuntimeError, match=r"1/1 sessions active\. Cannot accept"):
+        with (
+            NainJauneEnv(base_url=url).sync() as second,
+            pytest.raises(RuntimeError, match=r"1/1 sessions active\. Cannot accept"),
+        ):
             second.reset()
-        assert not first.step(TextAction(text="")).done
+        assert not first.step(NainJauneAction(text="")).done
 
 
 def test_tasks_are_listed(url: str) -> None:
@@ -176,9 +178,9 @@ def test_the_folder_installs_and_is_found_by_name(tmp_path: Path) -> None:
     code = "from openenv import AutoAction, AutoEnv; print(AutoEnv.get_env_class('nain_jaune').__name__, "
     code += "AutoAction.from_env('nain_jaune').__name__)"
     done = subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout.split()[-2:] == ["TextEnv", "TextAction"]
+    assert done.stdout.split()[-2:] == ["NainJauneEnv", "NainJauneAction"]
     command = ("-m", "nain_jaune_env.server.app", "--port", "0")
     with running(tmp_path / "log", *command, env=environment, cwd=tmp_path) as url:
         assert httpx.get(f"{url}/web", follow_redirects=True).status_code == 200
-        with TextEnv(base_url=url).sync() as env:
+        with NainJauneEnv(base_url=url).sync() as env:
             assert len(env.reset().observation.messages) == 2

@@ -52,14 +52,23 @@ def test_a_lower_bound_is_the_version_that_is_tested(requirement: Requirement) -
         ),
         ("constraints-lowest.txt", [*FOR_USERS, "dev"]),
         ("constraints-rllib.txt", ["report", "train", "rllib"]),
-        ("constraints-openenv.txt", ["openenv"]),
-        ("constraints-verifiers.txt", ["players", "verifiers", "dev"]),
         ("constraints-peers.txt", ["peers"]),
     ],
 )
 def test_pinned_versions_are_in_their_ranges(path: str, extras: list[str]) -> None:
     pinned = pins(ROOT / path)
     for requirement in required(*extras):
+        assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), requirement
+
+
+@pytest.mark.parametrize("name", ["openenv", "verifiers"])
+def test_pinned_versions_are_in_the_ranges_of_a_distribution_beside_its_hubs_files(name: str) -> None:
+    """It is installed with the tests' libraries, as its target of the Makefile does."""
+    pinned = pins(ROOT / f"constraints-{name}.txt")
+    beside = tomllib.loads((ROOT / "examples" / name / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    of_package, *others = map(Requirement, beside)
+    assert (of_package.name, of_package.extras) == (PROJECT["name"], {"players"})
+    for requirement in (*required("players", "dev"), *others):
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), requirement
 
 

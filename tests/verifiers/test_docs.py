@@ -31,7 +31,7 @@ def run(command: str, folder: Path) -> None:
 def test_the_commands_of_the_page(tmp_path: Path) -> None:
     install, evaluate, resume, replay = commands()
     assert ADDRESS in evaluate
-    assert install == "pip install -e '.[numba,verifiers]' ./examples/verifiers"
+    assert install == "pip install -e '.[numba]' ./examples/verifiers"
     endpoint = [sys.executable, ROOT / "examples" / "language_models" / "endpoint.py", "0"]
     with subprocess.Popen(endpoint, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import verifiers.v1 as vf
+from nainjaune import RoundEnv
 from verifiers.v1.serve.client import EnvClient
 from verifiers.v1.serve.server import EnvServer
 
 from nainjaune_agents.text_envs.tasks import SPLITS
-from nainjaune_agents.text_envs.verifiers import RoundEnv
 from nainjaune_env.records.record import parse_record, verify_record
 from tests.agents.chat.conftest import Local
 from tests.support.source import ROOT

@@ -1,5 +1,7 @@
-"""The environment of nainjaune-env under the name that verifiers looks for: ``vf-eval nainjaune``."""
+"""The environment of nainjaune-env for verifiers: rounds are tasks, and what they were worth is the reward."""
 
-from nainjaune_agents.text_envs.verifiers import ChatHarness, RoundEnv, RoundTaskset
+from .env import RoundEnv
+from .harness import ChatHarness
+from .taskset import RoundTaskset
 
 __all__ = ["ChatHarness", "RoundEnv", "RoundTaskset"]

@@ -10,11 +10,11 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from verifiers.v1.dialects.chat import message_to_wire
 
 
-class ChatHarnessConfig(vf.HarnessConfig):  # type: ignore[misc]
+class ChatHarnessConfig(vf.HarnessConfig):
     """It has no settings of its own."""
 
 
-class ChatHarness(vf.Harness[ChatHarnessConfig]):  # type: ignore[misc]
+class ChatHarness(vf.Harness[ChatHarnessConfig]):
     """Plain chat without tools.
 
     The harness ``null`` of verifiers does the same by a program that it starts for each turn.

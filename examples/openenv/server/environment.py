@@ -1,4 +1,4 @@
-"""``TextEnvironment``: one session of OpenEnv's server, in which a round is played after another."""
+"""``NainJauneEnvironment``: one session of OpenEnv's server, in which a round is played after another."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from importlib.metadata import version
 from typing import Any
 from uuid import uuid4
 
+from nain_jaune_env.models import NainJauneAction, NainJauneObservation, NainJauneState
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
 
+from nainjaune_agents.text_envs.rewards import rewarded
+from nainjaune_agents.text_envs.round import TextRound
+from nainjaune_agents.text_envs.settings import TextEnvSettings
+from nainjaune_agents.text_envs.tasks import HELD_OUT, MAX_INDEX, SPLITS, TEST, TRAIN, TextTask, tasks
 from nainjaune_env.core.errors import ConfigError, IllegalActionError, quoted, unknown_name_message
 from nainjaune_env.core.extras import DISTRIBUTION
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.registry import get_game
-
-from ..rewards import rewarded
-from ..round import TextRound
-from ..settings import TextEnvSettings
-from ..tasks import HELD_OUT, MAX_INDEX, SPLITS, TEST, TRAIN, TextTask, tasks
-from .models import TextAction, TextObservation, TextState
 
 ARGUMENTS = ("seed", "episode_id", "split", "index")
 """Of ``reset``: the server would drop others without a word."""
@@ -26,7 +25,7 @@ MAX_LISTED = 100
 """The most tasks that are listed at a time."""
 
 
-class TextEnvironment(Environment):  # type: ignore[misc]
+class NainJauneEnvironment(Environment):
     """A session: each has its own round, and any number of them may go on at the same time.
 
     It also lists the tasks, as OpenEnv's ``TaskProvider``: every split has 2**32 of them.
@@ -51,7 +50,7 @@ class TextEnvironment(Environment):  # type: ignore[misc]
         split: str = TRAIN,
         index: int | None = None,
         **others: Any,
-    ) -> TextObservation:
+    ) -> NainJauneObservation:
         """Begins the round of task ``index`` of ``split``; its deal and all draws are the task's.
 
         Without ``index`` the ``seed`` is the index, and without both it is the session's next task. Raises ``NainJauneError`` for
@@ -68,7 +67,7 @@ class TextEnvironment(Environment):  # type: ignore[misc]
         self._next = (task.index + 1) % (MAX_INDEX + 1)
         return self._observation()
 
-    def step(self, action: TextAction, timeout_s: float | None = None) -> TextObservation:
+    def step(self, action: NainJauneAction, timeout_s: float | None = None) -> NainJauneObservation:
         """Reads an answer: one that means no legal move is refused with a sentence in ``messages``, until the seat forfeits.
 
         Raises :class:`IllegalActionError` before the first reset, and :class:`AgentError` when the round is over.
@@ -79,12 +78,12 @@ class TextEnvironment(Environment):  # type: ignore[misc]
         return self._observation()
 
     @property
-    def state(self) -> TextState:
+    def state(self) -> NainJauneState:
         """The task and the counts of the round."""
         played = self._round
         if played is None:
-            return TextState()
-        return TextState(
+            return NainJauneState()
+        return NainJauneState(
             episode_id=self._episode_id,
             step_count=played.calls,
             split=played.task.split,
@@ -127,11 +126,11 @@ class TextEnvironment(Environment):  # type: ignore[misc]
         check_whole("The index of a task", first, 0, MAX_INDEX)
         return tasks(self._game.name, split, count, first=first)
 
-    def _observation(self) -> TextObservation:
+    def _observation(self) -> NainJauneObservation:
         played = self._round
         assert played is not None
         if not played.done:
-            return TextObservation(messages=played.messages, reward=0.0)
+            return NainJauneObservation(messages=played.messages, reward=0.0)
         reward = rewarded([played], self._settings)[0]
         metadata = {"payoff": played.payoff, "error": reward.error, "exact": reward.exact}
-        return TextObservation(messages=played.messages, reward=reward.value, done=True, metadata=metadata)
+        return NainJauneObservation(messages=played.messages, reward=reward.value, done=True, metadata=metadata)

@@ -7,25 +7,23 @@ import itertools
 import threading
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 import verifiers.v1 as vf
 from pydantic import Field, create_model, model_validator
 
+from nainjaune_agents.text_envs.rewards import chips, edge, rewarded
+from nainjaune_agents.text_envs.round import TextRound
+from nainjaune_agents.text_envs.settings import CHIPS, EDGE, TextEnvSettings
+from nainjaune_agents.text_envs.tasks import SPLITS, TextTask, tasks
 from nainjaune_env.games import DEFAULT_GAME
-
-from ...options import default_of, option_types
-from ..rewards import chips, edge, rewarded
-from ..round import TextRound
-from ..settings import CHIPS, EDGE, TextEnvSettings
-from ..tasks import SPLITS, TextTask, tasks
 
 _scoring = threading.Lock()
 """Rounds are valued one after another: what values them is not made for several threads."""
 
 
-class _CheckedConfig(vf.TaskConfig):  # type: ignore[misc]
-    @model_validator(mode="after")  # type: ignore[untyped-decorator]
+class _CheckedConfig(vf.TaskConfig):
+    @model_validator(mode="after")
     def _check(self) -> _CheckedConfig:
         self.settings()
         return self
@@ -41,20 +39,20 @@ RoundConfig = create_model(
     __doc__="What holds for every round: the options of ``TextEnvSettings``.",
     __module__=__name__,
     **{
-        f.name: (option_types(TextEnvSettings)[f.name], Field(default_of(f), description=f.metadata["meaning"]))
+        f.name: (get_type_hints(TextEnvSettings)[f.name], Field(f.default, description=f.metadata["meaning"]))
         for f in fields(TextEnvSettings)
     },
 )
 
 
-class RoundData(vf.TaskData):  # type: ignore[misc]
+class RoundData(vf.TaskData):
     """A task; its system prompt are the rules."""
 
     round: dict[str, Any]
     """As ``TextTask`` writes it."""
 
 
-class RoundTask(vf.Task[RoundData, vf.State, RoundConfig]):  # type: ignore[misc]
+class RoundTask(vf.Task[RoundData, vf.State, RoundConfig]):
     """One round."""
 
     def dealt(self) -> TextRound:
@@ -69,7 +67,7 @@ class RoundTask(vf.Task[RoundData, vf.State, RoundConfig]):  # type: ignore[misc
         round.give_up()
         return round
 
-    @vf.metric  # type: ignore[untyped-decorator]
+    @vf.metric
     async def counts(self, trace: vf.Trace) -> dict[str, float]:
         """Returns chips and duplicate edge, the reward with its standard error, and numbers of decisions and answers."""
         return await asyncio.to_thread(self._counts, trace)
@@ -86,7 +84,7 @@ class RoundTask(vf.Task[RoundData, vf.State, RoundConfig]):  # type: ignore[misc
                 **{name: float(getattr(round, name)) for name in ("decisions", "calls", "refused", "forfeits")},
             }
 
-    @vf.reward  # type: ignore[untyped-decorator]
+    @vf.reward
     async def worth(self, trace: vf.Trace) -> dict[str, float]:
         """Returns the reward of the settings, by its name; metrics are there before rewards are."""
         return {self.config.reward: trace.metrics[self.config.reward]}
@@ -98,17 +96,17 @@ def answers(trace: vf.Trace) -> list[tuple[str, bool]]:
     return [(node.message.content or "", number in cut) for number, node in enumerate(trace.nodes) if node.sampled]
 
 
-class RoundTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
+class RoundTasksetConfig(vf.TasksetConfig):
     """Which rounds are played."""
 
     game: str = DEFAULT_GAME
-    split: Literal[SPLITS] = SPLITS[0]  # type: ignore[valid-type]
+    split: Literal[SPLITS] = SPLITS[0]
     knobs: dict[str, Any] = Field(default_factory=dict)
     """The same in all tasks, such as ``{"memory": "perfect"}``."""
-    task: RoundConfig = RoundConfig()  # type: ignore[valid-type]
+    task: RoundConfig = RoundConfig()
 
 
-class RoundTaskset(vf.Taskset[RoundTask, RoundTasksetConfig]):  # type: ignore[misc]
+class RoundTaskset(vf.Taskset[RoundTask, RoundTasksetConfig]):
     """The tasks of a split, without end, but for rounds in which the model has no decision."""
 
     INFINITE = True

@@ -9,13 +9,13 @@ from nainjaune_env.records.record import format_record
 from .taskset import RoundTask, answers
 
 
-class RoundEnvConfig(vf.SingleAgentEnvConfig):  # type: ignore[misc]
+class RoundEnvConfig(vf.SingleAgentEnvConfig):
     """The model is ``agent``; nothing that it says is executed, so it needs no sandbox."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
-class RoundEnv(vf.SingleAgentEnv, vf.Env[RoundEnvConfig]):  # type: ignore[misc]
+class RoundEnv(vf.SingleAgentEnv, vf.Env[RoundEnvConfig]):
     """One round is one conversation. Its record, as one line of text, is ``info["record"]`` of the trace."""
 
     async def run(self, task: RoundTask, agents: vf.Agents) -> None:
