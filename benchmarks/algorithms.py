@@ -10,7 +10,7 @@ was stopped or killed goes on from its checkpoints with the same bits, and a fol
 five seeds, and a quarter of each run. --calibrate only prints the processor seconds of an iteration, and the iterations that the
 plan's budget allows; the first iteration of a process, which loads code, does not count.
 
-The plan's recipes may name the algorithm ppo_magnet, which is examples/ppo_magnet.py.
+The plan's recipes may also name the algorithms ppo_magnet and vrpo: examples/ppo_magnet.py and examples/vrpo.py.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples import ppo_magnet
+from examples import ppo_magnet, vrpo
 from nainjaune_agents.cli.arguments import integer
 from nainjaune_agents.exact.cfr import cfr_plus
 from nainjaune_agents.loading import use_threads
@@ -47,6 +47,7 @@ from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import NainJauneError
 
 register("ppo_magnet", ppo_magnet)  # the processes that train import this script too
+register("vrpo", vrpo)
 
 RESULTS = "results.parquet"
 KEY = b"nainjaune"

@@ -14,6 +14,7 @@ games", 2023 (magnetic mirror descent); Perolat et al., "From Poincaré recurren
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from torch import Tensor
 from nainjaune_agents.nets.checkpoint import Checkpoint
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.options import option
-from nainjaune_agents.trainers import ppo
+from nainjaune_agents.trainers import ppo, register
 from nainjaune_agents.trainers.config import apply_settings, build
 from nainjaune_agents.trainers.gpu_rollout import unpacked
 from nainjaune_agents.trainers.rollout import NetOutput
@@ -76,6 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--resume", action="store_true", help="resume the run in --out")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a key of the configuration")
     args = parser.parse_args(arguments)
+    register("ppo_magnet", sys.modules[__name__])  # whose metrics the logs ask for
     config = build(Config, apply_settings({"preset": "djeco", "players": 4, "objective": "own"}, args.set))
     with Run(args.out) as run:
         checkpoint = run.create(config, resume=args.resume)

@@ -10,7 +10,7 @@
       configs/nain_jaune/large.yaml --out runs/two
 
 The configuration is a YAML file with the keys that differ from their defaults; --keys lists all keys of an algorithm (ppo,
-deep_monte_carlo, expert, maskable_ppo, vine, vrpo). The run's folder keeps the resolved configuration, versions and commit,
+deep_monte_carlo, expert, maskable_ppo, vine). The run's folder keeps the resolved configuration, versions and commit,
 TensorBoard metrics (tensorboard --logdir runs), the same metrics in metrics.csv, and the latest checkpoint; with keep_best and
 keep_every also the best and periodic ones, which 'nainjaune agents --run runs/first' lists. Ctrl-C stops after the iteration and
 saves; a resumed run gives the same bits as an uninterrupted one. Where stderr is no terminal, each evaluation is a line there.

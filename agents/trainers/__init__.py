@@ -11,7 +11,7 @@ from types import ModuleType
 
 from nainjaune_env.core.errors import ConfigError, unknown_name_message
 
-TRAINERS = ("deep_monte_carlo", "expert", "maskable_ppo", "ppo", "vine", "vrpo")
+TRAINERS = ("deep_monte_carlo", "expert", "maskable_ppo", "ppo", "vine")
 """The algorithms; a new one is a module of this package and a name in this list."""
 _registered: dict[str, ModuleType] = {}
 

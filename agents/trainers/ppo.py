@@ -191,10 +191,8 @@ class Trainer(BaseTrainer[Config]):
 
     loss_function = staticmethod(ppo_loss)
 
-    @property
-    def critic_outputs(self) -> int:
-        """Values that a critic predicts at once."""
-        return 1
+    action_values = False
+    """Whether a critic predicts the value of each action: :meth:`estimates` asks it; ``rollout.value`` is the value head's."""
 
     def __init__(self, config: Config, setup: Setup, *, run_pair: RunPair | None = None) -> None:
         """``run_pair`` runs two parts of a pass at the same time (None: in turn)."""
@@ -204,7 +202,8 @@ class Trainer(BaseTrainer[Config]):
         rng = torch.Generator().manual_seed(config.seed)
         self.net = self.new_net(rng)
         critic_layout = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
-        self.critic = ValueNet(critic_layout, config.critic_hidden, rng, self.critic_outputs) if config.privileged else None
+        outputs = len(setup.game.actions) if self.action_values else 1
+        self.critic = ValueNet(critic_layout, config.critic_hidden, rng, outputs) if config.privileged else None
         modules = {"model.": self.net, "critic.": self.critic}
         self.modules = {prefix: module.to(config.device) for prefix, module in modules.items() if module}
         self.parameters = [parameter for net in self.modules.values() for parameter in net.parameters()]
@@ -291,8 +290,8 @@ class Trainer(BaseTrainer[Config]):
         return self.valued(buffer.decisions()), payoff
 
     def valued(self, decisions: Decisions) -> Decisions:
-        """Returns ``decisions`` with the critic's values, if there is a critic."""
-        if self.critic and len(decisions.value):
+        """Returns ``decisions`` with the critic's values, if there is a critic of states."""
+        if self.critic and not self.action_values and len(decisions.value):
             decisions.value[:] = self.policy.critic_value(torch.from_numpy(decisions.omniscient)).numpy()
         return decisions
 
@@ -368,9 +367,11 @@ class Trainer(BaseTrainer[Config]):
         c = self.config
         function = self.twin or self.loss_function
         loss, stats = function(output.logits, output.value, batch, c.clip, c.value_weight, entropy_weight)
-        if output.critic_value is not None:
+        if (predicted := output.critic_value) is not None:
             # the value head learns beside the critic: searches use what a seat itself can expect
-            value_loss = (batch.value_weight * (output.critic_value - batch.target).square()).mean()
+            if self.action_values:
+                predicted = predicted.gather(1, batch.action[:, None]).squeeze(1)
+            value_loss = (batch.value_weight * (predicted - batch.target).square()).mean()
             loss, stats["value_loss"] = loss + c.value_weight * value_loss, value_loss.detach()
         if c.recall:
             recall_loss = self.networks.recall_loss(batch.observation, output.state, batch.batch_sizes)

@@ -27,7 +27,6 @@ SECONDS = 3
 
 TINY = {
     "ppo": {"tables": 16, "critic_hidden": [8]},
-    "vrpo": {"tables": 16, "critic_hidden": [8]},
     "vine": {"tables": 16},
     "expert": {"rule": "lowest", "generations": 2, "shards": 2, "shard": 30, "rounds": 8, "deals": 4, "epochs": 2},
     "deep_monte_carlo": {"tables": 16},

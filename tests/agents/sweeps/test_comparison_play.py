@@ -63,7 +63,7 @@ def test_a_comparison_that_grows_keeps_each_pairs_edge(tmp_path: Path) -> None:
     plan, out = read_plan(small_plan(tmp_path, **keys)), tmp_path / "out"
     claim_folder(plan, out)
     before = played(plan, out)
-    recipes = {"vrpo": {"algorithm": "vrpo"}, **plan.recipes}
+    recipes = {"vine": {"algorithm": "vine"}, **plan.recipes}
     more = read_plan(small_plan(tmp_path, **{**keys, "recipes": recipes, "iterations": {"short": dict.fromkeys(recipes, 2)}}))
     claim_folder(more, out)
     said: list[str] = []
@@ -78,7 +78,7 @@ def test_a_comparison_that_grows_keeps_each_pairs_edge(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("invented")
 @pytest.mark.parametrize(
-    ("key", "value"), [("setting", "long"), ("hero", "vrpo"), ("field", "mixed"), ("seed", 2), ("edges", 1.0)]
+    ("key", "value"), [("setting", "long"), ("hero", "vine"), ("field", "mixed"), ("seed", 2), ("edges", 1.0)]
 )
 def test_the_edge_of_another_pair_is_refused(tmp_path: Path, key: str, value: object) -> None:
     plan, out = read_plan(small_plan(tmp_path, **CHANGED)), tmp_path / "out"

@@ -34,7 +34,6 @@ from tests.support.training import capture_metrics, iteration_at, run_in, same, 
 PLAIN = {"tables": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 4}
 TINY: dict[str, dict[str, Any]] = {
     "ppo": PLAIN,
-    "vrpo": {**PLAIN, "critic_hidden": [8]},
     "vine": PLAIN,
     "deep_monte_carlo": PLAIN,
     "maskable_ppo": {**PLAIN, "steps": 16, "epochs": 1},
@@ -51,7 +50,6 @@ PPO = {
 LEARNERS: list[tuple[str, dict[str, Any], tuple[float, float]]] = [
     ("ppo", {**PPO, "privileged": True}, (5, 2)),
     ("ppo", PPO, (5, 2)),
-    ("vrpo", PPO, (5, 2)),
     ("vine", {"tables": 400, "iterations": 15, "minibatch": 1024, "optimizer": {"learning_rate": 3e-3}}, (5, 2)),
     ("deep_monte_carlo", {"tables": 400, "iterations": 15, "minibatch": 512, "optimizer": {"learning_rate": 5e-3}}, (5, 2)),
     (
@@ -89,8 +87,6 @@ RESUMED: list[tuple[str, dict[str, Any]]] = [
     ("ppo", {"opponents": {"self": 0.5, "past": 0.25, "tally": 0.25}, "ema": 0.5}),
     ("ppo", {"mixture": TWO, "arch": {"hidden": [8], "recurrent": 4}, "recall": 0.5, "privileged": True}),
     ("ppo", {"mixture": TWO, "opponents": "tally"}),
-    ("vrpo", {"objective": "own", "bf16": True, "optimizer": MUON, "start": "carried"}),
-    ("vrpo", {"opponents": {"self": 0.5, "past": 0.25, "tally": 0.25}, "ema": 0.5, "sarsa_lambda": 0.5, "start": POTS}),
     ("vine", {"mixture": TWO, "optimizer": MUON, "bf16": True, "ema": 0.5, "start": POTS}),
     ("vine", {**BATASAURUS, "objective": "own", "epochs": 2}),
     ("deep_monte_carlo", {"opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "start": "carried"}),
@@ -245,7 +241,7 @@ def test_it_learns(tmp_path: Path, algorithm: str, values: dict[str, Any], margi
         assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "vrpo", "deep_monte_carlo"])
+@pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo"])
 def test_the_first_iteration_fixes_the_payoff_scale(tmp_path: Path, algorithm: str) -> None:
     """The other trainers fix it before, or in a way of their own."""
     trainer = trainer_of(tiny(algorithm), tmp_path)
@@ -340,20 +336,14 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("ppo", {"recall": 0.5}, r"'recall' trains the memory of a network, and this one has none: set arch\.recurrent too\."),
     ("ppo", {"recall": -0.5, "arch": {"recurrent": 8}}, "'recall' is at least 0"),
     ("ppo", {"tables": 0}, "'tables' is at least 1"),
-    *((name, {"minibatch": 1}, "'minibatch' is at least 2") for name in ("ppo", "vrpo")),  # an advantage of one is 0
+    ("ppo", {"minibatch": 1}, "'minibatch' is at least 2"),  # an advantage of one is 0
     ("vine", {"minibatch": 0}, "'minibatch' is at least 1"),
     ("ppo", {"critic_hidden": [0]}, "'critic_hidden' is at least 1"),
-    ("vrpo", {"sarsa_lambda": 1.5}, "'sarsa_lambda' is at most 1"),
-    ("vrpo", {"arch": {"recurrent": 8}}, r"'vrpo' trains no network with memory: arch\.recurrent is 0, not 8\."),
-    ("vrpo", {"overlap": True}, "'overlap'"),
-    ("vrpo", {"device": "cuda"}, "'device'"),
-    ("vrpo", {"mixture": TWO}, "'mixture'"),
     ("vine", {"opponents": {"self": 0.5, "lowest": 0.5}}, "plays all seats, in rollouts too: 'opponents' is none here"),
     ("vine", {"start": "carried"}, "so 'start' is not 'carried'"),
     ("vine", {"bf16": "yes"}, "'bf16' is true, false or 'auto', not 'yes'"),
     ("vine", {"arch": {"recurrent": 8}}, r"'vine' trains no network with memory: arch\.recurrent is 0, not 8\."),
     ("vine", {"device": "gpu"}, "Unknown device 'gpu'"),
-    ("vrpo", {"gae_lambda": 0.9}, "'gae_lambda'"),
 ]
 
 
@@ -423,7 +413,7 @@ def test_a_newer_key_that_is_not_at_its_default_is_another_run(tmp_path: Path) -
 # ---------------------------------------------------------------- past selves
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "vrpo", "deep_monte_carlo", "maskable_ppo"])
+@pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo", "maskable_ppo"])
 def test_past_selves_are_the_newest_snapshots(tmp_path: Path, algorithm: str) -> None:
     config = tiny(algorithm, opponents={"lowest": 0.5, "past": 0.5}, iterations=1000)
     trainer: Any = trainer_of(config, tmp_path)

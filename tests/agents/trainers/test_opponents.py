@@ -146,7 +146,7 @@ def test_an_opponent_without_a_table_is_refused(algorithm: str, values: dict[str
         module.Trainer(config, tmp_path if algorithm == "expert" else config.setup())
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "vrpo", "deep_monte_carlo"])
+@pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo"])
 def test_an_iteration_in_which_the_learner_has_no_decision_is_counted_and_changes_nothing(algorithm: str, tmp_path: Path) -> None:
     """At two tables of eight seats there is soon one; a run goes on after it, and one that was stopped there, too."""
     values = {"preset": "skip", "players": 8, "tables": 2, "opponents": "random", "arch": {"hidden": [8]}}
