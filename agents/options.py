@@ -104,15 +104,6 @@ def defaults(cls: type[Any]) -> dict[str, Any]:
     return {f.name: default_of(f) for f in dataclasses.fields(cls)}
 
 
-def completed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the default of every option of a class with ``values`` over them, choices with all their arguments."""
-    complete = {**defaults(cls), **values}
-    for f in dataclasses.fields(cls):
-        if choice := f.metadata.get("choice"):
-            complete[f.name] = choice.complete(complete[f.name], default_of(f))
-    return complete
-
-
 def option_types(cls: type[Any]) -> dict[str, Any]:
     """Returns the type of every option of a class by its name; arguments of choices are named ``option.argument``."""
     types_by_name = typing.get_type_hints(cls)

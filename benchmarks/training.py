@@ -37,7 +37,6 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.nets.upgrade import upgraded_config
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 from nainjaune_env.core.atomic_files import write_text
@@ -226,7 +225,7 @@ def level_table(results: dict[str, Any], levels: list[float], clock: str) -> str
 def report(results: dict[str, Any], levels: list[float]) -> str:
     """Returns all figures as Markdown."""
     game, first = results["game"], results["runs"][0]
-    network = upgraded_config(first["config"])["arch"]
+    network = first["config"]["arch"]
     measured = f"{first['deals']:,} deals each time (seed {EVAL_SEED}), over a field of `{first['against']}`"
     ends = [
         [

@@ -45,7 +45,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
@@ -78,24 +78,6 @@ HELP = "rate agents against each other by duplicate play"
 MATCHES_NAME = "matches.json"
 MATCHES = 100
 """Default number of matches for ``--records``."""
-MOVED = {
-    "--versus": "is a command: nainjaune versus A B",
-    "--until-decided": "is an option of nainjaune versus A B",
-    "--control-variates": "are a command: nainjaune control --agents A B",
-    "--watch": "is a command: nainjaune watch --agents A B",
-    "--list": "is a command: nainjaune agents",
-    "--pots": "is a start: --start pots=20 puts 20 chips into each pot",
-}
-"""Former options, each with the sentence on where it went."""
-
-
-class Moved(argparse.Action):
-    """Refuses a former option."""
-
-    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        """Ends the program with the sentence on where the option went."""
-        option = self.option_strings[0]
-        parser.error(f"{option} {MOVED[option]}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -131,8 +113,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "deals played at once, for agents so slow that 8192 tables are too many; agents that draw get other random numbers",
     )
-    for option in MOVED:
-        parser.add_argument(option, nargs="*", action=Moved, help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -58,13 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..options import defaults
     from ..trainers import get_trainer
-    from ..trainers.config import apply_settings, build, describe, read_stored, read_yaml
+    from ..trainers.config import apply_settings, build, describe, read_yaml
     from ..trainers.run import CONFIG_NAME, Run
 
-    if args.config is None and args.resume and args.out is not None:
-        values = read_stored(args.out / CONFIG_NAME)
-    else:
-        values = read_yaml(args.config) if args.config else {}
+    path = args.out / CONFIG_NAME if args.config is None and args.resume and args.out is not None else args.config
+    values = read_yaml(path) if path else {}
     if args.cluster is not None:
         values["workers"] = 1  # a run that began with processes here goes on there
     values = apply_settings(with_settings(values, args), args.set)

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, NainJauneError, as_sentence, quoted
-from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
-from ..nets.common_layout import places
 from ..nets.devices import agent_thread_count
 from ..nets.fit import check_fits, other_rules
 from ..nets.onnx_format import FLOATS, INPUTS, KEY
@@ -36,19 +34,19 @@ MAX_UNITS = 1 << 16
 class OnnxAgent(PolicyAgent):
     """Plays by the logits of an ONNX file; plays rollouts where it has no state."""
 
-    def __init__(self, name: str, session: Any, observed: NDArray[np.int64], actions: int) -> None:
-        """``session``: an ``onnxruntime.InferenceSession``; ``observed``: the indices of the bytes that it takes.
+    def __init__(self, name: str, session: Any, size: int, actions: int) -> None:
+        """``session``: an ``onnxruntime.InferenceSession``; ``size``: the bytes of an observation.
 
         Raises :class:`AgentError` where the file is no policy.
         """
-        self._session, self._observed, self._size, self._actions = session, observed, len(observed), actions
+        self._session, self._size, self._actions = session, size, actions
         self._inputs = {given.name: given for given in session.get_inputs()}
         self._outputs = {given.name: given for given in session.get_outputs()}
         super().__init__(name, 0)
         self._check()
         self._row_by_row = any(given.shape[0] == 1 for given in self._inputs.values())  # as exported without a dynamic axis
         self._units = self._inputs["state"].shape[1] if "state" in self._inputs else 0
-        self._compute(np.zeros((1, int(observed.max()) + 1), np.uint8), None, np.zeros((1, self._units), np.float32))
+        self._compute(np.zeros((1, size), np.uint8), None, np.zeros((1, self._units), np.float32))
 
     def logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
         """See :meth:`PolicyAgent.logits`. Raises :class:`AgentError` where one is NaN, or no legal one is finite."""
@@ -72,8 +70,6 @@ class OnnxAgent(PolicyAgent):
         """Returns logits ``(K, A)``; overwrites ``state (K, units)``. Without a ``mask`` all actions are legal."""
         if not len(observation):
             return np.zeros((0, self._actions), np.float32)
-        if observation.shape[1] != self._size:
-            observation = observation[:, self._observed]
         given: dict[str, NDArray[Any]] = {"observation": observation}
         if self._inputs["observation"].type == "tensor(float)":
             given["observation"] = observation.astype(np.float32)
@@ -188,8 +184,8 @@ def load(name: str, setup: Setup) -> OnnxAgent:
         metadata = session.get_modelmeta().custom_metadata_map
     except Exception as error:  # each of onnxruntime's is a class of its own
         raise AgentError(f"{quoted(name)} is no ONNX file that onnxruntime can load: {_first_line(error)}") from None
-    layout = _layout(metadata, quoted(name), setup)
-    return OnnxAgent(name, session, places(layout, setup.layout), len(setup.game.actions))
+    _check_tables(metadata, quoted(name), setup)
+    return OnnxAgent(name, session, setup.layout.size, len(setup.game.actions))
 
 
 def files(name: str) -> list[Path]:
@@ -197,13 +193,10 @@ def files(name: str) -> list[Path]:
     return [Path(name.removeprefix("onnx:"))]
 
 
-def _layout(metadata: dict[str, str], where: str, setup: Setup) -> Layout:
-    """Returns the layout of the observations that a file takes: that of ``setup``, or an earlier one in a file of ours.
-
-    Raises :class:`AgentError` for a file of ours for another game, layout or rules.
-    """
+def _check_tables(metadata: dict[str, str], where: str, setup: Setup) -> None:
+    """Raises :class:`AgentError` for a file of ours for another game, layout or rules than those of ``setup``."""
     if KEY not in metadata:
-        return setup.layout
+        return
     try:
         # Python converts no long numbers, and advises to change its settings
         about = json.loads(metadata[KEY], parse_int=lambda digits: int(digits) if len(digits) < 20 else digits)
@@ -217,7 +210,6 @@ def _layout(metadata: dict[str, str], where: str, setup: Setup) -> Layout:
         raise AgentError(str(error)) from None
     if other := other_rules(trained, setup):
         raise AgentError(f"{where} {other} Export it for them, where its network is for all tables.")
-    return setup.layout.earlier.get(trained.layout, setup.layout)
 
 
 def _first_line(error: Exception) -> str:

@@ -1,7 +1,7 @@
 """Checkpoints: a safetensors file with the tensors, and their description as JSON in its header.
 
 Files are written atomically, and loading one cannot run code. The header also has the SHA-256 of tensors and description, which
-is compared when a file is loaded. Files of earlier versions load too, see ``upgrade``.
+is compared when a file is loaded.
 """
 
 from __future__ import annotations
@@ -21,19 +21,14 @@ from safetensors.numpy import save_file
 
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
-from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
 from ..task import Task, stored_task
-from .earlier_layout import Shapes, with_later_features
 from .foreign_files import PLAYERS, foreign_kind
-from .upgrade import upgraded_header
 
 FORMAT = "nainjaune-checkpoint"
 VERSION = 2
-VERSIONS = ("1", "2")
-"""Those that can be read."""
 FILE_NAME = "checkpoint.safetensors"
 """The name of the checkpoint in a run's folder."""
 ABOUT_NAME = "run.json"
@@ -116,30 +111,28 @@ def load_checkpoint(path: Path) -> Checkpoint:
     except (TypeError, AttributeError) as error:
         raise CheckpointError(f"{str(path)!r} has a tensor of a dtype that NumPy lacks: {as_sentence(error)}") from None
     version = head.get("version")
-    if head.get("format") != FORMAT or version not in VERSIONS:
+    if head.get("format") == FORMAT and version == "1":
         raise CheckpointError(
-            f"{str(path)!r} is not a {FORMAT} of version {' or '.join(VERSIONS)}: "
+            f"{str(path)!r} is of format version {version}; this version reads {VERSION}. "
+            "It was written by an earlier commit: play it with that commit."
+        )
+    if head.get("format") != FORMAT or version != str(VERSION):
+        raise CheckpointError(
+            f"{str(path)!r} is not a {FORMAT} of version {VERSION}: "
             f"its head says {quoted(head.get('format'))}, version {quoted(version)}."
         )
     if "sha256" not in head:
         raise CheckpointError(
             f"{str(path)!r} has no SHA-256 in its head, so nothing shows that it is whole: "
-            "it was written by a version before the first release, or changed since. Train it again."
+            "it was written by an earlier commit, or changed since. Train it again."
         )
     if head["sha256"] != _digest(head.get("about", ""), tensors):
         raise CheckpointError(f"{str(path)!r} was changed since it was written: its SHA-256 is not the one in its head.")
     try:
-        about = upgraded_header(json.loads(head["about"]), int(version))
-        plies = about.pop("history", 0)
-        checkpoint = Checkpoint(**about, tensors=tensors)
+        checkpoint = Checkpoint(**json.loads(head["about"]), tensors=tensors)
         _check_types(checkpoint)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise CheckpointError(f"The head of {str(path)!r} does not describe a checkpoint: {as_sentence(error)}") from None
-    if plies:
-        raise CheckpointError(
-            f"The network in {str(path)!r} observes {quoted(plies)} plies of the round ('history'), which was removed on "
-            "2026-11-25: a version from before that day plays it, see docs/lab/removed_options.md."
-        )
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise CheckpointError(f"{str(path)!r} has no sound weights: {quoted(name)} holds NaN or infinity.")
@@ -163,15 +156,9 @@ def _not_a_checkpoint(path: Path, error: Exception) -> str:
     )
 
 
-def playing_weights(checkpoint: Checkpoint, layout: Layout, shapes: Shapes) -> dict[str, NDArray[Any]]:
-    """Returns the weights of the network that plays, by their names in it, for observations of ``layout``.
-
-    ``shapes`` gives those of such a network for a layout. One that was trained on an earlier version of ``layout`` does not
-    observe what was added since.
-    """
-    weights = {name.removeprefix("model."): array for name, array in checkpoint.tensors.items() if name.startswith("model.")}
-    earlier = layout.earlier.get(checkpoint.layout)
-    return weights if earlier is None else with_later_features(weights, shapes, earlier, layout)
+def playing_weights(checkpoint: Checkpoint) -> dict[str, NDArray[Any]]:
+    """Returns the weights of the network that plays, by their names in it."""
+    return {name.removeprefix("model."): array for name, array in checkpoint.tensors.items() if name.startswith("model.")}
 
 
 def in_half_precision(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

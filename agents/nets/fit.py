@@ -38,18 +38,14 @@ def check_fits(trained: Trained, setup: Setup, where: str) -> None:
     if not trained.common and trained.players != setup.players:
         raise CheckpointError(f"{where} was trained with {trained.players} players, and here there are {setup.players}.")
     layout = layout_of(trained, setup)
-    if trained.layout != layout.fingerprint and trained.layout not in layout.earlier:
+    if trained.layout != layout.fingerprint:
         raise CheckpointError(
             f"{where} was trained on another observation layout "
-            f"({quoted(trained.layout)}, and here it is {layout.fingerprint}): train it again."
+            f"({quoted(trained.layout)}, and here it is {layout.fingerprint}): "
+            "train it again, or play it with the commit that wrote it."
         )
     if trained.actions != len(setup.game.actions):
         raise CheckpointError(f"{where} chooses among {trained.actions} actions, and here there are {len(setup.game.actions)}.")
-
-
-def on_earlier_layout(trained: Trained) -> bool:
-    """Returns whether the network was trained on an earlier version of its layout, which lacks features of today's."""
-    return trained.layout in layout_of(trained, trained.setup).earlier
 
 
 def other_rules(trained: Trained, setup: Setup) -> str | None:

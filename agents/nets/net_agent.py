@@ -16,7 +16,7 @@ from ..search.policies import Scorer
 from .arch import stored_arguments
 from .checkpoint import Checkpoint, load_checkpoint, playing_weights
 from .devices import check_device
-from .fit import check_fits, check_rules, layout_of
+from .fit import check_fits, check_rules
 from .inference import NAMES, get_inference
 from .inference.chain import Layer
 from .inference.mlp import MLPInference
@@ -99,12 +99,11 @@ def playing_net(checkpoint: Checkpoint, setup: Setup, where: str, device: str | 
         except ModuleNotFoundError as error:
             raise MissingLibraryError(f"A network on device={device!r}", str(error.name), "train") from error
         return build_net(checkpoint, setup, where).to(check_device(device or "cpu"))
-    cls, layout = get_inference(name), layout_of(checkpoint, setup)
+    cls, weights = get_inference(name), playing_weights(checkpoint)
     try:
-        weights = playing_weights(checkpoint, layout, lambda layout: cls.all_shapes(arguments, layout, checkpoint.actions))
         if checkpoint.common:
             return cls.at_table(arguments, weights, setup, checkpoint.actions)
-        return cls(arguments, weights, layout, checkpoint.actions)
+        return cls(arguments, weights, setup.layout, checkpoint.actions)
     except ValueError as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {as_sentence(error)}") from None
 

@@ -39,16 +39,9 @@ def stored_net(checkpoint: Checkpoint, layout: Layout, where: str) -> PolicyValu
     """
     stored_arguments(checkpoint, where)
     try:
-        weights = playing_weights(checkpoint, layout, lambda layout: _shapes(checkpoint, layout))
-        return net_with(checkpoint.arch, layout, checkpoint.actions, weights)
+        return net_with(checkpoint.arch, layout, checkpoint.actions, playing_weights(checkpoint))
     except (RuntimeError, TypeError, ValueError) as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {as_sentence(error)}") from None
-
-
-def _shapes(checkpoint: Checkpoint, layout: Layout) -> dict[str, tuple[int, ...]]:
-    """Returns the shapes of the weights of such a network for observations of ``layout``."""
-    net = make_net(checkpoint.arch, layout, checkpoint.actions, torch.Generator())
-    return {name: tuple(tensor.shape) for name, tensor in net.state_dict().items()}
 
 
 def net_with(arch: Mapping[str, Any], layout: Layout, actions: int, weights: Mapping[str, NDArray[Any]]) -> PolicyValueNet:

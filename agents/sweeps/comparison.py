@@ -20,7 +20,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
 
 from ..options import build as build_options
-from ..options import completed, option
+from ..options import option
 from ..trainers import get_trainer
 from ..trainers.config import LENGTH_KEYS, build, read_yaml, resolve_setup
 from .grid import RUNS, SeedRun
@@ -149,8 +149,7 @@ def claim_folder(plan: Plan, folder: Path) -> None:
     path = folder / PLAN
     if path.exists():
         stored = read_json(path, "plan of a comparison", ConfigError)
-        before = {"package": stored.pop("package"), **completed(Plan, stored)}
-        for what, then, here in differences(before, now):
+        for what, then, here in differences(stored, now):
             raise ConfigError(
                 f"The results in {str(folder)!r} are of {what} {quoted(then)}, and this plan has {quoted(here)}: "
                 "choose another --out."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -113,8 +112,7 @@ def processor_seconds(folder: Path, length: int) -> float:
     """Returns those of a run's training to the ``length`` of its configuration.
 
     The first step of each process, which loads code, counts as its others do, and what a process did that was killed, and
-    recorded nothing, as what the others did. Records of earlier versions do not tell how much that was, and count as they are.
-    Raises :class:`ConfigError` where none recorded anything.
+    recorded nothing, as what the others did. Raises :class:`ConfigError` where none recorded anything.
     """
     about = folder / ABOUT_NAME
     stretches = read_json(about, "record of how a run was made", ConfigError).get("trained", [])
@@ -124,8 +122,8 @@ def processor_seconds(folder: Path, length: int) -> float:
     for entry in stretches:
         steps, seconds = entry["steps"], entry["processor_seconds"]
         total += (seconds - entry["first"]) * steps / (steps - 1) if steps > 1 else seconds
-        done += entry.get("to", math.nan) - entry["from"]
-    return total if math.isnan(done) else total * length / done
+        done += entry["to"] - entry["from"]
+    return total * length / done
 
 
 def row_of_cfr(setting: str, tree: Tree, iterations: int) -> Row:

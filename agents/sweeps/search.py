@@ -102,17 +102,13 @@ class Search:
     def _claim(self, values: Mapping[str, Any]) -> None:
         """Records ``values`` of the search in its folder; raises :class:`ConfigError` where it was begun with others."""
         now, stored = json.loads(json.dumps(values)), self.study.user_attrs.get("same", {})
-        before = {**stored}
-        if stored and "space" in now and "space" not in stored:  # of an earlier version, and only the trials say the space
-            drawn = [(key, described(one)) for trial in self.study.trials for key, one in trial.distributions.items()]
-            before["space"] = {**now["space"], **{key: one for key, one in drawn if one != now["space"].get(key)}}
-        if differs := first_difference({key: before.get(key, value) for key, value in now.items()}, now):
+        if differs := first_difference({key: stored.get(key, value) for key, value in now.items()}, now):
             name, then, here = differs
             raise ConfigError(
                 f"The search in {str(self.folder)!r} has other keys, seeds or settings: choose another --out. "
                 f"It was begun with {name} {quoted(then)}, and here it is {quoted(here)}."
             )
-        self.study.set_user_attr("same", {**before, **now})
+        self.study.set_user_attr("same", {**stored, **now})
 
     def run(self, total: int, train: Callable[[Sequence[SeedRun]], dict[SeedRun, str] | None], *, seed: int, batch: int) -> bool:
         """Trains until ``total`` trials are finished, ``batch`` at a time; returns False where ``train`` returned None.

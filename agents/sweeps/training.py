@@ -18,7 +18,7 @@ from nainjaune_env.core.errors import ConfigError, DivergenceError, MissingLibra
 from ..distributed.processes import ignore_interrupts, interrupts_blocked
 from ..nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from ..trainers import get_trainer
-from ..trainers.config import LENGTH_KEYS, changed_keys, differing, read_stored
+from ..trainers.config import LENGTH_KEYS, changed_keys, differing, read_yaml
 from ..trainers.run import CONFIG_NAME, Progress, Run
 from .grid import SeedRun
 
@@ -51,7 +51,7 @@ def begin(seed_run: SeedRun, run: Run) -> Checkpoint | None:
     """
     resume = (seed_run.folder / CONFIG_NAME).exists()
     if resume:
-        differ = differing(seed_run.config, read_stored(seed_run.folder / CONFIG_NAME))
+        differ = differing(seed_run.config, read_yaml(seed_run.folder / CONFIG_NAME))
         for key in LENGTH_KEYS:
             if key in differ:
                 then, now = differ[key]

@@ -16,7 +16,6 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 
 from .. import options
-from ..nets.upgrade import upgraded_config
 
 C = TypeVar("C")
 
@@ -28,75 +27,20 @@ LENGTH_KEYS = ("iterations", "generations")
 RESUME_KEYS = frozenset({*LENGTH_KEYS, "checkpoint_minutes", "keep_best", "keep_every"})
 """Keys that may be changed when a run is resumed: its length, and which of its checkpoints are kept."""
 
-_SHARES = "'opponents' says it now, as in {self: 0.5, past: 0.25, closer: 0.25}"
-_PROCESSES = "it measured no gain (25 s in two processes, 21 s in one), and torchrun starts several processes now"
-_MAGNET = "it measured no gain, and examples/ppo_magnet.py has it now"
-REMOVED: Mapping[str, tuple[str, tuple[Any, ...]]] = {
-    "belief": ("it measured no gain (+.277/+.261 against +.275, 45 % slower)", (0.0,)),
-    "history": ("it measured no gain (-.009 against +.091, 50 % slower)", (0,)),
-    "league": (_SHARES, (0.0,)),
-    "pool": (_SHARES, ([],)),
-    "matching": (_SHARES, ("uniform",)),
-    "snapshots": (_SHARES, (8, 5)),
-    "snapshot_every": (_SHARES, (25, 10)),
-    "self_play": (_SHARES, ()),
-    "past_selves": (_SHARES, ()),
-    "magnet": (_MAGNET, (0.0,)),
-    "magnet_decay": (_MAGNET, (0.99,)),
-    "truncate": ("as a search at equal time, rollouts that end in the network's value were weaker than whole ones", (0,)),
-    "shards": (_PROCESSES, (1,)),
-    "workers": (_PROCESSES, (1,)),
-    "reduction": (_PROCESSES, ("ordered",)),
-    "centre": ("'objective' says it now: 'centred' or 'own'", ()),
-}
-"""Keys that trainers had: why each is gone, and its values that asked for nothing, with which a stored configuration is read."""
-REMOVED_ON = "2026-11-25"
-
-
-MOVED_KEYS = {
-    "hidden": "an argument of the network: arch: {name: mlp, hidden: [256, 256]} in YAML, --set 'arch.hidden=[256,256]'",
-    "recurrent": "an argument of the network: arch: {name: mlp, recurrent: 128} in YAML, --set arch.recurrent=128",
-    "learning_rate": "an argument of the optimizer: --set optimizer.learning_rate=0.001",
-    "last_learning_rate": "an argument of the optimizer: --set optimizer.last_learning_rate=0.0001",
-    "warmup": "an argument of the optimizer: --set optimizer.warmup=20",
-    "muon": "an optimizer: optimizer: {name: muon, matrix_ratio: 6} in YAML, or --set optimizer.name=muon",
-}
-"""Keys that configurations had before networks and optimizers were ``{name, **arguments}``, and how they are written now."""
-
 
 def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
     """Returns the keys whose ``stored`` values differ from ``config``, so that a run cannot be resumed under it.
 
-    A key that ``stored`` lacks has its default: it is newer than the run. :data:`PLACEMENT_KEYS` and :data:`RESUME_KEYS` do not
-    count.
+    :data:`PLACEMENT_KEYS` and :data:`RESUME_KEYS` do not count.
     """
     return sorted(differing(config, stored).keys() - PLACEMENT_KEYS - RESUME_KEYS)
 
 
 def differing(config: Any, stored: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Returns the keys whose values differ, each with the ``stored`` value (or its default) and the value of ``config``."""
-    now, before = dataclasses.asdict(config), options.completed(type(config), without_removed(type(config), stored))
-    return {key: [value, now.get(key)] for key, value in before.items() if key not in now or now[key] != value}
-
-
-def without_removed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns ``values`` without keys of :data:`REMOVED` that asked for nothing, unless ``cls`` has them.
-
-    Raises :class:`ConfigError` for a removed key with any other value.
-    """
-    names = {f.name for f in dataclasses.fields(cls)}
-    present = {}
-    for key, value in values.items():
-        if key in names or key not in REMOVED:
-            present[key] = value
-            continue
-        reason, unused = REMOVED[key]
-        if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in unused):
-            raise ConfigError(
-                f"The configuration key {key!r} was removed on {REMOVED_ON}: {reason}, see docs/lab/removed_options.md. "
-                "A run that used it goes on under a version from before that day."
-            )
-    return present
+    """Returns the keys whose values differ, each with the ``stored`` value and that of ``config``; None where one lacks it."""
+    now = dataclasses.asdict(config)
+    one_sided = now.keys() ^ stored.keys()
+    return {key: [stored.get(key), now.get(key)] for key in {**now, **stored} if key in one_sided or now[key] != stored[key]}
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -112,11 +56,6 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ConfigError(f"{str(path)!r} should hold keys and values, and holds {type(values).__name__}.")
     return values
-
-
-def read_stored(path: Path) -> dict[str, Any]:
-    """Returns the configuration in the folder of a run, in the form of today, see :func:`upgraded_config`."""
-    return upgraded_config(read_yaml(path))
 
 
 MAX_VALUES = 100_000
@@ -227,13 +166,8 @@ def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[s
 
 
 def build(cls: type[C], values: Mapping[str, Any]) -> C:
-    """Returns the configuration with ``values``.
-
-    Raises :class:`ConfigError` for an unknown key, one that has moved, or a value of the wrong type.
-    """
-    if moved := next((key for key in MOVED_KEYS if key in values), None):
-        raise ConfigError(f"The configuration key {moved!r} has become {MOVED_KEYS[moved]}.")
-    return options.build(cls, without_removed(cls, values))
+    """Returns the configuration with ``values``; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
+    return options.build(cls, values)
 
 
 def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:

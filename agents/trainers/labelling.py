@@ -27,7 +27,6 @@ from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint, save_checkpoint
 from ..nets.net_agent import NetAgent
 from ..nets.torch_nets import as_torch
-from ..nets.upgrade import version_1_keys
 from . import get_trainer
 from .config import PLACEMENT_KEYS, RESUME_KEYS, build
 from .labels import LabelFile, Labels, labels_from_text, labels_text
@@ -41,11 +40,7 @@ ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0, "keep_bes
 
 def labels_run(config: Mapping[str, Any]) -> str:
     """Returns the SHA-256 of the keys of ``config`` that labels depend on: a run that is resumed keeps them."""
-    identity = {key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()}
-    if identity.get("opponents") is None:  # a key that labels from before it do not know
-        identity.pop("opponents", None)
-    identity["truncate"] = 0  # a key that labels from before its removal know
-    return run_id(version_1_keys(identity))  # so that labels of earlier versions are kept too
+    return run_id({key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()})
 
 
 @dataclass(frozen=True)

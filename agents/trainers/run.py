@@ -38,11 +38,10 @@ from nainjaune_env.core.validation import read_json
 
 from ..loading import BEST, kept_path
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
-from ..nets.fit import on_earlier_layout
 from ..provenance import commit
 from . import get_trainer
 from .base import BaseConfig, BaseTrainer
-from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_stored
+from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_yaml
 from .experiment_logs import open_log
 from .metric_log import CsvLog, MetricLog
 
@@ -138,19 +137,13 @@ class Run:
             raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
         self._lock()
         remove_leftovers(self.folder)
-        resolved, stored = asdict(config), read_stored(path)
+        resolved, stored = asdict(config), read_yaml(path)
         changed = changed_keys(config, stored)
         if changed:
             what = ", ".join(f"{key}: {quoted(stored.get(key))} then, {quoted(resolved.get(key))} now" for key in changed)
             raise ConfigError(f"A run is resumed under its own configuration, and this differs ({what}).")
         if self.checkpoint_path.exists():
             checkpoint = load_checkpoint(self.checkpoint_path)
-            if on_earlier_layout(checkpoint):
-                hint = ", by 'init'" if "init" in resolved else ""
-                raise CheckpointError(
-                    f"The run at {str(self.folder)!r} is on an earlier version of the observation layout, which lacks features "
-                    f"of today's, so it is not resumed. Its network plays on, and a new run can begin from it{hint}."
-                )
         elif self.checkpoint_path.is_symlink() or any(self.folder.glob(EVENTS)):
             raise CheckpointError(
                 f"The run at {str(self.folder)!r} has begun, and its checkpoint is lost: there is no {FILE_NAME} in it. "

@@ -39,8 +39,6 @@ class Feature:
     """Whether only the observer may know this."""
     fingerprint_name: str | None = None
     """An older name used in the fingerprint, so that checkpoints from before a renaming still load; None: ``name``."""
-    version: int = 1
-    """The version of the layout that added it. Networks that were trained before play on without it, see ``Layout.earlier``."""
 
     @property
     def size(self) -> int:
@@ -105,13 +103,6 @@ class Layout:
             if feature.private
         ]
         return Layout((*self.features, *others))
-
-    @cached_property
-    def earlier(self) -> dict[str, Layout]:
-        """The layouts of earlier versions by their fingerprints: each has the features of its version and of those before."""
-        versions = sorted({feature.version for feature in self.features})
-        layouts = [Layout(tuple(f for f in self.features if f.version <= version)) for version in versions[:-1]]
-        return {layout.fingerprint: layout for layout in layouts}
 
     @cached_property
     def high(self) -> NDArray[np.uint8]:

@@ -72,15 +72,6 @@ def test_the_fingerprint_ignores_how_a_meaning_is_worded() -> None:
     assert Layout(reworded).fingerprint == LAYOUT.fingerprint
 
 
-def test_an_earlier_version_lacks_what_was_added_since() -> None:
-    later = Layout((SLOTS[0], Feature("new", (2,), "of 2", version=2), *SLOTS[1:], Feature("newest", (1,), "of 3", version=3)))
-    assert {name: [slot.name for slot in layout] for name, layout in later.earlier.items()} == {
-        LAYOUT.fingerprint: ["one", "two", "three"],
-        Layout(later.features[:-1]).fingerprint: ["one", "new", "two", "three"],
-    }
-    assert LAYOUT.earlier == {}
-
-
 def test_the_table_for_the_docs() -> None:
     assert LAYOUT.markdown().splitlines() == [
         "| bytes | feature | shape | largest value | meaning |",

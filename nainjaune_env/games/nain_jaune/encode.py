@@ -38,7 +38,6 @@ def layout(players: int) -> Layout:
                 "passed",
                 (players - 1, NUM_RANKS),
                 "ranks that every other seat passed where it might have refused a card of them (N6), relative",
-                version=2,
             ),
             Feature("turn_taken", (players,), "whether the seat has ended a turn this round (N2.9), relative"),
             Feature(

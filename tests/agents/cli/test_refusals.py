@@ -48,9 +48,6 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--agents lowest lowest", r"agents of different names, not \['lowest', 'lowest'\]"),
         ("--agents lowest lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
         ("--agents lowest runs/none", "There is no run or checkpoint at 'runs/none'"),
-        ("--versus lowest random --until-decided", r"--versus is a command: nainjaune versus A B\."),
-        ("--watch --agents lowest random", r"--watch is a command: nainjaune watch --agents A B\."),
-        ("--list", r"--list is a command: nainjaune agents\."),
     ],
     "evaluate --agents lowest random": [
         ("--preset clasic", r"Unknown preset 'clasic'\. Did you mean 'classic'\?"),
@@ -68,8 +65,6 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--deals 2 --out file", "File exists|Not a directory"),
         ("--deals 2 --out file/deep", "File exists|Not a directory"),
         ("--deals 2 --records file/m.jsonl", "File exists|Not a directory"),
-        ("--control-variates", r"--control-variates are a command: nainjaune control --agents A B\."),
-        ("--pots 1 2 3 4 5", r"--pots is a start: --start pots=20 puts 20 chips into each pot\."),
     ],
     "evaluate --agents random lowest --deals 4": [
         ("--shard 0/3 --out a", "Argument --shard: expected a part and the number of parts, as in 3/100, not '0/3'"),

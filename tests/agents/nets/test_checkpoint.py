@@ -227,9 +227,12 @@ def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
     [
         (None, "its head says None, version None"),
         ({"format": "other", "version": "1"}, "its head says 'other', version '1'"),
-        ({"format": "nainjaune-checkpoint", "version": "3"}, "of version 1 or 2: its head says .* version '3'"),
+        ({"format": "nainjaune-checkpoint", "version": "3"}, "is not a .* of version 2: its head says .* version '3'"),
+        (
+            {"format": "nainjaune-checkpoint", "version": "1"},
+            r"is of format version 1; this version reads 2\. It was written by an earlier commit: play it with that commit\.$",
+        ),
         ({"format": "nainjaune-checkpoint", "version": "2"}, "has no SHA-256 in its head, so nothing shows that it is whole"),
-        ({"format": "nainjaune-checkpoint", "version": "1"}, "has no SHA-256 in its head, so nothing shows that it is whole"),
     ],
 )
 def test_other_safetensors_files_are_refused(tmp_path: Path, head: dict[str, str] | None, says: str) -> None:
@@ -238,25 +241,22 @@ def test_other_safetensors_files_are_refused(tmp_path: Path, head: dict[str, str
         load_checkpoint(tmp_path / "f")
 
 
-@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(
     ("about", "says"),
     [
         ("{", "Expecting property name"),
-        ("[]", "does not describe a checkpoint"),
-        ('{"game": "x", "hidden": [], "config": {}}', "missing|unexpected keyword argument 'hidden'"),
-        ('{"gmae": "x", "hidden": [], "config": {}}', "unexpected keyword argument 'gmae'"),
-        ('{"arch": "residual", "hidden": 3, "config": {}}', "cannot unpack|unexpected keyword argument 'hidden'"),
-        ('{"arch": "residual", "hidden": [8, 9], "config": {}}', "one width|unexpected keyword argument 'hidden'"),
-        ("[" * 200_000, "does not describe a checkpoint"),
+        ("[]", ""),
+        ('{"game": "x", "config": {}}', "missing"),
+        ('{"gmae": "x", "config": {}}', "unexpected keyword argument 'gmae'"),
+        ("[" * 200_000, ""),
     ],
-    ids=range(7),
+    ids=range(5),
 )
-def test_a_head_that_describes_no_checkpoint_is_refused(tmp_path: Path, version: int, about: str, says: str) -> None:
+def test_a_head_that_describes_no_checkpoint_is_refused(tmp_path: Path, about: str, says: str) -> None:
     tensors = {"a": np.zeros(2, np.float32)}
-    head = {"format": "nainjaune-checkpoint", "version": str(version), "about": about}
+    head = {"format": "nainjaune-checkpoint", "version": "2", "about": about}
     save_file(tensors, tmp_path / "f", metadata={**head, "sha256": checkpoint_files._digest(about, tensors)})
-    with pytest.raises(CheckpointError, match=rf"does not describe a checkpoint: .*({says})|{says}"):
+    with pytest.raises(CheckpointError, match=rf"does not describe a checkpoint: .*{says}"):
         load_checkpoint(tmp_path / "f")
 
 

@@ -18,7 +18,11 @@ from tests.support.positions import small
         ({"game": "whist"}, r"it plays 'whist', and this table is for 'nain_jaune'\."),
         ({"players": 4}, r"it was trained with 4 players, and here there are 3\."),
         ({"layout": "abc"}, r"another observation layout \('abc', and here it is "),
-        ({"layout": "x" * 5000}, r"another observation layout \('x+\.\.\.x+', and here it is .{16}\): train it again\.$"),
+        (
+            {"layout": "x" * 5000},
+            r"another observation layout \('x+\.\.\.x+', and here it is .{16}\): train it again, or play it with the commit "
+            r"that wrote it\.$",
+        ),
         ({"actions": 7}, r"it chooses among 7 actions, and here there are 24\."),
     ],
 )

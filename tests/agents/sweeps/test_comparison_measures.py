@@ -46,9 +46,9 @@ def test_rows_are_the_exact_gains_of_all_runs_and_are_kept(tmp_path: Path) -> No
 
 def test_processor_seconds_leave_out_what_the_first_steps_loaded(tmp_path: Path) -> None:
     entries = [
-        {"from": 0, "steps": 3, "processor_seconds": 9.0, "first": 5.0},
-        {"from": 3, "steps": 1, "processor_seconds": 2.0, "first": 2.0},
-        {"from": 4, "steps": 4, "processor_seconds": 7.0, "first": 4.0},
+        {"from": 0, "to": 3, "steps": 3, "processor_seconds": 9.0, "first": 5.0},
+        {"from": 3, "to": 4, "steps": 1, "processor_seconds": 2.0, "first": 2.0},
+        {"from": 4, "to": 8, "steps": 4, "processor_seconds": 7.0, "first": 4.0},
     ]
     (tmp_path / "run.json").write_text(json.dumps({"trained": entries}))
     assert processor_seconds(tmp_path, 8) == pytest.approx(4 * 3 / 2 + 2 + 3 * 4 / 3)
