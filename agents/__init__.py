@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .duplicate_edge import edge
+    from .measure.duplicate_edge import edge
 
 __all__ = ["edge"]
 
@@ -13,7 +13,7 @@ __all__ = ["edge"]
 def __getattr__(name: str) -> Any:
     if name != "edge":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .duplicate_edge import edge
+    from .measure.duplicate_edge import edge
 
     globals()[name] = edge
     return edge

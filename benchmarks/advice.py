@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.advice import Adviser
-from nainjaune_agents.advice.models import players
-from nainjaune_agents.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.study.advice import Adviser
+from nainjaune_agents.study.advice.models import players
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import NainJauneError

@@ -33,16 +33,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import ppo_magnet, vrpo
 from nainjaune_agents.cli.arguments import integer
-from nainjaune_agents.exact.cfr import cfr_plus
-from nainjaune_agents.loading import use_threads
-from nainjaune_agents.report.format_ci import mean_ci
-from nainjaune_agents.stats.intervals import Moments
-from nainjaune_agents.sweeps.comparison import EXACT, Plan, claim_folder, read_plan
-from nainjaune_agents.sweeps.comparison_measures import measured, outcomes_of, processor_seconds, tree_of
-from nainjaune_agents.sweeps.comparison_play import advantages, mean_edge, played
-from nainjaune_agents.sweeps.grid import SeedRun
-from nainjaune_agents.sweeps.training import run_of, train_all, train_run
-from nainjaune_agents.trainers import register
+from nainjaune_agents.measure.report.format_ci import mean_ci
+from nainjaune_agents.measure.stats.intervals import Moments
+from nainjaune_agents.players.loading import use_threads
+from nainjaune_agents.study.exact.cfr import cfr_plus
+from nainjaune_agents.train import register
+from nainjaune_agents.train.sweeps.comparison import EXACT, Plan, claim_folder, read_plan
+from nainjaune_agents.train.sweeps.comparison_measures import measured, outcomes_of, processor_seconds, tree_of
+from nainjaune_agents.train.sweeps.comparison_play import advantages, mean_edge, played
+from nainjaune_agents.train.sweeps.grid import SeedRun
+from nainjaune_agents.train.sweeps.training import run_of, train_all, train_run
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import NainJauneError
 

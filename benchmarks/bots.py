@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nainjaune_agents.bots.process import Program
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.program.process import Program
 from nainjaune_env import make_setup
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.engine.batch import Batch

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Error, Page, sync_playwright
 
-from nainjaune_agents.advice.adviser import Adviser
-from nainjaune_agents.advice.models import players
+from nainjaune_agents.study.advice.adviser import Adviser
+from nainjaune_agents.study.advice.models import players
 from nainjaune_env import make_setup
 from nainjaune_env.engine.batch import Batch
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_agents.arena.tournament import TournamentPlan, TournamentSums
-from nainjaune_agents.distributed.identity import identity, run_id
-from nainjaune_agents.distributed.shards import file_name, shard_text
-from nainjaune_agents.distributed.units import WorkUnit
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.trainers import expert, ppo
-from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.labels import LabelFile, Labels, load_labels, save_labels
+from nainjaune_agents.measure.arena.tournament import TournamentPlan, TournamentSums
+from nainjaune_agents.measure.distributed.identity import identity, run_id
+from nainjaune_agents.measure.distributed.shards import file_name, shard_text
+from nainjaune_agents.measure.distributed.units import WorkUnit
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.train import expert, ppo
+from nainjaune_agents.train.config import build
+from nainjaune_agents.train.labels import LabelFile, Labels, load_labels, save_labels
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.registry import make_setup
 
@@ -48,7 +48,9 @@ ASSUMED: Times = {
 """What is not measured by :func:`measure`."""
 SEARCHER = "tally@search=32"
 NO_TASKS, WAITING = 300, 1000
-IMPORT = "import nainjaune_agents.arena.tournament as t; from nainjaune_agents.loading import load_agent; import torch"
+IMPORT = (
+    "import nainjaune_agents.measure.arena.tournament as t; from nainjaune_agents.players.loading import load_agent; import torch"
+)
 
 
 def processor_seconds(call: Callable[[], Any]) -> tuple[float, Any]:

@@ -28,8 +28,8 @@ batch = Batch(make_setup(None, "djeco", 4), 64, seed=1)
 batch.step(batch.mask.argmax(axis=1))
 """,
     "evaluate": """
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env import make_setup
 setup = make_setup(None, "djeco", 4)
 Duplicate(setup, [load_agent(name, setup) for name in ("closer", "tally")], seed=1).edge(0, 1, 50)

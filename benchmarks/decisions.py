@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent, use_threads
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent
 from nainjaune_env.core.errors import AgentError, NainJauneError

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import figures
 
-from nainjaune_agents.arena.tournament import TournamentPlan, play_tournament
-from nainjaune_agents.distributed.processes import Processes
-from nainjaune_agents.distributed.shards import Shards
-from nainjaune_agents.distributed.units import Results, WorkPlan, WorkUnit
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.measure.arena.tournament import TournamentPlan, play_tournament
+from nainjaune_agents.measure.distributed.processes import Processes
+from nainjaune_agents.measure.distributed.shards import Shards
+from nainjaune_agents.measure.distributed.units import Results, WorkPlan, WorkUnit
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.agent import Agent
 from nainjaune_env.registry import make_setup
 

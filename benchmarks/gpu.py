@@ -27,7 +27,7 @@ from typing import Any
 from figures import in_words
 from throughput import Case, Figure, time_in_turn
 
-from nainjaune_agents.trainers.config import apply_settings
+from nainjaune_agents.train.config import apply_settings
 from nainjaune_env import make_batch, make_setup
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.prng import streams

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nainjaune_agents.cli.arguments import integer
-from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.search.inference import CANDIDATES, PolicyInference, SeenRounds, policy_inference
+from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.search.inference import CANDIDATES, PolicyInference, SeenRounds, policy_inference
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.cards import RANKS
 from nainjaune_env.core.errors import NainJauneError

@@ -11,7 +11,7 @@ With --drawn N it writes whether the player is a fallback for any rules: of N se
 and below 0 at none.
 
   python benchmarks/house_rules.py --agent zoo:strong --field closer --deals 3000 --seed 192 --pairs 200 --out house_rules.jsonl
-  python benchmarks/house_rules.py --results house_rules.jsonl --card agents/zoo/mine/nain_jaune.json
+  python benchmarks/house_rules.py --results house_rules.jsonl --card agents/players/zoo/mine/nain_jaune.json
   python benchmarks/house_rules.py --drawn 300 --rules-seed 3 --deals 20000 --seed 523 --out drawn.jsonl
 """
 
@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import checkpoint_path, load_agent, use_threads
-from nainjaune_agents.report.format_ci import mean_ci
-from nainjaune_agents.zoo import HouseRules, load_card, save_card
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.report.format_ci import mean_ci
+from nainjaune_agents.players.loading import checkpoint_path, load_agent, use_threads
+from nainjaune_agents.players.zoo import HouseRules, load_card, save_card
 from nainjaune_env.core.errors import AgentError, CheckpointError, RulesError
 from nainjaune_env.core.random_rules import knob_samples, random_setups
 from nainjaune_env.core.spec import GameSpec, Setup

@@ -15,11 +15,18 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.search.agent import UNLIKELY
-from nainjaune_agents.search.inference import CANDIDATES, PolicyInference, SeenRounds, effective_size, policy_inference, tempered
-from nainjaune_agents.search.policies import ScoringAgent
-from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.measure.stats.intervals import Moments
+from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.search.agent import UNLIKELY
+from nainjaune_agents.players.search.inference import (
+    CANDIDATES,
+    PolicyInference,
+    SeenRounds,
+    effective_size,
+    policy_inference,
+    tempered,
+)
+from nainjaune_agents.players.search.policies import ScoringAgent
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import NainJauneError

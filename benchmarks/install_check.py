@@ -117,8 +117,8 @@ def study(folder: Path) -> None:
 
 
 def serve(folder: Path) -> None:
-    from nainjaune_agents.serve.server import TableServer
-    from nainjaune_agents.serve.store import Store
+    from nainjaune_agents.tables.server.server import TableServer
+    from nainjaune_agents.tables.server.store import Store
 
     store = Store(folder / "tables.sqlite")
     try:

@@ -18,11 +18,11 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.stats.differences import Differences
-from nainjaune_agents.stats.intervals import t_95
-from nainjaune_agents.task import Task
+from nainjaune_agents.base.task import Task
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.stats.differences import Differences
+from nainjaune_agents.measure.stats.intervals import t_95
+from nainjaune_agents.players.loading import load_agent, use_threads
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import NainJauneError
 

@@ -16,8 +16,8 @@ import numpy as np
 from open_spiel.python.algorithms.ismcts import ISMCTSBot
 from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.measure.stats.intervals import Moments
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.open_spiel import load_game

@@ -20,7 +20,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnvWrapper
 
-from nainjaune_agents.trainers.sb3 import NetPolicy, SelfPlayBuffer
+from nainjaune_agents.train.sb3 import NetPolicy, SelfPlayBuffer
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
 RULES = {"preset": "djeco", "players": 4}

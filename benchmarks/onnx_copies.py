@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from without_torch import compared, networks
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.external.onnx_model import OnnxAgent, load
-from nainjaune_agents.loading import use_threads
-from nainjaune_agents.nets.net_agent import NetAgent, playing_net
-from nainjaune_agents.nets.onnx_export import write_onnx
-from nainjaune_agents.report.format_ci import mean_of_deals
-from nainjaune_agents.zoo import player_registry
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.report.format_ci import mean_of_deals
+from nainjaune_agents.players.foreign.onnx_model import OnnxAgent, load
+from nainjaune_agents.players.loading import use_threads
+from nainjaune_agents.players.networks.net_agent import NetAgent, playing_net
+from nainjaune_agents.players.networks.onnx_export import write_onnx
+from nainjaune_agents.players.zoo import player_registry
 from nainjaune_env.core.spec import Setup
 
 

@@ -21,12 +21,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.duplicate import chunks
-from nainjaune_agents.arena.match_duplicate import MATCH_DEALS, MatchDuplicate
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.seeds import Stream, generator
-from nainjaune_agents.stats.intervals import Moments, t_95
-from nainjaune_agents.task import Task
+from nainjaune_agents.base.seeds import Stream, generator
+from nainjaune_agents.base.task import Task
+from nainjaune_agents.measure.arena.duplicate import chunks
+from nainjaune_agents.measure.arena.match_duplicate import MATCH_DEALS, MatchDuplicate
+from nainjaune_agents.measure.stats.intervals import Moments, t_95
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup

@@ -31,14 +31,14 @@ import reward_power_tables as tables
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nainjaune_agents.advice.adviser import Adviser
-from nainjaune_agents.advice.models import players
-from nainjaune_agents.advice.review import Pick, compare, reviewed
-from nainjaune_agents.arena.duplicate import chunks
-from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.exact import solver
-from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.seeds import Stream, generator
+from nainjaune_agents.base.seeds import Stream, generator
+from nainjaune_agents.measure.arena.duplicate import chunks
+from nainjaune_agents.measure.arena.play import play_out
+from nainjaune_agents.players.exact import solver
+from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.study.advice.adviser import Adviser
+from nainjaune_agents.study.advice.models import players
+from nainjaune_agents.study.advice.review import Pick, compare, reviewed
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng, needs_history
 from nainjaune_env.analysis.advice_hook import Ply

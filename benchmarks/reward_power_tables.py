@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.stats.differences import Differences
-from nainjaune_agents.stats.intervals import Z_95, t_95
+from nainjaune_agents.measure.stats.differences import Differences
+from nainjaune_agents.measure.stats.intervals import Z_95, t_95
 
 POWER = 0.8416212335729143
 """The point of the normal distribution below which 80 % lie."""

@@ -41,10 +41,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nainjaune_agents.nets.fused_mlp import SIZES, FusedInference, FusedTraining, Layers, LinearChain, apply_layers
-from nainjaune_agents.trainers import optimizers, overlap, ppo, ppo_compiled, rollout
-from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
-from nainjaune_agents.trainers.ppo import Config, Trainer
+from nainjaune_agents.players.networks.fused_mlp import SIZES, FusedInference, FusedTraining, Layers, LinearChain, apply_layers
+from nainjaune_agents.train import optimizers, overlap, ppo, ppo_compiled, rollout
+from nainjaune_agents.train.config import apply_settings, build, read_yaml
+from nainjaune_agents.train.ppo import Config, Trainer
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.engine.batch import Batch
 

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_agents import edge
-from nainjaune_agents.heuristics.nain_jaune import (
+from nainjaune_agents.measure.report.format_ci import mean_ci
+from nainjaune_agents.players.heuristics.nain_jaune import (
     LAST_CARDS,
     NAMES,
     choose,
@@ -34,8 +35,7 @@ from nainjaune_agents.heuristics.nain_jaune import (
     runs_without,
     seen,
 )
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.report.format_ci import mean_ci
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
 from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.bits import lowest

@@ -33,11 +33,11 @@ import figures
 from figures import Spread
 from tqdm import tqdm
 
-from nainjaune_agents.arena.tournament import TournamentPlan, play_tournament
-from nainjaune_agents.distributed.processes import Processes
-from nainjaune_agents.distributed.shards import Shards
-from nainjaune_agents.distributed.units import Executor, InProcess
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.measure.arena.tournament import TournamentPlan, play_tournament
+from nainjaune_agents.measure.distributed.processes import Processes
+from nainjaune_agents.measure.distributed.shards import Shards
+from nainjaune_agents.measure.distributed.units import Executor, InProcess
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.registry import make_setup
 
@@ -117,7 +117,7 @@ def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tu
     with tempfile.TemporaryDirectory() as folder:
         executor: Executor = InProcess()
         if cluster is not None and case in (NODES, KILLED):
-            from nainjaune_agents.distributed.cluster import Cluster
+            from nainjaune_agents.measure.distributed.cluster import Cluster
 
             cluster.repair()
             executor = Cluster(cluster.address)
@@ -140,8 +140,8 @@ def tournament_of(part: str, options: argparse.Namespace, *, small: bool = False
 def label_seconds(options: argparse.Namespace, case: str, *, small: bool = False) -> tuple[float, str]:
     """Returns the time in which a trainer makes the shards of a generation, and their SHA-256; ``small``: to compile."""
     # imported here, since workers import this module, and those that play tournaments of heuristics need no torch
-    from nainjaune_agents.trainers import expert
-    from nainjaune_agents.trainers.config import build
+    from nainjaune_agents.train import expert
+    from nainjaune_agents.train.config import build
 
     shards = 1 if small else options.shards
     keys = {

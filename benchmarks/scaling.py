@@ -30,12 +30,12 @@ import figures
 import numpy as np
 from tqdm import tqdm
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import save_checkpoint
-from nainjaune_agents.stats.training_seeds import over_seeds
-from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.stats.training_seeds import over_seeds
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.networks.checkpoint import save_checkpoint
+from nainjaune_agents.train import get_trainer
+from nainjaune_agents.train.config import apply_settings, build, read_yaml
 
 CONFIG = figures.ROOT / "configs" / "nain_jaune" / "ppo.yaml"
 PAGE = figures.ROOT / "docs" / "lab" / "scaling.md"

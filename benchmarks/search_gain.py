@@ -17,15 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nainjaune_agents.arena.best_response_gap import BestResponseGap, best_response_gap
 from nainjaune_agents.cli.arguments import add_seed_argument, integer
 from nainjaune_agents.cli.progress import progress_bar
 from nainjaune_agents.cli.workers import add_place_arguments, check_place, place_of
-from nainjaune_agents.distributed.shards import FOLDER, Shards
-from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.report.format_ci import decimal, mean_of_deals
-from nainjaune_agents.search.inference import BY_POLICY
-from nainjaune_agents.zoo import Player, SearchGain, load_card, player_registry, save_card
+from nainjaune_agents.measure.arena.best_response_gap import BestResponseGap, best_response_gap
+from nainjaune_agents.measure.distributed.shards import FOLDER, Shards
+from nainjaune_agents.measure.report.format_ci import decimal, mean_of_deals
+from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.search.inference import BY_POLICY
+from nainjaune_agents.players.zoo import Player, SearchGain, load_card, player_registry, save_card
 from nainjaune_env import make_setup
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError, NainJauneError, quoted

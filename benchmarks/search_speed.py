@@ -13,9 +13,9 @@ import argparse
 import sys
 import time
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.stats.intervals import Moments
+from nainjaune_agents.players.loading import load_agent, use_threads
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import NainJauneError
 

@@ -21,10 +21,10 @@ import figures
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.stats.intervals import Moments
-from nainjaune_agents.stats.training_seeds import over_seeds
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.stats.intervals import Moments
+from nainjaune_agents.measure.stats.training_seeds import over_seeds
+from nainjaune_agents.players.loading import load_agent, use_threads
 from nainjaune_env import make_setup
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import NainJauneError

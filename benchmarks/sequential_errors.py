@@ -22,15 +22,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.advantage import doubled_advantage
-from nainjaune_agents.arena.duplicate import chunk_deals, chunks
-from nainjaune_agents.arena.openings import most_chips_at_start
-from nainjaune_agents.arena.versus import LOOK_EVERY, both_ways
-from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.stats.differences import Differences, Side
-from nainjaune_agents.stats.intervals import Z_95
-from nainjaune_agents.stats.sequential import SequentialTest, anytime_half_width
-from nainjaune_agents.task import Task, parse_start
+from nainjaune_agents.base.task import Task, parse_start
+from nainjaune_agents.measure.arena.advantage import doubled_advantage
+from nainjaune_agents.measure.arena.duplicate import chunk_deals, chunks
+from nainjaune_agents.measure.arena.openings import most_chips_at_start
+from nainjaune_agents.measure.arena.versus import LOOK_EVERY, both_ways
+from nainjaune_agents.measure.stats.differences import Differences, Side
+from nainjaune_agents.measure.stats.intervals import Z_95
+from nainjaune_agents.measure.stats.sequential import SequentialTest, anytime_half_width
+from nainjaune_agents.players.loading import load_agent, use_threads
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.spec import Setup

@@ -32,8 +32,8 @@ import numpy as np
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-from nainjaune_agents.heuristics import yardstick
-from nainjaune_agents.serve.protocol import CASES, Limits
+from nainjaune_agents.players.heuristics import yardstick
+from nainjaune_agents.tables.server.protocol import CASES, Limits
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.registry import get_game
 

@@ -26,10 +26,10 @@ import numpy as np
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-from nainjaune_agents.serve import advising
-from nainjaune_agents.serve.app import Serving
-from nainjaune_agents.serve.server import TableServer
-from nainjaune_agents.serve.store import Store
+from nainjaune_agents.tables.server import advising
+from nainjaune_agents.tables.server.app import Serving
+from nainjaune_agents.tables.server.server import TableServer
+from nainjaune_agents.tables.server.store import Store
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.registry import make_setup
 

@@ -31,7 +31,7 @@ from pathlib import Path
 
 from figures import in_words
 
-from nainjaune_agents.trainers.config import apply_settings
+from nainjaune_agents.train.config import apply_settings
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.prng import streams

@@ -33,12 +33,12 @@ import figures
 import numpy as np
 from tqdm import tqdm
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import load_checkpoint, save_checkpoint
-from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.networks.checkpoint import load_checkpoint, save_checkpoint
+from nainjaune_agents.players.networks.net_agent import NetAgent
+from nainjaune_agents.train import get_trainer
+from nainjaune_agents.train.config import apply_settings, build, read_yaml
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import NainJauneError
 

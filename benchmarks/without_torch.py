@@ -19,15 +19,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import use_threads
-from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
-from nainjaune_agents.nets.net_agent import NetAgent, playing_net
-from nainjaune_agents.nets.policy_agent import PolicyAgent
-from nainjaune_agents.nets.torch_nets import build_net
-from nainjaune_agents.sampling import greedy
-from nainjaune_agents.search import searching
-from nainjaune_agents.zoo import player_registry
+from nainjaune_agents.base.sampling import greedy
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.players.loading import use_threads
+from nainjaune_agents.players.networks.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.players.networks.net_agent import NetAgent, playing_net
+from nainjaune_agents.players.networks.policy_agent import PolicyAgent
+from nainjaune_agents.players.networks.torch_nets import build_net
+from nainjaune_agents.players.search import searching
+from nainjaune_agents.players.zoo import player_registry
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.spec import Setup

@@ -19,11 +19,11 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from nainjaune_agents.options import described
-from nainjaune_agents.report.format_ci import mean_ci
+from nainjaune_agents.base.options import described
+from nainjaune_agents.measure.report.format_ci import mean_ci
+from nainjaune_agents.players.zoo import PREFIX, ModelCard, Player, Rating, player_registry
 from nainjaune_agents.study import columns as study
-from nainjaune_agents.trainers import get_trainer, trainer_names
-from nainjaune_agents.zoo import PREFIX, ModelCard, Player, Rating, player_registry
+from nainjaune_agents.train import get_trainer, trainer_names
 from nainjaune_env import game_names, get_game
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.rules_docs import markdown_table

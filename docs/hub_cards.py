@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from generate import study_table
+from nainjaune_agents.players.zoo import PREFIX, Player, player_registry
 from nainjaune_agents.study import columns as study
-from nainjaune_agents.zoo import PREFIX, Player, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.core.rules_docs import markdown_table
 from nainjaune_env.core.spec import GameSpec

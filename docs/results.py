@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from nainjaune_agents.report.format_ci import mean_ci
-from nainjaune_agents.zoo import player_registry
+from nainjaune_agents.measure.report.format_ci import mean_ci
+from nainjaune_agents.players.zoo import player_registry
 from nainjaune_env import get_game
 from nainjaune_env.core.rules_docs import markdown_table
 

@@ -20,8 +20,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from nainjaune_agents import edge
-from nainjaune_agents.trainers.maskable_ppo import payoff_spread
-from nainjaune_agents.trainers.sb3 import NetPolicy, RewardUnit, SelfPlayBuffer
+from nainjaune_agents.train.maskable_ppo import payoff_spread
+from nainjaune_agents.train.sb3 import NetPolicy, RewardUnit, SelfPlayBuffer
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
 TABLES: dict[str, Any] = {"preset": "djeco", "players": 4}

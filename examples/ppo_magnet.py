@@ -21,14 +21,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from nainjaune_agents.nets.checkpoint import Checkpoint
-from nainjaune_agents.nets.modules import masked_log_softmax
-from nainjaune_agents.options import option
-from nainjaune_agents.trainers import ppo, register
-from nainjaune_agents.trainers.config import apply_settings, build
-from nainjaune_agents.trainers.gpu_rollout import unpacked
-from nainjaune_agents.trainers.rollout import NetOutput
-from nainjaune_agents.trainers.run import Progress, Run
+from nainjaune_agents.base.options import option
+from nainjaune_agents.players.networks.checkpoint import Checkpoint
+from nainjaune_agents.players.networks.modules import masked_log_softmax
+from nainjaune_agents.train import ppo, register
+from nainjaune_agents.train.config import apply_settings, build
+from nainjaune_agents.train.gpu_rollout import unpacked
+from nainjaune_agents.train.rollout import NetOutput
+from nainjaune_agents.train.run import Progress, Run
 from nainjaune_env.core.spec import Setup
 
 
@@ -62,7 +62,7 @@ class Trainer(ppo.Trainer):
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
-    """Trains as :func:`~nainjaune_agents.trainers.ppo.train` does."""
+    """Trains as :func:`~nainjaune_agents.train.ppo.train` does."""
     return ppo.train(config, run, checkpoint, progress, Trainer(config, config.setup()))
 
 

@@ -19,20 +19,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nainjaune_agents.base.options import option
 from nainjaune_agents.cli.main import main as command
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import Checkpoint
-from nainjaune_agents.nets.common_layout import SEATS, CommonView
-from nainjaune_agents.nets.fused_mlp import FusedInference
-from nainjaune_agents.nets.modules import masked_log_softmax
-from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.nets.torch_nets import as_torch
-from nainjaune_agents.options import option
-from nainjaune_agents.trainers import ppo, register
-from nainjaune_agents.trainers.gpu_rollout import unpacked
-from nainjaune_agents.trainers.multitask import mixed_setups
-from nainjaune_agents.trainers.rollout import NetOutput
-from nainjaune_agents.trainers.run import Progress, Run
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.networks.checkpoint import Checkpoint
+from nainjaune_agents.players.networks.common_layout import SEATS, CommonView
+from nainjaune_agents.players.networks.fused_mlp import FusedInference
+from nainjaune_agents.players.networks.modules import masked_log_softmax
+from nainjaune_agents.players.networks.net_agent import NetAgent
+from nainjaune_agents.players.networks.torch_nets import as_torch
+from nainjaune_agents.train import ppo, register
+from nainjaune_agents.train.gpu_rollout import unpacked
+from nainjaune_agents.train.multitask import mixed_setups
+from nainjaune_agents.train.rollout import NetOutput
+from nainjaune_agents.train.run import Progress, Run
 from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
@@ -111,7 +111,7 @@ class Trainer(ppo.Trainer):
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
-    """Trains as :func:`~nainjaune_agents.trainers.ppo.train` does."""
+    """Trains as :func:`~nainjaune_agents.train.ppo.train` does."""
     return ppo.train(config, run, checkpoint, progress, Trainer(config, config.setup()))
 
 

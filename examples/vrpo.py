@@ -35,15 +35,15 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from nainjaune_agents.base.options import option
 from nainjaune_agents.cli.main import main as command
-from nainjaune_agents.nets.checkpoint import Checkpoint
-from nainjaune_agents.nets.modules import masked_log_softmax
-from nainjaune_agents.options import option
-from nainjaune_agents.trainers import ppo, register
-from nainjaune_agents.trainers.gpu_rollout import unpacked
-from nainjaune_agents.trainers.ppo import Floats
-from nainjaune_agents.trainers.rollout import Rollout
-from nainjaune_agents.trainers.run import Progress, Run
+from nainjaune_agents.players.networks.checkpoint import Checkpoint
+from nainjaune_agents.players.networks.modules import masked_log_softmax
+from nainjaune_agents.train import ppo, register
+from nainjaune_agents.train.gpu_rollout import unpacked
+from nainjaune_agents.train.ppo import Floats
+from nainjaune_agents.train.rollout import Rollout
+from nainjaune_agents.train.run import Progress, Run
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Trainer(ppo.Trainer):
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
-    """Trains as :func:`~nainjaune_agents.trainers.ppo.train` does."""
+    """Trains as :func:`~nainjaune_agents.train.ppo.train` does."""
     settings: Any = config  # has all that PPO reads
     return ppo.train(settings, run, checkpoint, progress, Trainer(settings, config.setup()))
 

@@ -28,12 +28,12 @@ import numpy as np
 from cycler import cycler
 from IPython.display import Markdown, display
 
-from nainjaune_agents.arena.duplicate import Duplicate, Edge
 from nainjaune_agents.cli.main import main as nainjaune
-from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.report.format_ci import format_ci
-from nainjaune_agents.stats.intervals import Moments
-from nainjaune_agents.stats.ratio_estimate import Estimate
+from nainjaune_agents.measure.arena.duplicate import Duplicate, Edge
+from nainjaune_agents.measure.report.format_ci import format_ci
+from nainjaune_agents.measure.stats.intervals import Moments
+from nainjaune_agents.measure.stats.ratio_estimate import Estimate
+from nainjaune_agents.players.loading import load_agent, use_threads
 from nainjaune_env import make_setup
 from nainjaune_env.core import atomic_files
 from nainjaune_env.core.errors import ConfigError, unknown_name_message

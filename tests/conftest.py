@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from nainjaune_agents.loading import use_threads
+from nainjaune_agents.players.loading import use_threads
 
 collect_ignore = ["rllib", "openenv", "verifiers"]
 """Each has an environment of its own, where it is named: ``make rllib``, ``make openenv``, ``make verifiers``."""
@@ -24,28 +24,28 @@ SCRIPT_FOLDERS = ("benchmarks", "examples", "notebooks", "site")
 BUDGETS = {
     "": 20,
     "agents": 12,
-    "agents/advice": 20,
-    "agents/arena": 12,
-    "agents/bots": 55,
-    "agents/chat": 50,
+    "agents/study/advice": 20,
+    "agents/measure/arena": 12,
+    "agents/players/program": 55,
+    "agents/players/chat": 50,
     "agents/cli": 55,
-    "agents/cuda": 30,
-    "agents/distributed": 32,
-    "agents/exact": 10,
-    "agents/external": 25,
-    "agents/heuristics": 8,
-    "agents/ladder": 25,
-    "agents/nets": 12,
-    "agents/play": 15,
-    "agents/report": 5,
-    "agents/search": 16,
-    "agents/serve": 40,
-    "agents/stats": 8,
+    "agents/players/cuda": 30,
+    "agents/measure/distributed": 32,
+    "agents/players/exact": 10,
+    "agents/players/foreign": 25,
+    "agents/players/heuristics": 8,
+    "agents/measure/ladder": 25,
+    "agents/players/networks": 12,
+    "agents/tables/terminal": 15,
+    "agents/measure/report": 5,
+    "agents/players/search": 16,
+    "agents/tables/server": 40,
+    "agents/measure/stats": 8,
     "agents/study": 8,
-    "agents/sweeps": 16,
-    "agents/text_envs": 20,
-    "agents/trainers": 95,
-    "agents/zoo": 4,
+    "agents/train/sweeps": 16,
+    "agents/language": 20,
+    "agents/train": 95,
+    "agents/players/zoo": 4,
     "analysis": 12,
     "build": 25,
     "compiler": 12,
@@ -89,9 +89,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def folder_of(nodeid: str) -> str:
-    """The folder of a test within ``tests/``; in ``tests/agents/`` with the folder below it."""
+    """The folder of a test within ``tests/``; in ``tests/agents/`` with the two folders below it."""
     folders = PurePosixPath(nodeid.partition("::")[0]).parts[1:-1]
-    return "/".join(folders[: 2 if folders[:1] == ("agents",) else 1])
+    return "/".join(folders[: 3 if folders[:1] == ("agents",) else 1])
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

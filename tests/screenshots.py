@@ -13,12 +13,12 @@ from pathlib import Path
 from PIL import Image
 from playwright.async_api import Browser, Error, Page, async_playwright
 
-from nainjaune_agents.serve.app import Serving
-from nainjaune_agents.serve.server import TableServer
-from nainjaune_agents.serve.settings import TableSettings, read_settings
-from nainjaune_agents.serve.store import Store
-from nainjaune_agents.serve.texts import TEXTS
-from tests.agents.serve.pages import new_table
+from nainjaune_agents.tables.server.app import Serving
+from nainjaune_agents.tables.server.server import TableServer
+from nainjaune_agents.tables.server.settings import TableSettings, read_settings
+from nainjaune_agents.tables.server.store import Store
+from nainjaune_agents.tables.server.texts import TEXTS
+from tests.agents.tables.server.pages import new_table
 from tests.support.chromium import browser_path, ways_to_launch
 from tests.support.source import ROOT
 

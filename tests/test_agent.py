@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.heuristics import RandomAgent, heuristics, modifiers
-from nainjaune_agents.nets.net_agent import ROWS, NetAgent
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.players.heuristics import RandomAgent, heuristics, modifiers
+from nainjaune_agents.players.networks.net_agent import ROWS, NetAgent
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy, check_agents
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
@@ -112,7 +112,7 @@ def test_a_net_agent_takes_more_decisions_than_go_through_at_once(recurrent: int
     agent = untrained(setup, recurrent=recurrent)
     for (decisions,) in asked(setup, [agent], seed=11, tables=50, steps=3):
         with monkeypatch.context() as fewer:
-            fewer.setattr("nainjaune_agents.nets.net_agent.ROWS", 7)
+            fewer.setattr("nainjaune_agents.players.networks.net_agent.ROWS", 7)
             again = with_memory_of(decisions, decisions._batch)
             in_parts = agent.act(again, np.random.default_rng(0))
         assert agent.act(decisions, np.random.default_rng(0)).tolist() == in_parts.tolist()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.search.agent import searching
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.players.search.agent import searching
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.agent_adapters import FunctionAgent, ModelAgent, SampledAgent, TorchAgent, as_agent, drawn, positions
 from nainjaune_env.core.errors import AgentError, RulesError

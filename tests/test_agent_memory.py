@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams

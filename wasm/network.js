@@ -2,7 +2,7 @@
 
 const FORMAT = "nainjaune-network";
 const VERSION = 1;
-/** The int32 numbers before the weights in a module's memory (`HEADER` in agents/wasm/interface.py). */
+/** The int32 numbers before the weights in a module's memory (`HEADER` in agents/players/wasm/interface.py). */
 const HEADER = 16;
 const NEWLINE = 10;
 

@@ -29,9 +29,9 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
-from ..bots.counting import BotCounts
-from ..play.terminal import wants_color
-from ..seeds import Stream, generator
+from ..base.seeds import Stream, generator
+from ..players.program.counting import BotCounts
+from ..tables.terminal.terminal import wants_color
 from .arguments import (
     add_color_argument,
     add_language_argument,
@@ -106,10 +106,10 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import numpy as np
 
-    from ..advice.adviser import Adviser
-    from ..advice.models import players, seated, usual_model
-    from ..advice.to_json import to_json
-    from ..loading import playing_name, use_threads
+    from ..players.loading import playing_name, use_threads
+    from ..study.advice.adviser import Adviser
+    from ..study.advice.models import players, seated, usual_model
+    from ..study.advice.to_json import to_json
 
     setup, table, position = _recorded(args) if args.record is not None else _written(args)
     model = playing_name(args.model or usual_model(setup), setup)
@@ -137,7 +137,7 @@ def print_faults(bots: BotCounts) -> None:
 
 def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
     """Returns the setup, the position that the arguments describe, and these arguments."""
-    from ..advice.playouts import advice_hooks_of
+    from ..study.advice.playouts import advice_hooks_of
 
     for name in ("match", "move"):
         if getattr(args, name) is not None:
@@ -156,8 +156,8 @@ def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
     """Returns the setup, the table as the seat to act saw it before the move, and the arguments that describe it."""
     from nainjaune_env.records.record import setup_of
 
-    from ..advice.decisions import decision
-    from ..advice.playouts import advice_hooks_of
+    from ..study.advice.decisions import decision
+    from ..study.advice.playouts import advice_hooks_of
 
     for name in (*(name for name in FIELDS if name != "round"), "game", "preset", "players", "set"):
         if getattr(args, name) not in (None, []):
@@ -173,8 +173,8 @@ def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
 def _print(args: argparse.Namespace, setup: Setup, table: Any, advice: Any, names: list[str]) -> None:
     import os
 
-    from ..advice.playouts import advice_hooks_of
-    from ..advice.to_text import advice_lines, basis_lines, position_lines, reason_lines
+    from ..study.advice.playouts import advice_hooks_of
+    from ..study.advice.to_text import advice_lines, basis_lines, position_lines, reason_lines
 
     parts = [
         position_lines(setup, table, args.lang),

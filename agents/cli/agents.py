@@ -32,10 +32,10 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.registry import game_names, get_game
 
-from ..report.format_ci import decimal, mean_ci
+from ..measure.report.format_ci import decimal, mean_ci
 
 if TYPE_CHECKING:
-    from ..zoo import Player
+    from ..players.zoo import Player
 
 NAME = "agents"
 HELP = "list all agents by name, each in a line with its edge"
@@ -57,10 +57,10 @@ def run(args: argparse.Namespace) -> int:
 
 def agent_lines(game: GameSpec) -> list[str]:
     """Returns a heading on the agents of ``game``, and a line for each: name, what it plays or where, and its edge."""
-    from ..exact import exact_agents
-    from ..heuristics import about, heuristics
-    from ..report.text import align
-    from ..zoo import player_registry
+    from ..measure.report.text import align
+    from ..players.exact import exact_agents
+    from ..players.heuristics import about, heuristics
+    from ..players.zoo import player_registry
 
     known = about(game.name)
     rows = []
@@ -75,9 +75,9 @@ def agent_lines(game: GameSpec) -> list[str]:
 
 def run_lines(folder: Path) -> list[str]:
     """Returns a line for each checkpoint of the run in ``folder``: its agent's name, its iteration, the edge of the best."""
-    from ..loading import kept_checkpoints
-    from ..nets.checkpoint import load_checkpoint
-    from ..report.text import align
+    from ..measure.report.text import align
+    from ..players.loading import kept_checkpoints
+    from ..players.networks.checkpoint import load_checkpoint
 
     rows = []
     for name, path in {str(folder): folder, **kept_checkpoints(folder)}.items():

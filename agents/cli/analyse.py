@@ -28,8 +28,8 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
-from ..bots.counting import BotCounts
-from ..play.terminal import wants_color
+from ..players.program.counting import BotCounts
+from ..tables.terminal.terminal import wants_color
 from .advise import MAX_DEALS, add_output_arguments, add_rollout_arguments, print_faults
 from .arguments import integer
 from .bot_options import add_bot_arguments, settings_of
@@ -41,7 +41,7 @@ from .workers import add_place_arguments, check_place, place_of
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
 
-    from ..advice.adviser import Adviser
+    from ..study.advice.adviser import Adviser
 
 NAME = "analyse"
 HELP = "review recorded matches, decision by decision"
@@ -86,10 +86,10 @@ def run(args: argparse.Namespace) -> int:
 
     from nainjaune_env.records.record import read_records
 
-    from ..advice.playouts import advice_hooks_of
-    from ..advice.review import pick, review
-    from ..advice.review_report import csv_text, review_text, to_json
-    from ..advice.review_units import review_by
+    from ..study.advice.playouts import advice_hooks_of
+    from ..study.advice.review import pick, review
+    from ..study.advice.review_report import csv_text, review_text, to_json
+    from ..study.advice.review_units import review_by
 
     check_place(args)
     if args.out is not None:
@@ -151,8 +151,8 @@ def _contents(records: list[Any]) -> str:
 
 def _model(args: argparse.Namespace, setup: Setup, models: dict[str, list[str]]) -> list[str]:
     """Returns the agents that play rounds of ``setup``, by seat, and enters them in ``models``."""
-    from ..advice.models import in_seats, usual_model
-    from ..loading import playing_name
+    from ..players.loading import playing_name
+    from ..study.advice.models import in_seats, usual_model
 
     names = in_seats(setup, [playing_name(name, setup) for name in args.model or [usual_model(setup)]])
     models[f"{setup.preset}, {setup.players}"] = names
@@ -161,9 +161,9 @@ def _model(args: argparse.Namespace, setup: Setup, models: dict[str, list[str]])
 
 def advisers(args: argparse.Namespace, models: dict[str, list[str]], agents: list[Agent]) -> Callable[[Setup], Adviser]:
     """Returns a function from setups to advisers; it enters their ``agents``, and the names of these in ``models``."""
-    from ..advice.adviser import Adviser
-    from ..advice.models import players
-    from ..loading import use_threads
+    from ..players.loading import use_threads
+    from ..study.advice.adviser import Adviser
+    from ..study.advice.models import players
 
     made: dict[str, Adviser] = {}
 

@@ -17,7 +17,7 @@ from nainjaune_env.core.printable import printable
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
-    from ..bots.check import Finding
+    from ..players.program.check import Finding
 
 NAME = "bot"
 HELP = "check a bot: a program of yours that plays"
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..bots.check import check_bot
+    from ..players.program.check import check_bot
 
     name = args.bot if args.bot.startswith("exec:") else f"exec:{args.bot}"
     findings = []

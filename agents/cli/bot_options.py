@@ -11,9 +11,9 @@ from typing import Any
 
 from nainjaune_env.core.errors import ConfigError
 
-from ..bots.settings import ON_FAULT, STOP, BotSettings
-from ..chat.settings import ChatSettings, transcripts_beside
-from ..options import build, described
+from ..base.options import build, described
+from ..players.chat.settings import ChatSettings, transcripts_beside
+from ..players.program.settings import ON_FAULT, STOP, BotSettings
 from .arguments import number
 
 MAX_SECONDS = 1e6
@@ -110,8 +110,8 @@ def with_settings(values: Mapping[str, Any], args: argparse.Namespace) -> dict[s
 
 def _chat_settings_of(args: argparse.Namespace) -> ChatSettings | None:
     """Returns the settings of language models; None where no argument for them is given and the command names none."""
-    from ..external import is_chat
-    from ..trainers.config import apply_settings
+    from ..players.foreign import is_chat
+    from ..train.config import apply_settings
 
     if not args.chat and not any(map(is_chat, _named(args))):
         return None
@@ -127,7 +127,7 @@ def check_bot_arguments(args: argparse.Namespace) -> None:
     # a match that is resumed and a configuration have names of their own
     if not hasattr(args, "on_fault") or getattr(args, "resume", False) or hasattr(args, "config"):
         return
-    from ..external import is_bot, is_chat
+    from ..players.foreign import is_bot, is_chat
 
     given, named = [name for name in OPTIONS if getattr(args, name) is not None], _named(args)
     if given and not any(map(is_bot, named)):

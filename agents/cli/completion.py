@@ -35,7 +35,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterable[argparse.Action]:
 
 def _agents(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     """Returns the heuristics, solutions and zoo players of the game of the arguments so far, and the folders that fit."""
-    from ..loading import kept_checkpoints, named_agents
+    from ..players.loading import kept_checkpoints, named_agents
 
     folders = [Path(name) for name in glob.glob(f"{glob.escape(prefix.partition('@')[0])}*/")]
     checkpoints = [name for folder in folders for name in kept_checkpoints(folder)]
@@ -44,7 +44,7 @@ def _agents(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[
 
 def _players() -> list[str]:
     """Returns the zoo's players with their prefix."""
-    from ..zoo import PREFIX, player_registry
+    from ..players.zoo import PREFIX, player_registry
 
     return [PREFIX + name for name in player_registry().names()]
 

@@ -16,8 +16,8 @@ import math
 
 from nainjaune_env.core.printable import printable
 
-from ..report.format_ci import decimal, mean_of_deals
-from ..stats.differences import interval_notes
+from ..measure.report.format_ci import decimal, mean_of_deals
+from ..measure.stats.differences import interval_notes
 from .duplicate import add_agents_argument, add_deals_argument, add_table_arguments, load_players
 from .progress import progress_bar
 from .streams import print_text
@@ -33,10 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..arena.control_variate import check, controlled_edge
-    from ..arena.tournament import check_different
-    from ..bots.counting import BotCounts
-    from ..report.text import heading
+    from ..measure.arena.control_variate import check, controlled_edge
+    from ..measure.arena.tournament import check_different
+    from ..measure.report.text import heading
+    from ..players.program.counting import BotCounts
 
     setup, task, agents = load_players(args)
     check_different([agent.name for agent in agents])

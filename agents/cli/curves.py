@@ -18,7 +18,7 @@ from pathlib import Path
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
-from ..report.format_ci import decimal
+from ..measure.report.format_ci import decimal
 
 NAME = "curves"
 HELP = "draw training metrics of runs"
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..trainers.curves import draw_curves, read_curve
+    from ..train.curves import draw_curves, read_curve
 
     if args.out.suffix != ".png":
         raise ConfigError(f"Expected --out to end in .png, not {str(args.out)!r}.")

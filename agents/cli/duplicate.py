@@ -16,7 +16,7 @@ from .setups import add_setup_arguments, add_start_argument, add_task_arguments,
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
 
-    from ..task import Task
+    from ..base.task import Task
 
 DEALS = 2000
 """Default number of deals."""
@@ -53,7 +53,7 @@ def add_device_argument(parser: argparse.ArgumentParser) -> None:
 
 def load_players(args: argparse.Namespace) -> tuple[Setup, Task, Sequence[Agent]]:
     """Returns the setup, the task and the agents that the arguments name, and sets the number of threads."""
-    from ..loading import load_agent, use_threads
+    from ..players.loading import load_agent, use_threads
 
     setup = settle_setup(args, args.agents)
     task = settle_task(args, setup)

@@ -51,7 +51,7 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
-from ..provenance import provenance
+from ..base.provenance import provenance
 from .arguments import integer
 from .bot_options import settings_of
 from .duplicate import (
@@ -70,7 +70,7 @@ from .workers import add_worker_arguments, check_worker_arguments, executor_of, 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
 
-    from ..task import Task
+    from ..base.task import Task
 
 NAME = "evaluate"
 HELP = "rate agents against each other by duplicate play"
@@ -116,7 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..arena.tournament import check_different
+    from ..measure.arena.tournament import check_different
 
     by_match = args.episode == "match"
     check_worker_arguments(args, {"--episode match": by_match, "--device cuda": args.device != "cpu"})
@@ -138,10 +138,10 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
     """Rates ``agents`` over rounds, prints the table and writes the report."""
     from nainjaune_env.records.record import write_records
 
-    from ..arena.matches import record_matches
-    from ..arena.tournament import TournamentPlan, play_tournament
-    from ..bots.counting import BotCounts
-    from ..report.text import text_table
+    from ..measure.arena.matches import record_matches
+    from ..measure.arena.tournament import TournamentPlan, play_tournament
+    from ..measure.report.text import text_table
+    from ..players.program.counting import BotCounts
 
     if args.out is not None:
         check_new(args.out / "results.json")
@@ -150,8 +150,8 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
         check_new(args.records, "--records")
         args.records.parent.mkdir(parents=True, exist_ok=True)
     if args.out is not None:
-        from ..report import picture  # noqa: F401
-        from ..report.report import write_report
+        from ..measure.report import picture  # noqa: F401
+        from ..measure.report.report import write_report
 
         args.out.mkdir(parents=True, exist_ok=True)  # errors of these two come before the games
     if args.records is not None:
@@ -186,9 +186,9 @@ def _rate_rounds(args: argparse.Namespace, setup: Setup, task: Task, agents: Seq
 
 def _rate_matches(args: argparse.Namespace, setup: Setup, task: Task, agents: Sequence[Agent]) -> int:
     """Rates ``agents`` over ``--deals`` matches, prints the table and writes the numbers."""
-    from ..arena.match_duplicate import MatchDuplicate
-    from ..arena.tournament import ordered_pairs
-    from ..report.text import match_table
+    from ..measure.arena.match_duplicate import MatchDuplicate
+    from ..measure.arena.tournament import ordered_pairs
+    from ..measure.report.text import match_table
 
     if args.out is not None:
         check_new(args.out / MATCHES_NAME)

@@ -30,7 +30,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError, TreeError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
-from ..report.format_ci import decimal
+from ..measure.report.format_ci import decimal
 from .arguments import add_seed_argument, add_threads_argument, integer
 from .bot_options import add_bot_arguments, settings_of
 from .files import check_new, write_json
@@ -38,8 +38,8 @@ from .progress import progress_bar
 from .setups import add_setup_arguments, add_task_arguments, settle_setup, settle_task
 
 if TYPE_CHECKING:
-    from ..exact.tree import Tree
-    from ..task import Task
+    from ..base.task import Task
+    from ..study.exact.tree import Tree
 
 NAME = "exact"
 HELP = "compute what best responses gain against agents in a small game"
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..loading import load_agent, use_threads
+    from ..players.loading import load_agent, use_threads
 
     setup = settle_setup(args, args.agents)
     if (args.first or 0) >= setup.players:
@@ -105,12 +105,12 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     """The tree, CFR+, and the agents."""
     import numpy as np
 
-    from ..bots.counting import BotCounts
-    from ..exact import solver
-    from ..exact.cfr import cfr_plus
-    from ..exact.policy import tabular
-    from ..exact.response import best_response_gains, values_in_order
-    from ..task import CENTRED, Task
+    from ..base.task import CENTRED, Task
+    from ..players.exact import solver
+    from ..players.program.counting import BotCounts
+    from ..study.exact.cfr import cfr_plus
+    from ..study.exact.policy import tabular
+    from ..study.exact.response import best_response_gains, values_in_order
 
     task = settle_task(args, setup)
     tree = _build(args, setup, task)
@@ -187,7 +187,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
 
 def _build(args: argparse.Namespace, setup: Setup, task: Task) -> Tree:
     """The tree; where it is too large, the error says what would fit."""
-    from ..exact.tree import begun_by, build_tree, collect_openings
+    from ..study.exact.tree import begun_by, build_tree, collect_openings
 
     try:
         openings = collect_openings(setup, seed=args.seed, start=task.fixed_values(setup))
@@ -201,7 +201,7 @@ def _build(args: argparse.Namespace, setup: Setup, task: Task) -> Tree:
 
 def _shorter(setup: Setup, limit: int) -> str:
     """A sentence that names the longest form of the game, shorter than ``setup``, whose tree fits."""
-    from ..exact import solver
+    from ..players.exact import solver
 
     of_game = solver(setup.game.name)
     if of_game is None:
@@ -214,8 +214,8 @@ def _shorter(setup: Setup, limit: int) -> str:
 
 def _solve(args: argparse.Namespace, setup: Setup) -> int:
     """Prints what the game's own solver says of every size."""
-    from ..exact import exact_agents, solver
-    from ..report.text import align
+    from ..measure.report.text import align
+    from ..players.exact import exact_agents, solver
 
     of_game = solver(setup.game.name)
     if of_game is None or of_game.solved(setup) is None:
@@ -267,7 +267,7 @@ def _either(options: tuple[str, ...]) -> str:
 
 def _table(setup: Setup, rows: list[dict[str, Any]], *, centred: bool) -> str:
     """A row an agent."""
-    from ..report.text import align, short_names
+    from ..measure.report.text import align, short_names
 
     gains = [f"gain in seat {seat}" for seat in range(setup.players)]
     half = rows[0]["exploitability"] is not None

@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.printable import printable
 
-    from ..loading import load_agent
-    from ..nets.onnx_export import write_onnx
+    from ..players.loading import load_agent
+    from ..players.networks.onnx_export import write_onnx
 
     check_new(args.onnx, "--onnx")
     setup = settle_setup(args, [args.agent])

@@ -105,9 +105,9 @@ def _written(args: argparse.Namespace) -> Record:
 
 def _played(args: argparse.Namespace) -> Record:
     """Returns the record of a new round between the agents."""
-    from ..arena.matches import record_round
-    from ..bots.counting import BotCounts
-    from ..loading import load_agent, use_threads
+    from ..measure.arena.matches import record_round
+    from ..players.loading import load_agent, use_threads
+    from ..players.program.counting import BotCounts
 
     if not args.agents:
         raise AgentError("Give a file of records or the agents of a new round, as in --agents lowest tally.")

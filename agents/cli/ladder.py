@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
 
-from ..report.format_ci import mean_ci
+from ..measure.report.format_ci import mean_ci
 from .arguments import add_seed_argument, integer, number
 from .progress import progress_bar
 from .streams import print_text
 from .workers import add_place_arguments, check_place, place_of
 
 if TYPE_CHECKING:
-    from ..ladder.play import Players
-    from ..ladder.results import Results
+    from ..measure.ladder.play import Players
+    from ..measure.ladder.results import Results
 
 NAME = "ladder"
 HELP = "rate a folder of players against each other, on a page"
@@ -56,12 +56,12 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.atomic_files import locked
     from nainjaune_env.core.errors import ConfigError, WorkError
 
-    from ..ladder.check import entry_named
-    from ..ladder.entries import SETTINGS, read_ladder
-    from ..ladder.page import PAGE, SITE, write_site
-    from ..ladder.play import Players, build, deals_an_entry, play
-    from ..ladder.results import Pairing, Results
-    from ..loading import use_threads
+    from ..measure.ladder.check import entry_named
+    from ..measure.ladder.entries import SETTINGS, read_ladder
+    from ..measure.ladder.page import PAGE, SITE, write_site
+    from ..measure.ladder.play import Players, build, deals_an_entry, play
+    from ..measure.ladder.results import Pairing, Results
+    from ..players.loading import use_threads
 
     check_place(args)
     if args.seed is not None and args.check is None:
@@ -110,9 +110,9 @@ def _check(args: argparse.Namespace, results: Results, players: Players, key: st
     """Verifies an entry; returns the exit status."""
     import secrets
 
-    from ..ladder.check import check_entry
-    from ..ladder.page import write_site
-    from ..seeds import Stream, generator
+    from ..base.seeds import Stream, generator
+    from ..measure.ladder.check import check_entry
+    from ..measure.ladder.page import write_site
 
     seed = secrets.randbits(32) if args.seed is None else args.seed
     with progress_bar() as bar:

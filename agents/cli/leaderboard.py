@@ -23,7 +23,7 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import get_game
 
-from ..bots.settings import FORFEIT
+from ..players.program.settings import FORFEIT
 from .advise import MAX_DEALS
 from .arguments import add_seed_argument, integer
 from .bot_options import add_bot_arguments, settings_of
@@ -35,7 +35,7 @@ from .streams import print_text
 NAME = "leaderboard"
 HELP = "rate agents, language models among them, at the tasks of a split"
 SPLITS = ("train", "test", "held_out")
-"""As in ``text_envs.tasks``, which is too slow to import before the command line is parsed."""
+"""As in ``language.tasks``, which is too slow to import before the command line is parsed."""
 NUMBERS, PAGE = "leaderboard.json", "leaderboard.md"
 
 
@@ -62,12 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..loading import use_threads
-    from ..provenance import provenance
-    from ..text_envs.leaderboard import Leaderboard
-    from ..text_envs.settings import TextEnvSettings
-    from ..text_envs.standings import markdown, standings, text
-    from ..trainers.config import apply_settings
+    from ..base.provenance import provenance
+    from ..language.leaderboard import Leaderboard
+    from ..language.settings import TextEnvSettings
+    from ..language.standings import markdown, standings, text
+    from ..players.loading import use_threads
+    from ..train.config import apply_settings
 
     game = get_game(args.game)
     use_threads(1)

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.build.library import build_library
     from nainjaune_env.compiler.platforms import platform_names
 
-    from .. import wasm as players
+    from ..players import wasm as players
 
     games = [get_game(name) for name in args.game or game_names()]
     for path in build_library(games, args.out, args.platform or platform_names()[-1:], [players.__name__]):

@@ -120,7 +120,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _players_failure(program: str, error: Exception) -> int:
     """Prints an error that a player's code has raised; raises it if it is ours."""
-    from ..external import players_failure
+    from ..players.foreign import players_failure
 
     text = players_failure(error)
     if text is None:

@@ -50,16 +50,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serves until the client leaves or Ctrl-C; returns the exit status."""
-    from ..text_envs.mcp.server import make_server
-    from ..text_envs.mcp.tables import Tables
-    from ..text_envs.settings import TextEnvSettings
+    from ..language.mcp.server import make_server
+    from ..language.mcp.tables import Tables
+    from ..language.settings import TextEnvSettings
 
     if args.field is not None:
         _check_field(args.field)
     settings = TextEnvSettings(language=args.lang, form=args.form, field=args.field)
     server = make_server(Tables(settings, advice=args.advice, record=args.record))
     if args.http is not None:
-        from ..text_envs.mcp.http import serve_http
+        from ..language.mcp.http import serve_http
 
         serve_http(server, *args.http)
         return 0
@@ -75,8 +75,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _check_field(name: str) -> None:
     """Raises the :class:`AgentError` of the agent ``name`` where it is none at any table; at which ones, a model will choose."""
-    from ..exact import exact_agents
-    from ..loading import base_name, load_agent
+    from ..players.exact import exact_agents
+    from ..players.loading import base_name, load_agent
 
     errors = []
     for game in map(get_game, sorted(game_names(), key=lambda game: game != DEFAULT_GAME)):

@@ -20,7 +20,7 @@ from typing import Any
 from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
 from nainjaune_env.core.printable import printable
 
-from ..bots.settings import BotSettings
+from ..players.program.settings import BotSettings
 from .progress import progress_bar
 from .streams import print_text
 from .workers import remove_shards
@@ -34,12 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..arena.tournament import TournamentPlan, play_tournament
-    from ..arena.versus import VersusPlan, play_versus
-    from ..distributed.plan_fields import read_plan
-    from ..distributed.shards import FOLDER, FinishedShards, read_run
-    from ..report.report import write_report
-    from ..report.text import text_table
+    from ..measure.arena.tournament import TournamentPlan, play_tournament
+    from ..measure.arena.versus import VersusPlan, play_versus
+    from ..measure.distributed.plan_fields import read_plan
+    from ..measure.distributed.shards import FOLDER, FinishedShards, read_run
+    from ..measure.report.report import write_report
+    from ..measure.report.text import text_table
     from ..study.units import StudyPlan
     from .study import print_files
     from .versus import FILE_NAME, write_versus

@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.printable import printable
 
-    from ..loading import load_agent
-    from ..wasm.network import write_network
+    from ..players.loading import load_agent
+    from ..players.wasm.network import write_network
 
     setup = settle_setup(args, [args.player])
     size = write_network(args.out, load_agent(args.player, setup), setup)

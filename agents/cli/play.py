@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
 
-from ..play.terminal import Terminal
-from ..seeds import Stream, generator
+from ..base.seeds import Stream, generator
+from ..tables.terminal.terminal import Terminal
 from .arguments import add_color_argument, add_language_argument, add_seed_argument, integer, number
 from .bot_options import add_bot_arguments, settings_of
 from .setups import add_setup_arguments, game_of, settle_setup
 
 if TYPE_CHECKING:
-    from ..play.saved import SavedMatch
+    from ..tables.terminal.saved import SavedMatch
 
 NAME = "play"
 HELP = "play against agents"
@@ -81,13 +81,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
-    from ..bots.counting import BotCounts
-    from ..heuristics import yardstick
-    from ..loading import load_agent, use_threads
-    from ..play.saved import load_match, make_private_folder, save_match, saved_path
-    from ..play.session import Session
-    from ..play.table import PersonsTable
-    from ..play.texts import TEXTS
+    from ..players.heuristics import yardstick
+    from ..players.loading import load_agent, use_threads
+    from ..players.program.counting import BotCounts
+    from ..tables.terminal.saved import load_match, make_private_folder, save_match, saved_path
+    from ..tables.terminal.session import Session
+    from ..tables.terminal.table import PersonsTable
+    from ..tables.terminal.texts import TEXTS
 
     path = saved_path()
     match = load_match(path) if args.resume else None
@@ -118,8 +118,8 @@ def run(args: argparse.Namespace) -> int:
         stored.append(path)
 
     def hint(tables: NDArray[Any]) -> int:
-        from ..advice.adviser import Adviser  # compiles the loops of advice
-        from ..advice.models import in_seats, players
+        from ..study.advice.adviser import Adviser  # compiles the loops of advice
+        from ..study.advice.models import in_seats, players
 
         adviser = Adviser(setup, players(setup, in_seats(setup, [yardstick(setup.game.name)])))
         return int(adviser.advise(tables, generator(match.seed, Stream.ADVICE), deals=HINT_DEALS).best[0])
@@ -150,9 +150,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _new_match(args: argparse.Namespace) -> SavedMatch:
     """Returns the match that the arguments describe, without a ply."""
-    from ..heuristics import yardstick
-    from ..loading import playing_name
-    from ..play.saved import SavedMatch
+    from ..players.heuristics import yardstick
+    from ..players.loading import playing_name
+    from ..tables.terminal.saved import SavedMatch
 
     given = args.agents or [yardstick(game_of(args).name)]
     setup = settle_setup(args, given)

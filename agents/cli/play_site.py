@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.printable import printable
 
-    from ..site.build import build_site
+    from ..tables.site.build import build_site
 
     size = build_site(args.out, args.modules)
     print(printable(f"{args.out}: {size:,} bytes"))

@@ -14,7 +14,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..bots.counting import BotCounts
+from ..players.program.counting import BotCounts
 from .advise import MAX_DEALS, add_rollout_arguments, print_faults
 from .analyse import advisers
 from .arguments import integer, number
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.printable import printable
     from nainjaune_env.records.record import read_records
 
-    from ..advice.puzzles import puzzles
+    from ..study.advice.puzzles import puzzles
 
     check_new(args.out)
     records = list(read_records(args.file))

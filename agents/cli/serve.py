@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING
 from nainjaune_env.core.atomic_files import locked
 from nainjaune_env.core.errors import ConfigError
 
-from ..bots.settings import FORFEIT, BotSettings
+from ..players.program.settings import FORFEIT, BotSettings
 from .arguments import integer, number
 from .bot_options import add_bot_arguments, settings_of
 
 if TYPE_CHECKING:
-    from ..serve.server import TableServer
+    from ..tables.server.server import TableServer
 
 NAME = "serve"
 HELP = "serve tables to browsers"
@@ -70,8 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command until Ctrl-C; returns the exit status."""
-    from ..play.saved import make_private_folder, saved_path
-    from ..serve.players import check_extra
+    from ..tables.server.players import check_extra
+    from ..tables.terminal.saved import make_private_folder, saved_path
 
     bots = settings_of(args)
     for name in args.agents:
@@ -111,9 +111,9 @@ async def _serve(
     import signal
     import webbrowser
 
-    from ..serve.app import Serving
-    from ..serve.server import TableServer
-    from ..serve.store import Store
+    from ..tables.server.app import Serving
+    from ..tables.server.server import TableServer
+    from ..tables.server.store import Store
 
     store = Store(path)
     try:

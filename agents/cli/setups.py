@@ -14,7 +14,7 @@ from nainjaune_env.registry import game_with, get_game
 from .arguments import integer
 
 if TYPE_CHECKING:
-    from ..task import Task
+    from ..base.task import Task
 
 OBJECTIVES = ("own", "centred")
 """As in ``task``, which is too slow to import before the command line is parsed."""
@@ -38,8 +38,8 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
 
     Raises :class:`~nainjaune_env.core.errors.AgentError` if the runs play another game than ``--game``.
     """
-    from ..loading import setup_of_runs
-    from ..trainers.config import apply_settings, resolve_setup
+    from ..players.loading import setup_of_runs
+    from ..train.config import apply_settings, resolve_setup
 
     usual = game_of(args)
     given = args.preset is not None or args.players is not None or args.set
@@ -76,7 +76,7 @@ def settle_task(args: argparse.Namespace, setup: Setup) -> Task:
 
     Without an argument ``--objective`` it is a seat's own payoff.
     """
-    from ..task import OWN, Task, parse_start
+    from ..base.task import OWN, Task, parse_start
 
     task = Task(getattr(args, "objective", OWN), parse_start(args.start))
     task.check(setup)

@@ -39,7 +39,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
-from ..provenance import setup_words
+from ..base.provenance import setup_words
 from .arguments import add_seed_argument, add_threads_argument, integer, number
 from .bot_options import add_bot_arguments, settings_of
 from .progress import progress_bar
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
     study = plan.playing(agents)  # an error of it comes before a folder is made
     plural = "rounds" if plan.episode == "round" else "matches"
 
-    from ..bots.counting import BotCounts
+    from ..players.program.counting import BotCounts
     from ..study.files import write_study
     from ..study.parts import check_folder, write_parts
 
@@ -158,7 +158,7 @@ def print_files(folder: Path, rows: Mapping[str, int]) -> None:
 
 def _plan(args: argparse.Namespace, setup: Setup) -> tuple[StudyPlan, list[Agent]]:
     """Returns the plan and its agents."""
-    from ..loading import load_agent, use_threads
+    from ..players.loading import load_agent, use_threads
     from ..study.units import StudyPlan
 
     if args.search is None and (args.search_by is not None or args.search_share != 1.0):
@@ -187,7 +187,7 @@ def _plan(args: argparse.Namespace, setup: Setup) -> tuple[StudyPlan, list[Agent
 
 def _command(args: argparse.Namespace, setup: Setup) -> str:
     """Returns the command that reproduces the files, with all defaults written out."""
-    from ..external import is_bot
+    from ..players.foreign import is_bot
 
     number = ["--matches", str(args.matches)] if args.rounds is None else ["--rounds", str(args.rounds)]
     command = ["nainjaune", "study", "--agents", *args.agents, *setup_words(setup), *number]
@@ -208,7 +208,7 @@ def _command(args: argparse.Namespace, setup: Setup) -> str:
 
 def list_columns(setup: Setup, *, search: bool) -> str:
     """Returns the columns of the files in lines: name, type, unit, whether hidden, meaning."""
-    from ..report.text import align
+    from ..measure.report.text import align
     from ..study.columns import decision_columns, option_columns, round_columns
 
     files = {"decisions": decision_columns(setup, search=search), "rounds": round_columns(setup)}

@@ -41,7 +41,7 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS
 
-from ..report.format_ci import mean_ci
+from ..measure.report.format_ci import mean_ci
 from .arguments import integer
 from .bot_options import add_bot_arguments, with_settings
 from .progress import interval, progress_bar
@@ -49,8 +49,8 @@ from .streams import print_note, print_text
 from .workers import check_place
 
 if TYPE_CHECKING:
-    from ..sweeps.grid import SeedRun, Trained
-    from ..trainers.base import BaseConfig
+    from ..train.base import BaseConfig
+    from ..train.sweeps.grid import SeedRun, Trained
 
 NAME = "sweep"
 HELP = "train configurations with several seeds each"
@@ -88,8 +88,8 @@ def run(args: argparse.Namespace) -> int:
 
 def run_grid(args: argparse.Namespace) -> bool:
     """Trains a grid and prints its table; returns False where it was stopped."""
-    from ..sweeps.grid import PICTURE, draw_edges, read_results, runs_of, write_tables
-    from ..trainers.config import read_yaml
+    from ..train.config import read_yaml
+    from ..train.sweeps.grid import PICTURE, draw_edges, read_results, runs_of, write_tables
 
     seeds = range(args.first_seed, args.first_seed + args.seeds)
     runs = runs_of(with_settings(read_yaml(args.config), args), args.set, seeds, args.out)
@@ -107,9 +107,9 @@ def run_grid(args: argparse.Namespace) -> bool:
 
 def run_search(args: argparse.Namespace) -> bool:
     """Trains the trials of a search and prints the best; returns False where it was stopped."""
-    from ..sweeps.grid import TRIALS, write_tables
-    from ..sweeps.search import Search
-    from ..trainers.config import read_yaml
+    from ..train.config import read_yaml
+    from ..train.sweeps.grid import TRIALS, write_tables
+    from ..train.sweeps.search import Search
 
     with ExitStack() as opened:
         try:
@@ -157,7 +157,7 @@ class SweepProgress:
 
     def ended(self, run: SeedRun, error: str | None) -> None:
         """Prints the line of a run that has ended."""
-        from ..sweeps.grid import read_results
+        from ..train.sweeps.grid import read_results
 
         self.count += 1
         if not self.bar.disable:
@@ -171,12 +171,12 @@ class SweepProgress:
 
 def train(args: argparse.Namespace, runs: Sequence[SeedRun], progress: SweepProgress) -> dict[SeedRun, str] | None:
     """Trains ``runs`` where the arguments say; returns as ``training.train_all`` does."""
-    from ..sweeps.training import is_done, train_all
+    from ..train.sweeps.training import is_done, train_all
 
     done = sum(map(is_done, runs))
     progress.count += done
     if args.cluster is not None and done < len(runs):
-        from ..sweeps.cluster import train_on_cluster
+        from ..train.sweeps.cluster import train_on_cluster
 
         return train_on_cluster(args.cluster, runs, progress.progressed, progress.bar.set_postfix_str, progress.ended)
     return train_all(runs, args.workers or 1, progress.progressed, progress.ended)
@@ -190,7 +190,7 @@ def about(args: argparse.Namespace, config: BaseConfig) -> dict[str, Any]:
 
 def print_table(results: Sequence[Trained], config: BaseConfig, most: int | None = None) -> None:
     """Prints the configurations of ``results``, the first ``most`` of them."""
-    from ..sweeps.grid import rows
+    from ..train.sweeps.grid import rows
 
     table = rows(results)
     names = [printable(row.name) for row in table[:most]]
@@ -206,7 +206,7 @@ def print_table(results: Sequence[Trained], config: BaseConfig, most: int | None
 
 def again(args: argparse.Namespace, trials: Sequence[Any]) -> str:
     """Returns the sentence, and the command, that come after the table of a search; the best of ``trials`` is the first."""
-    from ..sweeps.search import settings_of
+    from ..train.sweeps.search import settings_of
 
     command = ["nainjaune", "sweep", str(args.config), "--seeds", str(max(args.seeds, 5))]
     command += ["--first-seed", str(args.first_seed + args.seeds)]

@@ -32,7 +32,7 @@ from typing import Any
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
-from ..report.format_ci import mean_ci
+from ..measure.report.format_ci import mean_ci
 from .bot_options import add_bot_arguments, with_settings
 from .progress import interval, progress_bar
 from .streams import print_note, print_text
@@ -56,10 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..options import defaults
-    from ..trainers import get_trainer
-    from ..trainers.config import apply_settings, build, describe, read_yaml
-    from ..trainers.run import CONFIG_NAME, Run
+    from ..base.options import defaults
+    from ..train import get_trainer
+    from ..train.config import apply_settings, build, describe, read_yaml
+    from ..train.run import CONFIG_NAME, Run
 
     path = args.out / CONFIG_NAME if args.config is None and args.resume and args.out is not None else args.config
     values = read_yaml(path) if path else {}
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")
     config = build(trainer.Config, values)
     if "TORCHELASTIC_RUN_ID" in os.environ:  # torchrun has started this process
-        from ..trainers.distributed import train_under_torchrun
+        from ..train.distributed import train_under_torchrun
 
         first = os.environ["RANK"] == "0"
         with TrainingBar(config.iterations, shown=first) as bar:

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.printable import printable
 
-from ..report.format_ci import decimal, mean_ci, mean_of_deals
-from ..stats.sequential import SequentialTest, anytime_half_width
+from ..measure.report.format_ci import decimal, mean_ci, mean_of_deals
+from ..measure.stats.sequential import SequentialTest, anytime_half_width
 from .arguments import number
 from .duplicate import DEALS, add_deals_argument, add_device_argument, add_out_argument, add_table_arguments, load_players
 from .files import check_new, write_json
@@ -33,7 +33,7 @@ from .streams import print_text
 from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, resumable, run_share
 
 if TYPE_CHECKING:
-    from ..arena.versus import VersusResult
+    from ..measure.arena.versus import VersusResult
 
 NAME = "versus"
 HELP = "compare two agents, until a test decides which is stronger"
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..arena.versus import VersusPlan, play_versus
+    from ..measure.arena.versus import VersusPlan, play_versus
 
     check_worker_arguments(args, {"--device cuda": args.device != "cpu"})
     if args.shard is not None and args.until_decided:
@@ -130,9 +130,9 @@ def write_versus(result: VersusResult, folder: Path | None) -> str:
 
 def summary_text(result: VersusResult) -> str:
     """Returns the result in sentences, with the task if it is not the default."""
-    from ..arena.advantage import stronger
-    from ..report.text import heading
-    from ..task import DEFAULT_TASK
+    from ..base.task import DEFAULT_TASK
+    from ..measure.arena.advantage import stronger
+    from ..measure.report.text import heading
 
     plan, test, advantage = result.plan, result.test, result.advantage
     a, b = map(printable, plan.agents)

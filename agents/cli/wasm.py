@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.build.wasm import build
 
-    from .. import wasm as players
+    from ..players import wasm as players
     from .progress import progress_bar
 
     games = [get_game(name) for name in args.game or game_names()]

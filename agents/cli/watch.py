@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.core.errors import AgentError
 
-from ..bots.settings import FORFEIT
+from ..players.program.settings import FORFEIT
 from .arguments import add_seed_argument
 from .bot_options import add_bot_arguments, settings_of
 from .duplicate import add_agents_argument
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
-    from ..serve.server import TableServer
+    from ..tables.server.server import TableServer
 
 NAME = "watch"
 HELP = "show agents at a table in a browser, and the edge as it grows"
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     import tempfile
     from pathlib import Path
 
-    from ..serve.settings import read_settings
+    from ..tables.server.settings import read_settings
     from .serve import run_server
 
     setup = settle_setup(args, args.agents)

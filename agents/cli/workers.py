@@ -18,8 +18,8 @@ from .bot_options import settings_of
 from .streams import print_text
 
 if TYPE_CHECKING:
-    from ..bots.settings import BotSettings
-    from ..distributed.units import Executor, WorkPlan
+    from ..measure.distributed.units import Executor, WorkPlan
+    from ..players.program.settings import BotSettings
 
 MAX_WORKERS = 1024
 MAX_CHUNK = 100_000
@@ -82,22 +82,22 @@ def executor_of(args: argparse.Namespace, report: Callable[[str], object]) -> Ex
     executor = place_of(args, report)
     if args.out is None or not keeps_shards(args):
         return executor
-    from ..distributed.shards import FOLDER, Shards
+    from ..measure.distributed.shards import FOLDER, Shards
 
     return Shards(args.out / FOLDER, executor, bots=settings_of(args))
 
 
 def place_of(args: argparse.Namespace, report: Callable[[str], object], bots: BotSettings | None = None) -> Executor:
     """Returns what plays, by ``--workers`` and ``--cluster``; it keeps no files. ``bots``: its settings (None: of ``args``)."""
-    from ..distributed.units import InProcess
+    from ..measure.distributed.units import InProcess
 
     bots = settings_of(args) if bots is None else bots
     if args.cluster is not None:
-        from ..distributed.cluster import Cluster
+        from ..measure.distributed.cluster import Cluster
 
         return Cluster(args.cluster, report, bots)
     if args.workers is not None and args.workers > 1:
-        from ..distributed.processes import Processes
+        from ..measure.distributed.processes import Processes
 
         return Processes(args.workers, report, bots)
     return InProcess()
@@ -108,8 +108,8 @@ def keeps_shards(args: argparse.Namespace) -> bool:
 
     They are with workers, and where a player from elsewhere may fail in the middle.
     """
-    from ..external import is_external
-    from ..loading import base_name
+    from ..players.foreign import is_external
+    from ..players.loading import base_name
 
     named = [*args.agents, *filter(None, [getattr(args, "search_by", None)])]
     by_workers = any(given is not None for given in (args.workers, args.cluster, args.shard))
@@ -119,7 +119,7 @@ def keeps_shards(args: argparse.Namespace) -> bool:
 @contextmanager
 def resumable(args: argparse.Namespace) -> Iterator[None]:
     """Says in the sentence of an error that the same command goes on from the finished shards, where some are kept."""
-    from ..distributed.shards import FOLDER, count_finished
+    from ..measure.distributed.shards import FOLDER, count_finished
 
     try:
         yield
@@ -136,8 +136,8 @@ def resumable(args: argparse.Namespace) -> Iterator[None]:
 
 def run_share(args: argparse.Namespace, plan: WorkPlan, agents: Any, unit: str = "deal", plural: str = "deals") -> int:
     """Plays the part ``--shard`` of ``plan``, whose units have a number of ``unit``; returns the exit status."""
-    from ..bots.counting import BotCounts
-    from ..distributed.shards import FOLDER, Shards
+    from ..measure.distributed.shards import FOLDER, Shards
+    from ..players.program.counting import BotCounts
     from .progress import progress_bar
 
     bots, units, deals = BotCounts(), 0, 0
@@ -157,6 +157,6 @@ def run_share(args: argparse.Namespace, plan: WorkPlan, agents: Any, unit: str =
 
 def remove_shards(folder: Path) -> None:
     """Removes the shards of a run whose results are in ``folder``."""
-    from ..distributed.shards import FOLDER
+    from ..measure.distributed.shards import FOLDER
 
     shutil.rmtree(folder / FOLDER, ignore_errors=True)

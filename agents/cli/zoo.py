@@ -28,8 +28,8 @@ from nainjaune_env.core.errors import AgentError, ConfigError, as_sentence, quot
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
-from ..report.format_ci import mean_ci
-from ..stats.differences import CALIBRATED_COUNT, HEAVY_COUNT, ROUGH
+from ..measure.report.format_ci import mean_ci
+from ..measure.stats.differences import CALIBRATED_COUNT, HEAVY_COUNT, ROUGH
 from .agents import player_row
 from .arguments import add_seed_argument, integer
 from .progress import progress_bar
@@ -38,7 +38,7 @@ from .streams import print_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..zoo import Player, PlayerRegistry, Rating
+    from ..players.zoo import Player, PlayerRegistry, Rating
 
 NAME = "zoo"
 HELP = "list the trained players, show their model cards, add one"
@@ -65,9 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..report.text import align
-    from ..zoo import PREFIX, PlayerRegistry
-    from ..zoo.registry import check_player_name
+    from ..measure.report.text import align
+    from ..players.zoo import PREFIX, PlayerRegistry
+    from ..players.zoo.registry import check_player_name
 
     registry = PlayerRegistry() if args.folder is None else PlayerRegistry(args.folder)
     name = None if args.name is None else args.name.removeprefix(PREFIX)
@@ -98,8 +98,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
-    from ..publish import publish
-    from ..task import Task, parse_start
+    from ..base.task import Task, parse_start
+    from ..train.publish import publish
 
     setups = _setups(args.add[0])
     tasks = [Task(start=parse_start(start)) for start in args.start]
@@ -116,9 +116,9 @@ def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
 
 def _rate(args: argparse.Namespace, players: Sequence[Player]) -> int:
     """Rates ``players`` again, and says where an agent of --against does not play; if at none, that is an error."""
-    from ..publish import rate, rated_setups
-    from ..task import Task, parse_start
-    from ..zoo import save_card
+    from ..base.task import Task, parse_start
+    from ..players.zoo import save_card
+    from ..train.publish import rate, rated_setups
 
     tasks = [Task(start=parse_start(start)) for start in args.start]
     refusals = []
@@ -140,8 +140,8 @@ def _rate(args: argparse.Namespace, players: Sequence[Player]) -> int:
 
 def _setups(run: Path) -> list[Setup]:
     """Returns the setups at which the network of a run is rated: its setups of training."""
-    from ..nets.checkpoint import load_checkpoint
-    from ..trainers.multitask import mixed_setups
+    from ..players.networks.checkpoint import load_checkpoint
+    from ..train.multitask import mixed_setups
 
     checkpoint = load_checkpoint(run)
     if checkpoint.common:
@@ -151,7 +151,7 @@ def _setups(run: Path) -> list[Setup]:
 
 def _card(player: Player) -> list[str]:
     """Returns the lines on a player's model card."""
-    from ..report.text import align
+    from ..measure.report.text import align
 
     card = player.card
     decisions, minutes = f"{card.decisions / 1e6:.3g} million decisions", f"{card.seconds / 60:.1f} minutes"

@@ -13,8 +13,8 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.determinize import determinize
 
-from ..search import ActionValues, rollouts_by
-from ..search.values import ActionStats, Trial, as_rows
+from ..players.search import ActionValues, rollouts_by
+from ..players.search.values import ActionStats, Trial, as_rows
 
 DETERMINIZATIONS = 4096
 """Determinizations evaluated at once, about; memory does not grow with the number of decisions."""

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from nainjaune_env.core.atomic_files import replacing_folder
 from nainjaune_env.core.errors import ConfigError, WorkError, as_sentence
 
-from ..provenance import commit, versions
+from ..base.provenance import commit, versions
 from .arrays import KINDS, decision_arrays, option_arrays, round_arrays
 from .columns import ColumnSpec, decision_columns, option_columns, round_columns
 from .playing import Chunk, Described, StudySettings, play

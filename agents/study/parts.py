@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nainjaune_env.core.atomic_files import replacing
 
-from ..distributed.shards import FOLDER, FinishedShards
+from ..measure.distributed.shards import FOLDER, FinishedShards
 from .files import DECISIONS, columns_of, exists, files_of, writers_of
 from .units import StudyPlan
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.rules_docs import markdown_table
 
-from ..stats.ratio_estimate import Estimate, Ratios
+from ..measure.stats.ratio_estimate import Estimate, Ratios
 
 FILES = ("decisions", "rounds")
 OPTIONS = "options"

@@ -10,9 +10,9 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Episode
 
-from ..arena.duplicate import chunks
-from ..distributed.plan_fields import JsonPlan, check_fields
-from ..distributed.units import Payload, Player, WorkUnit
+from ..measure.arena.duplicate import chunks
+from ..measure.distributed.plan_fields import JsonPlan, check_fields
+from ..measure.distributed.units import Payload, Player, WorkUnit
 from .action_values import ActionEvaluator
 from .playing import SeatedAs, StudySettings, play_chunk, tables_at_once
 

@@ -10,7 +10,7 @@ import sys
 import torch
 from sb3_contrib import MaskablePPO
 
-from nainjaune_agents.trainers.sb3 import RewardUnit, SelfPlayBuffer
+from nainjaune_agents.train.sb3 import RewardUnit, SelfPlayBuffer
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
 

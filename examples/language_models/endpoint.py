@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_agents.heuristics import batasaurus, heuristics_module, nain_jaune
+from nainjaune_agents.players.heuristics import batasaurus, heuristics_module, nain_jaune
 from nainjaune_env import make_setup
 from nainjaune_env.core.cards import RANKS
 from nainjaune_env.core.errors import RulesError

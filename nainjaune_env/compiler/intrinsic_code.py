@@ -148,7 +148,7 @@ def sum_units(
     last: Any,
     relu: Any,
 ) -> Any:
-    """Writes :data:`UNITS` outputs of a linear layer for two rows, all sums in registers (``nets.inference.chain.sum_block``)."""
+    """Writes :data:`UNITS` outputs of a linear layer for two rows, all sums in registers (``inference.chain.sum_block``)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = dict(zip(("out", "bias", "weight", "pairs", "index"), (signature.args[k] for k in (0, 2, 4, 6, 7)), strict=True))

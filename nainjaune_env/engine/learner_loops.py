@@ -58,7 +58,7 @@ NO_ACTION = -1
 def uniform_action(legal_bits: Any, streams: Any, i: Any) -> Any:
     """Returns a uniformly random action of ``legal_bits``, not 0, from the next number of ``streams[i]``.
 
-    It is the action that sampling from the softmax of equal logits gives for that number (``nainjaune_agents.sampling``).
+    It is the action that sampling from the softmax of equal logits gives for that number (``nainjaune_agents.base.sampling``).
     """
     number = count(legal_bits)
     return nth_lowest(legal_bits, min(np.int64(uniform(streams, i) * number), number - 1))

@@ -47,7 +47,7 @@ class SeatVecEnv(LearnerEnv, VecEnv):
     **Self-play**, ``opponents="self"``: every decision is the learner's, and observation, mask and reward belong to the seat
     to act (see ``SeatEnv``). The attributes ``acted (B,) int64`` and ``rewards (B, n) float32`` are the seats that took the last
     actions and what the last step credits each seat with; ``infos[i]["rewards"]`` is a row of it. A learner whose advantages
-    follow each seat's own decisions reads them: ``nainjaune_agents.trainers.sb3.SelfPlayBuffer`` for MaskablePPO.
+    follow each seat's own decisions reads them: ``nainjaune_agents.train.sb3.SelfPlayBuffer`` for MaskablePPO.
 
     The list of infos and ``reset_infos`` are lists whose dictionaries are made when they are first read (``LazyList``).
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from nainjaune_agents.nets.checkpoint import load_checkpoint
-from nainjaune_agents.sweeps.comparison import read_plan
-from tests.agents.sweeps.plans import small_plan
+from nainjaune_agents.players.networks.checkpoint import load_checkpoint
+from nainjaune_agents.train.sweeps.comparison import read_plan
+from tests.agents.train.sweeps.plans import small_plan
 from tests.benchmarks.commands import BENCHMARKS, command, module
 from tests.support.source import ROOT
 from tests.support.training import same

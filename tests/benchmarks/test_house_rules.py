@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.zoo import HouseRules, load_card
+from nainjaune_agents.players.zoo import HouseRules, load_card
 from nainjaune_env import get_game, make_setup
-from tests.agents.zoo.boxes import put
+from tests.agents.players.zoo.boxes import put
 from tests.benchmarks.commands import BENCHMARKS, command, module
 from tests.support.source import ROOT
 
@@ -121,7 +121,7 @@ def test_the_page_has_the_table_of_drawn_settings_and_the_card_says_what_it_show
     rows = house_rules.rows_of(DRAWN)
     assert house_rules.markdown(rows, drawn=True) in (ROOT / "docs" / "zoo.md").read_text(encoding="utf-8")
     assert house_rules.plays_any(rows, 300)
-    assert load_card(ROOT / "agents" / "zoo" / "strong-any" / "nain_jaune.json").fallback
+    assert load_card(ROOT / "agents" / "players" / "zoo" / "strong-any" / "nain_jaune.json").fallback
 
 
 def test_the_page_has_the_table_of_the_results_and_nothing_below_zero() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_env.games.nain_jaune.actions import PASS
 from nainjaune_env.registry import make_setup
 from tests.benchmarks.commands import command, module

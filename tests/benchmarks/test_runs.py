@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.heuristics import yardstick
-from nainjaune_agents.advice import loaded
-from nainjaune_agents.serve import advising
-from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.measure.stats.intervals import Moments
+from nainjaune_agents.players.heuristics import yardstick
+from nainjaune_agents.study.advice import loaded
+from nainjaune_agents.tables.server import advising
 from nainjaune_env.compiler.cache import cache_root
 from tests.support.script import run_main
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.arena.best_response_gap import best_response_gap
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.zoo import PlayerRegistry, load_card
+from nainjaune_agents.measure.arena.best_response_gap import best_response_gap
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.zoo import PlayerRegistry, load_card
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import ConfigError
-from tests.agents.zoo.boxes import put
+from tests.agents.players.zoo.boxes import put
 from tests.benchmarks.commands import command, module
 from tests.support.positions import small
 

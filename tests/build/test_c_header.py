@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents import wasm
+from nainjaune_agents.players import wasm
 from nainjaune_env.build import library_parts
 from nainjaune_env.build.c_header import c_header
 from nainjaune_env.build.library import functions_of, parts_of

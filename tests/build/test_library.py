@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.heuristics import heuristics_module
+from nainjaune_agents.players.heuristics import heuristics_module
 from nainjaune_env import Batch, get_game, make_setup
 from nainjaune_env.build.library import build_library, functions_of, parts_of
 from nainjaune_env.build.wasm import WORLDS, describe

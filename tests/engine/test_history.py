@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_env.agent import DecisionBatch, RecurrentStates, SeatAssignment
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams

@@ -14,7 +14,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from sb3_contrib import MaskablePPO
 
-from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch, SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError
@@ -444,7 +444,7 @@ def test_a_model_of_sb3_contrib_is_an_opponent() -> None:
 
 
 def test_a_zoo_player_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in [name for name in sys.modules if name.startswith("nainjaune_agents.nets.")]:
+    for module in [name for name in sys.modules if name.startswith("nainjaune_agents.players.networks.")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "safetensors", None)
     with pytest.raises(MissingLibraryError, match=r"'zoo:strong' needs the package 'safetensors'.*pip install"):

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.nets.inference.mlp import MLPInference
-from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.players.heuristics import heuristics
+from nainjaune_agents.players.networks.inference.mlp import MLPInference
+from nainjaune_agents.players.networks.net_agent import NetAgent
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, CompiledAgent, DecisionBatch, RecurrentAgent, Rng, SeatAssignment
 from nainjaune_env.core.errors import RecordError

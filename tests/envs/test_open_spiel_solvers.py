@@ -1,4 +1,4 @@
-"""OpenSpiel's solvers and ratings on our short games, held against what ``nainjaune_agents.exact`` makes of the same games."""
+"""OpenSpiel's solvers and ratings on our short games, held against ``nainjaune_agents.study.exact``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from open_spiel.python.algorithms import best_response, expected_game_score, exp
 from open_spiel.python.pytorch import dqn
 
 import nainjaune_env.envs.open_spiel  # noqa: F401  (enters the games)
-from nainjaune_agents.exact import response
+from nainjaune_agents.study.exact import response
 
 from .test_open_spiel_suites import tree_of
 

@@ -1,7 +1,7 @@
 """OpenSpiel's own checkers, run on our games: its simulations, the API suites that its wheel ships, its playthroughs.
 
 Where a suite keeps a table of what it expects of each game (how many states there are), ours is counted by
-``nainjaune_agents.exact``, which writes the same games out in another way.
+``nainjaune_agents.players.exact``, which writes the same games out in another way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from open_spiel.integration_tests import api_test
 from open_spiel.python.tests import games_sim_test
 
 import nainjaune_env.envs.open_spiel  # noqa: F401  (enters the games)
-from nainjaune_agents.exact.tree import Openings, Tree, build_tree
+from nainjaune_agents.study.exact.tree import Openings, Tree, build_tree
 from nainjaune_env.registry import get_game
 from tests.envs import playthroughs
 from tests.support.games import games_with
@@ -44,7 +44,7 @@ FULL_TREES = [
 
 
 def tree_of(game: Any) -> Tree:
-    """The same game written out by ``nainjaune_agents.exact``."""
+    """The same game written out by ``nainjaune_agents.players.exact``."""
     listed = list(game.chance.openings(game.setup))
     ways = np.array([number for _, number in listed], np.float64)
     tables = np.array([game.chance.opening(game.setup, drawn) for drawn, _ in listed], game.spec.table)

@@ -14,7 +14,7 @@ from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonitor, VecNormalize
 
-from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RulesError
 from nainjaune_env.engine.batch import Batch

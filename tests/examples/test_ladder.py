@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.ladder.entries import read_ladder
-from nainjaune_agents.ladder.results import Results
+from nainjaune_agents.measure.ladder.entries import read_ladder
+from nainjaune_agents.measure.ladder.results import Results
 from tests.support.source import ROOT
 
 FOLDER = ROOT / "examples" / "ladder"

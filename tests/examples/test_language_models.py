@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from examples.language_models.endpoint import setup_of
-from nainjaune_agents.text_envs.tasks import SPLITS, tasks
+from nainjaune_agents.language.tasks import SPLITS, tasks
 from nainjaune_env import Batch, TextSeat, make_setup
 from tests.support.source import ROOT
 

@@ -9,9 +9,9 @@ from sb3_contrib import MaskablePPO
 
 from examples import maskable_ppo_self_play as example
 from nainjaune_agents import edge
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.trainers.sb3 import SelfPlayBuffer
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.train.sb3 import SelfPlayBuffer
 from nainjaune_env import make_setup
 from nainjaune_env.agent_adapters import ModelAgent
 

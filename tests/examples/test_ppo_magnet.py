@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from examples import ppo_magnet as example
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import load_checkpoint
-from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.ppo import Config, Trainer
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.networks.checkpoint import load_checkpoint
+from nainjaune_agents.train.config import build
+from nainjaune_agents.train.ppo import Config, Trainer
 from nainjaune_env.registry import make_setup
 from tests.support.training import same
 

@@ -10,8 +10,8 @@ import pytest
 
 from examples import ppo_single_file as example
 from nainjaune_agents import edge
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.trainers.self_play import seat_advantages
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.train.self_play import seat_advantages
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.core.prng import streams
 

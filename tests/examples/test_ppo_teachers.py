@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from examples import ppo_teachers as example
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import load_checkpoint
-from nainjaune_agents.nets.common_layout import CommonView
-from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.ppo import Config, Trainer
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.networks.checkpoint import load_checkpoint
+from nainjaune_agents.players.networks.common_layout import CommonView
+from nainjaune_agents.train.config import build
+from nainjaune_agents.train.ppo import Config, Trainer
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup

@@ -13,12 +13,12 @@ import torch
 
 from examples import vrpo
 from examples.vrpo import METRICS, Config, Trainer, main
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import load_checkpoint
-from nainjaune_agents.trainers import register
-from nainjaune_agents.trainers.config import build, read_yaml
-from nainjaune_agents.trainers.ppo import Minibatch, gae, lambda_errors
-from nainjaune_agents.trainers.rollout import Rollout
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.networks.checkpoint import load_checkpoint
+from nainjaune_agents.train import register
+from nainjaune_agents.train.config import build, read_yaml
+from nainjaune_agents.train.ppo import Minibatch, gae, lambda_errors
+from nainjaune_agents.train.rollout import Rollout
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import ConfigError
 from tests.support.source import ROOT

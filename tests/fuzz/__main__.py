@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from nainjaune_agents.loading import use_threads
+from nainjaune_agents.players.loading import use_threads
 
 from .fuzzers import FUZZERS
 

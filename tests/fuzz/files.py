@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
-from nainjaune_agents.nets.net_agent import load_net_agent
-from nainjaune_agents.trainers.labels import save_labels
+from nainjaune_agents.players.networks.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from nainjaune_agents.players.networks.net_agent import load_net_agent
+from nainjaune_agents.train.labels import save_labels
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import CheckpointError, LabelsError
 from nainjaune_env.engine.batch import Batch
-from tests.agents.nets.test_checkpoint import make
-from tests.agents.trainers import test_labels
+from tests.agents.players.networks.test_checkpoint import make
+from tests.agents.train import test_labels
 from tests.support.positions import is_legal, small
 
 from .mutations import JUNK, damage_bytes, damage_value, flip_bit

@@ -22,9 +22,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
-from nainjaune_agents.trainers.curves import read_curve
-from nainjaune_agents.trainers.run import CONFIG_NAME
+from nainjaune_agents.players.networks.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.train.curves import read_curve
+from nainjaune_agents.train.run import CONFIG_NAME
 
 from .commands import TINY, check_status, run_command, tiny_run
 from .files import equal

@@ -9,13 +9,13 @@ import random
 import shutil
 from pathlib import Path
 
-from nainjaune_agents.distributed.units import InProcess
-from nainjaune_agents.ladder.entries import read_ladder
-from nainjaune_agents.ladder.page import write_site
-from nainjaune_agents.ladder.play import NEXT, Players, play
-from nainjaune_agents.ladder.results import Results
+from nainjaune_agents.measure.distributed.units import InProcess
+from nainjaune_agents.measure.ladder.entries import read_ladder
+from nainjaune_agents.measure.ladder.page import write_site
+from nainjaune_agents.measure.ladder.play import NEXT, Players, play
+from nainjaune_agents.measure.ladder.results import Results
 from nainjaune_env.core.errors import NainJauneError
-from tests.agents.ladder.ladders import ladder
+from tests.agents.measure.ladder.ladders import ladder
 
 from .mutations import damage_bytes, damage_value
 from .oracle import Fault, Fuzzer, refused, tree

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from nainjaune_agents.serve import store as store_module
-from nainjaune_agents.serve.protocol import Limits, MessageError, Refusal
-from nainjaune_agents.serve.replays import Replays
-from nainjaune_agents.serve.server import TableServer
-from tests.agents.serve.pages import Page, made, new_table, opened
+from nainjaune_agents.tables.server import store as store_module
+from nainjaune_agents.tables.server.protocol import Limits, MessageError, Refusal
+from nainjaune_agents.tables.server.replays import Replays
+from nainjaune_agents.tables.server.server import TableServer
+from tests.agents.tables.server.pages import Page, made, new_table, opened
 from tests.support.games import games_with
 
 from .oracle import Fault, Fuzzer, check_sentence

@@ -7,12 +7,12 @@ import random
 import shutil
 from pathlib import Path
 
-from nainjaune_agents.arena.tournament import TournamentPlan
-from nainjaune_agents.distributed.plan_fields import read_plan
-from nainjaune_agents.distributed.shards import RUN_NAME, FinishedShards, Shards, read_run
-from nainjaune_agents.distributed.units import Executor, InProcess
+from nainjaune_agents.measure.arena.tournament import TournamentPlan
+from nainjaune_agents.measure.distributed.plan_fields import read_plan
+from nainjaune_agents.measure.distributed.shards import RUN_NAME, FinishedShards, Shards, read_run
+from nainjaune_agents.measure.distributed.units import Executor, InProcess
 from nainjaune_env.core.errors import WorkError
-from tests.agents.distributed.runs import figures, plan_of
+from tests.agents.measure.distributed.runs import figures, plan_of
 
 from .mutations import damage_bytes, damage_value
 from .oracle import Fault, Fuzzer, check_nothing_lost, refused, tree

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Error, Page
 
-from nainjaune_agents.serve.texts import TEXTS
-from nainjaune_agents.site.build import build_site
-from nainjaune_agents.site.data import TEXTS as TEXTS_OF_SITE
-from tests.agents.serve.test_browser import Served
+from nainjaune_agents.tables.server.texts import TEXTS
+from nainjaune_agents.tables.site.build import build_site
+from nainjaune_agents.tables.site.data import TEXTS as TEXTS_OF_SITE
+from tests.agents.tables.server.test_browser import Served
 from tests.support.chromium import browser_path, launched
 
 from .oracle import Fault, Fuzzer

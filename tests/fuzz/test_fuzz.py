@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.config import apply_settings, build
+from nainjaune_agents.train import get_trainer
+from nainjaune_agents.train.config import apply_settings, build
 
 from .commands import TINY, tiny_run
 from .fuzzers import FUZZERS

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 from nainjaune_agents.cli import main as cli
-from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_env.registry import game_names, get_game
 
 split = str.split

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nainjaune_agents.advice.decisions import decisions
-from nainjaune_agents.advice.playouts import advice_hooks_of, columns_of
+from nainjaune_agents.study.advice.decisions import decisions
+from nainjaune_agents.study.advice.playouts import advice_hooks_of, columns_of
 from nainjaune_env.analysis.advice_hook import BEST, Forecast, percent, signed
 from nainjaune_env.analysis.stats import measures_of
 from nainjaune_env.core.errors import DealError

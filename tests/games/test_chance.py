@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nainjaune_agents.exact.tree import collect_openings
+from nainjaune_agents.study.exact.tree import collect_openings
 from nainjaune_env.core.spec import Chance, Setup, list_openings
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup

@@ -89,7 +89,7 @@ def test_every_article_that_is_cited_exists(game: GameSpec) -> None:
     result = articles(text_of(game))
     known = {*result, *(article for inside in result.values() for article in inside)}
     tests = [*(ROOT / "tests" / "games" / game.name).rglob("*.py"), *(ROOT / "tests" / "twin").glob(f"*{game.name}*.py")]
-    sources = [page(game), *page(game).parent.rglob("*.py"), *(ROOT / "agents").glob(f"*/{game.name}.py"), *tests]
+    sources = [page(game), *page(game).parent.rglob("*.py"), *(ROOT / "agents" / "players").glob(f"*/{game.name}.py"), *tests]
     cited = {
         (source.name, article)
         for source in sources

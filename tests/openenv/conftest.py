@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.text_envs.settings import EDGE, REWARDS, TextEnvSettings
-from tests.agents.bots.servers import server
-from tests.agents.chat.conftest import Local
+from nainjaune_agents.language.settings import EDGE, REWARDS, TextEnvSettings
+from tests.agents.players.chat.conftest import Local
+from tests.agents.players.program.servers import server
 
 SETTINGS = TextEnvSettings(choosing=8, measuring=16)
 
@@ -65,5 +65,5 @@ def url(serving: Callable[[str], str]) -> str:
 @pytest.fixture(scope="session")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
     log = tmp_path_factory.mktemp("endpoint") / "log.jsonl"
-    with server("-m", "tests.agents.chat.endpoint", log) as port:
+    with server("-m", "tests.agents.players.chat.endpoint", log) as port:
         yield Local(port, log)

@@ -11,9 +11,9 @@ from nain_jaune_env.models import NainJauneAction, NainJauneState
 from openai import AsyncOpenAI
 from openenv.core.client_types import StepResult
 
-from nainjaune_agents.text_envs.round import TextRound
-from nainjaune_agents.text_envs.settings import TextEnvSettings
-from nainjaune_agents.text_envs.tasks import TextTask
+from nainjaune_agents.language.round import TextRound
+from nainjaune_agents.language.settings import TextEnvSettings
+from nainjaune_agents.language.tasks import TextTask
 
 Model = Callable[[list[dict[str, str]]], Awaitable[str]]
 

@@ -7,7 +7,7 @@ import sys
 
 from nain_jaune_env.server.app import make_app, serve
 
-from nainjaune_agents.text_envs.settings import TextEnvSettings
+from nainjaune_agents.language.settings import TextEnvSettings
 
 if __name__ == "__main__":
     game, settings = sys.argv.pop(1), sys.argv.pop(1)

@@ -16,15 +16,15 @@ from nain_jaune_env.models import NainJauneAction
 from nain_jaune_env.server.environment import NainJauneEnvironment
 from openenv.core.client_types import StepResult
 
-from nainjaune_agents.text_envs.rewards import rewarded
-from nainjaune_agents.text_envs.round import TextRound
-from nainjaune_agents.text_envs.settings import EDGE, REGRET, TextEnvSettings
-from nainjaune_agents.text_envs.tasks import HELD_OUT, SPLITS, TEST, TRAIN, TextTask, tasks
+from nainjaune_agents.language.rewards import rewarded
+from nainjaune_agents.language.round import TextRound
+from nainjaune_agents.language.settings import EDGE, REGRET, TextEnvSettings
+from nainjaune_agents.language.tasks import HELD_OUT, SPLITS, TEST, TRAIN, TextTask, tasks
 from nainjaune_env.registry import game_names
-from tests.agents.chat.conftest import Local
-from tests.agents.chat.endpoint import misbehaved
-from tests.agents.text_envs.players import as_agent
-from tests.agents.text_envs.players import play as in_process
+from tests.agents.language.players import as_agent
+from tests.agents.language.players import play as in_process
+from tests.agents.players.chat.conftest import Local
+from tests.agents.players.chat.endpoint import misbehaved
 from tests.openenv.conftest import SETTINGS
 from tests.openenv.rounds import Model, again, model_at, play
 

@@ -24,8 +24,8 @@ from openenv.validation.runtime.collector import collect_runtime_evidence
 from openenv.validation.runtime.contracts import RuntimePlan
 from websockets.sync.client import connect
 
-from nainjaune_agents.text_envs.settings import TextEnvSettings
-from nainjaune_agents.text_envs.tasks import HELD_OUT, TEST, TRAIN, tasks
+from nainjaune_agents.language.settings import TextEnvSettings
+from nainjaune_agents.language.tasks import HELD_OUT, TEST, TRAIN, tasks
 from nainjaune_env.core.errors import RulesError
 from tests.openenv.conftest import running
 from tests.support.source import ROOT

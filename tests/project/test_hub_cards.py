@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from nainjaune_agents.players.zoo import player_registry
 from nainjaune_agents.study.columns import decision_columns, round_columns
-from nainjaune_agents.zoo import player_registry
 from nainjaune_env import get_game
 from tests.support.source import ROOT
 

@@ -14,6 +14,8 @@ from nainjaune_env.registry import game_names
 from tests.support.source import ROOT, Source, imports, sources
 
 ENV, AGENTS = "nainjaune_env", "nainjaune_agents"
+ROOMS = (("base",), ("players",), ("measure",), ("train", "study"), ("tables", "language"), ("cli",))
+"""The rooms of ``agents/``; those of a step do not know each other."""
 LAYERS: dict[str, int] = {
     # 0: the foundation, and the protocols of what a game may offer beyond its kernel
     f"{ENV}.core.*": 0, f"{ENV}.compiler.*": 0, f"{ENV}.games": 0, f"{ENV}.render.svg": 0,
@@ -27,18 +29,9 @@ LAYERS: dict[str, int] = {
     f"{ENV}.records.*": 3, f"{ENV}.text.*": 3, f"{ENV}.analysis.*": 3,
     # 4: rendering, adaptors to other libraries, and the public names
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4, f"{ENV}.build.warm": 4,
-    # agents
-    AGENTS: 8, f"{AGENTS}.options": 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.task": 5,
-    f"{AGENTS}.mixed": 5,
-    f"{AGENTS}.provenance": 5, f"{AGENTS}.distributed.*": 5, f"{AGENTS}.stats.*": 5, f"{AGENTS}.heuristics.*": 5,
-    f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.nets.*": 5,
-    f"{AGENTS}.wasm.*": 5, f"{AGENTS}.external.*": 5, f"{AGENTS}.bots.*": 5, f"{AGENTS}.chat.*": 5,
-    f"{AGENTS}.arena.*": 6, f"{AGENTS}.report.*": 7, f"{AGENTS}.duplicate_edge": 8,
-    f"{AGENTS}.trainers.*": 9, f"{AGENTS}.play.*": 9, f"{AGENTS}.advice.*": 9, f"{AGENTS}.study.*": 9,
-    f"{AGENTS}.serve.*": 10, f"{AGENTS}.site.*": 10, f"{AGENTS}.sweeps.*": 10,
-    f"{AGENTS}.ladder.*": 10, f"{AGENTS}.text_envs.*": 10,
-    f"{AGENTS}.publish": 10,
-    f"{AGENTS}.cli.*": 11, "train.py": 11, "evaluate.py": 11,
+    # players and their measurement: eight rooms, each of which uses those above it alone
+    **{f"{AGENTS}.{room}.*": 5 + step for step, rooms in enumerate(ROOMS) for room in rooms},
+    f"{AGENTS}": 8, "train.py": 11, "evaluate.py": 11,
 }  # fmt: skip
 """Package (ending in ``.*``) or module -> its layer. The most specific entry applies; every module has one."""
 
@@ -50,56 +43,62 @@ LIBRARIES: dict[str, set[str]] = {
         f"{ENV}.compiler.linked",
         f"{ENV}.build.lowering",
         f"{ENV}.engine.cuda.*",
-        f"{AGENTS}.cuda.kernels",
+        f"{AGENTS}.players.cuda.kernels",
     },
     "filelock": {f"{ENV}.core.atomic_files"},
-    "msgspec": {f"{AGENTS}.bots.protocol"},
+    "msgspec": {f"{AGENTS}.players.program.protocol"},
     "gymnasium": {f"{ENV}.envs.*", f"{ENV}.build.warm"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},
-    "ray": {f"{ENV}.envs.rllib", f"{AGENTS}.distributed.cluster"},
-    "stable_baselines3": {f"{ENV}.envs.sb3_vec_env", f"{AGENTS}.trainers.sb3", f"{AGENTS}.trainers.maskable_ppo"},
-    "sb3_contrib": {f"{AGENTS}.trainers.sb3", f"{AGENTS}.trainers.maskable_ppo"},
+    "ray": {f"{ENV}.envs.rllib", f"{AGENTS}.measure.distributed.cluster"},
+    "stable_baselines3": {f"{ENV}.envs.sb3_vec_env", f"{AGENTS}.train.sb3", f"{AGENTS}.train.maskable_ppo"},
+    "sb3_contrib": {f"{AGENTS}.train.sb3", f"{AGENTS}.train.maskable_ppo"},
     "resvg_py": {f"{ENV}.render.raster"},
     "PIL": {f"{ENV}.render.raster", f"{ENV}.render.film"},
     "pygame": {f"{ENV}.render.window"},
     "torch": {
-        f"{AGENTS}.trainers.*",
-        f"{AGENTS}.nets.arch.*",
+        f"{AGENTS}.train.*",
+        f"{AGENTS}.players.networks.arch.*",
+        f"{AGENTS}.base.devices",
         *(
-            f"{AGENTS}.nets.{name}"
-            for name in ("devices", "fused_mlp", "modules", "observation_net", "policy_value", "torch_nets")
+            f"{AGENTS}.players.networks.{name}"
+            for name in ("fused_mlp", "modules", "observation_net", "policy_value", "torch_nets")
         ),
-        f"{AGENTS}.cuda.nets",
-        f"{AGENTS}.external.sb3_model",
+        f"{AGENTS}.players.cuda.nets",
+        f"{AGENTS}.players.foreign.sb3_model",
         f"{ENV}.envs.torchrl_env",
     },
     "torchrl": {f"{ENV}.envs.torchrl_env"},
     "tensordict": {f"{ENV}.envs.torchrl_env"},
     "pufferlib": {f"{ENV}.envs.pufferlib_env"},
-    "safetensors": {f"{AGENTS}.nets.checkpoint"},
-    "onnx": {f"{AGENTS}.nets.onnx_export"},
-    "onnxruntime": {f"{AGENTS}.external.onnx_model"},
-    "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.duplicate_edge", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.search"},
-    "tensorboard": {f"{AGENTS}.trainers.curves", f"{AGENTS}.trainers.run"},
-    "yaml": {f"{AGENTS}.trainers.*"},
+    "safetensors": {f"{AGENTS}.players.networks.checkpoint"},
+    "onnx": {f"{AGENTS}.players.networks.onnx_export"},
+    "onnxruntime": {f"{AGENTS}.players.foreign.onnx_model"},
+    "matplotlib": {
+        f"{AGENTS}.measure.report.*",
+        f"{AGENTS}.measure.duplicate_edge",
+        f"{AGENTS}.train.curves",
+        f"{AGENTS}.train.sweeps.search",
+    },
+    "tensorboard": {f"{AGENTS}.train.curves", f"{AGENTS}.train.run"},
+    "yaml": {f"{AGENTS}.train.*"},
     "tqdm": {
         f"{AGENTS}.cli.*",
-        f"{AGENTS}.duplicate_edge",
+        f"{AGENTS}.measure.duplicate_edge",
     },
     "argcomplete": {f"{AGENTS}.cli.*"},
-    "jinja2": {f"{AGENTS}.report.page", f"{AGENTS}.ladder.page"},
-    "markupsafe": {f"{AGENTS}.report.*"},
+    "jinja2": {f"{AGENTS}.measure.report.page", f"{AGENTS}.measure.ladder.page"},
+    "markupsafe": {f"{AGENTS}.measure.report.*"},
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
-    "tornado": {f"{AGENTS}.serve.app"},
-    "mcp": {f"{AGENTS}.text_envs.mcp.*"},
-    "optuna": {f"{AGENTS}.sweeps.search"},
-    "wandb": {f"{AGENTS}.trainers.experiment_logs"},
-    "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
-    "uvicorn": {f"{AGENTS}.text_envs.mcp.*"},
-    "pydantic": {f"{AGENTS}.text_envs.mcp.*"},
-    "openai": {f"{AGENTS}.chat.endpoint"},
+    "tornado": {f"{AGENTS}.tables.server.app"},
+    "mcp": {f"{AGENTS}.language.mcp.*"},
+    "optuna": {f"{AGENTS}.train.sweeps.search"},
+    "wandb": {f"{AGENTS}.train.experiment_logs"},
+    "mlflow": {f"{AGENTS}.train.experiment_logs"},
+    "uvicorn": {f"{AGENTS}.language.mcp.*"},
+    "pydantic": {f"{AGENTS}.language.mcp.*"},
+    "openai": {f"{AGENTS}.players.chat.endpoint"},
 }
 """Library -> the packages and modules that may import it."""
 
@@ -157,7 +156,7 @@ def test_a_distribution_beside_its_hubs_files_imports_only_rounds_of_the_agents(
     files = [Source(path.stem, path) for path in (ROOT / "examples" / name).rglob("*.py")]
     of_agents = {target for file in files for target in imports(file) if in_package(target, f"{AGENTS}.*")}
     assert of_agents
-    assert {target for target in of_agents if not in_package(target, f"{AGENTS}.text_envs.*")} == set()
+    assert {target for target in of_agents if not in_package(target, f"{AGENTS}.language.*")} == set()
 
 
 def test_every_entry_is_a_module_or_a_package() -> None:
@@ -193,10 +192,10 @@ def test_no_import_goes_round() -> None:
                 "torch matplotlib tqdm nainjaune_agents nainjaune_env.engine.cuda numba.cuda cuda"
             ),
             "env().reset()": "torch",
-            "from nainjaune_agents.loading import load_agent": "torch matplotlib tqdm",
+            "from nainjaune_agents.players.loading import load_agent": "torch matplotlib tqdm",
             "load_agent('zoo:strong', make_setup()), load_agent('zoo:strong', make_setup(players=3))": "torch matplotlib tqdm",
-            "import nainjaune_agents.arena.tournament, nainjaune_agents.report.report": "torch matplotlib",
-            "import nainjaune_agents.trainers.ppo": "matplotlib",
+            "import nainjaune_agents.measure.arena.tournament, nainjaune_agents.measure.report.report": "torch matplotlib",
+            "import nainjaune_agents.train.ppo": "matplotlib",
         },
         {
             "import nainjaune_agents.cli.main": (

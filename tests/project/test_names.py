@@ -29,7 +29,7 @@ def pattern(game: str) -> re.Pattern[str]:
 
 def own_files(game: str) -> tuple[Path, ...]:
     """The folder and files that may name it."""
-    agents = (ROOT / "agents" / package / f"{game}.py" for package in ("heuristics", "exact"))
+    agents = (ROOT / "agents" / "players" / package / f"{game}.py" for package in ("heuristics", "exact"))
     return (ROOT / "nainjaune_env" / "games" / game, *agents)
 
 

@@ -141,7 +141,7 @@ def test_an_index_would_accept_both(distributions: tuple[Path, Path]) -> None:
         names = {name.partition("/")[2] for name in files.getnames()}
     assert {
         "pyproject.toml", "setup.py", "constraints.txt", "Makefile", "CHANGELOG.md", "tests/conftest.py", "docs/generate.py",
-        "configs/nain_jaune/ppo.yaml", "notebooks/regenerate.py", "agents/zoo/strong/nain_jaune.json",
+        "configs/nain_jaune/ppo.yaml", "notebooks/regenerate.py", "agents/players/zoo/strong/nain_jaune.json",
     } <= names  # fmt: skip
     left_out = {name for name in names if name.endswith((".safetensors", ".onnx", ".ipynb", ".png", ".webp"))}
     assert not left_out

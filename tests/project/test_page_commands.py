@@ -14,8 +14,8 @@ import pytest
 
 from nainjaune_agents.cli.main import command_line
 from nainjaune_agents.cli.parser import Parser
-from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
+from nainjaune_agents.train import get_trainer
+from nainjaune_agents.train.config import apply_settings, build, read_yaml
 from tests.support.source import ROOT
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/adaptors/*.md")]

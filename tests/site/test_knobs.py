@@ -8,7 +8,7 @@ import pytest
 
 from nainjaune_env.registry import game_names, get_game
 
-GAMES = Path(__file__).parents[2] / "agents" / "site" / "static" / "offline" / "games"
+GAMES = Path(__file__).parents[2] / "agents" / "tables" / "site" / "static" / "offline" / "games"
 KNOBS = {f.name for name in game_names() for f in fields(get_game(name).setup().rules)}
 ALLOWED = {
     "direction": "on which side of a seat the next one sits",

@@ -23,7 +23,7 @@ def play(use: str, game: str) -> bytes:
     """Imports what it needs, plays ``game`` for a while and returns its last tables and observations."""
     import numpy as np
 
-    from nainjaune_agents.loading import load_agent
+    from nainjaune_agents.players.loading import load_agent
     from nainjaune_env.agent import DecisionBatch
     from nainjaune_env.core.prng import streams
     from nainjaune_env.engine.batch import Batch
@@ -55,7 +55,7 @@ def play(use: str, game: str) -> bytes:
 
 def first_rule(game: str) -> str:
     """Returns the name of a heuristic of ``game``."""
-    from nainjaune_agents.loading import named_agents
+    from nainjaune_agents.players.loading import named_agents
 
     return next(iter(named_agents(game)))
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 import nainjaune_env
-from nainjaune_agents import wasm
-from nainjaune_agents.site.build import PACKAGE, STATIC
-from nainjaune_agents.site.data import setup_data, text_data
+from nainjaune_agents.players import wasm
+from nainjaune_agents.tables.site.build import PACKAGE, STATIC
+from nainjaune_agents.tables.site.data import setup_data, text_data
 from nainjaune_env.build.wasm import build
 from nainjaune_env.registry import get_game, make_setup
 from tests.wasm.site.test_views import check_page, played_table

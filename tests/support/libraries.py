@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents import wasm
+from nainjaune_agents.players import wasm
 from nainjaune_env.build.library import build_library
 from nainjaune_env.build.wasm import session_dtype
 from nainjaune_env.compiler.platforms import platform_names

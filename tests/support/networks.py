@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import torch
 
-from nainjaune_agents.nets.arch import make_net
-from nainjaune_agents.nets.arch.mlp import MLP
+from nainjaune_agents.players.networks.arch import make_net
+from nainjaune_agents.players.networks.arch.mlp import MLP
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_agents.nets.policy_value import PolicyValueNet
+from nainjaune_agents.players.networks.policy_value import PolicyValueNet
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup

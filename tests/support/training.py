@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
-from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.base import BaseConfig
-from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.players.networks.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.train import get_trainer
+from nainjaune_agents.train.base import BaseConfig
+from nainjaune_agents.train.run import Run
 from nainjaune_env.core.errors import CheckpointError
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def capture_metrics(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[int
         for name, value in metrics.items():
             logged.setdefault(name, []).append((iteration, value))
 
-    monkeypatch.setattr("nainjaune_agents.trainers.run.TensorBoardLog.log", log)
+    monkeypatch.setattr("nainjaune_agents.train.run.TensorBoardLog.log", log)
     return logged
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.text_envs.tasks import TEST, split_of, tasks
+from nainjaune_agents.language.tasks import TEST, split_of, tasks
 from nainjaune_env.games import DEFAULT_GAME
-from tests.agents.bots.servers import server
-from tests.agents.chat.conftest import Local
+from tests.agents.players.chat.conftest import Local
+from tests.agents.players.program.servers import server
 
 VF_EVAL = Path(sys.executable).with_name("vf-eval")
 ROUNDS = 360
@@ -67,7 +67,7 @@ def environment() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
     log = tmp_path_factory.mktemp("endpoint") / "log.jsonl"
-    with server("-m", "tests.agents.chat.endpoint", log) as port:
+    with server("-m", "tests.agents.players.chat.endpoint", log) as port:
         yield Local(port, log)
 
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.stats.intervals import Z_95
-from nainjaune_agents.text_envs.regret import is_solved
-from nainjaune_agents.text_envs.round import MODEL
-from nainjaune_agents.text_envs.settings import TextEnvSettings
-from nainjaune_agents.text_envs.tasks import TextTask
+from nainjaune_agents.language.regret import is_solved
+from nainjaune_agents.language.round import MODEL
+from nainjaune_agents.language.settings import TextEnvSettings
+from nainjaune_agents.language.tasks import TextTask
+from nainjaune_agents.measure.stats.intervals import Z_95
 from nainjaune_env.records.record import parse_record, verify_record
 from nainjaune_env.records.recorder import record_of_episode
-from tests.agents.text_envs.players import played_by
+from tests.agents.language.players import played_by
 from tests.verifiers.conftest import QUICK, ROUNDS, VF_EVAL, Evaluation, Evaluator, environment
 
 QUICK_REGRET = ("--env.taskset.task.choosing", "40", "--env.taskset.task.measuring", "60", "--env.taskset.task.seed", "7")

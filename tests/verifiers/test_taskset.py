@@ -13,10 +13,10 @@ from pydantic import ValidationError
 from verifiers.v1.cli.init import scaffold
 from verifiers.v1.configs.cli.init import InitConfig
 
-from nainjaune_agents.options import defaults
-from nainjaune_agents.text_envs.round import TextRound
-from nainjaune_agents.text_envs.settings import TextEnvSettings
-from nainjaune_agents.text_envs.tasks import SPLITS, TextTask, tasks
+from nainjaune_agents.base.options import defaults
+from nainjaune_agents.language.round import TextRound
+from nainjaune_agents.language.settings import TextEnvSettings
+from nainjaune_agents.language.tasks import SPLITS, TextTask, tasks
 from tests.support.source import ROOT
 
 PACKAGE = ROOT / "examples" / "verifiers"

@@ -12,9 +12,9 @@ from nainjaune import RoundEnv
 from verifiers.v1.serve.client import EnvClient
 from verifiers.v1.serve.server import EnvServer
 
-from nainjaune_agents.text_envs.tasks import SPLITS
+from nainjaune_agents.language.tasks import SPLITS
 from nainjaune_env.records.record import parse_record, verify_record
-from tests.agents.chat.conftest import Local
+from tests.agents.players.chat.conftest import Local
 from tests.support.source import ROOT
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents import wasm
+from nainjaune_agents.players import wasm
 from nainjaune_env import Batch, get_game, make_setup
 from nainjaune_env.build.wasm import build, describe, session_dtype
 from nainjaune_env.core.spec import Setup

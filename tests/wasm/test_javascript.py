@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.search.rollouts import rollouts_by
-from nainjaune_agents.wasm.network import write_network
+from nainjaune_agents.players.heuristics import heuristics
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.search.rollouts import rollouts_by
+from nainjaune_agents.players.wasm.network import write_network
 from nainjaune_env import Batch, get_game, make_setup
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.engine.determinize import determinize

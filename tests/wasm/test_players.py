@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.advice.adviser import FIRST, Adviser
-from nainjaune_agents.advice.models import players
-from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.sampling import greedy
-from nainjaune_agents.wasm import interface
-from nainjaune_agents.wasm.network import write_network
+from nainjaune_agents.base.sampling import greedy
+from nainjaune_agents.players.heuristics import heuristics
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.wasm import interface
+from nainjaune_agents.players.wasm.network import write_network
+from nainjaune_agents.study.advice.adviser import FIRST, Adviser
+from nainjaune_agents.study.advice.models import players
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import RecurrentStates
 from nainjaune_env.core.errors import AgentError

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nainjaune_agents.exact.tree import plies_of
-from nainjaune_agents.heuristics import heuristics_module
-from nainjaune_agents.search.rollouts import loops_for
+from nainjaune_agents.players.heuristics import heuristics_module
+from nainjaune_agents.players.search.rollouts import loops_for
+from nainjaune_agents.study.exact.tree import plies_of
 from nainjaune_env import games
 from nainjaune_env.analysis import stats
 from nainjaune_env.compiler.signatures import Signature, from_json, record_of

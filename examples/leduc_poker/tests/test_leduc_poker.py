@@ -12,11 +12,11 @@ from leduc_poker.kernel import CALL, FOLD, NONE, RAISE
 from pettingzoo.test import api_test
 
 import nainjaune_env
-from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.exact.tree import build_tree
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.serve.settings import playable
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.study.exact.tree import build_tree
+from nainjaune_agents.tables.server.settings import playable
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.core.errors import DealError, TreeError
 from nainjaune_env.core.prng import streams

@@ -15,7 +15,7 @@ from nain_jaune_env.models import NainJauneAction, NainJauneObservation, NainJau
 from nain_jaune_env.server.environment import NainJauneEnvironment
 from openenv.core.env_server.http_server import create_app
 
-from nainjaune_agents.text_envs.settings import TextEnvSettings
+from nainjaune_agents.language.settings import TextEnvSettings
 from nainjaune_env.core.errors import NainJauneError
 
 MAX_SESSIONS = 64

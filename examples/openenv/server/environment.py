@@ -10,10 +10,10 @@ from nain_jaune_env.models import NainJauneAction, NainJauneObservation, NainJau
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
 
-from nainjaune_agents.text_envs.rewards import rewarded
-from nainjaune_agents.text_envs.round import TextRound
-from nainjaune_agents.text_envs.settings import TextEnvSettings
-from nainjaune_agents.text_envs.tasks import HELD_OUT, MAX_INDEX, SPLITS, TEST, TRAIN, TextTask, tasks
+from nainjaune_agents.language.rewards import rewarded
+from nainjaune_agents.language.round import TextRound
+from nainjaune_agents.language.settings import TextEnvSettings
+from nainjaune_agents.language.tasks import HELD_OUT, MAX_INDEX, SPLITS, TEST, TRAIN, TextTask, tasks
 from nainjaune_env.core.errors import ConfigError, IllegalActionError, quoted, unknown_name_message
 from nainjaune_env.core.extras import DISTRIBUTION
 from nainjaune_env.core.validation import check_whole

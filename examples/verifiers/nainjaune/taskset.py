@@ -12,10 +12,10 @@ from typing import Any, Literal, get_type_hints
 import verifiers.v1 as vf
 from pydantic import Field, create_model, model_validator
 
-from nainjaune_agents.text_envs.rewards import chips, edge, rewarded
-from nainjaune_agents.text_envs.round import TextRound
-from nainjaune_agents.text_envs.settings import CHIPS, EDGE, TextEnvSettings
-from nainjaune_agents.text_envs.tasks import SPLITS, TextTask, tasks
+from nainjaune_agents.language.rewards import chips, edge, rewarded
+from nainjaune_agents.language.round import TextRound
+from nainjaune_agents.language.settings import CHIPS, EDGE, TextEnvSettings
+from nainjaune_agents.language.tasks import SPLITS, TextTask, tasks
 from nainjaune_env.games import DEFAULT_GAME
 
 _scoring = threading.Lock()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.arena.matches import record_matches
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.measure.arena.matches import record_matches
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.records.record import write_records
 from tests.support.positions import small
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.cli.advise import FIELDS
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.measure.arena.matches import record_matches
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.records.record import write_records
 from nainjaune_env.registry import make_setup
 from tests.agents.cli.command import Capture, nainjaune, output_of

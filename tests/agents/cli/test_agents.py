@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.exact import exact_agents
-from nainjaune_agents.heuristics import about, heuristics
-from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
-from nainjaune_agents.report.format_ci import mean_ci
-from nainjaune_agents.zoo import player_registry
+from nainjaune_agents.measure.report.format_ci import mean_ci
+from nainjaune_agents.players.exact import exact_agents
+from nainjaune_agents.players.heuristics import about, heuristics
+from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.players.zoo import player_registry
 from nainjaune_env.registry import game_names, get_game
 from tests.agents.cli.command import Capture, refused, status_of
-from tests.agents.nets.test_checkpoint import make
+from tests.agents.players.networks.test_checkpoint import make
 from tests.support.positions import small
 from tests.support.source import ROOT
 

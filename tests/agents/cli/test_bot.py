@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tests.agents.bots.programs import HERE
 from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.players.program.programs import HERE
 
 
 def command(mistake: str) -> str:

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.bots.settings import FORFEIT, STOP, BotSettings
-from nainjaune_agents.chat.settings import ChatSettings
 from nainjaune_agents.cli.bot_options import settings_of, with_settings
 from nainjaune_agents.cli.main import command_line
+from nainjaune_agents.players.chat.settings import ChatSettings
+from nainjaune_agents.players.program.settings import FORFEIT, STOP, BotSettings
 from nainjaune_env.core.errors import ConfigError
-from tests.agents.bots.programs import gone, lowest
 from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.players.program.programs import gone, lowest
 from tests.support.processes import running
 
 FAULTY = Path(__file__).with_name("faulty_bot.py")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_agents.base.options import described
 from nainjaune_agents.cli.main import COMMANDS, main
-from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
-from nainjaune_agents.options import described
-from nainjaune_agents.trainers import get_trainer
+from nainjaune_agents.players.networks.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.train import get_trainer
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused, status_of
 
 ROOT = Path(__file__).parents[3]
@@ -124,7 +124,7 @@ def test_ctrl_c_is_no_traceback(capfd: Capture, monkeypatch: pytest.MonkeyPatch)
     def stop(*args: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nainjaune_agents.arena.tournament.play_tournament", stop)
+    monkeypatch.setattr("nainjaune_agents.measure.arena.tournament.play_tournament", stop)
     status, _, err = nainjaune(capfd, "evaluate --agents lowest random --deals 5")
     assert (status, err) == (130, "nainjaune evaluate: Stopped.")
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
-from nainjaune_agents.report.format_ci import mean_ci
-from nainjaune_agents.zoo import player_registry
+from nainjaune_agents.measure.report.format_ci import mean_ci
+from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.players.zoo import player_registry
 from nainjaune_env.records.record import read_records
 from nainjaune_env.registry import make_setup
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused
-from tests.agents.nets.test_checkpoint import make
+from tests.agents.players.networks.test_checkpoint import make
 from tests.support.positions import small
 
 

@@ -13,18 +13,19 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.cli import exact as module
-from nainjaune_agents.exact import exact_agents, tree
-from nainjaune_agents.exact.batasaurus import solve
-from nainjaune_agents.exact.policy import tabular
-from nainjaune_agents.exact.response import BestResponseGains, best_response_gains
-from nainjaune_agents.exact.tree import build_tree
-from nainjaune_agents.loading import load_agent, setup_of_runs
-from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.players.exact import exact_agents
+from nainjaune_agents.players.exact.batasaurus import solve
+from nainjaune_agents.players.loading import load_agent, setup_of_runs
+from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.study.exact import tree
+from nainjaune_agents.study.exact.policy import tabular
+from nainjaune_agents.study.exact.response import BestResponseGains, best_response_gains
+from nainjaune_agents.study.exact.tree import build_tree
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
-from tests.agents.arena.scripted import Chance
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused
-from tests.agents.nets.test_checkpoint import make
+from tests.agents.measure.arena.scripted import Chance
+from tests.agents.players.networks.test_checkpoint import make
 
 GAME = "--preset batasaurus --players 2 --set memory=perfect"
 
@@ -88,7 +89,7 @@ def micro() -> Setup:
 
 
 def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.loading.load_agent", lambda name, setup, bots: Chance())
+    monkeypatch.setattr("nainjaune_agents.players.loading.load_agent", lambda name, setup, bots: Chance())
     refused(capfd, f"exact {DECK} --agents chance", "draws its action at random and has no probabilities", printed=True)
     exploitability = {}
     for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
@@ -200,7 +201,7 @@ def test_a_name_goes_before_a_folder_of_its_name() -> None:
 
 def test_sizes_are_bounded_from_above() -> None:
     """What the hint about a shorter game rests on."""
-    from nainjaune_agents.exact.batasaurus import max_nodes, sizes
+    from nainjaune_agents.players.exact.batasaurus import max_nodes, sizes
 
     setups = [perfect(3), perfect(4), perfect(3, 3), perfect(2, 4), make_setup("batasaurus", players=2, dinosaurs=3)]
     for setup in setups:

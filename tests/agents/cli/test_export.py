@@ -69,7 +69,7 @@ def test_onnx_is_named_where_it_is_missing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    monkeypatch.delitem(sys.modules, "nainjaune_agents.nets.onnx_export", raising=False)
+    monkeypatch.delitem(sys.modules, "nainjaune_agents.players.networks.onnx_export", raising=False)
     assert main(WRITE) == 2
     assert f"the package 'onnx', which is not installed: {install_command('onnx')}." in capsys.readouterr().err
 

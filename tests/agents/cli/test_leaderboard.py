@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.report.format_ci import format_ci
-from nainjaune_agents.stats.ratio_estimate import Estimate
+from nainjaune_agents.measure.report.format_ci import format_ci
+from nainjaune_agents.measure.stats.ratio_estimate import Estimate
 from tests.agents.cli.command import Capture, output_of, refused
 
 WORDS = "leaderboard --agents highest random --game batasaurus --set memory=perfect --tasks 30"

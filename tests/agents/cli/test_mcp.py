@@ -1,4 +1,4 @@
-"""The command ``mcp``: its help, and errors before anything is served. What it serves is tested in ``text_envs/mcp``."""
+"""The command ``mcp``: its help, and errors before anything is served. What it serves is tested in ``language/mcp``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_an_address_that_is_none(address: str, capfd: Capture) -> None:
 def test_the_library_that_is_missing(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
     monkeypatch.setitem(sys.modules, "mcp.server", None)
-    monkeypatch.delitem(sys.modules, "nainjaune_agents.text_envs.mcp.server", raising=False)
+    monkeypatch.delitem(sys.modules, "nainjaune_agents.language.mcp.server", raising=False)
     refused(capfd, "mcp", r"needs the package 'mcp', .*\[mcp\]")
 
 
@@ -73,7 +73,7 @@ def test_nothing_is_served_where_it_cannot_be(tmp_path: Path, monkeypatch: pytes
     ],
 )
 def test_a_field_that_no_table_has(field: str, says: str, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
-    server = pytest.importorskip("nainjaune_agents.text_envs.mcp.server", reason="the MCP SDK is in the extra mcp")
+    server = pytest.importorskip("nainjaune_agents.language.mcp.server", reason="the MCP SDK is in the extra mcp")
     monkeypatch.setattr(server, "make_server", lambda tables: SimpleNamespace(run=lambda transport: None))
     if says:
         refused(capfd, f"mcp --field {field}", says)

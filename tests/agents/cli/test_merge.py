@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.distributed.identity import identity
+from nainjaune_agents.measure.distributed.identity import identity
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused
-from tests.agents.distributed.runs import plan_of
+from tests.agents.measure.distributed.runs import plan_of
 from tests.support.processes import running
 
 TABLE = "--preset djeco --players 3 --deals 70 --seed 5 --chunk 16"

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.heuristics import yardstick
-from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
-from nainjaune_agents.play.saved import save_match, saved_path
+from nainjaune_agents.players.heuristics import yardstick
+from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.tables.terminal.saved import save_match, saved_path
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.records.record import read_records
 from tests.agents.cli.command import Capture, nainjaune, refused
-from tests.agents.nets.test_checkpoint import make
-from tests.agents.play.test_saved import MATCH
+from tests.agents.players.networks.test_checkpoint import make
+from tests.agents.tables.terminal.test_saved import MATCH
 from tests.support.positions import small
 from tests.support.source import ROOT
 

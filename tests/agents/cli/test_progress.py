@@ -13,7 +13,7 @@ import pytest
 from nainjaune_agents.cli.progress import progress_bar
 from nainjaune_agents.cli.train import TrainingBar
 from tests.agents.cli.command import status_of
-from tests.agents.play.typist import Screen
+from tests.agents.tables.terminal.typist import Screen
 
 
 def visible(written: str) -> list[str]:
@@ -87,7 +87,7 @@ def test_an_error_of_a_command_stands_alone(monkeypatch: pytest.MonkeyPatch) -> 
         progress(1)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("nainjaune_agents.arena.tournament.play_tournament", fail)
+    monkeypatch.setattr("nainjaune_agents.measure.arena.tournament.play_tournament", fail)
     assert status_of(["evaluate", "--agents", "lowest", "random", "--deals", "5"]) == 2
     assert visible(screen.getvalue()) == ["nainjaune evaluate: No space left on device.", ""]
 

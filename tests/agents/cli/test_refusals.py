@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.exact import tree
+from nainjaune_agents.study.exact import tree
 from tests.agents.cli.command import Capture, refused
 
 REFUSED: dict[str, list[tuple[str, str]]] = {

@@ -71,7 +71,7 @@ def test_a_port_that_is_taken_and_a_file_that_is_another(tmp_path: Path, capfd: 
 
 
 def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
-    for name in [name for name in sys.modules if name.split(".")[0] == "tornado" or name == "nainjaune_agents.serve.app"]:
+    for name in [name for name in sys.modules if name.split(".")[0] == "tornado" or name == "nainjaune_agents.tables.server.app"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "tornado", None)
     refused(capfd, f"serve --no-browser --data {tmp_path / 't.sqlite'}", r"needs the package 'tornado', .*\[serve\]")

@@ -17,7 +17,7 @@ import pytest
 from nainjaune_agents.cli.main import COMMANDS
 from nainjaune_agents.cli.streams import PLAIN, close_output, fitted, open_streams, print_error, print_json
 from tests.agents.cli.command import status_of
-from tests.agents.play.typist import Screen
+from tests.agents.tables.terminal.typist import Screen
 
 
 class Full(io.RawIOBase):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.arena.versus import LOOK_EVERY
-from nainjaune_agents.report.format_ci import mean_ci
+from nainjaune_agents.measure.arena.versus import LOOK_EVERY
+from nainjaune_agents.measure.report.format_ci import mean_ci
 from tests.agents.cli.command import Capture, output_of, refused, status_of
 
 

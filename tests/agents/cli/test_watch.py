@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from nainjaune_agents.serve.settings import TableSettings
-from nainjaune_agents.serve.tables import Tables
+from nainjaune_agents.tables.server.settings import TableSettings
+from nainjaune_agents.tables.server.tables import Tables
 from tests.agents.cli.command import Capture, output_of, refused
 
 

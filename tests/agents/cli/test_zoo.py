@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from nainjaune_agents.mixed import explicit_name
-from nainjaune_agents.zoo import PlayerRegistry, load_card, save_card
+from nainjaune_agents.players.mixed import explicit_name
+from nainjaune_agents.players.zoo import PlayerRegistry, load_card, save_card
 from nainjaune_env import make_setup
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused
-from tests.agents.trainers.test_ppo import run_in, tiny
-from tests.agents.zoo.boxes import RATING, put
+from tests.agents.players.zoo.boxes import RATING, put
+from tests.agents.train.test_ppo import run_in, tiny
 from tests.support.positions import small
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.study.action_values import ActionEvaluator
 from nainjaune_agents.study.files import write_study
 from nainjaune_agents.study.playing import StudySettings

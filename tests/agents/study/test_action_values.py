@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.loading import load_agent
-from nainjaune_agents.search import rollouts_by
+from nainjaune_agents.players.heuristics import heuristics
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.search import rollouts_by
 from nainjaune_agents.study.action_values import ActionEvaluator, RegretValues
 from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.prng import streams

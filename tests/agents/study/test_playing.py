@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.arena.matches import record_matches
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.arena.matches import record_matches
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.study.action_values import ActionEvaluator
 from nainjaune_agents.study.playing import Chunk, Stream, StudySettings, play
 from nainjaune_env.core.errors import AgentError, ConfigError, RecordError, RulesError

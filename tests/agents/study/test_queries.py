@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.measure.stats.intervals import Moments
 from nainjaune_agents.study.queries import compare, mean_by, opened, table_of
 from nainjaune_env.core.errors import ConfigError
 from tests.support.positions import small

@@ -10,15 +10,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from nainjaune_agents.distributed.identity import identity, run_id
-from nainjaune_agents.distributed.shards import FOLDER, RUN_NAME, Shards, file_name, shard_text
-from nainjaune_agents.distributed.units import Executor, WorkUnit
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.measure.distributed.identity import identity, run_id
+from nainjaune_agents.measure.distributed.shards import FOLDER, RUN_NAME, Shards, file_name, shard_text
+from nainjaune_agents.measure.distributed.units import Executor, WorkUnit
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.study.files import write_study
 from nainjaune_agents.study.parts import write_parts
 from nainjaune_agents.study.units import StudyPlan
 from nainjaune_env.core.errors import ConfigError, WorkError
-from tests.agents.distributed.runs import Shuffled
+from tests.agents.measure.distributed.runs import Shuffled
 from tests.support.positions import small
 
 SEARCHED: dict[str, Any] = {"search": ("tally", 4), "share": 0.5, "every_ply": True, "episode": "match", "seating": "fixed"}

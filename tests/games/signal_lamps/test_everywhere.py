@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.registry import make_setup
 from tests.support.example import run_example
 from tests.support.source import ROOT

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.site.build import GAMES, build_site
+from nainjaune_agents.tables.site.build import GAMES, build_site
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 // node event_texts.mjs < CASES: prints what the site's texts of events say in the cases of told_cases.json, as JSON.
 import fs from "node:fs";
-import { EventTexts } from "../../../agents/site/static/offline/event_texts.js";
-import { SeatNames } from "../../../agents/site/static/offline/text.js";
+import { EventTexts } from "../../../agents/tables/site/static/offline/event_texts.js";
+import { SeatNames } from "../../../agents/tables/site/static/offline/text.js";
 
 const EMPTY = { seat: -1, other: -1, card: 0, pile: 0, paid: 0, due: 0, cards: 0 };
 const given = JSON.parse(fs.readFileSync(0, "utf8"));

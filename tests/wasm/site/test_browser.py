@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nainjaune_env.records.record import parse_record, verify_record
-from tests.agents.serve import test_browser as base
+from tests.agents.tables.server import test_browser as base
 from tests.benchmarks.commands import BENCHMARKS
 from tests.fuzz.stored import SCRIPT, SETTINGS, STORES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.site.build import build_site
+from nainjaune_agents.tables.site.build import build_site
 from nainjaune_env.core.errors import ConfigError
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.serve import views
-from nainjaune_agents.serve.live_table import LiveTable
-from nainjaune_agents.serve.settings import TableSettings
-from nainjaune_agents.serve.store import DEAL
+from nainjaune_agents.tables.server import views
+from nainjaune_agents.tables.server.live_table import LiveTable
+from nainjaune_agents.tables.server.settings import TableSettings
+from nainjaune_agents.tables.server.store import DEAL
 from nainjaune_env import get_game, make_setup
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.spec import Setup

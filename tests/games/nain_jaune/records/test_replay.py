@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.play.match_table import MatchTable
+from nainjaune_agents.tables.terminal.match_table import MatchTable
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS

@@ -1,0 +1,1 @@
+"""Who is stronger: duplicate play, tournaments, statistics, reports and the ladder. It uses ``players`` and ``base``."""

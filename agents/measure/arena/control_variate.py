@@ -1,0 +1,281 @@
+"""Control variates for duplicate play: the luck of hidden cards after each decision in which hero and field differ.
+
+A hero's gain over the field, on one deal in one seat, is a sum over its decisions where the field would have acted otherwise: the
+payoff of its action less that of the field's action, each with the field in every seat from then on. That is exact, deal by deal.
+Each term depends on cards that the hero could not see. Its control variate is the term less its mean over other deals that the
+hero cannot tell from the true one, which has mean 0 given what the hero knows. So it is subtracted without a coefficient, and the
+mean of the result is that of plain duplicate play, whatever hero, field and number of deals are.
+
+The other deals are samples of the posterior: determinizations, which are uniform over all that is consistent with the rules, kept
+where the field, replayed from the deal, takes every action that it took. So a hero may read the plies too. The true deal is one
+more sample of the same posterior, so the plain mean over it and those kept has the same expectation as the term itself.
+
+These are the imaginary observations of AIVAT (Burch, Schmid, Moravcik, Morrill and Bowling, "AIVAT: a new variance reduction
+technique for agent evaluation in imperfect information games", 2018), with the field's own play as the value function. As Kim and
+Sandholm (2026) demand, that is fixed before any data are seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, Rng, is_recurrent, needs_history
+from nainjaune_env.core.errors import AgentError, ConfigError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import check_whole
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.determinize import determinize, generator_states
+from nainjaune_env.engine.learner_loops import UNIFORM
+
+from ...base.seeds import Stream, generator
+from ...base.task import CARRIED, DEFAULT_TASK, OWN, Task
+from ...players.program.player import BotAgent
+from ...players.search.policies import ScoringAgent, rollout_policy
+from ...players.search.rollouts import ByAct, SteppedRollouts
+from ..stats.differences import Differences
+from .duplicate import CHUNK_TABLES, chunks
+from .openings import opening_tables
+
+PROPOSALS = 512
+"""Determinizations of a decision that are tried."""
+MAX_KEPT = 32
+"""Most of them that are used, the first that are kept."""
+ROWS = 16384
+"""Most determinizations that are replayed at once."""
+
+
+@dataclass
+class ControlledEdge:
+    """The edge of a hero over a field, without and with the control variates, over the same deals."""
+
+    hero: str
+    field_name: str
+    plain: Differences = field(default_factory=Differences)
+    """As in plain duplicate play."""
+    controlled: Differences = field(default_factory=Differences)
+    decisions: int = 0
+    """Decisions in which hero and field differed."""
+    samples: int = 0
+    """Other deals used for these."""
+
+    @property
+    def deals_saved(self) -> float:
+        """How many times as many deals the plain edge needs for the same interval; NaN without variance."""
+        return self.plain.variance / self.controlled.variance if self.controlled.variance > 0 else float("nan")
+
+
+@dataclass(frozen=True)
+class ControlledGains:
+    """What a hero gains over a field on D deals."""
+
+    gains: NDArray[np.float64]
+    """By seat, without and with the control variates, ``(2, D, n)``."""
+    leader: NDArray[np.int64]
+    """The seats that act first, ``(D,)``."""
+    decisions: int
+    """As in :class:`ControlledEdge`."""
+    samples: int
+
+
+@dataclass(frozen=True)
+class _Differences:
+    """K decisions in which hero and field differ."""
+
+    table: NDArray[np.int64]
+    """Numbers of the tables, ``(K,)``."""
+    ply: NDArray[np.int64]
+    """Plies of the round before, ``(K,)``."""
+    actions: NDArray[np.int64]
+    """The actions of hero and field, ``(K, 2)``."""
+    rows: NDArray[Any]
+    """The tables, ``(K,)``."""
+    redacted: NDArray[Any]
+    """The same redacted for the hero, ``(K,)``."""
+
+
+def controlled_edge(
+    setup: Setup,
+    hero: Agent,
+    rival: Agent,
+    *,
+    deals: int,
+    seed: int,
+    task: Task = DEFAULT_TASK,
+    progress: Callable[[int], object] | None = None,
+) -> ControlledEdge:
+    """Returns the edge of ``hero`` over a field of ``rival`` on the deals of a tournament with this ``seed``.
+
+    ``task`` and ``progress`` are as in ``Duplicate``. Raises :class:`AgentError` for an agent that remembers, for a field that
+    draws at random or reads the plies, and for a game whose rounds cannot be rewound, and :class:`ConfigError` for another task
+    than a seat's own payoff of rounds that are not carried.
+    """
+    check(setup, hero, rival, task)
+    check_whole("The number of deals", deals, 1)
+    plain, controlled = Differences(heavy=task.draws), Differences(heavy=task.draws)
+    result = ControlledEdge(hero.name, rival.name, plain, controlled)
+    for at, count in chunks(0, deals, CHUNK_TABLES // (setup.players + 1)):
+        played = controlled_gains(setup, hero, rival, at, count, seed=seed, task=task)
+        for moments, gains in zip((result.plain, result.controlled), played.gains, strict=True):
+            moments.add(gains.mean(axis=1))
+        result.decisions += played.decisions
+        result.samples += played.samples
+        if progress is not None:
+            progress(count)
+    return result
+
+
+def controlled_gains(
+    setup: Setup, hero: Agent, rival: Agent, at: int, count: int, *, seed: int, task: Task = DEFAULT_TASK
+) -> ControlledGains:
+    """Plays the deals ``at .. at+count-1`` at once; arguments as in :func:`controlled_edge`, which checks them."""
+    rngs = [generator(seed, Stream.DUPLICATE, 0, 1, who, at) for who in range(3)]
+    openings = opening_tables(setup, task, seed, at, count, [rival], np.zeros((count, setup.players), np.int64))
+    rows, log, differences = play(setup, hero, rival, streams(seed, count, first=at), openings, rngs)
+    terms, samples = luck_removed(setup, rival, rows, log, differences, rngs[2])
+    gains: NDArray[np.float64] = np.array([np.bincount(differences.table, term, len(rows)) for term in terms.T], np.float64)
+    leader = rows["seat"][:: setup.players].astype(np.int64)
+    return ControlledGains(gains.reshape(2, count, setup.players), leader, len(differences.table), samples)
+
+
+def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
+    """Raises :class:`AgentError` or :class:`ConfigError` where control variates cannot be computed."""
+    task.check(setup)
+    if task.objective != OWN or task.start == CARRIED:
+        raise ConfigError(f"Control variates are for a seat's own payoff of rounds that are not carried, and not for {task}.")
+    if setup.game.rewind is None:
+        raise AgentError(f"{setup.game.title} has no control variates: its rounds cannot be rewound (GameSpec.rewind).")
+    for agent in (hero, rival):
+        if is_recurrent(agent, setup):
+            raise AgentError(f"Control variates are for agents without memory, and {agent.name!r} remembers.")
+    if needs_history(rival):
+        raise AgentError(f"Control variates need a field without history, and {rival.name!r} reads the plies of the round.")
+    match rollout_policy(rival, setup):
+        case CompiledPolicy(number=number) if number != UNIFORM:
+            return
+        case ScoringAgent(stochastic=False):
+            return
+        case BotAgent() as bot if bot.ready.deterministic:
+            return
+    raise AgentError(
+        f"Control variates need a field that always acts alike in the same position: a network, a heuristic or a deterministic "
+        f"bot, not {rival.name!r}."
+    )
+
+
+def play(
+    setup: Setup, hero: Agent, rival: Agent, seeds: NDArray[np.uint64], openings: NDArray[Any] | None, rngs: Sequence[Rng]
+) -> tuple[NDArray[Any], NDArray[np.int8], _Differences]:
+    """Plays each deal with the hero in each seat in turn.
+
+    ``openings`` are the tables before any ply (None: fresh rounds). Returns the tables after the deal ``(D * n,)``,
+    every ply's action ``(P, D * n)``, and where hero and field differ.
+    """
+    n = setup.players
+    history = needs_history(hero)
+    batch = Batch(setup, len(seeds) * n, skip_forced=False, autoreset=False, log=history)
+    if openings is None:
+        batch.reset(seeds=np.repeat(seeds, n))
+    else:
+        batch.set_tables(None, np.repeat(openings, n), trusted=True)
+    rows, hero_seat = batch.tables.copy(), np.tile(np.arange(n), len(seeds))
+    log: list[NDArray[np.int8]] = []
+    differing: list[tuple[NDArray[Any], ...]] = []
+    while not batch.done.all():
+        playing = np.flatnonzero(~batch.done)
+        actions = np.full(batch.num_tables, -1, np.int64)
+        actions[playing] = _lowest(batch.legal[playing])
+        choice = playing[_is_choice(batch.legal[playing])]
+        if choice.size:
+            usual = rival.act(DecisionBatch(batch, choice), rngs[1])
+            mine = batch.seat[choice] == hero_seat[choice]
+            actions[choice] = usual
+            if mine.any():
+                decisions = DecisionBatch(batch, choice[mine], None, history)
+                chosen = hero.act(decisions, rngs[0])
+                actions[decisions.index] = chosen
+                differs = chosen != usual[mine]
+                where = decisions.index[differs]
+                pair = np.stack([chosen, usual[mine]], axis=1)[differs]
+                differing.append((where, np.full(len(where), len(log)), pair, batch.tables[where], decisions.tables[differs]))
+        log.append(actions.astype(np.int8))
+        batch.step(actions[playing], playing)
+    empty = np.zeros(0, np.int64)
+    differing.append((empty, empty, np.zeros((0, 2), np.int64), batch.tables[:0], batch.tables[:0]))
+    return rows, np.array(log), _Differences(*(np.concatenate(each) for each in zip(*differing, strict=True)))
+
+
+def luck_removed(
+    setup: Setup, rival: Agent, rows: NDArray[Any], log: NDArray[np.int8], decisions: _Differences, rng: Rng
+) -> tuple[NDArray[np.float64], int]:
+    """Returns the terms ``(K, 2)`` of ``decisions``, on the true deal and averaged, and how many deals were used."""
+    terms, samples = np.zeros((len(decisions.table), 2)), 0
+    states = generator_states(rng.random(len(decisions.table)))
+    rollouts = SteppedRollouts(setup, [ByAct(setup, rival)])
+    replay = Batch(setup, ROWS, skip_forced=False, autoreset=False)
+    for at in range(0, len(terms), ROWS // PROPOSALS):
+        part = slice(at, at + ROWS // PROPOSALS)
+        owner = np.repeat(np.arange(len(decisions.table[part])), PROPOSALS)
+        determinized = determinize(setup, decisions.redacted[part], owner, states[part])
+        assert setup.game.rewind is not None
+        opening = setup.game.rewind(rows[decisions.table[part]][owner], determinized)
+        played, plies = log[:, decisions.table[part]][:, owner], decisions.ply[part][owner]
+        accepted = np.flatnonzero(same_play(replay, rival, opening, played, plies, determinized["seat"], rng))
+        order = np.arange(len(accepted)) - np.searchsorted(owner[accepted], owner[accepted])
+        accepted = accepted[order < MAX_KEPT]
+        tables = np.concatenate([decisions.rows[part], determinized[accepted]])
+        whose = np.concatenate([np.arange(len(decisions.table[part])), owner[accepted]])
+        pair = decisions.actions[part][whose]
+        values = rollouts.values(tables, (np.int64(1) << pair).sum(axis=1))
+        numbers = np.arange(len(tables))
+        term = values[numbers, pair[:, 0]] - values[numbers, pair[:, 1]]
+        true = len(decisions.table[part])
+        terms[part, 0] = term[:true]
+        terms[part, 1] = np.bincount(whose, term) / np.bincount(whose)
+        samples += len(accepted)
+    return terms, samples
+
+
+def same_play(
+    batch: Batch,
+    rival: Agent,
+    opening: NDArray[Any],
+    played: NDArray[np.int8],
+    plies: NDArray[np.int64],
+    hero_seat: NDArray[np.int64],
+    rng: Rng,
+) -> NDArray[np.bool_]:
+    """Returns whether the first ``plies (N,)`` plies from the tables ``opening (N,)`` can be, and are what the field plays.
+
+    ``played (P, N)`` are the actions; the seat ``hero_seat (N,)`` needs only legal ones. ``batch`` has at least N tables.
+    """
+    left = np.arange(len(opening))
+    batch.set_tables(left, opening, trusted=True)
+    same = np.ones(len(opening), np.bool_)
+    for number in range(int(plies.max(initial=0))):
+        left = left[(plies[left] > number) & same[left]]
+        actions = played[number, left].astype(np.int64)
+        possible = (batch.legal[left] >> actions & 1 == 1) & ~batch.done[left]
+        decides = possible & _is_choice(batch.legal[left]) & (batch.seat[left] != hero_seat[left])
+        if decides.any():
+            possible[decides] = rival.act(DecisionBatch(batch, left[decides]), rng) == actions[decides]
+        same[left] = possible
+        batch.step(actions[possible], left[possible])
+    return same
+
+
+def _is_choice(legal: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Returns whether bit sets have more than one action."""
+    choice: NDArray[np.bool_] = (legal & (legal - 1)) != 0
+    return choice
+
+
+def _lowest(legal: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns the number of the lowest action of each bit set, none empty."""
+    lowest: NDArray[np.int64] = np.log2(legal & -legal).astype(np.int64)  # exact: powers of two
+    return lowest

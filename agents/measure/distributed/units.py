@@ -1,0 +1,95 @@
+"""A plan cut into units, and what executors do with them: the interface between what is played and where.
+
+A :class:`WorkPlan` says what is played, in plain values. It is cut into units at multiples of a fixed chunk, and a unit depends
+on the plan and its own numbers alone. So units may be played in any order, anywhere, and again where a worker was lost. What a
+unit yields is JSON, the same for files, processes and machines; a plan's own sums merge it exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.registry import get_game
+
+from ...players.program.counting import counted
+
+
+class WorkUnit(NamedTuple):
+    """Some deals of one part of a plan, such as a pair of agents; a plan may count rounds, matches or shards in their place."""
+
+    part: int
+    first: int
+    """The number of the first deal."""
+    deals: int
+
+
+Payload = dict[str, Any]
+"""What a unit yields, as JSON values; with the counts of bots, if any played (``program.counting``)."""
+Results = Generator[tuple[WorkUnit, Payload], None, None]
+Player = Callable[[WorkUnit], Payload]
+
+
+class WorkPlan(Protocol):
+    """What is played."""
+
+    KIND: ClassVar[str]
+
+    @property
+    def setup(self) -> Setup:
+        """The game, its rules and the seats."""
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The names of the agents, as ``load_agent`` takes them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the plan as JSON values."""
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Returns the plan that :meth:`to_dict` wrote."""
+
+    def units(self) -> Iterator[WorkUnit]:
+        """Yields all units in order; each call yields the same."""
+
+    def player(self, agents: Sequence[Agent]) -> Player:
+        """Returns the function that plays a unit with ``agents``, in the order of their names."""
+
+
+class Executor(Protocol):
+    """Where units are played."""
+
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
+        """Yields what each of ``units`` yields, in the order in which they are finished.
+
+        ``agents`` are the plan's, in this process. ``units`` are taken a few at a time. When the iterator is closed, what
+        is being played is stopped. Raises :class:`WorkError` where workers fail.
+        """
+
+
+def setup_from(values: Mapping[str, Any]) -> Setup:
+    """Returns the setup that ``Setup.to_dict`` wrote."""
+    return get_game(values["game"]).setup(values["preset"], values["players"], **values["rules"])
+
+
+class InProcess:
+    """Plays units one after the other in this process."""
+
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
+        """Yields the results in order."""
+        play = counted(plan.player(agents), agents)
+        for unit in units:
+            yield unit, play(unit)
+
+
+def in_order(units: Iterable[WorkUnit], results: Iterator[tuple[WorkUnit, Payload]]) -> Iterator[tuple[WorkUnit, Payload]]:
+    """Yields ``results`` in the order of ``units``: each as soon as all units before it are done."""
+    early: dict[WorkUnit, Payload] = {}
+    for unit in units:
+        while unit not in early:
+            finished, payload = next(results)
+            early[finished] = payload
+        yield unit, early.pop(unit)

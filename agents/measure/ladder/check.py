@@ -1,0 +1,139 @@
+"""A submission is verified: it plays, its records are right, and a random part of the kept results comes out the same again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
+from nainjaune_env.core.validation import read_json
+
+from ...base.options import has_type
+from .batches import FAULTS
+from .entries import Ladder
+from .folder import inside
+from .games import played_round
+from .play import Players, again
+from .results import Pairing, Results
+
+FOLDER = "checks"
+ROUNDS = 2
+"""Rounds that an entry plays at each of its tables, as a sample."""
+BATCHES = 8
+"""Batches that are played again: half of them the entry's, as far as there are any."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a verification found."""
+
+    entry: str
+    identity: str
+    """Of the entry, at its tables together: a changed entry is not verified."""
+    seed: int
+    rounds: int
+    """Played and verified."""
+    repeated: int
+    """Batches played again."""
+    differing: list[str]
+    """Those that came out otherwise."""
+    uncertain: int
+    """Batches of the entry with faults of programs, which clocks decide: they are not drawn."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether all values, which a file may have given, are of their types, and the numbers ones that a verification gives."""
+        types = all(has_type(getattr(self, name), hint) for name, hint in get_type_hints(Check).items())
+        return types and len(self.differing) <= self.repeated <= BATCHES and min(self.rounds, self.uncertain) >= 0
+
+    def sentence(self) -> str:
+        """Returns it in words."""
+        verdict = f"DIFFERENT: {', '.join(self.differing)}" if self.differing else "all equal to the byte"
+        verdict = verdict if self.repeated else "none to compare"
+        left_out = f"; {self.uncertain} of the entry's batches have faults and are not repeatable" if self.uncertain else ""
+        return (
+            f"{self.rounds} rounds with right records; {self.repeated} drawn batches played again, {verdict}{left_out} "
+            f"(seed {self.seed})"
+        )
+
+
+def entry_named(ladder: Ladder, text: str) -> str:
+    """Returns the key of the entry that ``text`` names, by its key or its file; raises :class:`ConfigError` without one."""
+    key = Path(text).name.removesuffix(".toml")
+    if key not in ladder.entries:
+        raise ConfigError(unknown_name_message("entry", text, ladder.entries))
+    return key
+
+
+def check_entry(
+    results: Results, players: Players, key: str, rng: np.random.Generator, seed: int, progress: Callable[[str], object]
+) -> Check:
+    """Plays a sample of the entry ``key`` and a random part of the results again, both drawn from ``rng``; writes what it found.
+
+    Raises :class:`AgentError` for an entry that cannot play, and :class:`RecordError` for a record that is not right. A batch
+    that comes out otherwise raises nothing: it is in :attr:`Check.differing`.
+    """
+    ladder = results.ladder
+    rounds = 0
+    for table in ladder.entries[key].tables:
+        others = [other for other in ladder.players(table) if other != key]
+        for _ in range(ROUNDS):
+            progress(f"{table}: a round")
+            drawn = [others[at] for at in rng.permutation(len(others))[: ladder.tables[table].players - 1]]
+            played_round(results, table, (key, *drawn), players, int(rng.integers(1 << 32)))
+            rounds += 1
+    chosen = _drawn(results, key, rng)
+    differing = []
+    for pairing, batch in chosen:
+        progress(f"{pairing.table}: {pairing.one}, {pairing.other} again")
+        if json.dumps(again(results, players, pairing, batch)) != json.dumps(batch):
+            differing.append(f"{pairing.table} {pairing.one} {pairing.other} from deal {batch['first']}")
+    uncertain = sum(FAULTS in batch for pairing, batch in _batches(results) if key in (pairing.one, pairing.other))
+    check = Check(key, _identity(results, key), seed, rounds, len(chosen), differing, uncertain)
+    write_text(inside(ladder.folder, ladder.folder / FOLDER / f"{key}.json"), json.dumps(asdict(check), indent=1) + "\n")
+    return check
+
+
+def _batches(results: Results) -> list[tuple[Pairing, dict[str, Any]]]:
+    return [(pairing, batch) for pairing in results.pairings.values() for batch in pairing.batches]
+
+
+def _drawn(results: Results, key: str, rng: np.random.Generator) -> list[tuple[Pairing, dict[str, Any]]]:
+    """Returns the batches to play again, with their pairings: of the entry first, then of others; none with faults."""
+    mine, others = list[tuple[Pairing, dict[str, Any]]](), list[tuple[Pairing, dict[str, Any]]]()
+    for pairing, batch in _batches(results):
+        if FAULTS not in batch:
+            (mine if key in (pairing.one, pairing.other) else others).append((pairing, batch))
+
+    def some(batches: Sequence[tuple[Pairing, dict[str, Any]]], count: int) -> list[tuple[Pairing, dict[str, Any]]]:
+        return [batches[at] for at in rng.permutation(len(batches))[:count]]
+
+    first = some(mine, max(BATCHES // 2, BATCHES - len(others)))
+    return [*first, *some(others, BATCHES - len(first))]
+
+
+def _identity(results: Results, key: str) -> str:
+    return " ".join(of[key] for of in results.identities.values() if key in of)
+
+
+def read_checks(results: Results) -> dict[str, str]:
+    """Returns what the last verification of each entry found, in words, for entries that have not changed since."""
+    sentences = {}
+    for key in results.ladder.entries:
+        path = results.ladder.folder / FOLDER / f"{key}.json"
+        if path.exists():
+            try:
+                check = Check(**read_json(path, "verification of an entry", WorkError))
+            except TypeError:
+                check = None
+            if check is None or not check.possible:
+                raise WorkError(f"{str(path)!r} is not a verification of an entry as --check writes it: remove it.")
+            if (check.entry, check.identity) == (key, _identity(results, key)):
+                sentences[key] = check.sentence()
+    return sentences

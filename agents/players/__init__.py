@@ -1,0 +1,1 @@
+"""Players by name: heuristics, searches, networks, exact solutions, and players from elsewhere. They use ``base``."""

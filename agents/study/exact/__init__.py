@@ -1,0 +1,1 @@
+"""Whole game trees: exact values, counterfactual regret minimization and best responses."""

@@ -1,0 +1,236 @@
+"""A ladder is played, stopped, continued and played again: the same files; only what has changed is played."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.measure.arena.versus import VersusPlan, play_versus
+from nainjaune_agents.measure.distributed.processes import Processes
+from nainjaune_agents.measure.distributed.units import Executor, InProcess
+from nainjaune_agents.measure.ladder.entries import read_ladder
+from nainjaune_agents.measure.ladder.play import NEXT, Players, build, deals_an_entry, next_batches, play
+from nainjaune_agents.measure.ladder.results import Pairing, Results
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_env.core.errors import AgentError, WorkError
+
+from .ladders import contents, entry, ladder
+
+DEALS = 1600
+
+
+def played(folder: Path, deals: int = DEALS, executor: Executor | None = None) -> list[tuple[str, str, str]]:
+    """Plays the ladder in ``folder``; returns the pairs of the batches."""
+    read = read_ladder(folder)
+    results, batches = Results(read), list[tuple[str, str, str]]()
+
+    def progress(pairing: Pairing, _: int) -> None:
+        batches.append((pairing.table, pairing.one, pairing.other))
+
+    play(results, Players(read), executor or InProcess(), deals=deals, progress=progress)
+    return batches
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = ladder(tmp_path_factory.mktemp("ladder"))
+    assert played(folder)
+    return folder
+
+
+@pytest.fixture
+def copy(finished: Path, tmp_path: Path) -> Path:
+    shutil.copytree(finished, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def test_every_pair_has_met_and_nothing_is_played_twice(finished: Path) -> None:
+    results = Results(read_ladder(finished))
+    assert all(pairing.deals >= 256 for pairing in results.pairings.values())
+    assert deals_an_entry(results) >= DEALS
+    assert played(finished) == []
+
+
+def test_the_same_folder_gives_the_same_files_on_processes_too(tmp_path: Path) -> None:
+    for name, executor in (("one", InProcess()), ("two", Processes(2))):
+        assert len(played(ladder(tmp_path / name, "lowest", "pots"), 768, executor)) > 4
+    assert contents(tmp_path / "two") == contents(tmp_path / "one")
+
+
+def test_versus_repeats_the_result_of_a_pair(finished: Path) -> None:
+    read = read_ladder(finished)
+    pairing = Results(read).pairings["djeco-2", "closer", "tally"]
+    setup = read.tables["djeco-2"]
+    agents = [load_agent(name, setup) for name in ("closer", "tally")]
+    result = play_versus(VersusPlan(setup, ("closer", "tally"), pairing.deals, pairing.seed), agents, InProcess())
+    assert replace(result.advantage, outlier=0.0) == pairing.advantage(2)  # a ladder decides nothing, so lacks no deal
+
+
+def test_a_ladder_that_was_killed_goes_on_to_the_same_files(finished: Path, tmp_path: Path) -> None:
+    folder = ladder(tmp_path / "killed")
+    command = [sys.executable, "-m", "nainjaune_agents.cli.main", "ladder", str(folder), "--deals", str(DEALS)]
+    environment = {**os.environ, "NAINJAUNE_QUIET": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+    results = folder / "results"
+    while len([*results.rglob("*.json")]) < 4 and process.poll() is None:  # files to read may be renamed meanwhile
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert (results / NEXT).exists(), "it was killed before its end"
+    played(folder)
+    assert contents(folder) == contents(finished)
+
+
+def test_only_pairs_of_a_changed_entry_are_played_again(copy: Path) -> None:
+    before = contents(copy)
+    entry(copy, "tally", "patient")
+    batches = played(copy)
+    assert batches
+    first = batches[:6]
+    assert all("tally" in pair for pair in first), "its first meetings"
+    after = contents(copy)
+    same = [name for name in before if "tally" not in name and after[name] == before[name]]
+    assert same
+    entry(copy, "tally", "tally")
+    assert Results(read_ladder(copy)).pairings["djeco-2", "closer", "tally"].deals == 0
+
+
+def test_a_python_file_that_changes_is_another_entry(copy: Path) -> None:
+    bot = copy / "entries" / "bot.py"
+    bot.write_text("def last(observation, mask):\n    return max(i for i, ok in enumerate(mask) if ok)\n", encoding="utf-8")
+    entry(copy, "bot", "bot.py:last")
+    assert all("bot" in pair for pair in played(copy, 2400)[:8])
+    results = Results(read_ladder(copy))
+    assert results.pairings["djeco-3", "bot", "closer"].deals
+    bot.write_text(bot.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
+    assert not Results(read_ladder(copy)).pairings["djeco-3", "bot", "closer"].deals
+
+
+def test_a_build_is_known_by_its_sources(copy: Path) -> None:
+    sources, shell = copy / "entries" / "bot.txt", "#!/bin/sh\nexec sed -un '/\"hello\"/ q'\n"
+    sources.write_text(shell, encoding="utf-8")
+    entry(copy, "built", "exec:./bot.sh", build='"cp bot.txt bot.sh"')
+    before = Results(read_ladder(copy)).identities["djeco-2"]["built"]
+    with pytest.raises(AgentError, match=r"'built' at the table .* It is built by --build\."):
+        Players(read_ladder(copy))("djeco-2", "built")
+    build([*read_ladder(copy).entries.values()])
+    assert (copy / "entries" / "bot.sh").read_text(encoding="utf-8") == shell
+    assert Results(read_ladder(copy)).identities["djeco-2"]["built"] == before
+    sources.write_text(shell + "#\n", encoding="utf-8")
+    assert Results(read_ladder(copy)).identities["djeco-2"]["built"] != before
+    entry(copy, "built", "exec:./bot.sh", build='"false"')
+    with pytest.raises(AgentError, match="names no file"):
+        Results(read_ladder(copy))
+    with pytest.raises(AgentError, match="was not built: 'false' ended with status 1"):
+        build([*read_ladder(copy).entries.values()])
+    (copy / "entries" / "build.sh").write_text("echo 'error: no bot.c' >&2; echo 'terminated.' >&2; exit 1", encoding="utf-8")
+    entry(copy, "built", "exec:./bot.sh", build='"sh build.sh"')
+    with pytest.raises(AgentError, match=r"status 1, 'error: no bot\.c'"):
+        build([*read_ladder(copy).entries.values()])
+
+
+def test_a_build_has_a_time_limit_and_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setattr("nainjaune_agents.measure.ladder.play.BUILD_SECONDS", 0.5)
+    folder = ladder(tmp_path, "lowest", "random") / "entries"
+    (folder / "build.sh").write_text("env > env.txt; sleep 100 & echo $! > child.txt; sleep 100", encoding="utf-8")
+    entry(tmp_path, "slow", "exec:./bot.sh", build='"sh build.sh"')
+    since = time.monotonic()
+    with pytest.raises(AgentError, match=r"'slow' was not built: 'sh build\.sh' is not over after 0\.5 seconds\.$"):
+        build([*read_ladder(tmp_path).entries.values()])
+    assert time.monotonic() - since < 20
+    assert "PATH=" in (folder / "env.txt").read_text(encoding="utf-8")
+    assert "secret" not in (folder / "env.txt").read_text(encoding="utf-8")
+    assert has_ended(int((folder / "child.txt").read_text(encoding="utf-8")))
+    (folder / "build.sh").write_text("$(command -v setsid) sleep 100 & echo $! > child.txt", encoding="utf-8")
+    monkeypatch.setattr("nainjaune_agents.measure.ladder.play.BUILD_SECONDS", 20)
+    build([*read_ladder(tmp_path).entries.values()])
+    assert has_ended(int((folder / "child.txt").read_text(encoding="utf-8")))
+
+
+def has_ended(process: int) -> bool:
+    """Whether a process ends within seconds; it may wait for ever for its parent to look."""
+    for _ in range(500):
+        status = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], stdout=subprocess.PIPE, text=True).stdout
+        if status.strip()[:1] in ("", "Z"):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def break_one(folder: Path) -> None:
+    """Adds a program that ends at its first question."""
+    bot = folder / "entries" / "broken.sh"
+    bot.write_text(
+        "#!/bin/sh\nread line\n"
+        'echo \'{"type": "ready", "protocol": 1, "id": 0, "name": "broken", "batch": 4096}\'\nread line\nexit 3\n',
+        encoding="utf-8",
+    )
+    entry(folder, "broken", f"exec:sh {bot.name}")
+
+
+def test_workers_ask_bots_as_the_ladder_says(tmp_path: Path) -> None:
+    """Faults are forfeits there, too."""
+    folder = ladder(tmp_path, "lowest")
+    break_one(folder)
+    assert main(["ladder", str(folder), "--deals", "256", "--workers", "2"]) == 0
+    assert set(Results(read_ladder(folder)).pairings["djeco-2", "broken", "lowest"].batches[0]["faults"][0]) == {
+        "exit",
+        "forfeited",
+    }
+
+
+def test_faults_are_forfeits_and_are_kept(tmp_path: Path) -> None:
+    """A program that ends at once: it plays the lowest legal actions, and nobody else's results depend on it."""
+    folder = ladder(tmp_path, "lowest", "random")
+    break_one(folder)
+    played(folder, 1024)
+    read = read_ladder(folder)
+    pairing = Results(read).pairings["djeco-2", "broken", "lowest"]
+    faults = pairing.batches[0]["faults"]
+    assert faults[1] == {}
+    assert set(faults[0]) == {"exit", "forfeited"}
+    assert faults[0]["exit"] >= 1
+    assert faults[0]["forfeited"] > 1000
+    assert "faults" not in Results(read).pairings["djeco-2", "lowest", "random"].batches[0]
+
+
+@pytest.mark.parametrize("damage", ["[", "{}", '{"table": 1, "entries": 1, "seed": 1, "batches": [], "sha256": "x"}'])
+def test_a_damaged_result_is_refused(copy: Path, damage: str) -> None:
+    path = copy / "results" / "djeco-2" / "closer--tally.json"
+    path.write_text(damage, encoding="utf-8")
+    with pytest.raises(WorkError, match=r"closer--tally\.json"):
+        Results(read_ladder(copy))
+
+
+def test_a_wave_of_another_ladder_is_dropped(copy: Path) -> None:
+    (copy / "results" / NEXT).write_text(json.dumps({"djeco-9": [["a", "b", 0, 256]]}), encoding="utf-8")
+    assert played(copy) == []
+    assert not (copy / "results" / NEXT).exists()
+
+
+def test_an_entry_that_cannot_play_is_named(tmp_path: Path) -> None:
+    folder = ladder(tmp_path, "lowest")
+    entry(folder, "other", "nobody")
+    with pytest.raises(AgentError, match="The entry 'other' at the table 'djeco-3': Unknown agent 'nobody'"):
+        played(folder)
+    entry(folder, "other", "sb3:model.zip")
+    with pytest.raises(AgentError, match=r"model\.zip"):
+        played(folder)
+
+
+def test_the_next_batches_are_those_of_close_neighbours(finished: Path) -> None:
+    results = Results(read_ladder(finished))
+    choice = next_batches(results)
+    assert choice.batches
+    assert not choice.told_apart

@@ -1,0 +1,185 @@
+"""A tournament as files: table, JSON, CSV; the page has tests of its own."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from numpy.typing import NDArray
+
+from nainjaune_agents.base.task import Task
+from nainjaune_agents.measure.arena.duplicate import Edge
+from nainjaune_agents.measure.arena.tournament import Result, TournamentPlan, tournament
+from nainjaune_agents.measure.report.conclusions import sentences
+from nainjaune_agents.measure.report.page import page
+from nainjaune_agents.measure.report.report import write_report
+from nainjaune_agents.measure.report.text import text_table
+from nainjaune_agents.measure.stats.differences import ROUGH, TOO_FEW, TOO_SHORT, Differences
+from tests.agents.measure.arena.edges import advantages, differences, result_of, result_of_differences
+from tests.agents.measure.arena.scripted import First, Last
+from tests.agents.measure.report.test_page import MADE
+from tests.support.positions import small
+
+NAMES = ["runs/a/first", "lowest", "runs/b/second@sample"]
+MEANS = {(0, 1): 2.5, (0, 2): -0.25, (1, 0): -3.0, (1, 2): 0.0, (2, 0): 1.0, (2, 1): 12.125}
+
+
+def csv_rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def result() -> Result:
+    return result_of({(NAMES[i], NAMES[j]): mean for (i, j), mean in MEANS.items()}, squares=99.0)
+
+
+def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None:
+    text = text_table(result)
+    head, rule, *rows = text.splitlines()[2:7]
+    assert set(rule) == {"─"}
+    assert head.split() == ["hero", "\\", "field", "first", "lowest", "second@sample"]
+    half = "± 0.198"  # t(99) = 1.984, over ten
+    cells = [[cell for cell in row.strip().split("  ") if cell] for row in rows]
+    assert [[cell.strip() for cell in row] for row in cells] == [
+        ["first", "·", f"+2.500 {half}", f"−0.250 {half}"],
+        ["lowest", f"−3.000 {half}", "·", f"+0.000 {half}"],
+        ["second@sample", f"+1.000 {half}", f"+12.125 {half}", "·"],
+    ]
+    assert len({len(line) for line in (head, rule, *rows)}) == 1
+    assert "Nain Jaune, preset classic, 3 players, 100 deals, seed 7" in text
+
+
+def test_the_table_and_the_page_name_another_task_than_the_default_one() -> None:
+    result = result_of({("a", "b"): 1.0, ("b", "a"): -1.0}, task=Task(start={"pots": [9, 9]}))
+    assert "100 deals, own payoff, start with pots 9, seed 7\n" in text_table(result)
+    assert " · own payoff, start with pots 9</p>" in page(result, MADE)
+    assert "--start pots=9 " in page(result, MADE)
+
+
+def test_files(result: Result, tmp_path: Path) -> None:
+    report = write_report(result, tmp_path / "deep" / "results")
+    assert report == tmp_path / "deep" / "results" / "results.html"
+    names = ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
+    assert sorted(os.listdir(report.parent)) == names
+    payload = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
+    assert payload == {**result.to_dict(), **{key: payload[key] for key in ("made", "commit", "versions", "machine")}}
+    assert payload["versions"]["python"] == platform.python_version()
+    rows = csv_rows(report.parent)
+    assert [(row["hero"], row["field"], float(row["mean"])) for row in rows] == [
+        (NAMES[i], NAMES[j], mean) for (i, j), mean in MEANS.items()
+    ]
+    assert {(row["preset"], row["players"], row["seed"], row["blocks"]) for row in rows} == {("classic", "3", "7", "100")}
+    assert {(row["measure"], row["part"], row["of"], row["unit"]) for row in rows} == {("edge", "", "difference", "chips")}
+    assert float(rows[0]["ci95"]) == result.edges[0].ci95
+
+
+def test_the_csv_has_every_figure_with_all_its_digits(tmp_path: Path) -> None:
+    result = tournament(small(), [First("a"), Last("b")], deals=12, seed=1, measure=True)
+    write_report(result, tmp_path)
+    rows = csv_rows(tmp_path)
+    assert [row["measure"] for row in rows[:3]] == ["edge", "edge", "payoff"]
+    by_key = {(row["hero"], row["measure"], row["part"], row["of"]): row for row in rows}
+    assert len(by_key) == len(rows)
+    for pair in result.edges:
+        assert pair.behaviour is not None
+        for figure in pair.behaviour.estimates():
+            for of, estimate in (("hero", figure.hero), ("field", figure.field), ("difference", figure.difference)):
+                row = by_key[pair.hero, figure.measure.name, figure.part, of]
+                for number, text in ((estimate.mean, row["mean"]), (estimate.ci95, row["ci95"])):
+                    assert (text == "") if np.isnan(number) else (float(text) == number)
+                assert (row["unit"], row["blocks"]) == (figure.measure.unit, "12")
+    payoff, edge = (float(by_key["a", name, "", "difference"]["mean"]) for name in ("payoff", "edge"))
+    assert payoff == pytest.approx(edge)
+
+
+def test_the_json_has_every_figure_and_is_json(tmp_path: Path) -> None:
+    result = tournament(small(), [First("a"), Last("b")], deals=3, seed=1, measure=True)
+    write_report(result, tmp_path)
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    payload = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"), parse_constant=refuse)
+    for edge, written in zip(result.edges, payload["edges"], strict=True):
+        assert edge.behaviour is not None
+        for figure, row in zip(edge.behaviour.estimates(), written["measures"], strict=True):
+            assert (row["measure"], row["part"]) == (figure.measure.name, figure.part)
+            assert row["hero"]["mean"] == (figure.hero.mean if figure.hero.known else None)
+    assert set(payload["milliseconds_a_decision"]) == {"a", "b"}
+    assert all(taken > 0 for taken in payload["milliseconds_a_decision"].values())
+
+
+def test_the_picture_shows_something(result: Result, tmp_path: Path) -> None:
+    pixels = imread(write_report(result, tmp_path).with_suffix(".png"))
+    height, width = pixels.shape[:2]
+    assert height > 300
+    assert width > 600
+    colours = {tuple(colour) for colour in np.round(pixels[..., :3], 2).reshape(-1, 3)[::7]}
+    assert len(colours) > 20
+    ink = (pixels[..., :3] < 0.9).any(axis=2)
+    for part in (ink[:, : width // 3], ink[:, 2 * width // 3 :], ink[: height // 3], ink[2 * height // 3 :]):
+        assert 0.005 < part.mean() < 0.95
+
+
+def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tmp_path: Path) -> None:
+    """Two agents that differ on 3 deals of 50: no file has an interval, and each says why."""
+    values = np.array([1.5, -0.5, 2.0] + [0.0] * 47)
+    result = result_of_differences(Differences.of(values))
+    assert "+0.060 (3 of 50 deals differ)" in text_table(result)
+    assert "too few deals differ" in text_table(result)
+    (said,) = sentences(result)
+    assert "no significant difference" in said
+    assert "+0.06 (3 of 50 deals differ) chips" in said
+    report = write_report(result, tmp_path)
+    assert TOO_FEW in report.read_text(encoding="utf-8")
+    payload = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert payload["notes"] == [TOO_FEW]
+    for row in (*payload["edges"], *payload["advantages"]):
+        assert (row["ci95"], row["differ"]) == (None, 3)
+    assert payload["advantages"][0]["stronger"] is None
+    assert [(row["ci95"], row["differ"]) for row in csv_rows(tmp_path)] == [("", "3")] * 2
+
+
+def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
+    """Over 299 deals, and over 3,000 of which one outweighs the rest; not over 300 that are much alike."""
+
+    def notes(values: NDArray[np.float64]) -> list[str]:
+        result = result_of_differences(Differences.of(values))
+        folder = tmp_path / str(len(values))
+        folder.mkdir()
+        report = write_report(result, folder).read_text(encoding="utf-8")
+        assert (ROUGH in text_table(result)) == (ROUGH in report)
+        assert ("(too few deals)" in text_table(result)) == ("too few deals" in report) == (TOO_SHORT in report)
+        noted: list[str] = json.loads((folder / "results.json").read_text(encoding="utf-8"))["notes"]
+        assert (ROUGH in noted) == (ROUGH in report)
+        return noted
+
+    alike = np.resize([1.0, -2.0, 2.5], 3000)
+    assert notes(alike[:29]) == [TOO_SHORT]
+    assert notes(alike[:299]) == [ROUGH]
+    assert notes(alike[:300]) == []
+    assert notes(np.append(alike[:2999], 5000.0)) == [ROUGH]
+
+
+def test_equal_agents_make_a_report_too(tmp_path: Path) -> None:
+    """All means 0, no spread, and NaN intervals: nothing to scale colours and charts by."""
+    edges = [Edge("a", "b", differences(0.0, 1, 0.0)), Edge("b", "a", differences(0.0, 50, 0.0))]
+    plan = TournamentPlan(small(), ("a", "b"), 50, 0)
+    report = write_report(Result(plan, edges, advantages("ab", edges)), tmp_path)
+    assert "<svg" in report.read_text(encoding="utf-8")
+
+
+def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path) -> None:
+    write_report(result, tmp_path)
+    result.plan = replace(result.plan, seed=8)
+    write_report(result, tmp_path)
+    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["seed"] == 8
+    assert len(os.listdir(tmp_path)) == 5

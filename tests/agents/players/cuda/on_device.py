@@ -1,0 +1,199 @@
+"""Networks at simulated tables, with torch on the CPU beside them, and what is refused: run by `test_simulator`."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import fields
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.arena.play import play_out
+from nainjaune_agents.players.cuda import nets
+from nainjaune_agents.players.cuda.players import Players
+from nainjaune_agents.players.cuda.rollouts import CompiledGpuRollouts, NetGpuRollouts, gpu_rollouts
+from nainjaune_agents.players.heuristics import heuristics
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.networks.net_agent import NetAgent
+from nainjaune_agents.players.networks.policy_value import PolicyValueNet
+from nainjaune_agents.players.search import rollouts_by
+from nainjaune_agents.train import expert, vine
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch, make_batch
+from nainjaune_env.engine.determinize import generator_states
+from nainjaune_env.registry import make_setup
+from tests.support.networks import mlp
+
+CLASSIC = make_setup(None, "classic", 3)
+GLIMPSE = make_setup(None, "batasaurus", 2)
+
+
+@pytest.fixture(autouse=True)
+def _torch_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Players._on_device
+
+    def taken(self: Players, array: Any) -> Any:
+        return self.place(array.numpy()) if isinstance(array, torch.Tensor) else real(self, array)
+
+    monkeypatch.setattr(nets, "DEVICE", "cpu")
+    monkeypatch.setattr(nets, "shared", lambda array: torch.from_numpy(array.copy_to_host()))
+    monkeypatch.setattr(Players, "_on_device", taken)
+
+
+def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic: bool = False) -> NetAgent:
+    net = mlp(setup, recurrent=recurrent).eval()
+    with torch.no_grad():
+        net.policy.weight *= 100  # decided, and so not by rounding
+    return NetAgent(name, net, stochastic=stochastic)
+
+
+def simulate_for(trainer: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a trainer accept device="cuda" without a GPU; its network stays on the CPU, and all products are in float32."""
+    monkeypatch.setattr(trainer, "check_device", lambda name: name)
+    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
+    monkeypatch.setattr("nainjaune_agents.players.networks.fused_mlp.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+
+
+def batch(setup: Setup, device: str, tables: int = 4) -> Batch:
+    return make_batch(setup, tables, seed=4, autoreset=False, device=device)
+
+
+@pytest.mark.parametrize(("setup", "recurrent"), [(CLASSIC, 0), (GLIMPSE, 5)], ids=["sees", "remembers"])
+def test_a_network_plays_as_on_the_cpu_beside_a_rule_of_thumb(setup: Setup, recurrent: int) -> None:
+    rule = list(heuristics(setup.game.name).values())[-1]
+    agents = [untrained(setup, recurrent=recurrent), rule]
+    seating = np.random.default_rng(2).integers(0, 2, (4, setup.players))
+    rngs = [np.random.default_rng(0)] * 2
+    payoffs, expected = (play_out(batch(setup, device), agents, seating, rngs) for device in ("cuda", "cpu"))
+    assert payoffs.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("random", [True, False], ids=["random", "a network's policy"])
+def test_who_draws_has_a_generator_for_each_table(random: bool) -> None:
+    """The same as on the CPU, where each table has one there too."""
+    agent = heuristics("nain_jaune")["random"] if random else untrained(CLASSIC, stochastic=True)
+    seating = np.zeros((4, 3), np.int64)
+    payoffs = play_out(batch(CLASSIC, "cuda"), [agent], seating, [np.random.default_rng(7)])
+    states = generator_states(np.random.default_rng(7).random(4))
+    if random:  # drawn as ``Batch.sample`` draws
+        host = batch(CLASSIC, "cpu")
+        payoff = host.reward.astype(np.int64)
+        while not host.done.all():
+            host.step(host.sample(states))
+            payoff += host.reward
+    else:
+        payoff = play_out(batch(CLASSIC, "cpu"), [agent], seating, lambda _, index: RowStreams(states, index))
+    assert payoffs.tolist() == payoff.tolist()
+
+
+@pytest.mark.parametrize("stochastic", [False, True])
+def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nainjaune_agents.players.networks.fused_mlp.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())  # the one in bfloat16 rounds not as the other
+    host = batch(CLASSIC, "cpu", 2)
+    agent = untrained(CLASSIC, stochastic=stochastic)
+    rollouts = gpu_rollouts(agent, CLASSIC)
+    assert isinstance(rollouts, NetGpuRollouts)
+    monkeypatch.setattr("nainjaune_agents.players.cuda.rollouts.ROWS", 5)
+    values = rollouts.values(host.tables, host.legal)
+    assert values.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
+
+
+def test_determinizations_can_be_picked() -> None:
+    host, draws = batch(CLASSIC, "cpu", 3), streams(3, 3)
+    rollouts = gpu_rollouts(heuristics("nain_jaune")["longest"], CLASSIC)
+    assert isinstance(rollouts, CompiledGpuRollouts)
+    determinizations = rollouts.draw(CLASSIC, host.redacted(), np.array([0, 0, 2]), draws)
+    words = host.legal[[0, 0, 2]]
+    some = np.array([False, True, True])
+    assert len(determinizations[some]) == 2
+    assert (
+        rollouts.values(determinizations[some], words[some]).tolist() == rollouts.values(determinizations, words)[some].tolist()
+    )
+    assert draws.tolist()[1] == streams(3, 3).tolist()[1]
+
+
+@pytest.mark.parametrize("name", ["tally@search=4", "zoo:strong@search=2"])
+def test_an_agent_that_cannot_play_there_is_told_who_can(name: str) -> None:
+    four = make_setup(None, "djeco", 4)
+    seats, rngs = np.zeros((1, 4), np.int64), [np.random.default_rng(0)]
+    with pytest.raises(AgentError, match=f"'{name}' does not play .*: networks do, .*, and random, highest, .*On the CPU"):
+        play_out(batch(four, "cuda", 1), [load_agent(name, four)], seats, rngs)
+
+
+def test_a_rule_of_thumb_of_another_game_is_refused() -> None:
+    other, seats = heuristics("batasaurus")["cheapest"], np.zeros((1, 3), np.int64)
+    with pytest.raises(AgentError, match="'cheapest' does not play at tables on a GPU"):
+        play_out(batch(CLASSIC, "cuda", 1), [other], seats, [np.random.default_rng(0)])
+
+
+def test_no_rollouts_by_who_remembers() -> None:
+    with pytest.raises(AgentError, match="which remembers"):
+        gpu_rollouts(heuristics("batasaurus")["cheapest"], GLIMPSE)
+
+
+@pytest.mark.parametrize("rollouts", ["rule", "net"])
+def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The same decisions, chosen by the same generator, and for each action the same rounds in the same determinizations."""
+    simulate_for(expert, monkeypatch)
+    labels = []
+    for device in ("cuda", "cpu"):
+        config = expert.Config(
+            preset="djeco", players=3, rule="longest", rollouts=rollouts, rounds=3, shard=4, shards=1, deals=2, eval_deals=0,
+            explore=0.5, device=device,
+        )  # fmt: skip
+        trainer = expert.Trainer(config, tmp_path)
+        if rollouts == "net":
+            trainer.iteration = 1
+            trainer.net = untrained(config.setup()).net
+            trainer.player = lambda trainer=trainer: trainer.rule  # type: ignore[method-assign, misc]
+        labels.append(trainer.label(0, trainer.experts()))
+    assert np.nanmax(labels[1].mean) > 0
+    for field in fields(labels[0]):
+        assert getattr(labels[0], field.name).tobytes() == getattr(labels[1], field.name).tobytes(), field.name
+
+
+def test_vines_are_those_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rounds are played on the CPU, the rollouts of their choices there."""
+    simulate_for(vine, monkeypatch)
+    played = []
+    for device in ("cuda", "cpu"):
+        rules = {"ranks": 5, "hand": 4}
+        config = vine.Config(players=2, rules=rules, tables=2, arch={"name": "mlp", "hidden": [16]}, device=device)
+        played.append(vine.Trainer(config, config.setup()).play())
+    (there, scales, _), (here, expected, _) = played
+    assert np.abs(here.advantage).max() > 0
+    assert scales.tolist() == expected.tolist()
+    for name in here._fields:
+        assert getattr(there, name).tobytes() == getattr(here, name).tobytes(), name
+
+
+def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expert, "check_device", lambda name: name)
+    monkeypatch.setattr("nainjaune_agents.players.search.rollouts.ROWS", 8)  # tables, which are dealt as plain Python here
+    with pytest.raises(AgentError, match="'exact' does not play at tables on a GPU"):
+        expert.Config(game="batasaurus", rule="exact", rules={"memory": "perfect", "dinosaurs": 2}, device="cuda")
+
+
+def test_tables_are_inspected_and_played_out_there() -> None:
+    tables = make_batch(CLASSIC, 4, seed=0, device="cuda")
+    tables.step(tables.sample(tables.place(streams(0, 4))))
+    tables.observe(tables.place(np.zeros(4, np.int64)))
+    tables.omniscient()
+    tables.redacted()
+    tables.play_out(tables.place(streams(0, 4)))
+    tables.synchronize()
+
+
+def test_heuristics_are_rated_there() -> None:
+    agents = list(heuristics("nain_jaune").values())
+    pairs = [(hero, 0) for hero in range(1, len(agents))]
+    assert len(Duplicate(CLASSIC, agents, seed=0, device="cuda").edges(pairs, 2)) == len(pairs)

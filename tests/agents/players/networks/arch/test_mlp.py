@@ -1,0 +1,103 @@
+"""The default network: its outputs, its initialisation, and its memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.players.networks.arch import make_net
+from nainjaune_agents.players.networks.arch.mlp import MLP
+from nainjaune_env.core.layout import Feature, Layout
+from tests.support.networks import mlp
+from tests.support.positions import small, stirred
+
+
+def net(seed: int = 0, hidden: tuple[int, ...] = (16, 8), recurrent: int = 0) -> MLP:
+    return mlp(small(), hidden, recurrent=recurrent, seed=seed)
+
+
+def test_bytes_are_scaled_slot_by_slot() -> None:
+    """A single layer of ones and zeros shows what goes in: (byte - zero) / scale."""
+    layout = Layout((Feature("a", (2,), "", high=255, scale=4.0, zero=128), Feature("b", (1,), "", high=9, scale=0.5)))
+    one = make_net({"name": "mlp", "hidden": []}, layout, 3, torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        one.policy.weight.copy_(torch.eye(3))
+    logits, _ = one.evaluate(np.array([[128, 255, 7], [0, 130, 0]], np.uint8))
+    assert logits.tolist() == [[0.0, 31.75, 14.0], [-32.0, 0.5, 0.0]]
+
+
+# ---------------------------------------------------------------- memory
+
+LENGTHS = [5, 5, 4, 2, 2, 1]
+"""Decisions of six seats, the longest sequences first."""
+
+
+def sequences_of_observations(seed: int = 0) -> list[torch.Tensor]:
+    """Observations that are no game's, any byte up to its largest value."""
+    rng, high = np.random.default_rng(seed), small().layout.high.astype(np.int64)
+    return [torch.from_numpy(rng.integers(0, high + 1, (length, high.size)).astype(np.uint8)) for length in LENGTHS]
+
+
+def outputs(a: MLP, sequences: list[torch.Tensor]) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """Logits, values and states of each sequence's decisions, whole sequences at once."""
+    packed = torch.nn.utils.rnn.pack_sequence(sequences)
+    rows = torch.nn.utils.rnn.pack_sequence([torch.tensor([[k, t] for t in range(len(c))]) for k, c in enumerate(sequences)]).data
+    logits, values, states = a(packed.data, sequences=packed.batch_sizes)
+    assert states is not None
+    mine = [rows[:, 0] == k for k in range(len(sequences))]
+    return [(logits[at], values[at], states[at]) for at in mine]
+
+
+def loud(hidden: tuple[int, ...] = (16, 8)) -> MLP:
+    return stirred(net(hidden=hidden, recurrent=6))
+
+
+@pytest.mark.parametrize("hidden", [(), (16,), (16, 8)])
+def test_whole_sequences_give_what_decision_by_decision_gives(hidden: tuple[int, ...]) -> None:
+    a, sequences = loud(hidden), sequences_of_observations()
+    whole = outputs(a, sequences)
+    states = np.zeros((len(sequences), 6), np.float32)
+    for t in range(max(LENGTHS)):
+        there = np.array([k for k, length in enumerate(LENGTHS) if t < length])
+        state = states[there]
+        logits, values = a.evaluate(torch.stack([sequences[k][t] for k in there]).numpy(), state)
+        states[there] = state
+        for row, k in enumerate(there):
+            for stepped, at_once in zip((logits[row], values[row], state[row]), whole[k], strict=True):
+                assert stepped == pytest.approx(at_once[t].detach().numpy(), rel=1e-4, abs=1e-4)
+    assert np.ptp(states, axis=0).max() > 0.5
+
+
+def test_what_is_remembered_is_written_where_it_was_and_nowhere_else() -> None:
+    a, observation = loud(), torch.cat(sequences_of_observations()).numpy()
+    rng = np.random.default_rng(1)
+    states = rng.normal(size=(19, 6)).astype(np.float32)
+    before = states.copy()
+    a.evaluate(observation[4:9], states[4:9])
+    assert (states[4:9] != before[4:9]).any(axis=1).all()
+    assert np.array_equal(np.delete(states, range(4, 9), 0), np.delete(before, range(4, 9), 0))
+    # each row by itself, whatever stands beside it
+    alone = before[6:7].copy()
+    a.evaluate(observation[6:7], alone)
+    assert alone[0] == pytest.approx(states[6], abs=1e-6)
+
+
+def test_it_matters_what_was_seen_before_and_only_by_the_same_seat() -> None:
+    a, sequences = loud(), sequences_of_observations()
+    before = outputs(a, sequences)
+    sequences[1] = sequences[1].clone()
+    sequences[1][0] = sequences_of_observations(1)[1][0]
+    after = outputs(a, sequences)
+    for k in range(len(sequences)):
+        for one, two in zip(before[k], after[k], strict=True):
+            if k == 1:
+                for t in range(LENGTHS[k]):
+                    assert not torch.equal(one[t], two[t])
+            else:
+                assert torch.equal(one, two)
+    # nor does what comes later change what was
+    sequences[1][4] = sequences_of_observations(2)[1][4]
+    last = outputs(a, sequences)
+    assert torch.equal(last[1][0][:4], after[1][0][:4])
+    assert not torch.equal(last[1][0][4], after[1][0][4])

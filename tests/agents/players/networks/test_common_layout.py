@@ -1,0 +1,190 @@
+"""The common layout: every byte of every setup in its place, seats and rules said, and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nainjaune_agents.players.networks.common_layout import (
+    CommonView,
+    common_layout,
+    number_code,
+    places,
+    reaches_play,
+    rule_features,
+    seat_counts,
+)
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.layout import Feature, Layout
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.games.nain_jaune.rules import NainJauneRules
+from nainjaune_env.registry import game_names, get_game, make_setup
+from tests.support.contract import advance, all_setups, any_setup, helper, single
+
+some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+
+
+def observations(setup: Setup, seed: int = 0) -> np.ndarray[Any, Any]:
+    """What seats see in the middle of some rounds."""
+    batch, chance = Batch(setup, 40, seed=seed), streams(seed, 40, stream=1)
+    for _ in range(5):
+        batch.step(batch.sample(chance))
+    return batch.observation.copy()
+
+
+@pytest.mark.parametrize("setup", all_setups())
+def test_every_slot_says_the_same_and_absent_seats_nothing(setup: Setup) -> None:
+    """Slot by slot, by name; along an axis that is longer, the rest is what a network sees as 0."""
+    view, seen = CommonView(setup), observations(setup)
+    common = view(seen)
+    assert (common.shape, common.dtype) == ((len(seen), view.layout.size), np.uint8)
+    for slot in setup.layout:
+        whole = view.layout.view(common, slot.name)
+        there = tuple(slice(size) for size in slot.shape)
+        assert np.array_equal(whole[(slice(None), *there)], setup.layout.view(seen, slot.name))
+        absent = np.ones(whole.shape[1:], bool)
+        absent[there] = False
+        assert (whole[:, absent] == slot.zero).all()
+    named = {slot.name for slot in setup.layout} | {"seats"} | {slot.name for slot in rule_features(setup.game)}
+    assert named == {slot.name for slot in view.layout}
+
+
+@pytest.mark.parametrize("setup", all_setups())
+def test_what_a_critic_sees_is_in_its_place_too(setup: Setup) -> None:
+    batch = Batch(setup, 20, seed=2)
+    view, own = CommonView(setup, omniscient=True), setup.layout.omniscient(setup.players)
+    seen = batch.omniscient()
+    common = view(seen)
+    plain = CommonView(setup)
+    assert np.array_equal(common[:, : plain.layout.size], plain(batch.observation))
+    for slot in own:
+        there = (slice(None), *(slice(size) for size in slot.shape))
+        assert np.array_equal(view.layout.view(common, slot.name)[there], own.view(seen, slot.name))
+    private = [slot.name for slot in setup.layout if slot.private]
+    for rel in range(setup.players, seat_counts(setup.game)[-1]):
+        for name in private:
+            assert (view.layout.view(common, f"{name}_of_{rel}") == setup.layout[name].zero).all()
+
+
+def rules_told(setup: Setup) -> dict[str, Any]:
+    """The knobs, read back from the bytes by the names of the slots."""
+    view = CommonView(setup)
+    known: dict[str, Any] = {}
+    for slot in rule_features(setup.game):
+        value = int(view.layout.view(view.rest, slot.name)[0])
+        knob, equals, choice = slot.name.removeprefix("rules.").partition("=")
+        if equals and value:
+            assert knob not in known, f"{knob} is two things"
+            known[knob] = None if choice == "None" else choice
+        elif not equals and known.get(knob, 0) is not None:
+            known[knob] = value
+    return known
+
+
+@some
+@given(setup=any_setup())
+def test_the_rules_can_be_read_back(setup: Setup) -> None:
+    """All but what does not reach play; numbers below 64 exactly."""
+    known, knobs = rules_told(setup), dataclasses.asdict(setup.rules)
+    assert knobs.keys() - known.keys() <= {"direction"}
+    for knob, value in known.items():
+        assert value == knobs[knob]
+    view = CommonView(setup)
+    seats = view.layout.view(view.rest, "seats")
+    assert [seat_counts(setup.game)[int(k)] for k in np.flatnonzero(seats)] == [setup.players]
+
+
+def test_what_is_only_for_the_eye_is_left_out() -> None:
+    """One knob says how a table is drawn: two setups that differ in nothing else look alike."""
+    one, two = (make_setup("nain_jaune", "djeco", 4, direction=way) for way in ("clockwise", "counterclockwise"))
+    assert np.array_equal(CommonView(one).rest, CommonView(two).rest)
+    assert {"direction"} == set(NainJauneRules.names()) - rules_told(one).keys()
+
+
+@some
+@given(number=st.integers(0, 1_000_000))
+def test_large_numbers_are_coded_within_a_step(number: int) -> None:
+    code = number_code(number)
+    if number < 64:
+        assert code == number
+    elif number < 4032:
+        octaves = code // 32 - 1
+        least = (code - 32 * octaves) << octaves
+        assert least <= number < least * (1 + 1 / 32)
+    else:
+        assert code == 255
+    assert number_code(number + 1) >= code
+
+
+@some
+@given(setup=any_setup(), seed=st.integers(0, 1000), plies=st.integers(0, 60))
+def test_hidden_cards_change_places_and_nothing_it_sees_changes(setup: Setup, seed: int, plies: int) -> None:
+    rng, batch, view = random.Random(seed), single(setup, seed=seed), CommonView(setup)
+    advance(batch, plies, rng)
+    for seat in range(setup.players):
+        before = view(batch.observe(seat))
+        other = single(setup)
+        other.set_tables(0, helper(setup).reshuffle(setup, batch.tables[0], seat, rng), trusted=True)
+        assert np.array_equal(view(other.observe(seat)), before)
+
+
+def test_one_layout_a_game() -> None:
+    prints = {common_layout(get_game(name)).fingerprint for name in game_names()}
+    assert len(prints) == len(game_names())
+    setups = [param.values[0] for param in all_setups()]
+    assert {CommonView(setup).layout.fingerprint for setup in setups} == prints
+    assert prints.isdisjoint(setup.layout.fingerprint for setup in setups)
+
+
+def test_a_new_choice_makes_another_layout() -> None:
+    """Or a network would take one rule for another."""
+
+    field = NainJauneRules.__dataclass_fields__["payment"]
+    turned = dataclasses.field(default="cards", metadata={**field.metadata, "choices": ("points", "cards")})
+    other = dataclasses.make_dataclass("Other", [("payment", str, turned)], bases=(NainJauneRules,), frozen=True)
+    game = get_game("nain_jaune")
+    sheet = dataclasses.replace(game.presets["djeco"], rules=other())
+    assert common_layout(_with(game, sheet)).fingerprint != common_layout(game).fingerprint
+
+
+def _with(game: GameSpec, sheet: Any) -> GameSpec:
+    return dataclasses.replace(game, presets={**game.presets, "djeco": sheet})
+
+
+@pytest.mark.parametrize(
+    "other", [{"shape": (2,)}, {"shape": (3, 1)}, {"high": 2}, {"zero": 1}, {"scale": 2.0}, {"private": True}], ids=str
+)
+def test_a_slot_that_means_another_thing_is_no_part(other: dict[str, Any]) -> None:
+    slot = Feature("a", (3,), "")
+    part, whole = Layout((slot,)), Layout((dataclasses.replace(slot, **other),))
+    with pytest.raises(ValueError, match=r"feature 'a' is .* no part of it"):
+        places(part, whole)
+
+
+def test_places_take_the_first_of_a_longer_axis() -> None:
+    part = Layout((Feature("b", (2, 2), ""), Feature("a", (2,), "")))
+    whole = Layout((Feature("a", (3,), ""), Feature("b", (2, 3), ""), Feature("c", (1,), "")))
+    assert places(part, whole).tolist() == [3, 4, 6, 7, 0, 1]
+
+
+def test_a_knob_that_other_knobs_must_go_along_with_is_told() -> None:
+    """That a value is refused beside the usual rules says that the kernel tells it from the others."""
+    game = get_game("nain_jaune")
+
+    def refuses(knobs: Any, players: int) -> Any:
+        if knobs.end_on_default or knobs.direction:
+            raise RulesError("not with these")
+        return game.compile_rules(knobs, players)
+
+    other = dataclasses.replace(game, compile_rules=refuses)
+    assert reaches_play(other, "end_on_default")
+    assert reaches_play(other, "direction")
+    assert not reaches_play(game, "direction")

@@ -1,0 +1,129 @@
+"""What a browser has stored and cannot be read is named, and stays until somebody deletes it; without storage the page plays."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.agents.tables.server import test_browser as base
+from tests.fuzz.stored import RESULT
+
+pytestmark = pytest.mark.slow
+browser, served, opened = base.browser, base.served, base.opened
+BROKEN = {"game": "x", "place": 1, "at": "x"}
+DATABASE = """async () => {
+  const { Database } = await import(new URL("storage.js", location));
+  const steps = [];
+  const note = async (database) => {
+    const { entries } = await database.all("puzzles");
+    steps.push([database.works, database.problem?.came ?? null, entries.length]);
+  };
+  const request = indexedDB.open("nainjaune", 3);
+  request.onupgradeneeded = () => request.result.createObjectStore("tables", { keyPath: "id" });
+  await new Promise((resolve) => (request.onsuccess = resolve));
+  request.result.close();
+  const database = await new Database().open();
+  await database.put("puzzles", { id: 1 });
+  await note(database); // lacks stores: from memory
+  await database.reset();
+  await note(database); // whole, with what was in memory
+  let refusals = 0;
+  database.refused = () => (refusals += 1);
+  const { put } = IDBObjectStore.prototype;
+  IDBObjectStore.prototype.put = () => { throw new DOMException("", "QuotaExceededError"); };
+  for (const id of [2, 3]) await database.put("puzzles", { id });
+  await note(database); // full
+  IDBObjectStore.prototype.put = put;
+  await note(await new Database().open());
+  const { open } = IDBFactory.prototype;
+  IDBFactory.prototype.open = () => { throw new DOMException("", "SecurityError"); };
+  await note(await new Database().open()); // refused
+  IDBFactory.prototype.open = () => new EventTarget();
+  await note(await new Database().open()); // blocked: no answer ever comes
+  IDBFactory.prototype.open = open;
+  return { steps, refusals };
+}"""
+FULL = "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); };"
+
+
+def with_stored(page: Page, items: dict[str, str]) -> None:
+    """Loads the page again, with ``items`` in its storage."""
+    page.wait_for_selector("#play")
+    for name, text in items.items():
+        page.evaluate("([name, text]) => localStorage.setItem(`nainjaune-${name}`, text)", [name, text])
+    page.reload()
+    expect(page.locator("#play")).to_be_enabled()
+
+
+def stored(page: Page, name: str) -> Any:
+    return page.evaluate("(name) => localStorage.getItem(`nainjaune-${name}`)", name)
+
+
+def test_a_result_that_cannot_be_read_is_named_and_the_others_are_shown(served: base.Served, opened: base.Opener) -> None:
+    page = opened(served.link)
+    with_stored(page, {"results": json.dumps([BROKEN, RESULT])})
+    expect(page.locator(".results tbody tr")).to_have_count(1)
+    expect(page.locator("#stored li")).to_contain_text("My results · link: expected a text of at most 200 characters, not none")
+    base.check_axe(page)
+    assert json.loads(stored(page, "results")) == [BROKEN, RESULT]
+    page.get_by_role("button", name="Delete: My results").click()
+    expect(page.locator("#stored li")).to_have_count(0)
+    assert json.loads(stored(page, "results")) == [RESULT]
+    page.get_by_role("button", name="Play", exact=True).click()
+    assert base.wait_for_turn(page) in ("mine", "between")
+
+
+def test_an_unknown_language_is_named_in_that_of_the_system(served: base.Served, opened: base.Opener) -> None:
+    page = opened(served.link)
+    with_stored(page, {"language": "zz"})
+    expect(page.locator("#stored li")).to_contain_text('Language: expected one of en, fr, not "zz"')
+    assert stored(page, "language") == "zz"
+    page.locator("#language").select_option("fr")
+    expect(page.locator("#play")).to_have_text("Jouer")
+    expect(page.locator("#stored li")).to_have_count(0)  # what was chosen replaces it
+    assert stored(page, "language") == "fr"
+
+
+@pytest.mark.browser
+def test_a_result_does_not_overwrite_what_cannot_be_read(served: base.Served, opened: base.Opener) -> None:
+    page = opened(served.link)
+    with_stored(page, {"results": json.dumps([BROKEN])})
+    link, _ = base.new_table(page, "nain_jaune")
+    page.goto(link)
+    base.play_by_mouse(page)
+    page.locator("#home").click()
+    expect(page.locator(".results tbody tr")).to_have_count(1)
+    assert BROKEN in json.loads(stored(page, "results"))
+    with_stored(page, {"results": "["})
+    page.goto(link)
+    base.wait_for_turn(page)  # the match is over, and its result is to be stored again
+    page.locator("#home").click()
+    expect(page.locator(".results tbody tr")).to_have_count(1)
+    assert stored(page, "results") == "["
+    page.get_by_role("button", name="Delete: My results").click()
+    page.wait_for_function("() => localStorage.getItem('nainjaune-results')?.startsWith('[{')")
+
+
+@pytest.mark.browser
+def test_a_full_storage_plays_and_says_so_once(served: base.Served, opened: base.Opener) -> None:
+    page = opened(served.link)
+    page.context.add_init_script(FULL)
+    page.reload()
+    page.locator("[name=name]").fill("Zoé")
+    page.get_by_role("button", name="Play", exact=True).click()
+    assert base.wait_for_turn(page) in ("mine", "between")
+    expect(page.get_by_text("This browser keeps nothing")).to_have_count(1)
+    page.locator("#home").click()
+    expect(page.locator("[name=name]")).to_have_value("Zoé")
+
+
+def test_a_database_that_is_refused_full_or_lacks_its_stores_plays_from_memory(served: base.Served, opened: base.Opener) -> None:
+    page = opened(served.link.split("#")[0])
+    outcome = page.evaluate(DATABASE)
+    assert outcome["steps"] == [
+        [False, "tables", 1], [True, None, 1], [False, None, 3], [True, None, 1], [False, None, 0], [False, None, 0],
+    ]  # fmt: skip
+    assert outcome["refusals"] == 1

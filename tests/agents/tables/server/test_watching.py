@@ -1,0 +1,114 @@
+"""Tables of agents: the speed changes while they play, and the edge is that of duplicate play."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.report.format_ci import mean_of_deals
+from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.tables.server import tables as tables_module
+from nainjaune_agents.tables.server import watching
+from nainjaune_agents.tables.server.server import TableServer
+from nainjaune_agents.tables.server.settings import SLOWEST
+from nainjaune_agents.tables.server.texts import TEXTS
+from nainjaune_agents.tables.server.watching import RunningEdges, Speed
+from nainjaune_env.registry import get_game
+from tests.agents.tables.server.pages import Page, made, new_table
+
+NAMES = {"nain_jaune": ("longest", "lowest"), "batasaurus": ("mirror", "highest")}
+
+
+@pytest.mark.parametrize("game", NAMES)
+def test_edges_are_those_of_duplicate_play(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "MAX_EDGE_DEALS", 12)
+    setup = get_game(game).setup()
+    agents = [load_agent(name, setup) for name in NAMES[game]]
+    found = RunningEdges(setup, agents, seed=3)
+    assert found.rows() == []
+    sizes = []
+    while not found.complete:
+        before = found.deals
+        assert found.play_more() > 0
+        sizes.append(found.deals - before)
+    assert sum(sizes) == 12
+    edge = Duplicate(setup, agents, seed=3).edge(0, 1, 12)
+    assert found.edges[0].moments.mean == pytest.approx(edge.mean)
+    assert found.edges[0].moments.half_width == pytest.approx(edge.ci95, nan_ok=True)
+    assert found.rows() == [[agents[0].name, agents[1].name, mean_of_deals(found.edges[0].moments)]]
+
+
+def test_one_agent_in_all_seats_has_no_edge() -> None:
+    setup = get_game("nain_jaune").setup()
+    assert RunningEdges(setup, [load_agent("lowest", setup)], seed=3).complete
+
+
+@pytest.mark.usefixtures("runner")
+async def test_the_speed_changes_while_it_waits() -> None:
+    speed = Speed(3600.0)
+    for seconds, paused in ((3600.0, True), (0.0, True), (0.0, False)):
+        waiting = asyncio.create_task(speed.wait(spent=1.0))
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        speed.set(seconds, paused)
+        await asyncio.sleep(0.01)
+        if seconds or paused:
+            assert not waiting.done()
+            waiting.cancel()
+        else:
+            await waiting
+        speed.set(3600.0, False)
+    speed.set(0.0, False)
+    await speed.wait(pauses=4)
+
+
+async def test_a_table_is_watched_at_a_speed_that_one_sets(monkeypatch: pytest.MonkeyPatch, server: TableServer) -> None:
+    monkeypatch.setattr(tables_module, "SHOW_EDGES", 0.0)
+    monkeypatch.setattr(watching, "MAX_EDGE_DEALS", 4)
+    seats = [{"agent": name} for name in ("longest", "lowest", "lowest", "random")]
+    tokens = await made(server, new_table("nain_jaune", players=4, seats=seats, pace=SLOWEST))
+    page = Page(server, tokens[None])
+    first = await page.hello()
+    assert (first["watch"]["milliseconds"], first["watch"]["paused"], first["watch"]["edges"]) == (10_000, False, [])
+    (running,) = server.tables.running.values()
+    assert running.growing is not None
+    await running.growing
+    assert page.last["number"] == first["number"]  # the edges have grown while the table waited
+    assert [row[:2] for row in page.last["watch"]["edges"]] == [["longest", "lowest"], ["longest", "random"]]
+    assert page.last["watch"]["deals"] == 4
+    assert "at most 10 seconds" in (await page.ask("speed", milliseconds=10_001, paused=False))["text"]
+    assert (await page.ask("speed", milliseconds=5, paused=True))["watch"]["paused"] is True
+    await asyncio.sleep(0.05)
+    assert page.last["number"] == first["number"]
+    await page.ask("speed", milliseconds=0, paused=False)
+    assert (await page.settle())["over"]
+
+
+async def test_a_table_with_a_person_has_no_speed(server: TableServer) -> None:
+    page = Page(server, (await made(server, new_table("nain_jaune")))[0])
+    assert (await page.hello())["watch"] is None
+    assert (await page.ask("speed", milliseconds=0, paused=True))["text"] == TEXTS["en"].refusals["no_speed"]
+
+
+async def test_plies_that_no_person_makes_leave_the_loop_to_messages_between_them(
+    server: TableServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most one ply of an agent is made in a turn of the event loop, however many tables there are."""
+    turn, turns = 0, []
+    go_on = tables_module.LiveTable.go_on
+
+    def noted(self: tables_module.LiveTable, action: int, said: None) -> None:
+        turns.append(turn)
+        go_on(self, action, said)
+
+    monkeypatch.setattr(tables_module.LiveTable, "go_on", noted)
+    for _ in range(4):
+        await made(server, new_table("nain_jaune", persons=0, pace=0, rounds=3, seats=[{"agent": "lowest"}] * 4))
+    while not all(running.live.over for running in server.tables.running.values()):
+        turn += 1
+        await asyncio.sleep(0)
+    turns = [number for number in turns if number]  # those before are of single tables
+    assert len(turns) > 100
+    assert len(set(turns)) == len(turns)

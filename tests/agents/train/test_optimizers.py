@@ -1,0 +1,129 @@
+"""The optimizers: torch's own steps, each on its own parameters, at learning rates in proportion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from nainjaune_agents.train.optimizers import BatchedMuon, FastAdam, GroupedOptimizer, adam_group
+from nainjaune_env.core.errors import ConfigError
+
+
+def test_a_step_of_adam_is_the_optimizers() -> None:
+    """The same bits, from the first step on, and a state that the other goes on from."""
+    generator = torch.Generator().manual_seed(1)
+    gradients = [[torch.randn(shape, generator=generator) for shape in ((7, 5), (5,))] for _ in range(6)]
+
+    def parameters(*steps: Callable[[FastAdam], object]) -> list[torch.Tensor]:
+        own = [torch.nn.Parameter(torch.ones(shape)) for shape in ((7, 5), (5,))]
+        optimizer = FastAdam([adam_group(own)], eps=1e-5, fused=True)
+        for number, (step, step_gradients) in enumerate(zip(steps, gradients, strict=True)):
+            optimizer.param_groups[0]["lr"] = 0.1 / (1 + number)
+            for parameter, gradient in zip(own, step_gradients, strict=True):
+                parameter.grad = gradient
+            step(optimizer)
+        return [parameter.detach() for parameter in own]
+
+    expected = parameters(*[torch.optim.Adam.step] * 6)
+    fast, slow = FastAdam.fast_step, torch.optim.Adam.step
+    for steps in ([fast] * 6, [fast, slow] * 3, [slow, fast] * 3):
+        assert all(torch.equal(*pair) for pair in zip(parameters(*steps), expected, strict=True))
+
+
+def net(seed: int) -> nn.Sequential:
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3))
+
+
+def grouped(net: nn.Module, optimizer: dict[str, Any], hidden_layers: nn.Module) -> GroupedOptimizer:
+    return GroupedOptimizer(optimizer, [adam_group([*net.parameters()])], [hidden_layers], eps=1e-5, fused=True)
+
+
+def with_gradients(parameters: list[nn.Parameter], number: int) -> None:
+    generator = torch.Generator().manual_seed(number)
+    for parameter in parameters:
+        parameter.grad = torch.randn(parameter.shape, generator=generator)
+
+
+def test_muon_steps_the_hidden_layers_matrices_and_adam_all_else() -> None:
+    one, two = net(1), net(1)
+    mixed = grouped(one, {"name": "muon", "matrix_ratio": 3.0}, one[:4])
+    matrices = [two[0].weight, two[2].weight]
+    others = [parameter for parameter in two.parameters() if parameter.ndim == 1 or parameter is two[4].weight]
+    muon = torch.optim.Muon(matrices, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+    adam = torch.optim.Adam(others, eps=1e-5, fused=True)
+    for number in range(3):
+        rate = 0.01 / (1 + number)
+        mixed.set_learning_rate(rate)
+        for optimizer, own in ((muon, 3 * rate), (adam, rate)):
+            optimizer.param_groups[0]["lr"] = own
+        with_gradients([*one.parameters()], number)
+        with_gradients([*two.parameters()], number)
+        mixed.step()
+        muon.step()  # type: ignore[no-untyped-call]
+        adam.step()
+    assert all(torch.equal(*pair) for pair in zip(one.parameters(), two.parameters(), strict=True))
+    assert {*mixed.named()} == {"optimizer.", "muon."}
+
+
+@pytest.mark.parametrize(
+    "shapes", [((128, 121), (128, 128)), ((64, 96), (96, 64), (70, 96), (33, 5))], ids=["one batch", "tall and wide, two batches"]
+)
+def test_a_batched_step_of_muon_is_the_optimizers(shapes: tuple[tuple[int, int], ...]) -> None:
+    """The same bits, step after step in the same memory, and a state that the other goes on from."""
+    generator = torch.Generator().manual_seed(1)
+    first = [torch.randn(shape, generator=generator) for shape in shapes]
+    gradients = [[torch.randn(shape, generator=generator) for shape in shapes] for _ in range(4)]
+
+    def parameters(batched: list[bool]) -> list[torch.Tensor]:
+        own = [nn.Parameter(matrix.clone()) for matrix in first]
+        optimizer = BatchedMuon([{"kind": "muon", "params": own, "scale": 1.0}])
+        for number, (each, step_gradients) in enumerate(zip(batched, gradients, strict=True)):
+            optimizer.param_groups[0]["lr"] = 0.1 / (1 + number)
+            for parameter, gradient in zip(own, step_gradients, strict=True):
+                parameter.grad = gradient.clone()
+            optimizer.fast_step() if each else optimizer.step()  # type: ignore[no-untyped-call]
+        momenta = [optimizer.state[parameter]["momentum_buffer"] for parameter in own]
+        return [parameter.detach() for parameter in own] + momenta
+
+    expected = parameters([False] * 4)
+    for batched in ([True] * 4, [True, False] * 2, [False, True] * 2):
+        assert all(torch.equal(*pair) for pair in zip(parameters(batched), expected, strict=True))
+
+
+def test_groups_of_a_kind_step_in_proportion_to_their_scales() -> None:
+    """As deep Monte Carlo has two; Muon takes the matrices of hidden layers out of both."""
+    one, two = net(1), net(1)
+    groups = [adam_group([*one[:2].parameters()]), adam_group([*one[2:].parameters()], scale=5.0)]
+    mixed = GroupedOptimizer({"name": "muon", "matrix_ratio": 2.0}, groups, [one[:4]])
+    assert [len(group["params"]) for group in mixed.optimizers["adam"].param_groups] == [1, 3]
+    assert [id(p) for p in mixed.optimizers["muon"].param_groups[0]["params"]] == [id(one[0].weight), id(one[2].weight)]
+    others = [{"params": [two[0].bias], "lr": 0.1}, {"params": [two[2].bias, *two[4].parameters()], "lr": 0.5}]
+    adam = torch.optim.Adam(others)
+    mixed.set_learning_rate(0.1)
+    for each in (one, two):
+        with_gradients([*each.parameters()], 1)
+    for _ in range(2):
+        mixed.step()
+        adam.step()
+    for name in ("0.bias", "2.bias", "4.weight", "4.bias"):
+        assert torch.equal(one.get_parameter(name), two.get_parameter(name))
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "says"),
+    [
+        ({"name": "adamw"}, "Unknown optimizer 'adamw'. Did you mean 'adam'"),
+        ({"name": "adam", "matrix_ratio": 6}, "Unknown configuration key 'optimizer.matrix_ratio'"),
+        ({"name": "muon", "matrix_ratio": -1}, "'optimizer.matrix_ratio' is at least 0"),
+        ({"name": "muon", "learning_rate": "x"}, "'optimizer.learning_rate' takes a finite number, not 'x'"),
+        ("muon", "'optimizer' takes {name: …, arguments}, not 'muon'"),
+    ],
+)
+def test_what_is_no_optimizer(optimizer: Any, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        grouped(net(1), optimizer, net(1))
