@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.base.devices import set_torch_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.study.advice import Adviser
 from nainjaune_agents.study.advice.models import players
 from nainjaune_env import Batch, make_setup
@@ -95,7 +96,7 @@ def main(arguments: list[str] | None = None) -> None:
         first = load_agent(options.models[0], setup)
     except NainJauneError as error:
         sys.exit(str(error))
-    use_threads(1)
+    set_torch_threads(1)
     machine = f"{platform.machine()}, {options.threads} thread{'s' if options.threads > 1 else ''}"
     print(f"{setup.game.title}, {setup.preset}, {setup.players} seats, ± {options.error:g}; {machine}")
     print("\n| seconds: median, 90 %, most (of the processor) | " + " | ".join(f"`{model}`" for model in advisers) + " |")

@@ -32,10 +32,10 @@ import pyarrow.parquet as pq
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import ppo_magnet, vrpo
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.cli.arguments import integer
 from nainjaune_agents.measure.report.format_ci import mean_ci
 from nainjaune_agents.measure.stats.intervals import Moments
-from nainjaune_agents.players.loading import use_threads
 from nainjaune_agents.study.exact.cfr import cfr_plus
 from nainjaune_agents.train import register
 from nainjaune_agents.train.sweeps.comparison import EXACT, Plan, claim_folder, read_plan
@@ -88,7 +88,7 @@ def fraction(text: str) -> slice:
 def compare(plan: Plan, folder: Path, workers: int, part: slice | None = None) -> int:
     """Trains all runs or a part, and measures, writes and prints all results unless it is a part; returns 1 where stopped."""
     claim_folder(plan, folder)
-    use_threads(1)
+    set_torch_threads(1)
     runs = plan.runs(folder)[part or slice(None)]
     started, begun = time.monotonic(), set[SeedRun]()
 
@@ -151,7 +151,7 @@ def play(plan: Plan, folder: Path) -> tuple[Sequence[Any], list[str]]:
 
 def calibrate(plan: Plan) -> int:
     """Prints the processor seconds of an iteration, and the iterations that ``seconds`` allow."""
-    use_threads(1)
+    set_torch_threads(1)
     for setting, lengths in plan.iterations.items():
         for recipe in lengths:
             if recipe == EXACT:

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.base.devices import set_torch_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent
 from nainjaune_env.core.errors import AgentError, NainJauneError
@@ -70,7 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
                 raise AgentError(f"{agent.name!r} remembers, and its memory cannot be reconstructed from a table.")
     except NainJauneError as error:
         sys.exit(str(error))
-    use_threads(1)
+    set_torch_threads(1)
     rows = choices(setup, agents[0], options.decisions, np.random.default_rng(1))
     batch = Batch(setup, len(rows))
     batch.set_tables(np.arange(len(rows)), rows, trusted=True)

@@ -20,8 +20,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.cli.arguments import integer
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.search.inference import CANDIDATES, PolicyInference, SeenRounds, policy_inference
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.cards import RANKS
@@ -185,7 +186,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--epochs", type=integer(1), default=6)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of rounds and weights")
     args = parser.parse_args(arguments)
-    use_threads(1)
+    set_torch_threads(1)
     try:
         setup = make_setup(preset=args.preset, players=args.players)
         columns = [measure(setup, args, seed) for seed in args.seeds]

@@ -29,9 +29,10 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.report.format_ci import mean_ci
-from nainjaune_agents.players.loading import checkpoint_path, load_agent, use_threads
+from nainjaune_agents.players.loading import checkpoint_path, load_agent
 from nainjaune_agents.players.zoo import HouseRules, load_card, save_card
 from nainjaune_env.core.errors import AgentError, CheckpointError, RulesError
 from nainjaune_env.core.random_rules import knob_samples, random_setups
@@ -232,7 +233,7 @@ def main(arguments: list[str] | None = None) -> None:
         save_card(options.card, dataclasses.replace(card, house_rules=tables))
         return
     load_agent(options.agent, game.setup())  # torch is imported before its threads are set
-    use_threads(1)
+    set_torch_threads(1)
     run = {name: getattr(options, name) for name in ("agent", "field", "deals", "seed")}
     done = rows_of(options.out)
     if any({name: row[name] for name in run} != run for row in done):

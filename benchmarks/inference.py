@@ -15,8 +15,9 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.measure.stats.intervals import Moments
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.search.agent import UNLIKELY
 from nainjaune_agents.players.search.inference import (
     CANDIDATES,
@@ -86,7 +87,7 @@ def main(arguments: list[str] | None = None) -> None:
     except NainJauneError as error:
         sys.exit(str(error))
     assert isinstance(agent, ScoringAgent)
-    use_threads(1)
+    set_torch_threads(1)
     scorer, rng = agent.scorer(), np.random.default_rng(options.seed)
     batch = Batch(setup, options.rounds, seed=options.seed, autoreset=False, log=True)
     total, count = np.zeros((options.rounds, len(FIGURES))), np.zeros(options.rounds)

@@ -18,11 +18,12 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.base.task import Task
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.stats.differences import Differences
 from nainjaune_agents.measure.stats.intervals import t_95
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import NainJauneError
 
@@ -42,7 +43,7 @@ def gains(
     setup = make_setup(None, preset, players)
     task = Task(start="fresh" if pots is None else {"pots": [pots, pots]})
     duplicate = Duplicate(setup, [load_agent(name, setup) for name in pair], seed=seed, task=task)
-    use_threads(1)
+    set_torch_threads(1)
     parts = [duplicate.play(0, 1, at, min(duplicate.chunk, deals - at))[1] for at in range(0, deals, duplicate.chunk)]
     return np.concatenate(parts) / setup.players**2
 

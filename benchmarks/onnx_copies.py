@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from without_torch import compared, networks
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.report.format_ci import mean_of_deals
 from nainjaune_agents.players.foreign.onnx_model import OnnxAgent, load
-from nainjaune_agents.players.loading import use_threads
 from nainjaune_agents.players.networks.net_agent import NetAgent, playing_net
 from nainjaune_agents.players.networks.onnx_export import write_onnx
 from nainjaune_agents.players.zoo import player_registry
@@ -43,7 +43,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Compares everything and prints the table."""
     options = parse(arguments)
-    use_threads(1)
+    set_torch_threads(1)
     nets = [*networks(player_registry().folder)]
     print("| player | table | decisions | other choices | largest difference of logits | edge of the copy |")
     print("|---|---|---:|---:|---:|---:|")

@@ -31,11 +31,12 @@ import reward_power_tables as tables
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.base.seeds import Stream, generator
 from nainjaune_agents.measure.arena.duplicate import chunks
 from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_agents.players.exact import solver
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.study.advice.adviser import Adviser
 from nainjaune_agents.study.advice.models import players
 from nainjaune_agents.study.advice.review import Pick, compare, reviewed
@@ -317,7 +318,7 @@ def check_settings(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Plays and advises everything that is missing; returns the numbers."""
     check_settings(options)
-    use_threads(1)
+    set_torch_threads(1)
     chosen = [case for case in CASES if options.cases is None or case.name in options.cases]
     results: dict[str, Any] = {}
     for case in chosen:

@@ -17,13 +17,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.cli.arguments import add_seed_argument, integer
 from nainjaune_agents.cli.progress import progress_bar
 from nainjaune_agents.cli.workers import add_place_arguments, check_place, place_of
 from nainjaune_agents.measure.arena.best_response_gap import BestResponseGap, best_response_gap
 from nainjaune_agents.measure.distributed.shards import FOLDER, Shards
 from nainjaune_agents.measure.report.format_ci import decimal, mean_of_deals
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.search.inference import BY_POLICY
 from nainjaune_agents.players.zoo import Player, SearchGain, load_card, player_registry, save_card
 from nainjaune_env import make_setup
@@ -81,7 +82,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Measures each table, writes its numbers and prints its row."""
     options = parse(arguments)
-    use_threads(1)
+    set_torch_threads(1)
     try:
         check_place(options)
         search = f"{options.player}@search={options.search},inference={BY_POLICY}"

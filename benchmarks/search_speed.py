@@ -13,9 +13,10 @@ import argparse
 import sys
 import time
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.stats.intervals import Moments
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import NainJauneError
 
@@ -41,7 +42,7 @@ def main(arguments: list[str] | None = None) -> None:
         searchers = [load_agent(f"{options.field}@{ending}", setup) for ending in options.endings]
     except NainJauneError as error:
         sys.exit(str(error))
-    use_threads(1)
+    set_torch_threads(1)
     arenas = [Duplicate(setup, [searcher, rival], seed=options.seed) for searcher in searchers]
     for arena in arenas:
         arena.edge(0, 1, 2, first_deal=options.deals)  # code is compiled and loaded

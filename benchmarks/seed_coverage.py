@@ -21,10 +21,11 @@ import figures
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.stats.intervals import Moments
 from nainjaune_agents.measure.stats.training_seeds import over_seeds
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env import make_setup
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import NainJauneError
@@ -98,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     options = parse(arguments)
     rng, rows = np.random.default_rng(options.seed), []
-    use_threads(1)
+    set_torch_threads(1)
     try:
         setup = make_setup(None, options.preset, options.players)
         for how, deviation in SLIPS.items():

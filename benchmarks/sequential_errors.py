@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.base.task import Task, parse_start
 from nainjaune_agents.measure.arena.advantage import doubled_advantage
 from nainjaune_agents.measure.arena.duplicate import chunk_deals, chunks
@@ -30,7 +31,7 @@ from nainjaune_agents.measure.arena.versus import LOOK_EVERY, both_ways
 from nainjaune_agents.measure.stats.differences import Differences, Side
 from nainjaune_agents.measure.stats.intervals import Z_95
 from nainjaune_agents.measure.stats.sequential import SequentialTest, anytime_half_width
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.spec import Setup
@@ -66,7 +67,7 @@ class Question:
 def advantages(setup: Setup, task: Task, pair: list[str], deals: int, seed: int) -> NDArray[np.float64]:
     """Returns the advantage of the first agent of ``pair`` over the second on each of ``deals`` deals."""
     agents = [load_agent(name, setup) for name in pair]
-    use_threads(1)
+    set_torch_threads(1)
     gains = [both_ways(setup, agents, seed, at, some, task=task) for at, some in chunks(0, deals, chunk_deals(setup))]
     return doubled_advantage(*np.concatenate(gains).T) / (2 * setup.players**2)
 

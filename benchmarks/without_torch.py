@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.base.sampling import greedy
 from nainjaune_agents.measure.arena.duplicate import Duplicate
-from nainjaune_agents.players.loading import use_threads
 from nainjaune_agents.players.networks.checkpoint import Checkpoint, load_checkpoint
 from nainjaune_agents.players.networks.net_agent import NetAgent, playing_net
 from nainjaune_agents.players.networks.policy_agent import PolicyAgent
@@ -132,7 +132,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Compares and times everything and prints the tables."""
     options = parse(arguments)
-    use_threads(1)
+    set_torch_threads(1)
     compared_nets = [*pairs(player_registry().folder)]
     print("| player | table | decisions | other choices | largest difference of logits |\n|---|---|---:|---:|---:|")
     total = np.zeros(2, np.int64)

@@ -28,12 +28,13 @@ import numpy as np
 from cycler import cycler
 from IPython.display import Markdown, display
 
+from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.cli.main import main as nainjaune
 from nainjaune_agents.measure.arena.duplicate import Duplicate, Edge
 from nainjaune_agents.measure.report.format_ci import format_ci
 from nainjaune_agents.measure.stats.intervals import Moments
 from nainjaune_agents.measure.stats.ratio_estimate import Estimate
-from nainjaune_agents.players.loading import load_agent, use_threads
+from nainjaune_agents.players.loading import load_agent
 from nainjaune_env import make_setup
 from nainjaune_env.core import atomic_files
 from nainjaune_env.core.errors import ConfigError, unknown_name_message
@@ -46,7 +47,7 @@ SIZES = ("full", "small")
 
 warnings.simplefilter("error")  # as in the tests
 warnings.filterwarnings("ignore", module="ipykernel")  # it runs the notebook and is no part of it
-use_threads(1)
+set_torch_threads(1)
 
 matplotlib.use("agg")
 COLOURS = ("#1f6f8b", "#d1495b", "#edae49", "#66a182", "#6a4c93", "#8d6b4f", "#2e4057")

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from nainjaune_agents.players.loading import use_threads
+from nainjaune_agents.base.devices import set_torch_threads
 
 collect_ignore = ["rllib", "openenv", "verifiers"]
 """Each has an environment of its own, where it is named: ``make rllib``, ``make openenv``, ``make verifiers``."""
@@ -78,7 +78,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> None:
-    use_threads(1)
+    set_torch_threads(1)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -26,35 +28,27 @@ def check_device(name: str) -> str:
     return name
 
 
-_threads = 1
-
-
-def set_agent_threads(threads: int) -> None:
-    """Sets the number of threads of agents, :func:`agent_thread_count`."""
-    global _threads
-    _threads = threads
-
-
-def agent_thread_count() -> int:
-    """Returns the number of threads that a network of an agent computes with; 1, unless ``loading.use_threads`` sets another."""
-    return _threads
+def set_torch_threads(threads: int) -> None:
+    """Sets the number of torch's threads in this process, if torch has been imported; else nothing computes with it."""
+    if "torch" in sys.modules:
+        # this waits where another thread is importing it, and its module is not complete
+        importlib.import_module("torch").set_num_threads(threads)
 
 
 @contextmanager
-def agent_threads() -> Iterator[None]:
-    """Within this context torch has the threads of agents in this thread; afterwards as many as before.
+def torch_threads(threads: int) -> Iterator[None]:
+    """Within this context torch has ``threads`` in this thread; afterwards as many as before.
 
-    Agents have one thread, unless ``loading.use_threads`` sets another number: they ask for small batches between steps of an
-    environment, and torch's default, a thread for each core, is many times slower there wherever another process has some of the
-    cores. What a process trains keeps its own number.
+    A network that plays has one, unless it was loaded with more: it is asked for small batches between steps of an environment,
+    and torch's default, a thread for each core, is many times slower there wherever another process has some of the cores.
     """
     import torch
 
     before = torch.get_num_threads()
-    if before == _threads:  # setting it again may disturb what another thread computes
+    if before == threads:  # setting it again may disturb what another thread computes
         yield
         return
-    torch.set_num_threads(_threads)
+    torch.set_num_threads(threads)
     try:
         yield
     finally:

@@ -106,7 +106,8 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import numpy as np
 
-    from ..players.loading import playing_name, use_threads
+    from ..base.devices import set_torch_threads
+    from ..players.loading import playing_name
     from ..study.advice.adviser import Adviser
     from ..study.advice.models import players, seated, usual_model
     from ..study.advice.to_json import to_json
@@ -116,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     names = seated(setup, int(table["seat"]), model, [playing_name(name, setup) for name in args.agents or [model]])
     made: list[Agent] = []
     adviser = Adviser(setup, players(setup, names, made, settings_of(args)), threads=args.threads)
-    use_threads(1)  # each of our own threads has one
+    set_torch_threads(1)  # each of our own threads has one
     error = ERROR if args.error is None and args.deals is None else args.error
     advice = adviser.advise(
         np.array([table]), generator(args.seed, Stream.ADVICE), deals=args.deals, error=error, every=args.every

@@ -161,7 +161,7 @@ def _model(args: argparse.Namespace, setup: Setup, models: dict[str, list[str]])
 
 def advisers(args: argparse.Namespace, models: dict[str, list[str]], agents: list[Agent]) -> Callable[[Setup], Adviser]:
     """Returns a function from setups to advisers; it enters their ``agents``, and the names of these in ``models``."""
-    from ..players.loading import use_threads
+    from ..base.devices import set_torch_threads
     from ..study.advice.adviser import Adviser
     from ..study.advice.models import players
 
@@ -172,7 +172,7 @@ def advisers(args: argparse.Namespace, models: dict[str, list[str]], agents: lis
         if key not in made:
             loaded = players(setup, _model(args, setup, models), agents, settings_of(args))
             made[key] = Adviser(setup, loaded, threads=args.threads)
-            use_threads(1)  # each of our own threads has one
+            set_torch_threads(1)  # each of our own threads has one
         return made[key]
 
     return adviser

@@ -53,11 +53,12 @@ def add_device_argument(parser: argparse.ArgumentParser) -> None:
 
 def load_players(args: argparse.Namespace) -> tuple[Setup, Task, Sequence[Agent]]:
     """Returns the setup, the task and the agents that the arguments name, and sets the number of threads."""
-    from ..players.loading import load_agent, use_threads
+    from ..base.devices import set_torch_threads
+    from ..players.loading import load_agent
 
     setup = settle_setup(args, args.agents)
     task = settle_task(args, setup)
     bots = settings_of(args)
-    agents = [load_agent(name, setup, bots=bots) for name in args.agents]
-    use_threads(args.threads)
+    agents = [load_agent(name, setup, bots=bots, threads=args.threads) for name in args.agents]
+    set_torch_threads(args.threads)
     return setup, task, agents

@@ -73,7 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..players.loading import load_agent, use_threads
+    from ..base.devices import set_torch_threads
+    from ..players.loading import load_agent
 
     setup = settle_setup(args, args.agents)
     if (args.first or 0) >= setup.players:
@@ -90,8 +91,8 @@ def run(args: argparse.Namespace) -> int:
     if args.solve:
         return _solve(args, setup)
     bots = settings_of(args)
-    agents = [load_agent(name, setup, bots=bots) for name in args.agents]
-    use_threads(args.threads)
+    agents = [load_agent(name, setup, bots=bots, threads=args.threads) for name in args.agents]
+    set_torch_threads(args.threads)
     return _measure(args, setup, agents)
 
 

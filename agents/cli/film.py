@@ -105,8 +105,9 @@ def _written(args: argparse.Namespace) -> Record:
 
 def _played(args: argparse.Namespace) -> Record:
     """Returns the record of a new round between the agents."""
+    from ..base.devices import set_torch_threads
     from ..measure.arena.matches import record_round
-    from ..players.loading import load_agent, use_threads
+    from ..players.loading import load_agent
     from ..players.program.counting import BotCounts
 
     if not args.agents:
@@ -117,7 +118,7 @@ def _played(args: argparse.Namespace) -> Record:
     setup = settle_setup(args, args.agents)
     if len(args.agents) > setup.players:
         raise AgentError(f"There are {setup.players} seats, too few for {len(args.agents)} agents.")
-    use_threads(1)
+    set_torch_threads(1)
     bots = settings_of(args)
     agents = [load_agent(name, setup, bots=bots) for name in args.agents]
     record = record_round(setup, agents, seed=seed)

@@ -56,12 +56,12 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.atomic_files import locked
     from nainjaune_env.core.errors import ConfigError, WorkError
 
+    from ..base.devices import set_torch_threads
     from ..measure.ladder.check import entry_named
     from ..measure.ladder.entries import SETTINGS, read_ladder
     from ..measure.ladder.page import PAGE, SITE, write_site
     from ..measure.ladder.play import Players, build, deals_an_entry, play
     from ..measure.ladder.results import Pairing, Results
-    from ..players.loading import use_threads
 
     check_place(args)
     if args.seed is not None and args.check is None:
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
             if args.build:
                 build([*ladder.entries.values()])
             results, players = Results(ladder), Players(ladder)
-            use_threads(1)
+            set_torch_threads(1)
             if key is not None:
                 return _check(args, results, players, key)
             before = sum(pairing.deals for pairing in results.pairings.values())

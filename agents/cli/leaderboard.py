@@ -62,15 +62,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from ..base.devices import set_torch_threads
     from ..base.provenance import provenance
     from ..language.leaderboard import Leaderboard
     from ..language.settings import TextEnvSettings
     from ..language.standings import markdown, standings, text
-    from ..players.loading import use_threads
     from ..train.config import apply_settings
 
     game = get_game(args.game)
-    use_threads(1)
+    set_torch_threads(1)
     settings = TextEnvSettings(
         field=args.field, adviser=args.adviser, choosing=args.choosing, measuring=args.measuring, seed=args.seed
     )

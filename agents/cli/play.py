@@ -81,8 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
+    from ..base.devices import set_torch_threads
     from ..players.heuristics import yardstick
-    from ..players.loading import load_agent, use_threads
+    from ..players.loading import load_agent
     from ..players.program.counting import BotCounts
     from ..tables.terminal.saved import load_match, make_private_folder, save_match, saved_path
     from ..tables.terminal.session import Session
@@ -101,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     bots = settings_of(args)
     loaded = {name: load_agent(name, setup, bots=bots) for name in dict.fromkeys(match.agents)}
     others = [loaded[name] for name in match.agents]
-    use_threads(1)
+    set_torch_threads(1)
     if records is not None:
         check_appendable(records)
         records.parent.mkdir(parents=True, exist_ok=True)  # an error must come before the game

@@ -158,14 +158,15 @@ def print_files(folder: Path, rows: Mapping[str, int]) -> None:
 
 def _plan(args: argparse.Namespace, setup: Setup) -> tuple[StudyPlan, list[Agent]]:
     """Returns the plan and its agents."""
-    from ..players.loading import load_agent, use_threads
+    from ..base.devices import set_torch_threads
+    from ..players.loading import load_agent
     from ..study.units import StudyPlan
 
     if args.search is None and (args.search_by is not None or args.search_share != 1.0):
         raise ConfigError("--search-by and --search-share need --search K.")
     bots, names = settings_of(args), dict.fromkeys([*args.agents, *filter(None, [args.search_by])])
-    loaded = {name: load_agent(name, setup, bots=bots) for name in names}
-    use_threads(args.threads)
+    loaded = {name: load_agent(name, setup, bots=bots, threads=args.threads) for name in names}
+    set_torch_threads(args.threads)
     plan = StudyPlan(
         setup,
         tuple(loaded[name].name for name in args.agents),

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import os
 import re
-import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -22,7 +20,6 @@ from nainjaune_env.core.errors import AgentError, FallbackWarning, MissingLibrar
 from nainjaune_env.core.hooks import described
 from nainjaune_env.core.spec import Setup, check_setup
 
-from ..base.devices import set_agent_threads
 from .exact import exact_agents
 from .foreign import is_external, load_external
 from .heuristics import heuristics, modifiers
@@ -199,8 +196,10 @@ def named_agents(game: str) -> Mapping[str, Agent]:
     return {**heuristics(game), **exact_agents(game)}
 
 
-def load_agent(name: str, setup: Setup, *, device: str | None = None, bots: BotSettings | None = None) -> Agent:
-    """Returns the agent called ``name`` for tables with ``setup``; ``device`` is that of its network (None: the CPU).
+def load_agent(name: str, setup: Setup, *, device: str | None = None, bots: BotSettings | None = None, threads: int = 1) -> Agent:
+    """Returns the agent called ``name`` for tables with ``setup``.
+
+    ``device`` is that of its network (None: the CPU), and ``threads`` compute large batches there.
 
     ``bots`` says how bots and language models are asked (None: as by default).
 
@@ -229,10 +228,10 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None, bots: BotS
     if not isinstance(settings, BotSettings | None):
         raise AgentError(f"bots: expected BotSettings or None, not {quoted(bots)}.")
     if is_mixed(name):
-        return mixed_agent(name, setup, partial(load_agent, device=device, bots=bots))
+        return mixed_agent(name, setup, partial(load_agent, device=device, bots=bots, threads=threads))
     ending = _ending(name)
     if ending:
-        load = partial(load_agent, setup=setup, device=device, bots=bots)
+        load = partial(load_agent, setup=setup, device=device, bots=bots, threads=threads)
         return _modified(load(ending[1]), ending[2], ending[3], setup, load)
     exact = exact_agents(setup.game.name)
     known = named_agents(setup.game.name)
@@ -254,7 +253,14 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None, bots: BotS
 
         any_rules = is_zoo_name(name) or TRANSFERRED in suffixes  # the registry has compared the rules of its players
         return load_net_agent(
-            path, setup, name, algorithm=algorithm, stochastic=SAMPLED in suffixes, any_rules=any_rules, device=device
+            path,
+            setup,
+            name,
+            algorithm=algorithm,
+            stochastic=SAMPLED in suffixes,
+            any_rules=any_rules,
+            device=device,
+            threads=threads,
         )
     if text not in known and (offered := _of_packages(text, setup)) is not None:
         return _suffixed(offered, name, suffixes)
@@ -365,11 +371,3 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
         if setups[name].to_dict() != setups[first].to_dict():
             raise AgentError(f"{first!r} and {name!r} were trained under different rules; say by --preset which to play under.")
     return setups[first]
-
-
-def use_threads(threads: int) -> None:
-    """Sets the number of threads of agents, which is 1 before the first call, and that of torch, if it has been imported."""
-    set_agent_threads(threads)
-    if "torch" in sys.modules:
-        # this waits where another thread is importing it, and its module is not complete
-        importlib.import_module("torch").set_num_threads(threads)

@@ -24,11 +24,12 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
 
+from ..base.devices import set_torch_threads
 from ..base.options import check_options, option
 from ..base.seeds import derived_seed
 from ..base.task import CENTRED, FRESH, Task
 from ..measure.arena.duplicate import Duplicate
-from ..players.loading import load_agent, use_threads
+from ..players.loading import load_agent
 from ..players.networks.arch import ARCHS, make_net
 from ..players.networks.checkpoint import Checkpoint
 from ..players.networks.net_agent import NetAgent
@@ -187,7 +188,7 @@ class BaseTrainer(ABC, Generic[C]):
     """Whether ``layout`` is the common one for all tables of the game, not the setup's own."""
 
     def __init__(self, config: C, setup: Setup) -> None:
-        use_threads(config.threads)
+        set_torch_threads(config.threads)
         self.config = config
         self.setup = setup
         self.layout = setup.layout
@@ -251,7 +252,9 @@ class BaseTrainer(ABC, Generic[C]):
 
     def new_net(self, generator: torch.Generator) -> PolicyValueNet:
         """Returns an untrained network, its weights drawn from ``generator``."""
-        return make_net(self.config.arch, self.layout, len(self.setup.game.actions), generator)
+        net = make_net(self.config.arch, self.layout, len(self.setup.game.actions), generator)
+        net.threads = self.config.threads
+        return net
 
     def average_weights(self, prefix: str, decay: float) -> PolicyValueNet:
         """Returns a copy of ``net`` with an exponential moving average of its weights, kept in checkpoints under ``prefix``.

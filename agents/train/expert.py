@@ -49,13 +49,13 @@ from nainjaune_env.core.errors import ConfigError, unknown_name_message
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.engine.batch import Batch
 
-from ..base.devices import check_device
+from ..base.devices import check_device, set_torch_threads
 from ..base.options import option
 from ..base.seeds import Stream, generator
 from ..base.task import CARRIED, MATCH_ROUNDS, OWN
 from ..measure.distributed.units import Executor
 from ..players.heuristics import RandomAgent
-from ..players.loading import load_agent, use_threads
+from ..players.loading import load_agent
 from ..players.networks.checkpoint import Checkpoint
 from ..players.networks.modules import masked_log_softmax
 from ..players.networks.net_agent import NetAgent
@@ -67,7 +67,7 @@ from .gating import edge_over, is_weaker
 from .labelling import LabelWorkers, check_workers, executor_of, labels_run
 from .labels import LabelFile, Labels, concatenate_labels, load_labels, save_labels
 from .opponents import LEARNER, PAST, Seating, check_seated
-from .optimizers import OPTIMIZER, GroupedOptimizer, adam_group
+from .optimizers import OPTIMIZER, GroupedOptimizer
 from .rollout import RoundStarts, batch_start
 from .run import Progress, Run, run_iterations
 from .targets import entropy, pooled, soft_cross_entropy, targets
@@ -194,7 +194,9 @@ class Trainer(BaseTrainer[Config]):
 
     def untrained(self, generation: int) -> PolicyValueNet:
         """Returns a new network: another one in each generation, the same on every device."""
-        return self.new_net(torch.Generator().manual_seed(self.config.seed + generation)).to(self.config.device)
+        net = self.new_net(torch.Generator().manual_seed(self.config.seed + generation)).to(self.config.device)
+        net.threads = 1  # several threads play with it at once
+        return net
 
     @property
     def completed(self) -> int:
@@ -247,11 +249,11 @@ class Trainer(BaseTrainer[Config]):
         """Makes and writes the first ``missing`` label files, one for each thread, or the next one that workers finish."""
         start, c = time.perf_counter(), self.config
         if self.workers is None:
-            use_threads(1)
+            set_torch_threads(1)
             numbers = missing[: c.threads]
             with ThreadPoolExecutor(len(numbers)) as threads:
                 made = list(threads.map(self.make_label_file, numbers))
-            use_threads(c.threads)
+            set_torch_threads(c.threads)
             self.speed = c.shard * len(made) / (time.perf_counter() - start)
         else:
             player = self.checkpoint if self.has_learned else None
@@ -423,7 +425,7 @@ class Trainer(BaseTrainer[Config]):
         value_target /= float(self.net.payoff_scale)
         arrays = (labels.observation, labels.mask, target, value_target, entropy(target))
         columns = [torch.from_numpy(array).to(c.device) for array in arrays]
-        optimizer = GroupedOptimizer(c.optimizer, [adam_group([*self.net.parameters()])], [self.net.body])
+        optimizer = GroupedOptimizer(c.optimizer, [{"params": [*self.net.parameters()]}], [self.net.body])
         rates, warmup = (c.optimizer["learning_rate"], c.optimizer["last_learning_rate"]), c.optimizer["warmup"]
         rng = generator(c.seed, Stream.TRAINING, self.iteration, 0)
         steps = -(-len(labels) // c.minibatch)

@@ -48,12 +48,11 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 
-from ..base.devices import check_device
+from ..base.devices import check_device, set_torch_threads
 from ..base.options import option
 from ..base.sampling import sample
 from ..base.seeds import Stream, generator
 from ..base.task import CARRIED
-from ..players.loading import use_threads
 from ..players.networks.checkpoint import Checkpoint
 from ..players.networks.common_layout import CommonView, common_layout
 from ..players.networks.modules import masked_log_softmax
@@ -227,6 +226,7 @@ class Trainer(BaseTrainer[Config]):
         if config.mixture:
             self.common, self.layout = True, common_layout(setup.game)
         self.net = self.new_net(torch.Generator().manual_seed(config.seed)).to(config.device)
+        self.net.threads = 1  # several threads play with it at once
         self.modules = {"model.": self.net}
         self.reference: PolicyValueNet | None = None
         if config.init is not None:
@@ -280,12 +280,12 @@ class Trainer(BaseTrainer[Config]):
                 return None
             return played.evaluated(self.rollouts(agents[tables.setup_index], tables.setup))
 
-        use_threads(1)
+        set_torch_threads(1)
         with ThreadPoolExecutor(self.config.threads) as threads:
             rounds = [*threads.map(play, self.tables)]
             run_all = map if self.config.device == "cuda" else threads.map
             parts = [*run_all(evaluated, self.tables, rounds)]
-        use_threads(self.config.threads)
+        set_torch_threads(self.config.threads)
         choices = [(part, tables.scale) for part, tables in zip(parts, self.tables, strict=True) if part]
         decisions = sum(played.decisions for played in rounds if played)
         if not choices:

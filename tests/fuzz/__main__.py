@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from nainjaune_agents.players.loading import use_threads
+from nainjaune_agents.base.devices import set_torch_threads
 
 from .fuzzers import FUZZERS
 
@@ -65,7 +65,7 @@ def main() -> int:
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     tqdm.monitor_interval = 0  # a process with threads is not forked
-    use_threads(1)
+    set_torch_threads(1)
     faults = 0
     for name in names:
         cases = range(options.cases or FUZZERS[name].long) if options.case is None else range(options.case, options.case + 1)

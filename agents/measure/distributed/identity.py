@@ -21,9 +21,10 @@ from nainjaune_env.core import atomic_files
 from nainjaune_env.core.errors import AgentError, WorkError, quoted
 from nainjaune_env.core.spec import Setup
 
+from ...base.devices import set_torch_threads
 from ...players.chat.settings import what_counts
 from ...players.foreign import is_bot, loader_of
-from ...players.loading import TRANSFERRED, base_name, checkpoint_path, external_players, load_agent, players_in, use_threads
+from ...players.loading import TRANSFERRED, base_name, checkpoint_path, external_players, load_agent, players_in
 from ...players.program.counting import counted
 from ...players.program.settings import STOP, BotSettings
 from ...players.zoo import is_zoo_name
@@ -156,7 +157,7 @@ def worker_player(kind: type[WorkPlan], run: Mapping[str, Any], files: Mapping[s
         if name not in plan.agents:  # a member of a mixed field or an agent of rollouts, which is loaded by its name
             _agent(name, plan.setup, run["weights"].get(name), None, bots)
     agents = [_agent(name, plan.setup, run["weights"].get(name), files, bots) for name in plan.agents]
-    use_threads(1)
+    set_torch_threads(1)
     return counted(plan.player(agents), agents)
 
 

@@ -20,7 +20,6 @@ from nainjaune_env.core.errors import AgentError, MissingLibraryError, NainJaune
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
-from ...base.devices import agent_thread_count
 from ..networks.fit import check_fits, other_rules
 from ..networks.onnx_format import FLOATS, INPUTS, KEY
 from ..networks.policy_agent import PolicyAgent
@@ -172,7 +171,7 @@ def load(name: str, setup: Setup) -> OnnxAgent:
     except ModuleNotFoundError as error:
         raise MissingLibraryError(f"The player {quoted(name)}", str(error.name), "onnx") from None
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = agent_thread_count(), 1
+    options.intra_op_num_threads, options.inter_op_num_threads = 1, 1
     options.use_deterministic_compute = True
     # weights in another file are not read: else it would be looked for in the working directory, and no run would compare it
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.devnull)

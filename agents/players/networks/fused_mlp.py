@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ...base.devices import agent_threads
+from ...base.devices import torch_threads
 from .observation_net import ObservationNet
 
 SIZES = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
@@ -144,8 +144,19 @@ def sign_view(x: Tensor) -> Tensor:
 class FusedInference:
     """The outputs of a chain without gradients, from a copy of its weights."""
 
-    def __init__(self, chain: LinearChain, dtype: torch.dtype | None = None, *, device: str | torch.device | None = None) -> None:
-        """``dtype`` of the products (None: :func:`fast_dtype`); ``device`` to compute on (None: the network's)."""
+    def __init__(
+        self,
+        chain: LinearChain,
+        dtype: torch.dtype | None = None,
+        *,
+        device: str | torch.device | None = None,
+        threads: int = 1,
+    ) -> None:
+        """``dtype`` of the products (None: :func:`fast_dtype`); ``device`` to compute on (None: the network's).
+
+        ``threads`` of torch compute :meth:`logits`; a call has those of the caller.
+        """
+        self._threads = threads
         self.dtype = dtype or fast_dtype()
         self.chain = chain
         self._device = torch.device(device or chain.net.device)
@@ -175,10 +186,10 @@ class FusedInference:
         size = padded(rows, self.dtype)
         outputs.copy_(_forward(self._layers, [buffer[:size] for buffer in self._buffers])[:rows])
 
-    @agent_threads()
     def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Returns the first head of ``observation (K, size)``, ``(K, A)``, on the CPU with the threads of agents."""
-        logits: NDArray[np.float32] = self(torch.from_numpy(observation))[0].numpy()
+        """Returns the first head of ``observation (K, size)``, ``(K, A)``, on the CPU by ``threads``."""
+        with torch_threads(self._threads):
+            logits: NDArray[np.float32] = self(torch.from_numpy(observation))[0].numpy()
         return logits
 
 

@@ -33,6 +33,8 @@ class PlayingNet(Protocol):
     """Units of a seat's state; 0 = no memory."""
     payoff_scale: Any
     """The unit of its values, a number."""
+    threads: int
+    """Threads that compute a large batch."""
 
     def evaluate(
         self, observation: NDArray[np.uint8], state: NDArray[np.float32] | None = None
@@ -85,9 +87,10 @@ def folded_layers(agent: Agent) -> list[Layer]:
     return net.layers
 
 
-def playing_net(checkpoint: Checkpoint, setup: Setup, where: str, device: str | None = None) -> PlayingNet:
+def playing_net(checkpoint: Checkpoint, setup: Setup, where: str, device: str | None = None, threads: int = 1) -> PlayingNet:
     """Returns the network of a checkpoint for the observations of ``setup``; one for all tables is folded to it.
 
+    ``threads`` compute large batches.
     torch computes it on a ``device`` other than the CPU (None: the CPU), and if ``networks.inference`` has no such network.
     Raises :class:`CheckpointError` where the tensors do not fit the network that the checkpoint declares,
     :class:`~nainjaune_env.core.errors.DeviceError` where there is no such device, and :class:`MissingLibraryError` without torch.
@@ -98,14 +101,19 @@ def playing_net(checkpoint: Checkpoint, setup: Setup, where: str, device: str | 
             from .torch_nets import build_net
         except ModuleNotFoundError as error:
             raise MissingLibraryError(f"A network on device={device!r}", str(error.name), "train") from error
-        return build_net(checkpoint, setup, where).to(check_device(device or "cpu"))
+        net: PlayingNet = build_net(checkpoint, setup, where).to(check_device(device or "cpu"))
+        net.threads = threads
+        return net
     cls, weights = get_inference(name), playing_weights(checkpoint)
     try:
         if checkpoint.common:
-            return cls.at_table(arguments, weights, setup, checkpoint.actions)
-        return cls(arguments, weights, setup.layout, checkpoint.actions)
+            net = cls.at_table(arguments, weights, setup, checkpoint.actions)
+        else:
+            net = cls(arguments, weights, setup.layout, checkpoint.actions)
     except ValueError as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {as_sentence(error)}") from None
+    net.threads = threads
+    return net
 
 
 def load_net_agent(
@@ -117,9 +125,11 @@ def load_net_agent(
     stochastic: bool = False,
     any_rules: bool = False,
     device: str | None = None,
+    threads: int = 1,
 ) -> NetAgent:
     """Returns the agent trained in the run at ``path`` (a folder or a checkpoint file), for tables with ``setup``, on ``device``.
 
+    ``threads`` compute large batches.
     Raises :class:`CheckpointError` where it cannot play at them, was trained by another ``algorithm`` (None: any), or, without
     ``any_rules``, under other rules, and :class:`~nainjaune_env.core.errors.DeviceError` where there is no such device.
     """
@@ -129,4 +139,4 @@ def load_net_agent(
     check_fits(checkpoint, setup, repr(str(path)))
     if not any_rules:
         check_rules(checkpoint, setup, repr(str(path)))
-    return NetAgent(name, playing_net(checkpoint, setup, repr(str(path)), device), stochastic=stochastic)
+    return NetAgent(name, playing_net(checkpoint, setup, repr(str(path)), device, threads), stochastic=stochastic)

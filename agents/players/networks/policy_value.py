@@ -20,7 +20,7 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 
 from ...base import options
-from ...base.devices import agent_threads
+from ...base.devices import torch_threads
 from .common_layout import CommonView
 from .fused_mlp import FusedInference, LinearChain, fast_dtype
 from .modules import linear
@@ -44,6 +44,8 @@ class PolicyValueNet(ObservationNet):
     columns: Tensor
     rest: Tensor | None
     """The bytes of the common layout that observations lack, whose bytes are its ``columns``; None: there are none."""
+    threads = 1
+    """Of torch, in :meth:`evaluate`."""
     policy: nn.Linear
     value: nn.Linear
 
@@ -127,25 +129,27 @@ class PolicyValueNet(ObservationNet):
     def scorer(self) -> FusedInference | TorchScorer:
         """Returns a copy of the network for rollouts, fused where it is a plain MLP; its logits may differ by rounding."""
         chain = self.fused() if self.rest is None else None
-        return TorchScorer(self) if chain is None else FusedInference(replace(chain, heads=chain.heads[:1]), device="cpu")
+        if chain is None:
+            return TorchScorer(self)
+        return FusedInference(replace(chain, heads=chain.heads[:1]), device="cpu", threads=self.threads)
 
-    @agent_threads()
     @torch.inference_mode()
     def evaluate(
         self, observation: NDArray[np.uint8], state: NDArray[np.float32] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Returns the logits and values of :meth:`forward` as NumPy arrays, without gradients and with the threads of agents.
+        """Returns the logits and values of :meth:`forward` as NumPy arrays, without gradients and by :attr:`threads`.
 
         A recurrent network takes the ``state (K, recurrent) float32`` before each decision and overwrites it with the one after.
         """
-        seen = torch.from_numpy(observation).to(self.device)
-        if not self.recurrent:
-            logits, values, _ = self(seen)
+        with torch_threads(self.threads):
+            seen = torch.from_numpy(observation).to(self.device)
+            if not self.recurrent:
+                logits, values, _ = self(seen)
+                return logits.cpu().numpy(), values.cpu().numpy()
+            assert state is not None
+            logits, values, after = self(seen, torch.from_numpy(state).to(self.device))
+            state[...] = after.float().cpu().numpy()
             return logits.cpu().numpy(), values.cpu().numpy()
-        assert state is not None
-        logits, values, after = self(seen, torch.from_numpy(state).to(self.device))
-        state[...] = after.float().cpu().numpy()
-        return logits.cpu().numpy(), values.cpu().numpy()
 
 
 class TorchScorer:

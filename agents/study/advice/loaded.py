@@ -9,8 +9,8 @@ from typing import NamedTuple
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 
+from ...base.devices import set_torch_threads
 from ...base.seeds import Stream, generator
-from ...players.loading import use_threads
 from .adviser import Adviser
 from .models import in_seats, is_advised, players, usual_model
 
@@ -56,7 +56,7 @@ class Advisers:
             if key not in self.loaded:
                 model = usual_model(setup)
                 adviser = Adviser(setup, players(setup, in_seats(setup, [model])), threads=self._threads)
-                use_threads(1)
+                set_torch_threads(1)
                 dealt = Batch(setup, 1, skip_forced=False).tables  # in play, even where no seat ever has a decision
                 adviser.advise(dealt, generator(0, Stream.ADVICE), deals=2)  # compiled code is loaded
                 self.loaded[key] = Loaded(model, adviser)

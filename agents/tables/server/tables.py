@@ -16,8 +16,8 @@ from typing import Any
 
 from nainjaune_env.core.errors import IllegalActionError, NainJauneError
 
+from ...base.devices import set_torch_threads
 from ...players.heuristics import yardstick
-from ...players.loading import use_threads
 from ...players.program.settings import BotSettings
 from ...study.advice.loaded import Advisers
 from .live_table import LiveTable
@@ -230,7 +230,7 @@ class Tables:
 
         def load() -> tuple[LiveTable, RunningEdges | None, bool]:
             agents = [None if name is None else self._agents.get(name, settings.setup) for name in settings.agents]
-            use_threads(1)
+            set_torch_threads(1)
             replaces = settings.absence is not None and len(settings.persons) > 1
             stand_in = self._agents.get(yardstick(settings.setup.game.name), settings.setup) if replaces else None
             live = LiveTable(settings, agents, lambda n, action: self._store.add_ply(table, n, action), stand_in=stand_in)

@@ -197,12 +197,12 @@ def test_threads_are_set_once_another_thread_has_imported_torch() -> None:
     """What a server's threads do when it starts again: one loads a model while another one seats agents."""
     code = (
         "import sys, threading\n"
-        "from nainjaune_agents.players.loading import use_threads\n"
+        "from nainjaune_agents.base.devices import set_torch_threads\n"
         "importer = threading.Thread(target=lambda: __import__('torch'))\n"
         "importer.start()\n"
         "while 'torch' not in sys.modules:\n"
         "    pass\n"
-        "use_threads(1)\n"
+        "set_torch_threads(1)\n"
         "importer.join()\n"
         "assert sys.modules['torch'].get_num_threads() == 1\n"
     )

@@ -62,6 +62,8 @@ class InferenceNet(ABC):
 
     Arguments: ClassVar[type[options.Arguments]]
     """The dataclass of the network's arguments; ``PolicyValueNet`` of the same arch has the same."""
+    threads = 1
+    """Threads that compute a large batch."""
 
     def __init__(self, arguments: Any, weights: Weights, layout: Layout, actions: int) -> None:
         """``weights`` are for observations of ``layout``; raises ValueError where they are not those of such a network."""

@@ -21,8 +21,6 @@ from nainjaune_env.compiler.intrinsics import UNITS, WORD, nonzero_bits, rows_of
 from nainjaune_env.compiler.jit import jit, replaced_by
 from nainjaune_env.core.bits import lowest
 
-from ....base.devices import agent_thread_count
-
 ROWS = 64
 """Decisions that go through all layers together: their features stay in the processor's cache."""
 
@@ -160,14 +158,13 @@ class Chain:
         self._layers = table
         self._weight, self._bias = _aligned(np.concatenate(weights)), np.concatenate(biases)
 
-    def __call__(self, x: NDArray[np.uint8] | NDArray[np.float32]) -> NDArray[np.float32]:
-        """Returns ``(K, outputs)`` for ``x (K, inputs)``, by the threads of agents."""
+    def __call__(self, x: NDArray[np.uint8] | NDArray[np.float32], threads: int = 1) -> NDArray[np.float32]:
+        """Returns ``(K, outputs)`` for ``x (K, inputs)``; ``threads`` share a large batch, and its bits do not depend on them."""
         if x.ndim != 2 or x.shape[1] != self._inputs:
             raise ValueError(f"expected an array of shape (K, {self._inputs}), not {x.shape}")
         if not (x.flags.c_contiguous and x.flags.writeable):
             x = x.copy(order="C")  # each other kind of array would be compiled anew
         out = np.empty((len(x), self.outputs), np.float32)
-        threads = agent_thread_count()
         if threads == 1 or len(x) < threads * ROWS:
             self._compute(x, out)
         else:

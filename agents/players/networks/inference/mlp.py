@@ -78,14 +78,15 @@ class MLPInference(InferenceNet):
         if self.recurrent:
             assert state is not None
             state[...] = self._next_state(observation, state)
-            recalled = sigmoid(self._recall(state))
+            recalled = sigmoid(self._recall(state, self.threads))
             inputs = np.concatenate([observation, recalled, state], axis=1, dtype=np.float32)
-        outputs = self._chain(inputs)
+        outputs = self._chain(inputs, self.threads)
         return outputs[:, : self.actions], outputs[:, self.actions]
 
     def _next_state(self, observation: NDArray[np.uint8], state: NDArray[np.float32]) -> NDArray[np.float32]:
         """Returns the state after each decision, by the gates of ``torch.nn.GRU``: reset, update, new."""
-        seen, kept = np.split(self._from_observation(observation), 3, axis=1), np.split(self._from_state(state), 3, axis=1)
+        seen = np.split(self._from_observation(observation, self.threads), 3, axis=1)
+        kept = np.split(self._from_state(state, self.threads), 3, axis=1)
         reset, update = sigmoid(seen[0] + kept[0]), sigmoid(seen[1] + kept[1])
         new = np.tanh(seen[2] + reset * kept[2])
         after: NDArray[np.float32] = new + update * (state - new)

@@ -70,10 +70,10 @@ class ResidualInference(InferenceNet):
         self, observation: NDArray[np.uint8], state: NDArray[np.float32] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """See :meth:`InferenceNet.evaluate`; the network has no memory."""
-        x = self._first(observation)
+        x = self._first(observation, self.threads)
         for block in self._blocks:
-            x += block(normalised(x))
-        outputs = self._heads(normalised(x))
+            x += block(normalised(x), self.threads)
+        outputs = self._heads(normalised(x), self.threads)
         return outputs[:, : self.actions], outputs[:, self.actions]
 
     def trace(self, graph: Graph, observation: str, state: str) -> tuple[str, str]:

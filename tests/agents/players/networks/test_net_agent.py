@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.players.loading import use_threads
 from nainjaune_agents.players.networks import net_agent
 from nainjaune_agents.players.networks.fused_mlp import FusedInference
 from nainjaune_agents.players.networks.net_agent import NetAgent
@@ -40,13 +39,13 @@ def test_an_agent_computes_with_its_own_number_of_threads(threads: int, monkeypa
     compute = FusedInference._compute
     monkeypatch.setattr(FusedInference, "_compute", lambda *given: (seen.append(torch.get_num_threads()), compute(*given)))
     net = fresh_net(small())
+    net.threads = threads
     agent = NetAgent("net", net)
     fused = agent.scorer()
     net.policy.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
     decisions = DecisionBatch(Batch(small(), 4, seed=1), np.arange(4))
     before = torch.get_num_threads()
     try:
-        use_threads(threads)
         torch.set_num_threads(3)
         agent.act(decisions, np.random.default_rng(0))
         agent.probabilities(decisions)
@@ -54,5 +53,5 @@ def test_an_agent_computes_with_its_own_number_of_threads(threads: int, monkeypa
         fused.logits(decisions.observation)
         assert torch.get_num_threads() == 3
     finally:
-        use_threads(before)
+        torch.set_num_threads(before)
     assert seen == [threads] * 4

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.players.loading import use_threads
 from nainjaune_agents.players.networks.inference.chain import LINE, ROWS, UNITS, WORD, Chain, Layer, find_nonzero, sum_block
 from nainjaune_env.compiler.jit import JIT_ENABLED, jit
 
@@ -48,13 +47,9 @@ def test_outputs_are_those_of_matrix_products(widths: tuple[int, ...], relu: boo
 def test_a_row_has_the_same_bits_whatever_is_computed_with_it(threads: int) -> None:
     chain, x = Chain(layers(40, 65, 9)), inputs(4 * ROWS + 3, 40)
     whole = chain(x)
-    try:
-        use_threads(threads)
-        assert chain(x).tobytes() == whole.tobytes()
-        for begin, end in ((0, 0), (0, 1), (3, 4), (5, 7), (1, ROWS + 2), (7, 3 * ROWS)):
-            assert chain(x[begin:end]).tobytes() == whole[begin:end].tobytes()
-    finally:
-        use_threads(1)
+    assert chain(x, threads).tobytes() == whole.tobytes()
+    for begin, end in ((0, 0), (0, 1), (3, 4), (5, 7), (1, ROWS + 2), (7, 3 * ROWS)):
+        assert chain(x[begin:end], threads).tobytes() == whole[begin:end].tobytes()
 
 
 def test_any_kind_of_array_and_no_other_shape() -> None:
