@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import os
 import re
 import warnings
@@ -25,15 +26,14 @@ from .foreign import is_external, load_external
 from .heuristics import heuristics, modifiers
 from .mixed import is_mixed, member_names, mixed_agent
 from .program.settings import BotSettings
-from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
 """Suffix of an agent's name to draw actions from its probabilities, instead of taking the likeliest."""
 TRANSFERRED = "@transfer"
 """Suffix of a run's name to play also under other rules than those it was trained under."""
-SEARCHES = (SearchAgent, AdaptiveSearchAgent)
-"""The searches over an agent, in any game; each has a modifier."""
+SEARCHES = ("search", "adaptive")
+"""The modifiers of searches over an agent, in any game (``search.SEARCHES``)."""
 SEARCH_SETTINGS = {"objective", "inference", "rollouts"}
 """What may follow the number of a search: ``zoo:strong@search=50,inference=policy``."""
 BEST = "best"
@@ -324,8 +324,7 @@ def _suffixed(agent: Agent, name: str, suffixes: set[str]) -> Agent:
 def _modified(agent: Agent, word: str, text: str, setup: Setup, load: Callable[[str], Agent]) -> Agent:
     number, *settings = text.split(",")
     given = dict(setting.partition("=")[::2] for setting in settings)
-    searches = {search.modifier: search for search in SEARCHES}
-    if given and (word not in searches or len(given) < len(settings) or not given.keys() <= SEARCH_SETTINGS):
+    if given and (word not in SEARCHES or len(given) < len(settings) or not given.keys() <= SEARCH_SETTINGS):
         raise AgentError(
             f"After the number of @{word}= comes nothing, or for a search ,objective=centred, ,inference=policy or "
             f",rollouts=AGENT, not {quoted(text)}."
@@ -333,14 +332,13 @@ def _modified(agent: Agent, word: str, text: str, setup: Setup, load: Callable[[
     options: dict[str, Any] = dict(given)
     if "rollouts" in given:
         options["rollouts"] = load(given["rollouts"])
-    known: dict[str, Callable[[Agent, float], Agent]] = {
-        **modifiers(setup.game.name),
-        **{name: partial(searching, setup=setup, search=search, **options) for name, search in searches.items()},
-    }
+    known: dict[str, Callable[[Agent, float], Agent]] = {**modifiers(setup.game.name)}
+    if word in SEARCHES:  # imported when a name asks for it: no other player needs its loops
+        search = importlib.import_module(".search", __package__)
+        known[word] = partial(search.searching, setup=setup, search=search.SEARCHES[word], **options)
     if word not in known:
-        raise AgentError(
-            unknown_name_message(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known])
-        )
+        endings = [f"@{w}=" for w in (*known, *SEARCHES)]
+        raise AgentError(unknown_name_message(f"ending of an agent's name in {setup.game.title}:", f"@{word}", endings))
     try:
         value = float(number)
     except ValueError:

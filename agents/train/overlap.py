@@ -18,7 +18,7 @@ import torch
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 
-from ..players.networks.modules import ValueNet
+from ..players.networks.policy_value import ValueNet
 from .base import BaseTrainer
 from .rollout import Rollout, RolloutPolicy
 

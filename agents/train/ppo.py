@@ -35,7 +35,8 @@ from ..players.networks.checkpoint import Checkpoint
 from ..players.networks.common_layout import common_layout, seat_counts
 from ..players.networks.fused_mlp import RunPair, fast_dtype
 from ..players.networks.inference.base import MAX_UNITS
-from ..players.networks.modules import ValueNet, masked_log_softmax
+from ..players.networks.modules import masked_log_softmax
+from ..players.networks.policy_value import ValueNet
 from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
 from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import MixtureConfig, edges_at, normalized_within, share_out, spread_within

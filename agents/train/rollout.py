@@ -23,11 +23,9 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch, make_batch
 
 from ..base.task import CARRIED, MATCH_ROUNDS, OWN, Task, match_rounds
-from ..players.networks.common_layout import CommonView
+from ..players.networks.common_layout import CommonView, random_payoff_scale
 from ..players.networks.fused_mlp import FusedInference, FusedTraining, RunPair
-from ..players.networks.modules import ValueNet
-from ..players.networks.payoff_scale import random_payoff_scale
-from ..players.networks.policy_value import PolicyValueNet
+from ..players.networks.policy_value import PolicyValueNet, ValueNet
 from .opponents import Seating
 
 BatchStart = Literal["fresh", "carried"]

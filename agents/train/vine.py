@@ -54,10 +54,9 @@ from ..base.sampling import sample
 from ..base.seeds import Stream, generator
 from ..base.task import CARRIED
 from ..players.networks.checkpoint import Checkpoint
-from ..players.networks.common_layout import CommonView, common_layout
+from ..players.networks.common_layout import CommonView, common_layout, random_payoff_scale
 from ..players.networks.modules import masked_log_softmax
 from ..players.networks.net_agent import NetAgent
-from ..players.networks.payoff_scale import random_payoff_scale
 from ..players.networks.policy_value import PolicyValueNet
 from ..players.networks.torch_nets import has_inference, inference_net, specialised
 from ..players.search.agent import UNLIKELY

@@ -25,7 +25,6 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
 from ...base.task import Task, stored_task
-from .foreign_files import PLAYERS, foreign_kind
 
 FORMAT = "nainjaune-checkpoint"
 VERSION = 2
@@ -33,6 +32,17 @@ FILE_NAME = "checkpoint.safetensors"
 """The name of the checkpoint in a run's folder."""
 ABOUT_NAME = "run.json"
 """The file beside it with the provenance of the run."""
+SB3_MODEL, ONNX_MODEL = "a zip archive of a Stable-Baselines3 model", "an ONNX model"
+FOREIGN_PLAYERS = {SB3_MODEL: "sb3", ONNX_MODEL: "onnx"}
+"""What begins the names of players in such files (``external.KINDS``)."""
+FOREIGN_STARTS = (
+    (b"\x89HDF", "an HDF5 file, such as Keras saves"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"GGUF", "a GGUF file"),
+    (b"{", "text, perhaps JSON"),
+)
+"""What files begin with, and what they are then."""
 
 
 @dataclass
@@ -151,9 +161,9 @@ def _not_a_checkpoint(path: Path, error: Exception) -> str:
         kind = None
     if kind is None:
         return f"{str(path)!r} is no whole safetensors file (cut short?): {as_sentence(error)}"
-    return f"{str(path)!r} is {kind}, and a run is a folder or a .safetensors file, as nainjaune train writes it. " + (
-        f"The name of the player is '{PLAYERS[kind]}:{path}'." if kind in PLAYERS else "docs/players.md says what can play."
-    )
+    prefix = FOREIGN_PLAYERS.get(kind)
+    hint = f"The name of the player is '{prefix}:{path}'." if prefix else "docs/players.md says what can play."
+    return f"{str(path)!r} is {kind}, and a run is a folder or a .safetensors file, as nainjaune train writes it. {hint}"
 
 
 def playing_weights(checkpoint: Checkpoint) -> dict[str, NDArray[Any]]:
@@ -207,3 +217,27 @@ def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -
             f"{where} was trained for the {stored} payoff, and this is for the {objective} one: its values do not fit. "
             f"Choose objective={stored}, or another network."
         )
+
+
+def foreign_kind(path: Path) -> str | None:
+    """Returns what the file at ``path`` is, such as "a zip archive"; None where its first bytes tell nothing.
+
+    Raises ``OSError`` where it cannot be read. Nothing in it is run.
+    """
+    with path.open("rb") as file:
+        head = file.read(16)
+    if head[8:9] == b"{":  # after eight bytes of its length, the header of a safetensors file
+        return None
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+        if {"policy.pth", "data"} <= set(names):
+            return SB3_MODEL
+        if any(name.endswith("/data.pkl") or name == "data.pkl" for name in names):
+            return "a pickle of torch.save (.pt, .pth)"
+        return "a zip archive"
+    if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05":
+        return "a pickle, as older releases of torch.save wrote (.pt, .pth)"
+    if head[:1] == b"\x08" and head[2:3] == b"\x12":  # the version of the format, and then the name of the program
+        return ONNX_MODEL
+    return next((kind for start, kind in FOREIGN_STARTS if head.startswith(start)), None)

@@ -1,4 +1,4 @@
-"""One observation layout for all tables of a game, whatever the number of seats and the house rules.
+"""One observation layout for all tables of a game, whatever the seats and house rules, and the unit of values at a table.
 
 The common layout is that of the most seats that a preset allows, followed by features for the number of seats and the rules. At a
 table with fewer seats, bytes about missing seats have their feature's ``zero``, which is 0 to a network. Everything derives from
@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.layout import Feature, Layout
+from nainjaune_env.core.prng import streams
 from nainjaune_env.core.rules import Rules
 from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.engine.batch import Batch
 
 SEATS = "seats"
 """Name of the feature for the number of seats."""
@@ -25,6 +27,9 @@ TOP = 255
 """The largest byte: a knob that may reach it is coded by :func:`number_code`; others are written as they are."""
 STEPS = 32
 """Codes for each octave of such a knob."""
+PAYOFF_ROUNDS = 1024
+PAYOFF_SEED = 271_828
+"""The seed of deals and play; like ``PAYOFF_ROUNDS`` it fixes the unit of the values in checkpoints."""
 
 
 def common_layout(game: GameSpec) -> Layout:
@@ -149,3 +154,18 @@ def _table_bytes(setup: Setup) -> Iterator[tuple[str, Any]]:
             yield feature.name, 0
         else:
             yield feature.name, number_code(setting) if feature.high == TOP else setting
+
+
+def random_payoff_scale(setup: Setup) -> float:
+    """Returns the standard deviation of a seat's payoff less the table's mean in uniformly random play; at least 1.
+
+    In the game's unit (chips, cards), the same number every time. It takes milliseconds and no network, so that a network trained
+    at many setups has a unit for its values at any other.
+    """
+    batch = Batch(setup, PAYOFF_ROUNDS, seed=PAYOFF_SEED, autoreset=False, observe=False)
+    payoff = batch.reward.astype(np.int64)
+    rng_states = streams(PAYOFF_SEED, PAYOFF_ROUNDS, stream=1)
+    while not batch.done.all():
+        batch.step(batch.sample(rng_states))
+        payoff += batch.reward
+    return max(float((payoff - payoff.mean(axis=1, keepdims=True)).std()), 1.0)

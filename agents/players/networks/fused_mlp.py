@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...base.devices import torch_threads
-from .observation_net import ObservationNet
+from .modules import ObservationNet
 
 SIZES = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 """Numbers of rows that are multiplied at once: in bfloat16 a batch is padded to the next of these.

@@ -1,4 +1,4 @@
-"""Building blocks of networks: initialised layers, and the critic that only training has."""
+"""Building blocks of networks: scaled observations, and initialised layers."""
 
 from __future__ import annotations
 
@@ -9,29 +9,26 @@ from torch import Tensor, nn
 
 from nainjaune_env.core.layout import Layout
 
-from .fused_mlp import LinearChain, linear_chain
-from .observation_net import ObservationNet
 
+class ObservationNet(nn.Module):
+    """What every network begins with: it scales the bytes of an observation by the zero and scale of each feature."""
 
-class ValueNet(ObservationNet):
-    """A critic: an MLP from an observation to its value, or that of each action, in units of the policy's ``payoff_scale``."""
+    zero: Tensor
+    factor: Tensor
 
-    def __init__(self, layout: Layout, hidden: Sequence[int], generator: torch.Generator, outputs: int = 1) -> None:
-        """``outputs``: 1 for the value, or the number of actions."""
-        super().__init__(layout)
-        self.body = mlp(layout.size, hidden, generator)
-        self.value = linear(hidden[-1] if hidden else layout.size, outputs, 0.1, generator)
+    def __init__(self, layout: Layout) -> None:
+        super().__init__()
+        self.register_buffer("zero", torch.from_numpy(layout.zero), persistent=False)
+        self.register_buffer("factor", torch.from_numpy(1 / layout.scale), persistent=False)
 
-    def forward(self, observation: Tensor) -> Tensor:
-        """Returns values ``(K,) float32``, or ``(K, outputs)`` for more than one, of ``observation (K, size) uint8``."""
-        value: Tensor = self.value(self.body(self.scaled(observation)))
-        return value.squeeze(-1).float()
+    def scaled(self, observation: Tensor) -> Tensor:
+        """Returns ``observation (K, size) uint8`` as floats, ``(byte - zero) / scale``."""
+        return (observation.float() - self.zero) * self.factor
 
-    def fused(self) -> LinearChain:
-        """Returns the layers for the fused computation; the only head is that of the values."""
-        chain = linear_chain(self, self.body, [self.value])
-        assert chain is not None
-        return chain
+    @property
+    def device(self) -> torch.device:
+        """The device that the network computes on."""
+        return self.zero.device
 
 
 def mlp(inputs: int, hidden: Sequence[int], generator: torch.Generator) -> nn.Sequential:

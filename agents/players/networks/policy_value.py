@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, ClassVar
 
@@ -22,9 +23,8 @@ from nainjaune_env.core.layout import Layout
 from ...base import options
 from ...base.devices import torch_threads
 from .common_layout import CommonView
-from .fused_mlp import FusedInference, LinearChain, fast_dtype
-from .modules import linear
-from .observation_net import ObservationNet
+from .fused_mlp import FusedInference, LinearChain, fast_dtype, linear_chain
+from .modules import ObservationNet, linear, mlp
 
 
 class PolicyValueNet(ObservationNet):
@@ -163,3 +163,24 @@ class TorchScorer:
         """Returns logits ``(K, A)``, not masked, of ``observation (K, size)``."""
         with torch.autocast("cpu", torch.bfloat16, enabled=self._autocast):
             return self._net.evaluate(observation)[0]
+
+
+class ValueNet(ObservationNet):
+    """A critic: an MLP from an observation to its value, or that of each action, in units of the policy's ``payoff_scale``."""
+
+    def __init__(self, layout: Layout, hidden: Sequence[int], generator: torch.Generator, outputs: int = 1) -> None:
+        """``outputs``: 1 for the value, or the number of actions."""
+        super().__init__(layout)
+        self.body = mlp(layout.size, hidden, generator)
+        self.value = linear(hidden[-1] if hidden else layout.size, outputs, 0.1, generator)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """Returns values ``(K,) float32``, or ``(K, outputs)`` for more than one, of ``observation (K, size) uint8``."""
+        value: Tensor = self.value(self.body(self.scaled(observation)))
+        return value.squeeze(-1).float()
+
+    def fused(self) -> LinearChain:
+        """Returns the layers for the fused computation; the only head is that of the values."""
+        chain = linear_chain(self, self.body, [self.value])
+        assert chain is not None
+        return chain

@@ -15,11 +15,10 @@ from nainjaune_env.core.spec import Setup
 
 from .arch import make_net, stored_arguments
 from .checkpoint import Checkpoint, playing_weights
-from .common_layout import CommonView
+from .common_layout import CommonView, random_payoff_scale
 from .fit import layout_of
 from .inference import NAMES, get_inference
 from .inference.base import InferenceNet
-from .payoff_scale import random_payoff_scale
 from .policy_value import PolicyValueNet
 
 

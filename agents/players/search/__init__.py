@@ -8,7 +8,11 @@ from .inference import UNIFORM, PolicyInference
 from .rollouts import Rollouts, rollouts_by
 from .values import ActionValues
 
+SEARCHES = {search.modifier: search for search in (SearchAgent, AdaptiveSearchAgent)}
+"""The searches over an agent, in any game, by their modifiers (``loading.SEARCHES``)."""
+
 __all__ = [
+    "SEARCHES",
     "UNIFORM",
     "ActionValues",
     "AdaptiveSearchAgent",

@@ -32,7 +32,7 @@ MAX_LOADED = 32
 """Agents that are kept loaded."""
 MAX_SEARCH_DEALS = 500
 """The largest number after ``@search=`` and ``@adaptive=``."""
-_DEALS = re.compile(rf"@({'|'.join(search.modifier for search in SEARCHES)})=([0-9.]+)")
+_DEALS = re.compile(rf"@({'|'.join(SEARCHES)})=([0-9.]+)")
 _NAME = re.compile(r"([^@]+?)((?:@sample)?)((?:@[a-z]+=[0-9.]+){0,3})")
 
 

@@ -11,11 +11,10 @@ import pytest
 import torch
 
 from nainjaune_agents.players.loading import load_agent
-from nainjaune_agents.players.networks.common_layout import CommonView
+from nainjaune_agents.players.networks.common_layout import CommonView, random_payoff_scale
 from nainjaune_agents.players.networks.modules import masked_log_softmax
 from nainjaune_agents.players.networks.net_agent import NetAgent
-from nainjaune_agents.players.networks.payoff_scale import random_payoff_scale
-from nainjaune_agents.train.multitask import edges_at, mixed_setups, normalized_within, setup_names, share_out, spread_within
+from nainjaune_agents.train.multitask import edges_at, mixed_setups, normalized_within, share_out, spread_within
 from nainjaune_agents.train.ppo import METRICS
 from nainjaune_env.core.errors import CheckpointError, ConfigError, RulesError
 from nainjaune_env.core.prng import streams
@@ -63,28 +62,18 @@ def test_random_setups_are_of_the_entry_s_tables_and_the_same_in_every_run() -> 
     assert setups[:-1] != named(entry | {"seed": 1})
 
 
-def test_all_knobs_of_random_setups_may_differ() -> None:
-    setups = named({"random": 40, "knobs": "all", "rules": {"suits": 4}})
-    changed = [len(setup.knobs) for setup in setups]
-    assert min(changed) > 4
-    assert setups != named({"random": 40})
-
-
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
         ({"presets": "skip"}, r"key in an entry of 'mixture' 'presets'\. Did you mean 'preset'\?"),
-        ({"rules": "stake"}, r"In an entry of 'mixture', 'rules' are knobs and their values, not 'stake'\."),
         ({"random": 0}, r"In an entry of 'mixture', 'random' is a whole number from 1 to 1000000, not 0\."),
         ({"random": 2, "knobs": 3}, r"In an entry of 'mixture', 'knobs' is 'all' or left out, not 3\."),
         ({"knobs": "all"}, r"In an entry of 'mixture', 'knobs' and 'seed' are for 'random', which is missing\."),
         ({"random": 2, "seed": True}, r"In an entry of 'mixture', 'seed' is a whole number from 0 to 1000000, not True\."),
         ({"players": []}, r"In an entry of 'mixture', 'players' is one, a list of them, or 'all', not \[\]\."),
-        ({"preset": [["skip"]]}, r"In an entry of 'mixture', 'preset' is one, a list of them, or 'all', not \[\['skip'\]\]\."),
         ({"preset": "skp"}, r"Unknown preset 'skp'\. Did you mean 'skip'\?"),
         ({"preset": "djeco", "players": [4, 5]}, r"The preset 'djeco' is for 2 to 4 players, not 5\."),
         ({"preset": "skip", "players": "all"}, r"mixture of 7 setups needs as many 'tables' in each process, and there are 5\."),
-        ({"preset": "djeco", "rules": {"stak": 2}}, r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
     ],
 )
 def test_entries_that_are_none(entry: dict[str, Any], says: str) -> None:
@@ -97,11 +86,6 @@ def test_tables_are_shared_out_evenly() -> None:
     parts = share_out(config, slice(0, 11), (1, 0), common=True)
     assert [part.part for part in parts] == [slice(0, 4), slice(4, 8), slice(8, 11)]
     assert [len(part) for part in parts] == [4, 4, 3]
-
-
-def test_names_are_different() -> None:
-    setups = named({"preset": "djeco", "players": [2, 3]}, {"preset": "djeco", "players": 2, "rules": {"stake": 2}})
-    assert setup_names(setups) == ["djeco-2", "djeco-3", "djeco-2-2"]
 
 
 # ---------------------------------------------------------------- what it learns from

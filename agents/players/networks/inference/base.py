@@ -15,8 +15,7 @@ from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
 from ....base import options
-from ..common_layout import CommonView
-from ..payoff_scale import random_payoff_scale
+from ..common_layout import CommonView, random_payoff_scale
 from .chain import Layer
 
 MAX_UNITS = 1 << 14

@@ -18,8 +18,8 @@ from nainjaune_agents.players.networks.fused_mlp import (
     linear_chain,
     one_after_the_other,
 )
-from nainjaune_agents.players.networks.modules import ValueNet
 from nainjaune_agents.players.networks.net_agent import NetAgent
+from nainjaune_agents.players.networks.policy_value import ValueNet
 from nainjaune_agents.train.overlap import Prefetcher
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -195,24 +195,6 @@ def test_a_critic_has_one_head() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_gradients_of_several_losses_add_up(dtype: torch.dtype) -> None:
-    """Of one pass through the network itself and of two batches one after the other, without a step between them."""
-    net = net_for(SETUPS[0], (32,))
-    layers, batches = training(net, dtype), [seen(SETUPS[0], rows, seed=rows) for rows in (40, 25)]
-
-    def gradients(*losses: int) -> list[Tensor]:
-        net.zero_grad()
-        for k in losses:
-            value = net(batches[1])[1] if k == 2 else layers(batches[k])[1]
-            value.square().sum().backward()
-        return [torch.zeros(()) if p.grad is None else p.grad.clone() for p in net.parameters()]
-
-    each = [gradients(k) for k in range(3)]
-    for gradient, *parts in zip(gradients(0, 1, 2, 0), *each, each[0], strict=True):
-        assert torch.allclose(gradient, sum(parts, torch.zeros(())), rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("passes", [1, 2], ids=["in one tensor", "sums of two passes"])
 @pytest.mark.parametrize("share", [0.5, 2.0], ids=["larger", "smaller"])
 def test_gradients_are_clipped_as_torch_clips_them(dtype: torch.dtype, passes: int, share: float) -> None:
@@ -269,19 +251,3 @@ def test_a_pass_whose_activations_are_overwritten_is_refused() -> None:
     layers(seen(SETUPS[0], 10))
     with pytest.raises(RuntimeError, match="the fused network has computed another batch since"):
         first.backward()
-
-
-def test_a_step_makes_no_large_memory() -> None:
-    """From the second pass on, what is allocated is smaller than a layer's features."""
-    rows, net = 256, net_for(SETUPS[0], (64, 64))
-    layers, observation = training(net, torch.float32), seen(SETUPS[0], 256)
-    ones = [torch.ones_like(head) for head in layers(observation)[:2]]
-
-    def step() -> None:
-        net.zero_grad()
-        torch.autograd.backward(layers(observation)[:2], ones)
-
-    step()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
-        step()
-    assert max(event.cpu_memory_usage for event in profile.events()) < 4 * 64 * rows

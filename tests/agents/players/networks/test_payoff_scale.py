@@ -7,7 +7,7 @@ import pytest
 
 from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_agents.players.heuristics import heuristics
-from nainjaune_agents.players.networks.payoff_scale import random_payoff_scale
+from nainjaune_agents.players.networks.common_layout import random_payoff_scale
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_agents.players.loading import load_agent, setup_of_runs
 from nainjaune_agents.players.networks.arch.mlp import MLP
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, Checkpoint, save_checkpoint
-from nainjaune_agents.players.networks.common_layout import CommonView, common_layout
-from nainjaune_agents.players.networks.payoff_scale import random_payoff_scale
+from nainjaune_agents.players.networks.common_layout import CommonView, common_layout, random_payoff_scale
 from nainjaune_agents.players.networks.torch_nets import specialised
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.core.prng import streams
@@ -70,34 +68,6 @@ def test_at_one_table_it_is_the_same_network(setup: Setup, recurrent: int) -> No
 def test_a_network_of_another_game_is_refused() -> None:
     with pytest.raises(ValueError, match="a network for all tables takes 322 bytes, and this one takes"):
         specialised(common_net(get_game("batasaurus")), make_setup("nain_jaune"))
-
-
-@pytest.mark.parametrize("recurrent", [0, 3])
-def test_without_hidden_layers_its_constant_inputs_move_into_the_heads(recurrent: int) -> None:
-    setup = make_setup("nain_jaune", "skip", 3)
-    whole, observation = common_net(setup.game, recurrent, hidden=()), Batch(setup, 30, seed=3).observation
-    one, two = (np.zeros((30, recurrent), np.float32) for _ in range(2))
-    expected = whole.evaluate(CommonView(setup)(observation), one)
-    special = specialised(whole, setup)
-    for a, b in zip((*expected, one), (*special.evaluate(observation, two), two), strict=True):
-        assert b == pytest.approx(a, rel=1e-4, abs=1e-3)
-
-
-@pytest.mark.parametrize("game", ["nain_jaune", "batasaurus"])
-def test_it_plays_legally_at_every_table_of_its_game(tmp_path: Path, game: str) -> None:
-    """A batch refuses what is illegal; rounds are played to their ends, with some knobs turned too."""
-    saved(tmp_path, common_net(get_game(game), recurrent=3), get_game(game).setup())
-    setups = [param.values[0] for param in all_setups() if param.values[0].game.name == game]
-    if game == "nain_jaune":
-        setups += [
-            make_setup(game, "djeco", 2, ranks=5, suits=2, hand=4),
-            make_setup(game, "tableau", 6, announce="explicit", stake=7),
-        ]
-    for setup in setups:
-        batch = Batch(setup, 10, seed=1, autoreset=False)
-        agent = load_agent(f"{tmp_path}@sample", setup)
-        play_out(batch, [agent], np.zeros((10, setup.players), np.int64), [np.random.default_rng(1)])
-        assert batch.done.all() or (batch.legal == 0).all()
 
 
 def test_it_is_refused_by_another_game_and_another_layout(tmp_path: Path) -> None:
