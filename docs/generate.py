@@ -2,7 +2,7 @@
 
 They are presets, knobs, actions, observation features and measures of every game, the code that the page on a new game quotes,
 the results in the README, the keys and metrics of every trainer, the players of the model registry with their model cards,
-the columns of a study, and the lengths of texts.
+the columns of a study, the lengths of texts, and the picture of the rooms.
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show the differences and exit with 1 if there are any
@@ -29,6 +29,7 @@ from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.rules_docs import markdown_table
 from nainjaune_env.core.spec import GameSpec
 from results import result_table
+from rooms import room_svg
 from text_lengths import length_table
 
 DOCS = Path(__file__).resolve().parent
@@ -253,13 +254,14 @@ def with_section(page: str, text: str, name: str, section: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """Returns every page that has a generated section, by its path in ``docs/``."""
+    """Returns every page that has a generated section, and the picture of the rooms, by its path in ``docs/``."""
     made = {}
     for name, named in sections().items():
         text = (DOCS / name).read_text(encoding="utf-8")
         for section, content in named.items():
             text = with_section(name, text, section, content)
         made[name] = text
+    made["images/rooms.svg"] = room_svg()
     return made
 
 

@@ -1,1 +1,1 @@
-"""What every room uses: options, seeds, sampling, tasks, provenance and devices; no other room."""
+"""What every room uses: settings, seeds, sampling, tasks, provenance and devices. It uses no other room."""

@@ -1,1 +1,1 @@
-"""One round with a language model, or any player that reads and writes text, in one seat, and what it was worth."""
+"""Rounds for players that read and write text: tasks, rewards, regret, a board, MCP. It may use ``study`` and below."""

@@ -1,1 +1,1 @@
-"""Who is stronger: duplicate play, tournaments, statistics, reports and the ladder. It uses ``players`` and ``base``."""
+"""Who is stronger: duplicate play, tournaments, intervals, reports and the ladder. It may use ``players`` and below."""

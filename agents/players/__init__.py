@@ -1,1 +1,1 @@
-"""Players by name: heuristics, searches, networks, exact solutions, and players from elsewhere. They use ``base``."""
+"""Players by name: heuristics, searches, networks, exact solutions, and players from elsewhere. It may use ``base``."""

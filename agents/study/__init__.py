@@ -1,1 +1,1 @@
-"""A study of play: the decisions and rounds of many games as columns of Parquet files, and DuckDB queries of them."""
+"""What play is worth: decisions as columns, advice and reviews, exact trees. It may use ``measure`` and below."""

@@ -1,1 +1,1 @@
-"""Tables for people: in a terminal, on a server, and on a page without one. They use ``study``, ``train`` and what these use."""
+"""Tables for people: in a terminal, on a server, and on a page without one. It may use ``study`` and below."""

@@ -1,7 +1,8 @@
-"""Trainers: one readable file for each algorithm, named by the configuration's key ``algorithm``.
+"""Training: one readable file for each algorithm, sweeps, publishing. It may use ``measure`` and below.
 
-A trainer's module defines ``Config`` (of ``base.BaseConfig``), ``Trainer`` (of ``base.BaseTrainer``), ``METRICS`` (each logged
-metric with its meaning), ``train(config, run, checkpoint, progress)``, and ``PACKAGES`` if it uses any of its own.
+The configuration's key ``algorithm`` names a trainer. Its module defines ``Config`` (of ``base.BaseConfig``), ``Trainer`` (of
+``base.BaseTrainer``), ``METRICS`` (each logged metric with its meaning), ``train(config, run, checkpoint, progress)``, and
+``PACKAGES`` if it uses any of its own.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ Imports are read from the source, so those inside functions and for type checkin
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 
@@ -162,6 +164,14 @@ def test_a_distribution_beside_its_hubs_files_imports_only_rounds_of_the_agents(
 def test_every_entry_is_a_module_or_a_package() -> None:
     for package in LAYERS:
         assert any(in_package(name, package) for name in PARTS), package
+
+
+def test_a_room_says_what_it_may_use() -> None:
+    rooms = [room for step in ROOMS for room in step]
+    assert sorted(path.name for path in (ROOT / "agents").iterdir() if (path / "__init__.py").is_file()) == sorted(rooms)
+    for room in rooms:
+        first, *_ = (ast.get_docstring(PARTS[f"{AGENTS}.{room}"].tree) or "").splitlines()
+        assert re.search(r"It (may use|uses no other room)", first), room
 
 
 def test_no_import_goes_round() -> None:
