@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import dataclasses
 import functools
 import inspect
 import pkgutil
@@ -90,6 +91,18 @@ def make_setup(game: str | None = None, preset: str | None = None, players: int 
     have, and :class:`KeywordError`, which is a ``TypeError`` too, for a keyword that is no knob of the game.
     """
     return _checked_setup(make_setup, game, preset, players, knobs)
+
+
+def resolve_setup(game: str | None, preset: str | None, players: int | None, rules: Mapping[str, Any]) -> Setup:
+    """Returns :func:`make_setup` with the knobs ``rules`` over the preset's; of ``Setup.to_dict`` it makes the same setup again.
+
+    Raises its errors, and :class:`RulesError` for a name that is no knob, whatever a file has for it: :func:`make_setup` would
+    take one called ``preset`` for its argument.
+    """
+    setup = make_setup(game, preset, players)
+    for name in rules:
+        check_name("knob", name, setup.rules.names())
+    return dataclasses.replace(setup, rules=setup.rules.replace(**rules))
 
 
 def adaptor_setup(
