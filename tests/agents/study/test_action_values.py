@@ -68,20 +68,6 @@ def test_each_decision_is_by_itself() -> None:
     assert [getattr(none, f.name).shape for f in fields(RegretValues)] == [(0, actions)] * 3 + [(0,), (0, actions)]
 
 
-def test_regret_is_not_made_of_noise() -> None:
-    """The largest of noisy means is too large. What is told is below the truth, and nearer to it."""
-    setup = small()
-    tables, legal, taken = positions(setup)
-    agent = heuristics(setup.game.name)["random"]
-    each = np.arange(TABLES)
-    truth = float(ActionEvaluator(setup, agent, 4000).values(tables, legal, streams(1, TABLES)).behind[each, taken].mean())
-    by_seed = [ActionEvaluator(setup, agent, 20).values(tables, legal, streams(seed, TABLES)) for seed in range(2, 42)]
-    regret = np.mean([values.behind[each, taken] for values in by_seed])
-    naive = np.mean([np.nanmax(values.mean, axis=1) - values.mean[each, taken] for values in by_seed])
-    assert regret < truth < naive
-    assert truth - regret < naive - truth
-
-
 def test_refusals() -> None:
     setup = small()
     with pytest.raises(ConfigError, match="at least 2 deals, one to choose an action and one to measure it, not 1"):

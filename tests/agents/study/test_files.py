@@ -196,11 +196,3 @@ def test_nothing_is_overwritten_and_what_fails_leaves_nothing(tmp_path: Path) ->
     with pytest.raises(KeyboardInterrupt):
         write_study(tmp_path / "none", plan_of(), 3, progress=stop)
     assert os.listdir(tmp_path) == ["study"]
-
-
-def test_columns_are_small(tmp_path: Path) -> None:
-    """A row of more than 80 columns takes fewer bytes than it has columns."""
-    folder = study(tmp_path / "study", 4000)
-    metadata = pq.ParquetFile(folder / f"{DECISIONS}.parquet").metadata
-    assert metadata.num_columns > 80
-    assert (folder / f"{DECISIONS}.parquet").stat().st_size < 60 * metadata.num_rows

@@ -56,13 +56,6 @@ def test_files_are_equal_in_whatever_order_units_are_finished(tmp_path: Path, op
     assert rows.keys() == ({"decisions", "rounds", "options"} if plan.search else {"decisions", "rounds"})
 
 
-def test_the_usual_chunk_is_that_of_a_study_in_one_process() -> None:
-    sizes = [
-        next(plan_of(chunk=None, episodes=10**4, **options).units()).deals for options in ({}, {"episode": "match"}, SEARCHED)
-    ]
-    assert sizes == [4096, 256, 256]
-
-
 def test_files_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
     plan = plan_of(episodes=8)
     played(tmp_path, plan, Shuffled(1, 1))
@@ -83,7 +76,6 @@ def stream(schema: Any) -> str:
     ("content", "says"),
     [
         ({}, "Expected the rows of a study as an Arrow stream in base64"),
-        ({"decisions": "no base64!"}, "Expected the rows of a study as an Arrow stream in base64"),
         ({"decisions": base64.b64encode(b"no stream").decode()}, "Expected the rows of a study as an Arrow stream in base64"),
         ({"decisions": stream(pa.schema([("x", pa.int8())]))}, "A shard has other columns than its study"),
     ],

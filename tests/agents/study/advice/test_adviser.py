@@ -77,25 +77,6 @@ def test_how_many_threads_and_positions_there_are_makes_no_difference(setup: Set
         assert alone.mean.tobytes() == whole.mean[k : k + 1].tobytes()
 
 
-def test_intervals_hold_what_they_should() -> None:
-    """Of 200 estimates of the same numbers about 95 % lie within their interval of what very many determinizations come to."""
-    table = positions(DJECO, 12, tables=1)
-    truth = adviser(DJECO).advise(table, np.random.default_rng(0), deals=40_000, every=True)
-    many = adviser(DJECO).advise(np.repeat(table, 200), np.random.default_rng(1), deals=60, every=True)
-    legal = np.flatnonzero(truth.deals[0])
-    assert len(legal) > 1
-    for action in legal:
-        for column in (0, 1):  # chips, and a chance
-            off = np.abs(many.mean[:, action, column] - truth.mean[0, action, column])
-            assert 0.88 <= (off <= 1.96 * many.error[:, action, column]).mean() <= 0.99
-    other = next(action for action in legal if action != truth.best[0])
-    apart = truth.behind[0, other, 0]
-    same = many.best == truth.best[0]
-    inside = np.abs(many.behind[same, other, 0] - apart) <= 1.96 * many.behind_error[same, other, 0]
-    assert same.sum() > 60
-    assert inside.mean() > 0.85  # to be found best takes some luck
-
-
 def test_an_error_that_is_asked_for_is_reached() -> None:
     tables = positions(DJECO, 10)
     advice = adviser(DJECO).advise(tables, np.random.default_rng(1), error=0.5)
@@ -113,16 +94,6 @@ def test_an_error_that_is_asked_for_is_reached() -> None:
     assert thorough.deals.sum() > advice.deals.sum()
 
 
-def test_what_is_clearly_worse_gets_no_more_determinizations() -> None:
-    table = positions(DJECO, 11)
-    advice = adviser(DJECO).advise(table, np.random.default_rng(1), deals=3000)
-    assert (advice.deals.max(axis=1) == 3000).all()
-    early = (advice.deals > 0) & (advice.deals < 3000)
-    assert early.any()
-    assert (advice.deals[early] >= FIRST).all()
-    assert (advice.behind[early][:, 0] > 0).all()
-
-
 def test_only_what_is_asked_about_is_tried() -> None:
     tables = positions(DJECO, 12)
     decisions = next(turns(DJECO, 1, tables=len(tables), steps=1))
@@ -132,11 +103,6 @@ def test_only_what_is_asked_about_is_tried() -> None:
     assert ((advice.deals > 0) == (words[:, None] >> np.arange(24) & 1)).all()
     assert (1 << advice.best).tolist() == words.tolist()
     assert not advice.behind[advice.deals > 0].any()
-
-
-def test_no_position_at_all() -> None:
-    advice = adviser(DJECO).advise(positions(DJECO, 12)[:0], np.random.default_rng(1), deals=30)
-    assert (advice.best.shape, advice.deals.shape, advice.mean.shape[:2]) == ((0,), (0, 24), (0, 24))
 
 
 def test_columns_by_name() -> None:

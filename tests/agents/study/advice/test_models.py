@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_agents.players.heuristics import heuristics, heuristics_module, yardstick
+from nainjaune_agents.players.heuristics import yardstick
 from nainjaune_agents.players.zoo import Player, PlayerRegistry
 from nainjaune_agents.study.advice.models import STRONG, in_seats, is_advised, players, seated, strongest, usual_model
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.registry import game_names, make_setup
+from nainjaune_env.registry import make_setup
 
 SETUP = make_setup("nain_jaune", "djeco", 4)
 
@@ -24,15 +24,6 @@ def test_the_strongest_player_in_the_box_or_the_best_heuristic(plays: bool, mode
 
     monkeypatch.setattr("nainjaune_agents.study.advice.models.player_registry", Registry)
     assert usual_model(SETUP) == model
-
-
-def test_every_game_with_rules_of_thumb_has_a_yardstick() -> None:
-    games = [game for game in game_names() if heuristics_module(game) is not None]
-    assert len(games) > 1
-    for game in games:
-        assert yardstick(game) in heuristics(game)
-        assert yardstick(game) != "random"
-    assert yardstick(make_setup("signal_lamps").game.name) == "random"
 
 
 def test_seats() -> None:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.players.loading import load_agent
-from nainjaune_agents.players.search import rollouts_by
 from nainjaune_agents.study.advice import Playouts, columns_of
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.analysis.stat_hook import columns
@@ -25,7 +24,6 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.engine.telling import Teller
 from nainjaune_env.registry import make_setup
-from tests.support.child import compiled_and_plain
 from tests.support.positions import small, stirred, turns
 from tests.test_agent import untrained
 
@@ -129,20 +127,6 @@ def test_the_sources_add_up_to_the_payoff(setup: Setup) -> None:
     assert outcomes[:, mine].sum(axis=1).tolist() == outcomes[:, 0].tolist()
 
 
-@both
-def test_a_round_is_worth_what_a_search_says(setup: Setup) -> None:
-    """But for what was earned before the decision, which a search counts in."""
-    determinizations, actions = determinizations_of(setup, 6)
-    earned = np.zeros((len(determinizations), setup.players), np.int32)
-    for table, out in zip(determinizations, earned, strict=True):
-        setup.game.kernel.payoffs(table, setup.kernel_rules, out)
-    agent = load_agent("random", setup)
-    for mind in (agent, minds(setup)[0][0]):
-        payoffs = Playouts(setup, [mind] * setup.players).outcomes(determinizations, actions)[:, 0]
-        whole = rollouts_by(mind, setup).values(determinizations, 1 << actions)[np.arange(len(determinizations)), actions]
-        assert (payoffs + earned[np.arange(len(determinizations)), determinizations["seat"]]).tolist() == whole.tolist()
-
-
 def test_who_cannot_play_is_refused() -> None:
     setup = SETUPS[0]
     with pytest.raises(AgentError, match="Expected 3 agents, one a seat, not 2"):
@@ -152,28 +136,3 @@ def test_who_cannot_play_is_refused() -> None:
         Playouts(glimpse, [load_agent("cheapest", glimpse)] * 2)
     with pytest.raises(RulesError, match="There is no advice on Signal Lamps"):
         Playouts(make_setup("signal_lamps"), [load_agent("random", make_setup("signal_lamps"))] * 2)
-
-
-DIGEST = """
-import json
-import numpy as np
-from nainjaune_agents.study.advice import Adviser
-from nainjaune_agents.study.advice.models import players
-from nainjaune_env import Batch, make_setup
-
-perfect = make_setup("batasaurus", None, 2, memory="perfect")
-parts = []
-for setup, name in ((make_setup("nain_jaune", "djeco", 3), "tally"), (perfect, "random")):
-    tables = Batch(setup, 2, seed=3).tables
-    advice = Adviser(setup, players(setup, [name] * setup.players)).advise(tables, np.random.default_rng(1), deals=5)
-    parts.append([advice.best.tolist(), np.nan_to_num(advice.mean).tolist(), np.nan_to_num(advice.behind_error).tolist()])
-print(json.dumps(parts))
-"""
-
-
-@pytest.mark.slow
-def test_plain_python_comes_to_the_same() -> None:
-    """Without the compiler, and without a warning."""
-    compiled, plain = compiled_and_plain(DIGEST)
-    assert compiled == plain
-    assert len(str(plain)) > 1000

@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_agents.players.exact.batasaurus import ExactAgent
 from nainjaune_agents.players.heuristics import RandomAgent
 from nainjaune_agents.study.exact import policy as module
 from nainjaune_agents.study.exact.policy import tabular
-from nainjaune_agents.study.exact.response import best_response_gains, values
-from nainjaune_agents.study.exact.tree import Openings, Tree, build_tree, collect_openings
+from nainjaune_agents.study.exact.response import best_response_gains
+from nainjaune_agents.study.exact.tree import Tree, build_tree
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.agents.measure.arena.scripted import Answers, Chance, Last
 
@@ -79,46 +77,6 @@ def test_what_is_remembered_follows_a_seats_decisions(tree: Tree, agent: Counter
         word = sum(1 << int(action) for action in actions)
         chosen = actions[policy[sets.start[infoset] : sets.start[infoset + 1]] == 1]
         assert chosen.tolist() == [agent.card(word, int(tree.depth[infoset]) + 1)]
-
-
-class Recaller:
-    """Draws high cards more often, by the layout that it sees or once saw."""
-
-    name = "recaller"
-
-    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        return np.dtype((np.int16, (12,)))
-
-    def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
-        layout = decisions.tables["layout"][np.arange(len(decisions.index)), decisions.seat]
-        decisions.state[...] = np.where(layout > 0, layout, decisions.state)
-        likes = np.ones(decisions.mask.shape)
-        likes[:, :12] += decisions.state.astype(float) ** 2
-        weights = np.where(decisions.mask, likes, 0)
-        return weights / weights.sum(axis=1, keepdims=True)
-
-    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
-        below = self.probabilities(decisions).cumsum(axis=1) <= rng.random((len(decisions.index), 1))
-        return below.sum(axis=1)
-
-
-@pytest.mark.parametrize("memory", ["perfect", "glimpse"])
-def test_the_tree_says_what_play_comes_to(memory: str) -> None:
-    """The leader recalls, the other plays any card."""
-    setup = make_setup("batasaurus", players=2, memory=memory, dinosaurs=3)
-    openings = collect_openings(setup)
-    leads = openings.tables["leader"] == 0
-    tree = build_tree(setup, Openings(openings.tables[leads], openings.weight[leads] * 2))
-    recalls = tree.infosets.seat[tree.infosets.of] == 0
-    (expected, _) = values(tree, np.where(recalls, tabular(tree, Recaller(), RNG), tree.uniform()))
-    batch = Batch(setup, 100_000, seed=1, autoreset=False)
-    leader = batch.tables["leader"].astype(np.int64)
-    seating = np.stack([leader, 1 - leader], axis=1)  # agent 0 sits where the leader does
-    paid = play_out(batch, [Recaller(), RandomAgent()], seating, [np.random.default_rng(2), np.random.default_rng(3)])
-    net = np.where(leader == 0, paid[:, 0] - paid[:, 1], paid[:, 1] - paid[:, 0]) / 2
-    error = net.std() / len(net) ** 0.5
-    assert abs(net.mean() - expected) < 4 * error
-    assert abs(expected) > 8 * error  # or 0 would pass too
 
 
 def test_an_agent_with_random_actions_is_refused(tree: Tree) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from nainjaune_agents.players.exact.batasaurus import ExactAgent, solve
 from nainjaune_agents.study.exact.policy import tabular
 from nainjaune_agents.study.exact.response import best_response, best_response_gains, values, values_in_order
 from nainjaune_agents.study.exact.tree import Openings, Tree, build_tree, collect_openings
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.cards import DECK, cards_in
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
@@ -24,9 +26,90 @@ from tests.agents.measure.arena.scripted import Last
 from tests.support.games import without
 
 from .lines import perfect
-from .recursion import Policy, Recursion, highest, lowest, uniform
 
 RNG = np.random.default_rng(0)
+
+# ---------------------------------------------------------------- plain recursion over lines of play: a slow twin of the tree
+
+Policy = Callable[[Batch], dict[int, float]]
+"""Returns the probabilities of the actions at a batch of one table."""
+
+
+def uniform(batch: Batch) -> dict[int, float]:
+    actions = legal_actions(int(batch.legal[0]))
+    return dict.fromkeys(actions, 1 / len(actions))
+
+
+def lowest(batch: Batch) -> dict[int, float]:
+    return {legal_actions(int(batch.legal[0]))[0]: 1.0}
+
+
+def highest(batch: Batch) -> dict[int, float]:
+    return {legal_actions(int(batch.legal[0]))[-1]: 1.0}
+
+
+class Recursion:
+    """One opening, ``table``, under one setup.
+
+    A state is the list of actions since the opening, replayed on one table at a time. What a seat knows is the tuple of its own
+    observations and actions. For a best response all lines that the seat cannot distinguish are followed together.
+    """
+
+    def __init__(self, setup: Setup, table: Any) -> None:
+        self.setup = setup
+        self.table = table
+
+    def at(self, line: tuple[int, ...]) -> Batch:
+        batch = Batch(self.setup, 1, autoreset=False)
+        batch.set_tables(0, self.table)
+        for action in line:
+            batch.step([action])
+        return batch
+
+    def net(self, batch: Batch) -> list[float]:
+        """Reads the piles as the game's own ``payoffs`` gives them."""
+        paid = np.zeros(self.setup.players, np.int32)
+        self.setup.game.kernel.payoffs(batch.tables[0], self.setup.kernel_rules, paid)
+        return [float(x) for x in paid - paid.mean()]
+
+    def values(self, policy: Policy, line: tuple[int, ...] = ()) -> np.ndarray:
+        """Returns each seat's value where all follow ``policy``."""
+        batch = self.at(line)
+        if batch.done[0]:
+            return np.array(self.net(batch))
+        return sum(
+            (p * self.values(policy, (*line, action)) for action, p in policy(batch).items()), np.zeros(self.setup.players)
+        )
+
+    def best(self, policy: Policy, seat: int) -> float:
+        """Returns the value of a best response of ``seat`` where the others follow ``policy``."""
+        return self._walk(policy, seat, [((), 1.0)])
+
+    def _walk(self, policy: Policy, seat: int, lines: list[tuple[tuple[int, ...], float]]) -> float:
+        """Returns the value from lines that ``seat`` cannot distinguish, each with the probability that the others play it."""
+        total = 0.0
+        decisions: dict[bytes, list[tuple[tuple[int, ...], float]]] = defaultdict(list)
+        legal: dict[bytes, list[int]] = {}
+        todo = list(lines)
+        while todo:
+            line, weight = todo.pop()
+            batch = self.at(line)
+            if batch.done[0]:
+                total += weight * self.net(batch)[seat]
+            elif batch.seat[0] == seat:
+                seen = batch.observation[0].tobytes()
+                decisions[seen].append((line, weight))
+                legal[seen] = legal_actions(int(batch.legal[0]))
+            else:
+                todo += [((*line, action), weight * p) for action, p in policy(batch).items()]
+        for seen, together in decisions.items():
+            total += max(
+                self._walk(policy, seat, [((*line, action), weight) for line, weight in together]) for action in legal[seen]
+            )
+        return total
+
+
+# ---------------------------------------------------------------- the tree
 
 
 def edge(tree: Tree) -> np.ndarray:
@@ -95,21 +178,6 @@ def test_nobody_gains_against_the_solution(dinosaurs: int) -> None:
         assert 2 * gains.values[table["leader"]] == pytest.approx(solve(dinosaurs).value, abs=1e-9)
 
 
-def test_values_in_order_from_the_seat_that_begins() -> None:
-    """Whoever that is: by the openings one by one, each of which says who leads."""
-    setup = perfect(5)
-    openings = collect_openings(setup)
-    whole = build_tree(setup, Openings(openings.tables, np.array([0.3, 0.7])))
-    expected = np.zeros(2)
-    for table, weight in zip(openings.tables, whole.weight, strict=True):
-        tree = build_tree(setup, Openings(table.reshape(1), np.ones(1)))
-        expected += weight * np.roll(values(tree, tabular(tree, ExactAgent(), RNG)), -int(table["leader"]))
-    policy = tabular(whole, ExactAgent(), RNG)
-    assert values_in_order(whole, policy) == pytest.approx(expected, abs=1e-12)
-    assert expected == pytest.approx([-31 / 655, 31 / 655])
-    assert abs(values(whole, policy)[0] - expected[0]) > 0.01
-
-
 def every_deal(setup: Setup) -> NDArray[Any]:
     """Every deal of real cards by every dealer: all are equally likely."""
     cards = [DECK[card] for card in cards_in(setup.kernel_rules.deck)]
@@ -138,12 +206,6 @@ def test_values_in_order_where_the_lead_is_forced_or_nothing_is_decided(players:
         tree = build_tree(setup, openings)
         policy = {uniform: tree.uniform(), lowest: edge(tree), highest: tabular(tree, Last("last"), RNG)}[slow]
         assert values_in_order(tree, policy) == pytest.approx(np.mean(each, axis=0), abs=1e-12)
-
-
-def test_under_void_too() -> None:
-    setup = make_setup("batasaurus", players=2, memory="perfect", dinosaurs=4, exhausted="void")
-    tree = build_tree(setup)
-    assert best_response_gains(tree, tabular(tree, ExactAgent(), RNG)).gains == pytest.approx(np.zeros(2), abs=1e-9)
 
 
 def test_remembering_everything_glimpse_is_no_other_game() -> None:

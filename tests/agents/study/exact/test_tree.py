@@ -90,24 +90,6 @@ def test_openings_are_all_there_and_alike() -> None:
         assert len({row.tobytes() for row in openings.tables}) == 72
 
 
-def test_listed_openings_are_as_likely_as_deals_have_it() -> None:
-    setup = micro(ranks=3, suits=2, hand=2)
-    listed = collect_openings(setup)
-    assert len(np.unique(listed.weight)) > 1
-    drawn = Batch(setup, 40_000, seed=1, skip_forced=False)
-    everyone = np.arange(drawn.num_tables)
-    seen = [row.tobytes() for row in np.concatenate([drawn.observe(seat, everyone) for seat in range(2)], axis=1)]
-    batch = Batch(setup, len(listed.weight), skip_forced=False)
-    batch.set_tables(np.arange(batch.num_tables), listed.tables)
-    keys = [row.tobytes() for row in np.concatenate([batch.observe(seat) for seat in range(2)], axis=1)]
-    assert len(set(keys)) == len(keys)
-    expected = len(seen) * listed.weight
-    got = np.array([seen.count(key) for key in keys])
-    assert got.sum() == len(seen)
-    chi2, free = ((got - expected) ** 2 / expected).sum(), len(keys) - 1
-    assert chi2 < free + 5 * (2 * free) ** 0.5
-
-
 def test_openings_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_DRAWS", 4096)
     monkeypatch.setattr(module, "MAX_OPENINGS", 1000)
@@ -188,12 +170,6 @@ def test_chance_in_the_middle_of_a_round_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "plies_of", lambda setup: SimpleNamespace(play_on=rolling))
     with pytest.raises(TreeError, match="chance acts in the middle of a round"):
         build_tree(perfect(2))
-
-
-def test_progress_counts_all_nodes() -> None:
-    reported: list[int] = []
-    tree = build_tree(perfect(3), progress=reported.append)
-    assert sum(reported) + len(tree.weight) == tree.size
 
 
 def test_a_tree_without_a_choice() -> None:
