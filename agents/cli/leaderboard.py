@@ -64,9 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..base.devices import set_torch_threads
     from ..base.provenance import provenance
-    from ..language.leaderboard import Leaderboard
+    from ..language.board import Leaderboard, markdown, standings, text
     from ..language.settings import TextEnvSettings
-    from ..language.standings import markdown, standings, text
     from ..train.config import apply_settings
 
     game = get_game(args.game)

@@ -4,8 +4,8 @@
   {"mcpServers": {"nainjaune": {"command": "nainjaune", "args": ["mcp"]}}}
   # at http://127.0.0.1:8000/mcp, for clients that take an address
   nainjaune mcp --http 127.0.0.1:8000
-  # with advice on moves, and finished rounds in a file for nainjaune analyse
-  nainjaune mcp --advice --record mcp.jsonl
+  # with finished rounds in a file for nainjaune analyse
+  nainjaune mcp --record mcp.jsonl
 
 A model starts a round with the tool start_round, by rules of its choice or as a task of a split. It answers each position with
 play, in words, and reads with finish what the round was worth: chips, the edge over the field's agent in the same seat with the
@@ -41,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--http", type=_address, metavar="[HOST:]PORT", help="listen there (host: 127.0.0.1; port 0: any that is free)"
     )
-    parser.add_argument("--advice", action="store_true", help="models may ask what each of their moves is worth")
     parser.add_argument("--record", type=Path, metavar="FILE", help="add the record of each finished round to this file")
     parser.add_argument("--field", metavar="AGENT", help="the agent in all other seats (default: the game's baseline heuristic)")
     parser.add_argument("--form", choices=("short", "long"), default="short", help="of the texts (default: %(default)s)")
@@ -50,17 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serves until the client leaves or Ctrl-C; returns the exit status."""
-    from ..language.mcp.server import make_server
-    from ..language.mcp.tables import Tables
+    from ..language.mcp import Tables, TableServer, serve_http
     from ..language.settings import TextEnvSettings
 
     if args.field is not None:
         _check_field(args.field)
     settings = TextEnvSettings(language=args.lang, form=args.form, field=args.field)
-    server = make_server(Tables(settings, advice=args.advice, record=args.record))
+    server = TableServer(Tables(settings, record=args.record))
     if args.http is not None:
-        from ..language.mcp.http import serve_http
-
         serve_http(server, *args.http)
         return 0
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for input would hold up KeyboardInterrupt

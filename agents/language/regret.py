@@ -63,14 +63,17 @@ def regrets(
     settings: TextEnvSettings,
     *,
     first: int = 1,
-    own_moves: bool = False,
+    over_adviser: bool = False,
     bots: BotSettings | None = None,
 ) -> list[Regret]:
     """Returns the regret of a seat in each verified record, given as pairs: what its decisions lost against the best moves.
 
-    With ``own_moves`` what they lost against the moves of the adviser's own player, which is minus their advantage. Regrets are
-    those of ``nainjaune analyse --seed`` of a file in which these records are the matches ``first``, ``first + 1``, ..., within
-    rounding. Records with the same rules are valued together. ``bots`` says how an adviser that is a bot is asked.
+    With ``over_adviser`` what they lost against the moves of the adviser's own player, which is minus their advantage. If that
+    player is the field's too, the mean advantage is that of the duplicate edge, as far as the adviser's deals are right (the
+    performance difference lemma: Kakade and Langford, "Approximately optimal approximate reinforcement learning", 2002).
+
+    Estimates are those of ``nainjaune analyse --seed`` of a file in which these records are the matches ``first``, ``first + 1``,
+    ..., within rounding. Records with the same rules are valued together. ``bots``: how an adviser that is a bot is asked.
     """
     picks: list[list[Pick]] = []
     for match, (record, seat) in enumerate(seats, first):
@@ -83,12 +86,14 @@ def regrets(
     result = [Regret(0.0, 0.0, True)] * len(picks)  # of a round without a decision
     for numbers in by_setup.values():
         together = [picks[number] for number in numbers]
-        for number, regret in zip(numbers, _valued(together, settings, own_moves, bots), strict=True):
+        for number, regret in zip(numbers, _valued(together, settings, over_adviser, bots), strict=True):
             result[number] = regret
     return result
 
 
-def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings, own_moves: bool, bots: BotSettings | None) -> list[Regret]:
+def _valued(
+    rounds: Sequence[list[Pick]], settings: TextEnvSettings, over_adviser: bool, bots: BotSettings | None
+) -> list[Regret]:
     """Returns the regrets of rounds with one setup."""
     setup = rounds[0][0].setup
     picks = [one for some in rounds for one in some]
@@ -102,7 +107,7 @@ def _valued(rounds: Sequence[list[Pick]], settings: TextEnvSettings, own_moves: 
     names = in_seats(setup, [settings.adviser or usual_model(setup)])
     adviser = Adviser(setup, players(setup, names, bots=bots))
     choosing, measuring, seed = settings.choosing, settings.measuring, settings.seed
-    if own_moves:
+    if over_adviser:
         moves = np.concatenate([_moves(setup, names[0], some, seed, bots) for some in rounds])
         measured = measure(picks, moves, adviser, measuring=measuring, seed=seed)
     else:

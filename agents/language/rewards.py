@@ -8,9 +8,8 @@ from typing import NamedTuple
 from nainjaune_env.core.errors import RecordError
 
 from .regret import regrets
-from .round import TextRound
+from .round import TextRound, play_task
 from .settings import ADVANTAGE, CHIPS, REGRET, TextEnvSettings
-from .table import payoff_of
 
 
 class Reward(NamedTuple):
@@ -30,39 +29,20 @@ def chips(round: TextRound) -> Reward:
 
 def edge(round: TextRound) -> Reward:
     """Returns the payoff of the model's seat less that of the field's agent there: same deal, and the same draws of all seats."""
-    fields = payoff_of(round.field, round.setup, round.task.seed, round.task.seat, round.field)
-    return Reward(round.payoff - fields, 0.0, True)
-
-
-def regret(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Reward]:
-    """Returns minus the regret of the model's decisions in each round: what they lost against the best ones.
-
-    The adviser's estimate is that of ``nainjaune analyse`` on the rounds' records in this order; it may be above 0.
-    """
-    return _minus_losses(rounds, settings, own_moves=False)
-
-
-def advantage(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Reward]:
-    """Returns the advantage of the model's decisions in each round: what they gained over the moves of the adviser's own player.
-
-    If that player is the field's too, its mean is that of the duplicate edge, as far as the adviser's deals are right (the
-    performance difference lemma: Kakade and Langford, "Approximately optimal approximate reinforcement learning", 2002).
-    """
-    return _minus_losses(rounds, settings, own_moves=True)
-
-
-def _minus_losses(rounds: Sequence[TextRound], settings: TextEnvSettings, *, own_moves: bool) -> list[Reward]:
-    of_seats = regrets(((one.record(), one.task.seat) for one in rounds), settings, own_moves=own_moves)
-    return [Reward(0.0 - one.lost, one.error, one.exact) for one in of_seats]
+    return Reward(round.payoff - play_task(round.task, round.field, round.field).payoff, 0.0, True)
 
 
 def rewarded(rounds: Sequence[TextRound], settings: TextEnvSettings) -> list[Reward]:
-    """Returns the rewards of finished ``rounds`` by ``settings.reward``; raises :class:`RecordError` for one that goes on."""
-    for one in rounds:
-        if not one.done:
-            raise RecordError("A reward is of a finished round, and this one is not.")
-    if settings.reward == REGRET:
-        return regret(rounds, settings)
-    if settings.reward == ADVANTAGE:
-        return advantage(rounds, settings)
+    """Returns the rewards of finished ``rounds`` by ``settings.reward``.
+
+    Regret is minus what the model's decisions lost against the best moves, as ``nainjaune analyse`` estimates it on the rounds'
+    records in this order; it may be above 0. Advantage is what they gained over the moves of the adviser's own player. Raises
+    :class:`RecordError` for a round that is not finished.
+    """
+    if not all(one.done for one in rounds):
+        raise RecordError("A reward is of a finished round, and this one is not.")
+    if settings.reward in (REGRET, ADVANTAGE):
+        of_seats = [(one.record(), one.task.seat) for one in rounds]
+        lost = regrets(of_seats, settings, over_adviser=settings.reward == ADVANTAGE)
+        return [Reward(0.0 - one.lost, one.error, one.exact) for one in lost]
     return [chips(one) if settings.reward == CHIPS else edge(one) for one in rounds]

@@ -1,12 +1,16 @@
-"""``TextRound``: one round, in which a seat is played by texts and the others by an agent."""
+"""The round of a task, with texts or an agent in the model's seat."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
-from nainjaune_env.agent import Agent
+import numpy as np
+
+from nainjaune_env.agent import Agent, SeatAssignment
 from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import record_of_episode
 from nainjaune_env.text.answers import Dialogue
@@ -18,7 +22,7 @@ from ..players.loading import load_agent
 from ..players.program.settings import BotSettings
 from .regret import check_regret
 from .settings import ADVANTAGE, REGRET, TextEnvSettings
-from .table import OpenTable
+from .table import OpenTable, dealt, seat_rngs
 from .tasks import TextTask
 
 MODEL = "model"
@@ -140,3 +144,41 @@ def field_agent(setup: Setup, settings: TextEnvSettings, bots: BotSettings | Non
     ``bots`` says how a bot is asked (None: as by default).
     """
     return load_agent(yardstick(setup.game.name) if settings.field is None else settings.field, setup, bots=bots)
+
+
+class AgentRound(NamedTuple):
+    """A finished round with an agent in the model's seat. No text is made for agents that read none."""
+
+    payoff: float
+    """What the agent's seat has won, less what it has paid, in the game's unit."""
+    decisions: int
+    """Moves of the agent's seat where there was a choice."""
+    batch: Batch
+    """The table, with the log of all plies."""
+    names: list[str]
+    """Of the agents, in seat order."""
+    seed: int
+    """Of the deal."""
+
+    def record(self) -> Record:
+        """Returns the record of the round."""
+        return record_of_episode(self.batch, 0, agents=self.names, seed=self.seed)
+
+
+def play_task(task: TextTask, agent: Agent, field: Agent) -> AgentRound:
+    """Returns the round of ``task`` with ``agent`` in the model's seat and ``field`` in all others.
+
+    Deal and draws are those of a :class:`TextRound`. Raises :class:`~nainjaune_env.core.errors.AgentError` for an illegal action.
+    """
+    setup = task.setup()
+    agents = [field] * setup.players
+    agents[task.seat] = agent
+    batch, rngs, table = dealt(setup, task.seed), seat_rngs(setup, task.seed), np.zeros(1, np.int64)
+    seated = SeatAssignment(batch, agents, np.arange(setup.players)[None, :], lambda seat, _: rngs[seat])
+    payoff, decisions = int(batch.reward[0, task.seat]), 0
+    while not batch.done[0]:
+        decisions += int(seated.at_turn(table)[0]) == task.seat
+        batch.step(seated.actions(table))
+        seated.stepped()
+        payoff += int(batch.reward[0, task.seat])
+    return AgentRound(float(payoff), decisions, batch, [one.name for one in agents], task.seed)

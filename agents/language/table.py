@@ -9,7 +9,6 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 
 from ..base.seeds import Stream, generator
-from ..measure.arena.play import play_out
 
 EMPTY = -1
 """A seat without an agent, for ``SeatAssignment``."""
@@ -63,21 +62,11 @@ class OpenTable:
         self._chips += self.batch.reward[0]
 
 
-def payoff_of(agent: Agent, setup: Setup, seed: int, seat: int, field: Agent) -> float:
-    """Returns the payoff of ``agent`` in ``seat`` among ``field``, at the table that :class:`OpenTable` deals.
-
-    Each seat has a generator of its own, so what one draws does not depend on how often another one has to.
-    """
-    agents = [field] * setup.players
-    agents[seat] = agent
-    return float(play_out(dealt(setup, seed), agents, np.arange(setup.players)[None, :], seat_rngs(setup, seed))[0, seat])
-
-
 def dealt(setup: Setup, seed: int) -> Batch:
     """Returns a table with a log that stops at the end of its round."""
     return Batch(setup, 1, seed=seed, autoreset=False, log=True)
 
 
 def seat_rngs(setup: Setup, seed: int) -> list[np.random.Generator]:
-    """Returns the generators that agents draw from, one for each seat."""
+    """Returns the generators that agents draw from, one a seat: how often one draws changes nothing for others."""
     return [generator(seed, Stream.TEXT_FIELD, seat) for seat in range(setup.players)]

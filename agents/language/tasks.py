@@ -6,21 +6,22 @@ import hashlib
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
-from nainjaune_env.core.errors import ConfigError, RulesError, quoted
+from nainjaune_env.core.errors import RulesError, quoted
 from nainjaune_env.core.random_rules import knob_samples, random_setups
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import check_name, check_seed, check_whole
-from nainjaune_env.registry import get_game
+from nainjaune_env.registry import get_game, resolve_setup
 
-from ..base.options import build
 from ..base.seeds import Stream, generator
+from ..base.settings import Settings, convert
 from ..players.heuristics import heuristics, yardstick
 from .table import OpenTable
 
@@ -36,13 +37,12 @@ TRIES = 200
 """Draws of random knobs before a task takes a preset, as a split of a small game may be without such rules; draws of tasks."""
 
 
-@dataclass(frozen=True)
-class TextTask:
+class TextTask(Settings, frozen=True, dict=True):
     """One round to play; raises :class:`RulesError` for rules, and ``NainJauneError`` for other values, that are not allowed."""
 
     split: str
     """``train``, ``test`` or ``held_out``."""
-    index: int
+    index: Annotated[int, Meta(ge=0, le=MAX_INDEX)]
     """Its number in the split, from 0."""
     game: str
     preset: str
@@ -55,8 +55,8 @@ class TextTask:
     """The model's."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_name("split", self.split, SPLITS)
-        check_whole("The index of a task", self.index, 0, MAX_INDEX)
         check_seed(self.seed)
         check_whole("The model's seat", self.seat, 0, self.setup().players - 1)
 
@@ -66,21 +66,12 @@ class TextTask:
 
     @cached_property
     def _setup(self) -> Setup:
-        return _of_one_round(get_game(self.game).setup(self.preset, self.players, **self.knobs))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the task as JSON values."""
-        return asdict(self)
+        return _of_one_round(resolve_setup(self.game, self.preset, self.players, self.knobs))
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TextTask:
+    def from_dict(cls, values: object) -> TextTask:
         """Returns the task that :meth:`to_dict` wrote; raises :class:`ConfigError` for missing or other keys and types."""
-        if not isinstance(values, Mapping):
-            raise ConfigError(f"A task is an object of JSON, not {quoted(values)}.")
-        missing = [f.name for f in fields(cls) if f.name not in values]
-        if missing:
-            raise ConfigError(f"A task has the keys {', '.join(f.name for f in fields(cls))}; {missing[0]!r} is missing.")
-        return build(cls, values, prefix="task.")
+        return convert(cls, values, "A task")
 
 
 def tasks(game: str, split: str, count: int, *, first: int = 0, knobs: Mapping[str, Any] | None = None) -> list[TextTask]:

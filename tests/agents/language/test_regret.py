@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from nainjaune_agents.language.regret import is_solved
-from nainjaune_agents.language.rewards import Reward, advantage, edge, regret, rewarded
+from nainjaune_agents.language.rewards import Reward, edge, rewarded
 from nainjaune_agents.language.settings import ADVANTAGE, CHIPS, TextEnvSettings
 from nainjaune_agents.language.tasks import SPLITS, TextTask, tasks
 from nainjaune_agents.measure.stats.intervals import Z_95
@@ -45,8 +45,7 @@ def test_regrets_are_those_of_the_command(capfd: Capture, tmp_path: Path) -> Non
 def test_the_adviser_may_be_named() -> None:
     settings = TextEnvSettings(choosing=20, measuring=20, adviser="lowest")
     played = [*rounds(tasks("nain_jaune", "train", 2), settings, "random")]
-    assert rewarded(played, settings) == regret(played, settings)
-    assert regret(played, settings) != regret(played, TextEnvSettings(choosing=20, measuring=20, adviser="closer"))
+    assert rewarded(played, settings) != rewarded(played, TextEnvSettings(choosing=20, measuring=20, adviser="closer"))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +81,7 @@ def test_the_payoff_and_what_was_lost_are_the_value_of_the_game(solved: list[Tex
     some = [replace(task, seed=task.seed + 3 * k) for k in range(12) for task in some]
     played = [*rounds(some, settings, "random")]
     rest = []
-    for one, reward in zip(played, regret(played, settings), strict=True):
+    for one, reward in zip(played, rewarded(played, TextEnvSettings()), strict=True):
         value = solve(one.setup.rules.dinosaurs).value / 2  # type: ignore[attr-defined]
         leads = one.table.log.opening[0].leader == one.task.seat
         pile = one.table.batch.tables[0].pile
@@ -102,11 +101,11 @@ def test_the_advantage_of_the_advisers_own_player_is_nothing() -> None:
 
 def test_an_advantage_is_an_edge_on_average() -> None:
     """If adviser and field are the same player, and as far as its deals are right."""
-    settings = TextEnvSettings(adviser="closer", measuring=40)
+    settings = TextEnvSettings(reward=ADVANTAGE, adviser="closer", measuring=40)
     first = tasks("nain_jaune", "train", 1)[0]
     some = [replace(first, preset="djeco", players=4, knobs={}, seed=seed, seat=seed % 4) for seed in range(120)]
     played = [*rounds(some, settings, "random")]
-    advantages, edges = ([one.value for one in part] for part in (advantage(played, settings), map(edge, played)))
+    advantages, edges = ([one.value for one in part] for part in (rewarded(played, settings), map(edge, played)))
     rest = np.array(advantages) - edges
     assert np.mean(edges) < -5
     assert abs(rest.mean()) < 3 * rest.std() / np.sqrt(len(rest))
@@ -116,4 +115,4 @@ def test_an_advantage_is_an_edge_on_average() -> None:
 def test_the_exact_advantage_is_minus_the_regret(solved: list[TextTask]) -> None:
     settings = TextEnvSettings(reward=ADVANTAGE)
     played = [*rounds(solved, settings, "random")]
-    assert rewarded(played, settings) == regret(played, settings)
+    assert rewarded(played, settings) == rewarded(played, TextEnvSettings())

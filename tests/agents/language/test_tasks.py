@@ -118,11 +118,12 @@ TASK = tasks("nain_jaune", TRAIN, 1)[0].to_dict()
         ({"split": "validation"}, "Unknown split 'validation'. Valid: train, test, held_out."),
         ({"seat": 3}, "The model's seat is from 0 to 2, not 3."),
         ({"seed": -1}, "A seed is a whole number from 0"),
-        ({"index": 1.5}, "takes a whole number, not 1.5"),
+        ({"index": 1.5}, "A task: expected 'index' to be a whole number from 0 to 4294967295, not 1.5."),
         ({"game": "chess"}, "'chess'"),
         ({"knobs": {"stake": 0}}, "stake"),
         ({"knobs": {"stakes": 1}}, "stakes"),
-        ({"extra": 1}, "extra"),
+        ({"knobs": {"preset": "classic"}}, "Unknown knob 'preset'."),
+        ({"extra": 1}, "A task: Unknown key 'extra'."),
     ],
 )
 def test_a_task_that_is_none_is_refused_with_a_sentence(change: dict[str, Any], message: str) -> None:
@@ -132,10 +133,10 @@ def test_a_task_that_is_none_is_refused_with_a_sentence(change: dict[str, Any], 
 
 
 def test_bad_arguments_are_refused_with_a_sentence() -> None:
-    with pytest.raises(ConfigError, match="'seat' is missing"):
+    with pytest.raises(ConfigError, match=r"^A task: The key 'seat' is missing\.$"):
         TextTask.from_dict({key: value for key, value in TASK.items() if key != "seat"})
-    with pytest.raises(ConfigError, match=re.escape("A task is an object of JSON, not [1].")):
-        TextTask.from_dict([1])  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=re.escape("A task: expected keys and values, not [1].")):
+        TextTask.from_dict([1])
     for arguments, keywords in (
         (("nain_jaune", "all", 1), {}),
         (("nain_jaune", TRAIN, -1), {}),

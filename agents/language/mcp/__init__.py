@@ -1,1 +1,0 @@
-"""Rounds for language models by the Model Context Protocol (docs/language_models.md)."""
