@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy as np
-
-from nainjaune_agents.language.round import TextRound
+from nainjaune_agents.language.round import TextRound, field_agent, play_task
 from nainjaune_agents.language.settings import TextEnvSettings
-from nainjaune_agents.language.table import dealt, seat_rngs
 from nainjaune_agents.language.tasks import TextTask
-from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.engine.batch import Batch
 from tests.agents.players.chat.endpoint import move
@@ -21,10 +17,7 @@ Answer = Callable[[TextRound], str]
 
 def played_by(name: str, task: TextTask, settings: TextEnvSettings) -> Batch:
     """The task's table after a round in which the agent called ``name`` plays the model's seat, and never reads a word."""
-    batch, agents = dealt(task.setup(), task.seed), [TextRound(task, settings).field] * task.players
-    agents[task.seat] = load_agent(name, task.setup())
-    play_out(batch, agents, np.arange(task.players)[None, :], seat_rngs(task.setup(), task.seed))
-    return batch
+    return play_task(task, load_agent(name, task.setup()), field_agent(task.setup(), settings)).batch
 
 
 def plies_of(batch: Batch) -> list[tuple[int, int]]:

@@ -15,8 +15,6 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.registry import game_names
 from tests.agents.language.players import play, played_by, rounds
 
-PERFECT = {"memory": "perfect"}
-
 
 @pytest.mark.parametrize("game", game_names())
 @pytest.mark.parametrize("field", [None, "random"])

@@ -59,14 +59,6 @@ def test_a_heuristic_that_reads_nothing_but_the_words_plays_as_itself() -> None:
     assert decisions > 100
 
 
-def test_a_task_has_the_same_conversation_each_time() -> None:
-    for field in ("random", "closer"):
-        settings = TextEnvSettings(reward=CHIPS, field=field)
-        one, two = (play(TextRound(task_of(index=3), settings), lowest) for _ in range(2))
-        assert one.messages == two.messages
-        assert one.record() == two.record()
-
-
 @pytest.mark.parametrize("game", game_names())
 def test_a_conversation_takes_turns_and_tells_every_ply_once(game: str) -> None:
     rng = random.Random(1)
@@ -126,29 +118,15 @@ def test_who_gives_up_forfeits_all_that_is_left() -> None:
 def fuzzed(rng: random.Random, one: TextRound) -> str:
     assert one.prompt is not None
     move = one.prompt.format(rng.choice(one.prompt.legal))
-    return rng.choice(
-        [
-            "",
-            " \n\t ",
-            INJECTION,
-            "I am sorry, I cannot help with gambling.",
-            "x" * 200_000,
-            "Move: " + "9" * 5000,
-            "Move: 1\nMove: 2",
-            '{"move": 1}',
-            "\x00\u202e\ud7ff" * 20,
-            "".join(chr(rng.randrange(1, 0x3000)) for _ in range(rng.randrange(80))),
-            move,
-            f"I will think.\n{move}",
-            "é".encode().decode("latin-1") + move,
-        ]
-    )
+    noise = "".join(chr(rng.randrange(1, 0x3000)) for _ in range(rng.randrange(80)))
+    odd = ["", " \n\t ", INJECTION, "x" * 200_000, "Move: " + "9" * 5000, "Move: 1\nMove: 2", "\x00\u202e\ud7ff" * 20, noise]
+    return rng.choice([*odd, move, f"I will think.\n{move}", "é".encode().decode("latin-1") + move])
 
 
-def check_fuzzed(answers: int, seed: int) -> None:
-    rng = random.Random(seed)
+def test_whatever_is_answered_the_round_ends_and_faults_are_counted() -> None:
+    rng = random.Random(1)
     index = total = forfeits = 0
-    while total < answers:
+    while total < 250:
         settings = TextEnvSettings(reward=CHIPS, retries=rng.randrange(4), language=rng.choice(["en", "fr"]))
         one = play(TextRound(task_of(rng.choice(game_names()), index), settings), partial(fuzzed, rng))
         assert one.calls == one.decisions + one.refused - one.forfeits
@@ -157,24 +135,7 @@ def check_fuzzed(answers: int, seed: int) -> None:
         with pytest.raises(AgentError, match=r"^The round is over, so no answer is read\.$"):
             one.answer("Move: 1")
         index, total, forfeits = index + 1, total + one.calls, forfeits + one.forfeits
-    assert forfeits > answers / 20
-
-
-def test_whatever_is_answered_the_round_ends_and_faults_are_counted() -> None:
-    check_fuzzed(250, 1)
-
-
-@pytest.mark.long
-def test_a_thousand_fuzzed_answers() -> None:
-    check_fuzzed(1000, 2)
-
-
-def test_the_payoff_is_that_of_the_chips() -> None:
-    for task in tasks("nain_jaune", "test", 5):
-        one = play(TextRound(task, SETTINGS), lowest)
-        opening = one.table.log.opening[0]
-        ante = int(opening.pot.sum()) // task.players  # all pay alike
-        assert one.payoff == one.table.batch.tables[0].stack[task.seat] - opening.stack[task.seat] - ante
+    assert forfeits > 12
 
 
 @pytest.mark.parametrize("setting", ["field", "adviser"])
