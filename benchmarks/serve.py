@@ -33,7 +33,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from nainjaune_agents.players.heuristics import yardstick
-from nainjaune_agents.tables.server.protocol import CASES, Limits
+from nainjaune_agents.tables.server.protocol import KINDS, Limits
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.registry import get_game
 
@@ -41,7 +41,7 @@ CLOSING = 2.0
 """Seconds to wait until a connection is closed."""
 PATIENCE = 60.0
 """Seconds to wait for an answer."""
-ANSWERED = tuple(kind for kind in CASES if kind != "stop")
+ANSWERED = tuple(kind for kind in KINDS if kind != "stop")
 """Kinds of messages that are answered: the end of a search is not."""
 THINKS = (0.3, 1.5)
 """Seconds that a person takes for a move, uniformly."""

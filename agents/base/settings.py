@@ -240,7 +240,7 @@ def _explained(fault: str, path: Sequence[str | int], kind: Any, values: Any, ke
         return unknown_name_message(key, values, names)
     if isinstance(values, Mapping) and (others := [name for name in values if not isinstance(name, str)]):
         return f"expected texts as keys{f' of {key!r}' if key else ''}, not {quoted(others[0])}."
-    expected = " or ".join(_words(one, metas) for one, metas in _alternatives(kind)) if fault else _WORDS[float]
+    expected = _expected(kind) if fault else _WORDS[float]
     return f"expected {f'{key!r} to be ' if key else ''}{expected}, not {quoted(values)}."
 
 
@@ -255,12 +255,20 @@ def _fits(value: object, hint: Any) -> bool:
 _WORDS = {int: "a whole number", float: "a finite number", bool: "true or false", str: "a text", type(None): "null"}
 
 
+def _expected(hint: Any) -> str:
+    """Returns what a value of the type ``hint`` is, in words."""
+    words = dict.fromkeys(_words(kind, metas) for kind, metas in _alternatives(hint))
+    return (", or " if any("," in word for word in [*words][:-1]) else " or ").join(words)
+
+
 def _words(kind: Any, metas: Sequence[Meta]) -> str:
     """Returns what a value of the type ``kind`` with bounds is, in words."""
     if typing.get_origin(kind) is Literal:
         return " or ".join(map(repr, typing.get_args(kind)))
-    origin = typing.get_origin(kind) or kind
+    origin, arguments = typing.get_origin(kind) or kind, typing.get_args(kind)
     words = "a list" if origin in (list, tuple, set, frozenset) else _WORDS.get(origin, "keys and values")
+    if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+        words = f"a list of {' and '.join(_expected(argument) for argument in arguments)}"
     bounds = {name: bound for meta in metas for name in _BOUNDS if (bound := getattr(meta, name)) is not None}
     if "ge" in bounds and "le" in bounds:
         return f"{words} from {bounds['ge']} to {bounds['le']}"

@@ -26,10 +26,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
@@ -67,8 +67,7 @@ def match_rounds(setup: Setup) -> int | None:
     return None
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(Struct, frozen=True, forbid_unknown_fields=True):
     """A task: what counts, and what rounds start with."""
 
     objective: str = OWN

@@ -23,10 +23,10 @@ import argparse
 import os
 import secrets
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         _check_resumable(args)
         if args.records is not None:
-            match = replace(match, records=os.path.abspath(args.records))
+            match = structs.replace(match, records=os.path.abspath(args.records))
     setup, records = match.setup, None if match.records is None else Path(match.records)
     bots = settings_of(args)
     loaded = {name: load_agent(name, setup, bots=bots) for name in dict.fromkeys(match.agents)}
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         return str(records if args.records is None else args.records)
 
     def leave(plies: list[list[int]]) -> None:
-        save_match(path, replace(match, plies=plies))
+        save_match(path, structs.replace(match, plies=plies))
         stored.append(path)
 
     def hint(tables: NDArray[Any]) -> int:

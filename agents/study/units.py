@@ -3,47 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Episode
 
+from ..base.settings import NonNegativeInt, PositiveInt, Share
 from ..measure.arena.duplicate import chunks
-from ..measure.distributed.plan_fields import JsonPlan, check_fields
+from ..measure.distributed.plan_fields import Deals, JsonPlan, Names, Place
 from ..measure.distributed.units import Payload, Player, WorkUnit
 from .action_values import ActionEvaluator
 from .playing import SeatedAs, StudySettings, play_chunk, tables_at_once
 
 
-@dataclass(frozen=True)
-class StudyPlan(JsonPlan):
+class StudyPlan(JsonPlan, frozen=True):
     """What a study plays, in plain values; :class:`~.playing.StudySettings` explains the shared ones."""
 
     KIND: ClassVar[str] = "study"
 
-    setup: Setup
-    names: tuple[str, ...]
+    names: Names
     """Of the agents that play."""
-    seed: int
-    first: int
+    seed: NonNegativeInt
+    first: Place
     """The number of the first episode."""
-    episodes: int
+    episodes: Deals
     episode: Episode = "round"
     seating: SeatedAs = "random"
-    pots: tuple[int, ...] | None = None
+    pots: tuple[NonNegativeInt, ...] | None = None
     every_ply: bool = False
-    search: tuple[str, int] | None = None
+    search: tuple[str, PositiveInt] | None = None
     """The agent that searches and its deals."""
-    share: float = 1.0
-    chunk: int | None = None
+    share: Share = 1.0
+    chunk: Deals | None = None
     """Episodes of a unit, played at once (None: ``tables_at_once``)."""
     command: str | None = None
     """Reproduces the study."""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def agents(self) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,8 +17,9 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 
+from ..base.settings import NonNegativeInt
 from ..measure.distributed.identity import run_id
-from ..measure.distributed.plan_fields import JsonPlan
+from ..measure.distributed.plan_fields import JsonPlan, Names
 from ..measure.distributed.processes import Processes
 from ..measure.distributed.units import Executor, Payload, Player, WorkUnit
 from ..players.loading import load_agent
@@ -43,17 +43,15 @@ def labels_run(config: Mapping[str, Any]) -> str:
     return run_id({key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()})
 
 
-@dataclass(frozen=True)
-class LabelPlan(JsonPlan):
+class LabelPlan(JsonPlan, frozen=True):
     """The label files of a generation. A unit's ``part`` is the generation and its ``first`` the number of the file."""
 
     KIND: ClassVar[str] = "generation of labels"
 
-    setup: Setup
-    agents: tuple[str, ...]
+    agents: Names
     """The rule that plays the first generation, and once a network has learned the file of its checkpoint."""
     config: Mapping[str, Any]
-    generation: int
+    generation: NonNegativeInt
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields a unit for each label file."""

@@ -15,16 +15,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, ConfigError, as_sentence
 from nainjaune_env.core.spec import Setup
 
+from ...base.settings import NonNegativeInt
 from ...base.task import DEFAULT_TASK, Task
 from ...players.program.counting import BotCounts
 from ...players.program.player import BotAgent
-from ..distributed.plan_fields import DealPlan
+from ..distributed.plan_fields import DealPlan, Deals, Place
 from ..distributed.units import Executor, InProcess, Payload, Player, Results, WorkUnit
 from ..stats.differences import Differences, interval_notes
 from ..stats.intervals import to_json
@@ -109,7 +111,7 @@ def best_response_gap(
     if uncontrolled is not None:
         (gain,) = plan.edges(played(plan), progress, bots)
         return BestResponseGap(tried, gain, uncontrolled=uncontrolled, bots=bots)
-    plan = replace(plan, controlled=True)
+    plan = structs.replace(plan, controlled=True)
     gain, plain = plan.controlled_edge(played(plan), progress, bots)
     return BestResponseGap(tried, gain, plain, bots=bots)
 
@@ -125,21 +127,20 @@ def _without_control(setup: Setup, responder: Agent, target: Agent, task: Task) 
     return None
 
 
-@dataclass(frozen=True)
-class ResponsePlan(DealPlan):
+class ResponsePlan(DealPlan, frozen=True):
     """Some agents in a field of the first one, on the same deals. A unit is one of them on some deals."""
 
     KIND: ClassVar[str] = "best response"
 
-    heroes: tuple[int, ...]
+    heroes: tuple[NonNegativeInt, ...]
     """Numbers of agents."""
-    first: int
-    deals: int
-    seed: int
+    first: Place
+    deals: Deals
+    seed: NonNegativeInt
     task: Task
     controlled: bool = False
     """Whether control variates are computed; then there is one hero, to which they apply."""
-    chunk: int | None = None
+    chunk: Deals | None = None
     """Deals of a unit, as in ``Duplicate``."""
 
     def units(self) -> Iterator[WorkUnit]:

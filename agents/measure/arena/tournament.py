@@ -15,11 +15,12 @@ from nainjaune_env.agent import Agent, check_agents
 from nainjaune_env.core.errors import AgentError, ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
+from ...base.settings import NonNegativeInt
 from ...base.task import DEFAULT_TASK, Task
 from ...players import mixed
 from ...players.program.counting import BotCounts
 from ..distributed.arrays import packed, unpacked
-from ..distributed.plan_fields import DealPlan
+from ..distributed.plan_fields import DealPlan, Deals, Device
 from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit
 from ..stats.differences import Differences, interval_notes
 from ..stats.exact_sums import DifferenceSums
@@ -37,23 +38,22 @@ def check_different(names: Sequence[str]) -> None:
         raise AgentError(f"A tournament takes two or more agents of different names, not {quoted([*names])}.")
 
 
-@dataclass(frozen=True)
-class TournamentPlan(DealPlan):
+class TournamentPlan(DealPlan, frozen=True):
     """What a tournament plays. A unit is a pair of agents, or the rating, on some deals."""
 
     KIND: ClassVar[str] = "tournament"
 
-    deals: int
-    seed: int
+    deals: Deals
+    seed: NonNegativeInt
     task: Task = DEFAULT_TASK
     """The payoff that is measured, and the start of rounds."""
     measure: bool = False
     """Whether behaviour is measured and decisions are timed. Edges do not depend on it. On a GPU nothing is timed."""
     rated: bool = False
     """Whether the deals are played once more among all agents, to rate them. Edges do not depend on it."""
-    device: str = "cpu"
+    device: Device = "cpu"
     """Where the tables are, as in ``Duplicate``; agents that draw have other random numbers on another device."""
-    chunk: int | None = None
+    chunk: Deals | None = None
     """Deals played at once, as in ``Duplicate``; agents that draw have other random numbers with another chunk."""
     one_way: bool = False
     """Whether only the first agent is a hero, in a field of each other one. An agent that is slow then acts for one seat of a

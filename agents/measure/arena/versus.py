@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,10 +20,11 @@ from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ...base.seeds import Stream, generator
+from ...base.settings import NonNegativeInt
 from ...base.task import CARRIED, DEFAULT_TASK, Task
 from ...players.program.counting import BotCounts
 from ..distributed.arrays import packed, unpacked
-from ..distributed.plan_fields import DealPlan
+from ..distributed.plan_fields import DealPlan, Deals, Device
 from ..distributed.units import Executor, InProcess, Payload, Player, WorkUnit, in_order
 from ..stats.differences import Differences, interval_notes
 from ..stats.exact_sums import DifferenceSums
@@ -37,18 +38,17 @@ LOOK_EVERY = 256
 """Deals between looks at the test; enough that the first look is at a nearly normal mean."""
 
 
-@dataclass(frozen=True)
-class VersusPlan(DealPlan):
+class VersusPlan(DealPlan, frozen=True):
     """What a comparison plays. A unit is the deals between two looks, both ways."""
 
     KIND: ClassVar[str] = "comparison"
 
-    deals: int
+    deals: Deals
     """The largest number; a test may stop earlier."""
-    seed: int
+    seed: NonNegativeInt
     """The deals of a tournament with this seed are played, from the first on."""
     task: Task = DEFAULT_TASK
-    device: str = "cpu"
+    device: Device = "cpu"
     """Where the tables are, as in ``Duplicate``."""
 
     def __post_init__(self) -> None:

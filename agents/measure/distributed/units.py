@@ -8,13 +8,19 @@ unit yields is JSON, the same for files, processes and machines; a plan's own su
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct
 
 from nainjaune_env.agent import Agent
+from nainjaune_env.core.errors import NainJauneError, as_sentence
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.registry import get_game
+from nainjaune_env.registry import resolve_setup
 
+from ...base.settings import convert
 from ...players.program.counting import counted
+
+T = TypeVar("T")
 
 
 class WorkUnit(NamedTuple):
@@ -46,11 +52,7 @@ class WorkPlan(Protocol):
         """The names of the agents, as ``load_agent`` takes them."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the plan as JSON values."""
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Returns the plan that :meth:`to_dict` wrote."""
+        """Returns the plan as JSON values, which ``plan_fields.read_plan`` reads."""
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields all units in order; each call yields the same."""
@@ -70,9 +72,32 @@ class Executor(Protocol):
         """
 
 
-def setup_from(values: Mapping[str, Any]) -> Setup:
-    """Returns the setup that ``Setup.to_dict`` wrote."""
-    return get_game(values["game"]).setup(values["preset"], values["players"], **values["rules"])
+class SetupValues(Struct, frozen=True, forbid_unknown_fields=True):
+    """What ``Setup.to_dict`` writes."""
+
+    game: str
+    preset: str
+    rules: dict[str, Any]
+    players: int
+
+    def setup(self) -> Setup:
+        """Returns the setup; raises :class:`~nainjaune_env.core.errors.RulesError` where the game does not have it."""
+        return resolve_setup(self.game, self.preset, self.players, self.rules)
+
+
+def convert_with_setup(kind: type[T], values: object, what: str, error: type[NainJauneError]) -> T:
+    """Returns ``values``, of JSON, as the struct ``kind``, whose field ``setup`` is in them as ``Setup.to_dict`` wrote it.
+
+    Raises ``error``, whose message begins with ``what`` has the values, for all that does not fit.
+    """
+    try:
+        if isinstance(values, Mapping) and "setup" in values:
+            values = {**values, "setup": convert(SetupValues, values["setup"], what, error, key="setup").setup()}
+        return convert(kind, values, what, error)
+    except error:
+        raise
+    except NainJauneError as reason:  # of the setup, or values that do not go together
+        raise error(f"{what}: {as_sentence(reason)}") from None
 
 
 class InProcess:

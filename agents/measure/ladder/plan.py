@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
@@ -12,18 +11,18 @@ import numpy as np
 
 from nainjaune_env.agent import Agent
 
+from ...base.settings import NonNegativeInt
 from ..arena.advantage import doubled_advantage
 from ..arena.duplicate import chunks
 from ..arena.timing import TimedAgent
 from ..arena.versus import LOOK_EVERY, both_ways
-from ..distributed.plan_fields import DealPlan
+from ..distributed.plan_fields import DealPlan, Deals, Place
 from ..distributed.units import Payload, Player, WorkUnit
 from ..stats.exact_sums import DifferenceSums
 from .results import pair_seed
 
 
-@dataclass(frozen=True)
-class LadderPlan(DealPlan):
+class LadderPlan(DealPlan, frozen=True):
     """Some batches at one table. A unit's part is the number of its pair among all pairs of ``agents``, in order.
 
     A batch is played as ``nainjaune versus`` plays these deals, so that this command repeats the result of a pair.
@@ -34,9 +33,9 @@ class LadderPlan(DealPlan):
     entries: tuple[str, ...]
     """The keys of the agents' entries, in their order."""
     table: str
-    seed: int
+    seed: NonNegativeInt
     """Of the ladder."""
-    batches: tuple[tuple[int, int, int], ...]
+    batches: tuple[tuple[NonNegativeInt, Place, Deals], ...]
     """Part, first deal and number of deals."""
 
     def units(self) -> Iterator[WorkUnit]:

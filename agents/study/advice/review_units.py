@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,8 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.records.record import Record
 
-from ...measure.distributed.plan_fields import JsonPlan
+from ...base.settings import NonNegativeInt
+from ...measure.distributed.plan_fields import Deals, JsonPlan, Names
 from ...measure.distributed.units import Executor, Payload, Player, WorkUnit
 from ...players.loading import load_agent
 from ...players.program.counting import BotCounts
@@ -24,19 +24,17 @@ from .playouts import columns_of
 from .review import Decision, Pick, compare, pick, reviewed, with_mistakes
 
 
-@dataclass(frozen=True)
-class ReviewPlan(JsonPlan):
+class ReviewPlan(JsonPlan, frozen=True):
     """Matches with the same setup, and how their decisions are reviewed. A unit's ``first`` is the place of its match."""
 
     KIND: ClassVar[str] = "review"
 
-    setup: Setup
-    model: tuple[str, ...]
+    model: Names
     """The agents that play the rounds to their end, by seat."""
-    choosing: int
-    measuring: int
-    seed: int
-    matches: tuple[tuple[int, Record, tuple[int, ...]], ...]
+    choosing: Deals
+    measuring: Deals
+    seed: NonNegativeInt
+    matches: tuple[tuple[int, Record, tuple[NonNegativeInt, ...]], ...]
     """The number of each match, its record, and the numbers of the decisions to review."""
 
     @property

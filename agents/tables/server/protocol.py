@@ -2,146 +2,155 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args
 
-from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, quoted, unknown_name_message
-from nainjaune_env.core.speech import LANGUAGES
+import msgspec
+from msgspec import Meta, Struct
+
+from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, as_sentence
+
+from ...base.settings import convert
+
+SLOWEST = 10.0
+"""The longest pause before a ply, in seconds."""
+
+Whole = Annotated[int, Meta(ge=0, lt=1 << 40)]
 
 
-class Hello(NamedTuple):
+class Message(Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True):
+    """What every message has, beside its ``type``."""
+
+    token: Annotated[str, Meta(min_length=1, max_length=64)]
+
+    @property
+    def kind(self) -> str:
+        """The ``type``."""
+        return str(self.__struct_config__.tag)
+
+
+class Hello(Message, frozen=True, tag="hello"):
     """A page says who reads it; what is sent after the answer is of this greeting."""
 
-    language: str
-    greeting: int
+    language: Literal["en", "fr"]
+    greeting: Whole
 
 
-class Catalogue(NamedTuple):
+class Catalogue(Message, frozen=True, tag="catalogue"):
     """Asks for what a form for a new table needs."""
 
 
-class NewTable(NamedTuple):
+class NewTable(Message, frozen=True, tag="new"):
     """Makes a table."""
 
     table: dict[str, Any]
-    """Its settings, see ``settings.read_settings``."""
+    """As ``settings.read_settings`` takes it."""
 
 
-class ListTables(NamedTuple):
+class ListTables(Message, frozen=True, tag="tables"):
     """Asks for the list of all tables."""
 
 
-class Invite(NamedTuple):
+class Invite(Message, frozen=True, tag="invite"):
     """Makes new links of a table."""
 
     table: str
 
 
-class DeleteTable(NamedTuple):
+class DeleteTable(Message, frozen=True, tag="delete"):
     """Deletes a table."""
 
     table: str
 
 
-class Play(NamedTuple):
+class Play(Message, frozen=True, tag="play"):
     """A person's ply, after the ply ``number``."""
 
-    number: int
-    action: int
+    number: Whole
+    action: Whole
 
 
-class Deal(NamedTuple):
+class Deal(Message, frozen=True, tag="deal"):
     """Deals the next round, after the ply ``number``."""
 
-    number: int
+    number: Whole
 
 
-class Undo(NamedTuple):
+class Undo(Message, frozen=True, tag="undo"):
     """Takes back the last decision of a table's only person, after the ply ``number``."""
 
-    number: int
+    number: Whole
 
 
-class Rematch(NamedTuple):
+class Rematch(Message, frozen=True, tag="rematch"):
     """Makes a table with the same players and rules, when everything is played."""
 
 
-class Advise(NamedTuple):
+class Advise(Message, frozen=True, tag="advise"):
     """Asks for advice on the position after the ply ``number``."""
 
-    number: int
+    number: Whole
 
 
-class Review(NamedTuple):
+class Review(Message, frozen=True, tag="review"):
     """Asks for the review of a seat's decisions."""
 
-    seat: int
+    seat: Whole
 
 
-class Position(NamedTuple):
+class Position(Message, frozen=True, tag="position"):
     """Asks for the position after the ply ``number``."""
 
-    number: int
+    number: Whole
 
 
-class PlayOn(NamedTuple):
+class PlayOn(Message, frozen=True, tag="play_on"):
     """Makes a table of the first ``number`` plies with a person in ``seat``."""
 
-    number: int
-    seat: int
+    number: Whole
+    seat: Whole
 
 
-class Stop(NamedTuple):
+class Stop(Message, frozen=True, tag="stop"):
     """Stops the search of the viewer."""
 
 
-class AskRecord(NamedTuple):
+class AskRecord(Message, frozen=True, tag="record"):
     """Asks for the records of a table that is over."""
 
 
-class AskRules(NamedTuple):
+class AskRules(Message, frozen=True, tag="rules"):
     """Asks for a summary of the rules."""
 
 
-class OpenReplay(NamedTuple):
+class OpenReplay(Message, frozen=True, tag="replay"):
     """Opens a record."""
 
     record: str
 
 
-class Film(NamedTuple):
+class Film(Message, frozen=True, tag="film"):
     """Asks for the film of a round, with all cards (``view`` 0) or as the seat ``view - 1`` sees it."""
 
-    round: int
-    view: int
+    round: Whole
+    view: Whole
 
 
-class SetSpeed(NamedTuple):
+class SetSpeed(Message, frozen=True, tag="speed"):
     """Changes the pause before each ply."""
 
-    milliseconds: int
+    milliseconds: Annotated[int, Meta(ge=0, le=round(1000 * SLOWEST))]
     paused: bool
 
 
 OfHost = Catalogue | NewTable | ListTables | Invite | DeleteTable
 """Messages that only the host may send."""
 AtTable = Play | Deal | Undo | Rematch | Advise | Review | Position | PlayOn | Stop | AskRecord | AskRules | SetSpeed
-Case = OfHost | AtTable | Hello | OpenReplay | Film
-"""What a message asks for."""
-CASES: Mapping[str, Callable[..., Case]] = {
-    "hello": Hello, "catalogue": Catalogue, "new": NewTable, "tables": ListTables, "invite": Invite, "delete": DeleteTable,
-    "play": Play, "deal": Deal, "undo": Undo, "rematch": Rematch, "advise": Advise, "review": Review, "position": Position,
-    "play_on": PlayOn, "stop": Stop,
-    "record": AskRecord, "rules": AskRules, "replay": OpenReplay, "film": Film, "speed": SetSpeed,
-}  # fmt: skip
-"""By the ``type`` of a message, which has the fields of its case, and a ``token``."""
-MAX_TOKEN = 64
-"""Characters of a text that can be a token."""
-LARGEST = 1 << 40
-"""Whole numbers in messages are below this."""
+AnyMessage = OfHost | AtTable | Hello | OpenReplay | Film
+KINDS = tuple(str(case.__struct_config__.tag) for case in get_args(AnyMessage))
+"""The ``type`` of every message."""
 
 
 class MessageError(NainJauneError, ValueError):
@@ -155,14 +164,6 @@ class Refusal(NainJauneError):
 def error_text(error: NainJauneError) -> str:
     """Returns the sentence of an error for a page, whose reader need not know the folders of the server's machine."""
     return f"{error.need} on the server." if isinstance(error, MissingLibraryError) else str(error)
-
-
-class Message(NamedTuple):
-    """A message as it should be."""
-
-    kind: str
-    token: str
-    case: Case
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ class Rate:
         return self._left >= 0
 
 
-def read_message(given: str | bytes, limits: Limits) -> Message:
+def read_message(given: str | bytes, limits: Limits) -> AnyMessage:
     """Returns the message in ``given``; raises :class:`MessageError` with a sentence on the first thing that is wrong."""
     if not isinstance(given, str):
         raise MessageError("A message is text, and this one is bytes.")
@@ -223,32 +224,15 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
     if len(given) > most:
         raise MessageError(f"A message has at most {most} characters, not {len(given)}.")
     try:
-        message = json.loads(given, parse_constant=_refuse)
-        json.dumps(message, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise MessageError("A message is Unicode text, and this one has half of a surrogate pair.") from None
-    except (ValueError, RecursionError):
-        raise MessageError("A message is a JSON object, and this is none.") from None
-    if not isinstance(message, dict):
-        raise MessageError(f"A message is a JSON object, not {quoted(message)}.")
-    kind = message.pop("type", None)
-    if not isinstance(kind, str) or kind not in CASES:
-        raise MessageError(unknown_name_message("kind of message", kind, CASES))
-    if kind != "replay" and len(given) > limits.message_bytes:  # another "type" that comes later
-        raise MessageError(f"A message {kind!r} has at most {limits.message_bytes} characters, not {len(given)}.")
-    token = message.pop("token", None)
-    if not isinstance(token, str) or not 1 <= len(token) <= MAX_TOKEN:
-        raise MessageError("A message has a token.")
-    expected = get_type_hints(CASES[kind])
-    if message.keys() != expected.keys():
-        raise MessageError(f"A message {kind!r} has {', '.join(expected) or 'nothing more'}, not {quoted(list(message))}.")
-    for name, of in expected.items():
-        value, of = message[name], get_origin(of) or of
-        if type(value) is not of or (isinstance(value, int) and not 0 <= value < LARGEST):
-            raise MessageError(f"In a message {kind!r}, {name!r} is {_NAMES[of]}, not {quoted(value)}.")
-    if message.get("language", LANGUAGES[0]) not in LANGUAGES:
-        raise MessageError(unknown_name_message("language", message["language"], LANGUAGES))
-    return Message(kind, token, CASES[kind](**message))
+        values = msgspec.json.decode(given)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise MessageError(f"A message is a JSON object in whole characters, and this is none: {as_sentence(error)}") from None
+    kind = values.get("type") if isinstance(values, dict) else None
+    what = f"A message {kind!r}" if kind in KINDS else "A message"
+    message: AnyMessage = convert(AnyMessage, values, what, MessageError)  # type: ignore[arg-type]
+    if not isinstance(message, OpenReplay) and len(given) > limits.message_bytes:  # another "type" that comes later
+        raise MessageError(f"A message {message.kind!r} has at most {limits.message_bytes} characters, not {len(given)}.")
+    return message
 
 
 def cost(given: str | bytes, limits: Limits) -> float:
@@ -259,10 +243,3 @@ def cost(given: str | bytes, limits: Limits) -> float:
 def _has_record(given: str | bytes) -> bool:
     """Returns whether the message says from the start that it has a record, so that it may be long."""
     return isinstance(given, str) and given[:20].replace(" ", "").startswith('{"type":"replay",')
-
-
-_NAMES = {int: "a whole number of at least 0", str: "a text", bool: "true or false", dict: "an object"}
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"JSON has no {name}.")

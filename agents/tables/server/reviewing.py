@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import structs
 
 from nainjaune_env.records.record import setup_of
 
@@ -43,7 +45,7 @@ class Played:
     def at(self, number: int) -> LiveTable:
         """Returns a copy of the table with its first ``number`` plies, at which every seat is a person's."""
         n = self.live.settings.setup.players
-        settings = replace(self.live.settings, agents=(None,) * n, every_ply=True)
+        settings = structs.replace(self.live.settings, agents=(None,) * n, every_ply=True)
         live = LiveTable(settings, [None] * n, _keep_nothing)
         live.replay(self.plies[:number])
         return live
@@ -135,7 +137,7 @@ def against_agents(settings: TableSettings, seat: int, reader: str) -> TableSett
         return (*others[:seat], person, *others[seat + 1 :])
 
     names, advice = seated(reader, called), is_advised(settings.setup)
-    return replace(settings, names=names, agents=seated(None, agents), every_ply=every_ply, advice=advice)
+    return structs.replace(settings, names=names, agents=seated(None, agents), every_ply=every_ply, advice=advice)
 
 
 class Study:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import dataclasses
 import functools
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 from nainjaune_env.records.record import format_record
-from nainjaune_env.registry import game_names, get_game
 
 from ...players.program.settings import BotSettings
 from ...study.advice.loaded import Advisers
@@ -22,7 +22,7 @@ from .protocol import Limits, MessageError, Refusal, cost, error_text, read_mess
 from .replays import Replays
 from .reviewing import Study, against_agents
 from .searches import QUICK_THREADS, Searches
-from .settings import SLOWEST, TableSettings, catalogue, check_stored, from_dict, playable, read_settings
+from .settings import TableSettings, catalogue, from_dict, playable, read_settings
 from .store import ListedTable, Pass, StorageError, Store, new_token
 from .tables import Running, Tables, Viewer, refuse, send
 from .texts import TEXTS
@@ -94,10 +94,11 @@ class TableServer:
             return False
         kind = None
         try:
-            kind, token, case = read_message(given, self.limits)
-            if isinstance(case, protocol.Hello):
-                self._greet(viewer, case)
-            await self._answer(viewer, kind, token, case)
+            message = read_message(given, self.limits)
+            kind = message.kind
+            if isinstance(message, protocol.Hello):
+                self._greet(viewer, message)
+            await self._answer(viewer, message)
         except Refusal as error:
             if kind == "hello":
                 self._take_place(viewer)
@@ -130,7 +131,8 @@ class TableServer:
         self._onlookers.discard(viewer)
         viewer.has_place = False
 
-    async def _answer(self, viewer: Viewer, kind: str, token: str, case: protocol.Case) -> None:
+    async def _answer(self, viewer: Viewer, case: protocol.AnyMessage) -> None:
+        token = case.token
         holder = self.store.find_pass(token) or self._replays.find(token)
         if holder is None:
             viewer.rate.allows(WRONG_TOKEN)
@@ -148,7 +150,7 @@ class TableServer:
                 film = await self._replays.work("film", record, viewer.language, link, round=part, view=view)
                 send(viewer, {"type": "film", "data": base64.b64encode(film).decode()})
             case str(), _:
-                raise MessageError(f"The token of a replay cannot send {kind!r}.")
+                raise MessageError(f"The token of a replay cannot send {case.kind!r}.")
             case Pass(table=None), protocol.Hello():
                 send(viewer, {"type": "host"})
             case Pass(table=None), protocol.Catalogue():
@@ -165,13 +167,13 @@ class TableServer:
                 await self.tables.delete(table)
                 self._send_tables(viewer)
             case Pass(table=None), _:
-                raise MessageError(f"The host's token is of no table, so it cannot send {kind!r}.")
+                raise MessageError(f"The host's token is of no table, so it cannot send {case.kind!r}.")
             case Pass(), _ if isinstance(case, protocol.OfHost):
                 raise Refusal("not_host")
             case Pass(table=str(table)) as allowed, _:
-                await self._answer_at(await self.tables.get(table, viewer), viewer, token, allowed, case)
+                await self._answer_at(await self.tables.get(table, viewer), viewer, allowed, case)
 
-    async def _answer_at(self, running: Running, viewer: Viewer, token: str, allowed: Pass, case: protocol.Case) -> None:
+    async def _answer_at(self, running: Running, viewer: Viewer, allowed: Pass, case: protocol.AnyMessage) -> None:
         """Answers a message of somebody at a table."""
         live = running.live
         match case:
@@ -186,14 +188,14 @@ class TableServer:
             case protocol.Stop():
                 self.searches.stop(viewer)
             case protocol.PlayOn(number, seat):
-                await self._play_on(viewer, token, live, allowed, number, seat)
+                await self._play_on(viewer, case.token, live, allowed, number, seat)
             case protocol.Undo(number):
                 if allowed.seat is None:
                     raise Refusal("not_player")
                 assert allowed.table is not None
                 await self.tables.undo(allowed.table, number)
             case protocol.Rematch():
-                await self._rematch(viewer, token, running, allowed)
+                await self._rematch(viewer, case.token, running, allowed)
             case protocol.AskRules():
                 send(viewer, {"type": "rules", "text": rules_text(live, allowed.seat, viewer.language)})
             case protocol.SetSpeed(milliseconds, paused):
@@ -214,7 +216,7 @@ class TableServer:
             for token, each in passes.items()
         ]
         (table,) = {each.table for each in passes.values()}
-        send(viewer, {"type": "made", "table": table, "links": links, "title": _title(settings.to_dict())})
+        send(viewer, {"type": "made", "table": table, "links": links, "title": _title(settings)})
 
     def _send_tables(self, viewer: Viewer) -> None:
         """Sends the list of all tables."""
@@ -244,7 +246,7 @@ class TableServer:
             again = self.store.find_rematch(allowed.table)
             if again is None:
                 viewer.rate.allows(FURTHER_TABLE)
-                settings = dataclasses.replace(running.live.settings, seed=secrets.randbits(63))
+                settings = structs.replace(running.live.settings, seed=secrets.randbits(63))
                 link = self.store.link_of(token)
                 passes = await self.tables.add(settings, viewer=viewer, link=link, rematch_of=allowed.table)
                 running.rematch = {each.seat: token for token, each in passes.items()}
@@ -267,8 +269,6 @@ class TableServer:
         """Changes the pause before plies of a table at which only agents play."""
         if running.edges is None:
             raise Refusal("no_speed")
-        if milliseconds > 1000 * SLOWEST:
-            raise MessageError(f"The pause before a ply is at most {SLOWEST:g} seconds, not {milliseconds / 1000:g}.")
         running.speed.set(milliseconds / 1000, paused)
         self.tables.show(running)
 
@@ -294,18 +294,17 @@ class TableServer:
 
 def _listed(table: ListedTable) -> dict[str, Any]:
     """Returns a table as the host's list shows it; one with damaged settings has a sentence for its title, and can be deleted."""
+    names: tuple[str, ...] = ()
     try:
-        settings = check_stored(table.settings)
-        title, names = _title(settings), settings["names"]
+        settings = from_dict(table.settings)
+        title, names = _title(settings), settings.names
     except ConfigError as error:
-        title, names = str(error), []
+        title = str(error)
     return {"table": table.table, "made": round(table.made), "title": title, "names": names, "further": table.is_further}
 
 
-def _title(settings: Mapping[str, Any]) -> str:
-    """Returns the title of a table, from ``TableSettings.to_dict``; its game may not be installed any more."""
-    game, preset = settings["setup"]["game"], settings["setup"]["preset"]
-    return f"{get_game(game).title if game in game_names() else game} · {preset}"
+def _title(settings: TableSettings) -> str:
+    return f"{settings.setup.game.title} · {settings.setup.preset}"
 
 
 def _records(live: LiveTable) -> str:

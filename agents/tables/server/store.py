@@ -90,7 +90,7 @@ class ListedTable(NamedTuple):
     made: float
     """Seconds since 1970."""
     settings: Any
-    """As ``settings.check_stored`` takes them."""
+    """As ``settings.from_dict`` takes them."""
     is_further: bool
     """Whether somebody went on from another table."""
 

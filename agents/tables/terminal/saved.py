@@ -5,41 +5,46 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import get_type_hints
+from typing import Annotated
+
+from msgspec import Meta, Struct, structs
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import ConfigError, NainJauneError, as_sentence
+from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import check_keys, check_seed, read_json
+from nainjaune_env.core.validation import check_seed, identical, read_json
 
-from ...base.options import has_type
-from ...measure.distributed.units import setup_from
+from ...base.settings import NonNegativeInt, PositiveInt
+from ...measure.distributed.units import convert_with_setup
 
 FORMAT = "nainjaune-left-match"
 VERSION = 1
 
 
-@dataclass(frozen=True)
-class SavedMatch:
+class SavedMatch(Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of the table and the session, and all plies so far, which replay repeats."""
 
     setup: Setup
-    seat: int
+    seat: NonNegativeInt
     """The person's."""
     agents: list[str]
     """Names of the agents in the other seats, in seat order."""
     name: str
     """The person's, in records."""
-    seed: int
-    rounds: int | None
+    seed: NonNegativeInt
+    rounds: PositiveInt | None
     """The number of single rounds; None: a match."""
     every_ply: bool
     records: str | None
     """The file to which records are appended."""
-    plies: list[list[int]]
-    """The actions of each round, the last one unfinished."""
+    plies: Annotated[list[list[NonNegativeInt]], Meta(min_length=1)]
+    """The actions of each round, the last one unfinished; a match that begins has none."""
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+        if len(self.agents) != self.setup.players - 1:
+            raise AgentError(f"{self.setup.players - 1} agents play, not {len(self.agents)}.")
 
 
 def saved_path() -> Path:
@@ -62,32 +67,14 @@ def save_match(path: Path, match: SavedMatch) -> None:
     Only the person may read the file, which holds the seed and so every hand, and a folder that is made for it.
     """
     make_private_folder(path.parent)
-    payload = {"format": FORMAT, "version": VERSION, **vars(match), "setup": match.setup.to_dict()}
+    payload = {"format": FORMAT, "version": VERSION, **structs.asdict(match), "setup": match.setup.to_dict()}
     write_text(path, json.dumps(payload) + "\n", mode=0o600)
 
 
 def load_match(path: Path) -> SavedMatch:
     """Returns the match at ``path``; raises :class:`ConfigError` if there is none, or the file is none or was damaged."""
     payload = read_json(path, "match that was left", ConfigError)
-    hints = get_type_hints(SavedMatch)
-    if (
-        not isinstance(payload, dict)
-        or payload.keys() != {"format", "version", *hints}
-        or (payload["format"], payload["version"]) != (FORMAT, VERSION)
-    ):
+    head = [payload.pop(key, None) for key in ("format", "version")] if isinstance(payload, dict) else []
+    if not identical(head, [FORMAT, VERSION]):
         raise ConfigError(f"{str(path)!r} is not a match that was left, of the format {FORMAT} {VERSION}.")
-    values = {name: payload[name] for name in hints if name != "setup"}
-    if not all(has_type(value, hints[name]) for name, value in values.items()) or not values["plies"]:
-        raise ConfigError(f"{str(path)!r} is a damaged match: a value has the wrong type.")
-    try:
-        setup = setup_from(check_keys("'setup'", payload["setup"], ("game", "preset", "players", "rules")))
-        check_seed(values["seed"])
-    except (TypeError, NainJauneError) as error:
-        raise ConfigError(f"{str(path)!r} is a damaged match: {as_sentence(error)}") from None
-    if values["rounds"] is not None and values["rounds"] < 1:
-        raise ConfigError(f"{str(path)!r} is a damaged match: it has {values['rounds']} rounds, and one is the least.")
-    if len(values["agents"]) != setup.players - 1:
-        raise ConfigError(
-            f"{str(path)!r} is a damaged match: {setup.players - 1} agents play, and it names {len(values['agents'])}."
-        )
-    return SavedMatch(setup, **values)
+    return convert_with_setup(SavedMatch, payload, f"{str(path)!r} is a damaged match", ConfigError)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import signal
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from nainjaune_agents.measure.distributed.identity import identity
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused
@@ -147,6 +147,6 @@ def test_a_folder_without_a_run_is_an_error(content: str | None, says: str, capf
 
 def test_of_a_great_many_missing_shards_no_list_is_made(capfd: Capture) -> None:
     Path("a/shards").mkdir(parents=True)
-    run = identity(dataclasses.replace(plan_of(), deals=10**9, chunk=1))
+    run = identity(structs.replace(plan_of(), deals=10**9, chunk=1))
     Path("a/shards/run.json").write_text(json.dumps(run), encoding="utf-8")
     refused(capfd, "merge a", "At least 100000 shards are missing in 'a/shards'")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli.main import main
+from nainjaune_agents.measure.distributed.plan_fields import read_plan
 from nainjaune_agents.measure.distributed.processes import Processes
 from nainjaune_agents.measure.distributed.units import Executor, InProcess, Results, WorkPlan, WorkUnit
 from nainjaune_agents.players.networks.checkpoint import load_checkpoint
@@ -70,12 +71,11 @@ def test_a_run_by_workers_goes_on_without_them(tmp_path: Path, monkeypatch: pyte
     assert contents(tmp_path / "a") == contents(tmp_path / "alone")
 
 
-def test_a_plan_is_the_same_after_json() -> None:
+def test_a_unit_is_a_label_file() -> None:
     config = tiny(**SMALL)
     plan = LabelPlan(config.setup(), ("lowest", "a.safetensors"), vars(config), 2)
-    again = LabelPlan.from_dict(json.loads(json.dumps(plan.to_dict())))
-    assert again == plan
-    assert [tuple(unit) for unit in again.units()] == [(2, 0, 1), (2, 1, 1), (2, 2, 1)]
+    assert read_plan(LabelPlan, json.loads(json.dumps(plan.to_dict())), "Here") == plan
+    assert [tuple(unit) for unit in plan.units()] == [(2, 0, 1), (2, 1, 1), (2, 2, 1)]
 
 
 class Returning(InProcess):

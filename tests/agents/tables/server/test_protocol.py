@@ -3,49 +3,57 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
-from nainjaune_agents.tables.server.protocol import Limits, Message, MessageError, Play, Rate, error_text, read_message
+from nainjaune_agents.tables.server.protocol import Hello, Limits, MessageError, Play, Rate, error_text, read_message
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
+from nainjaune_env.core.speech import LANGUAGES
 
 LIMITS = Limits(message_bytes=300)
 
 
 def test_a_message_is_read() -> None:
     given = {"type": "play", "token": "t", "number": 3, "action": 5}
-    assert read_message(json.dumps(given), LIMITS) == Message("play", "t", Play(3, 5))
+    message = read_message(json.dumps(given), LIMITS)
+    assert message == Play(3, 5, token="t")
+    assert message.kind == "play"
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (b"{}", "is text"),
-        ("x" * 301, "at most 300 characters, not 301"),
-        ("{", "JSON object, and this is none"),
-        ("[" * 300, "JSON object, and this is none"),
-        ('{"type": NaN}', "JSON object, and this is none"),
-        ("[]", r"JSON object, not \[\]"),
-        ("{}", "Unknown kind of message None"),
-        ('{"type": ["play"]}', "Unknown kind of message"),
-        ('{"type": "rules"}', "has a token"),
-        ('{"type": "rules", "token": ""}', "has a token"),
-        (json.dumps({"type": "rules", "token": "x" * 65}), "has a token"),
-        ('{"type": "rules", "token": "t", "more": 1}', "nothing more"),
-        ('{"type": "deal", "token": "t"}', "has number, not"),
-        ('{"type": "deal", "token": "t", "number": true}', "is a whole number of at least 0, not True"),
-        ('{"type": "deal", "token": "t", "number": -1}', "is a whole number of at least 0, not -1"),
-        ('{"type": "deal", "token": "t", "number": 1e9}', "is a whole number of at least 0"),
-        (json.dumps({"type": "deal", "token": "t", "number": 1 << 40}), "is a whole number of at least 0"),
-        ('{"type": "hello", "token": "t", "language": "de", "greeting": 1}', "Unknown language 'de'"),
-        ('{"type": "new", "token": "t", "table": []}', "is an object, not"),
-        (json.dumps({"type": "invite", "token": "t", "table": "\ud800"}), "half of a surrogate pair"),
-        (json.dumps({"type": "new", "token": "t", "table": {"seats": [{"person": "\udfff"}]}}), "half of a surrogate pair"),
+        (b"{}", "A message is text, and this one is bytes."),
+        ("x" * 301, "A message has at most 300 characters, not 301."),
+        ("{", "A message is a JSON object in whole characters, and this is none: Input data was truncated."),
+        ("[" * 300, "A message is a JSON object in whole characters, and this is none: "),
+        ('{"type": NaN}', "A message is a JSON object in whole characters, and this is none: "),
+        ('{"type": "new", "token": "t", "table": {"pace": 1e400}}', "and this is none: Number out of range"),
+        (json.dumps({"type": "invite", "token": "t", "table": "\ud800"}), "in whole characters, and this is none: "),
+        ('{"type": "invite", "token": "t", "table": "\udfff"}', "in whole characters, and this is none: "),
+        ("[]", "A message: expected keys and values, not []."),
+        ("{}", "A message: The key 'type' is missing."),
+        ('{"type": ["play"]}', "A message: expected 'type' to be "),
+        ('{"type": "plya"}', "A message: Unknown type 'plya'. Did you mean 'play'?"),
+        ('{"type": "rules"}', "A message 'rules': The key 'token' is missing."),
+        (json.dumps({"type": "rules", "token": "x" * 65}), "'token' to be a text, at least 1 long and at most 64 long, not"),
+        ('{"type": "deal", "token": "t", "nubmer": 1}', "A message 'deal': Unknown key 'nubmer'. Did you mean 'number'?"),
+        ('{"type": "deal", "token": "t", "number": true}', "'number' to be a whole number, at least 0 and below 1099511627776,"),
+        (json.dumps({"type": "deal", "token": "t", "number": 1 << 40}), "below 1099511627776, not 1099511627776."),
+        ('{"type": "hello", "token": "t", "language": "de", "greeting": 1}', "Unknown language 'de'. Did you mean 'en'?"),
+        ('{"type": "new", "token": "t", "table": []}', "A message 'new': expected 'table' to be keys and values, not []."),
     ],
 )
 def test_what_is_none_is_refused(given: str | bytes, says: str) -> None:
-    with pytest.raises(MessageError, match=says):
+    with pytest.raises(MessageError, match=re.escape(says)):
         read_message(given, LIMITS)
+
+
+def test_every_language_of_the_texts_can_be_read_by_a_page() -> None:
+    for language in LANGUAGES:
+        given = {"type": "hello", "token": "t", "language": language, "greeting": 1}
+        assert read_message(json.dumps(given), LIMITS) == Hello(language, 1, token="t")  # type: ignore[arg-type]
 
 
 def test_rates() -> None:

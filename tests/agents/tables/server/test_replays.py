@@ -104,7 +104,7 @@ async def test_who_has_no_token_opens_nothing(server: TableServer) -> None:
 def test_the_size_of_records_and_what_they_count_for() -> None:
     limits = Limits(message_bytes=100, record_bytes=500)
     long = json.dumps({"type": "replay", "token": "t", "record": "x" * 300})
-    assert read_message(long, limits).case == OpenReplay("x" * 300)
+    assert read_message(long, limits) == OpenReplay("x" * 300, token="t")
     assert 3 < cost(long, limits) < 4
     assert cost("x" * 300, limits) == cost(b"x" * 300, limits) == 1
     for refused in (

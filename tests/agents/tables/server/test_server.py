@@ -12,7 +12,7 @@ import pytest
 
 from nainjaune_agents.tables.server import tables as module
 from nainjaune_agents.tables.server.live_table import LiveTable
-from nainjaune_agents.tables.server.protocol import CASES, Limits
+from nainjaune_agents.tables.server.protocol import KINDS, Limits
 from nainjaune_agents.tables.server.server import TableServer
 from nainjaune_agents.tables.server.tables import FORGOTTEN
 from nainjaune_agents.tables.server.texts import TEXTS
@@ -25,7 +25,7 @@ from tests.support.games import games_with
 GAME = games_with("speaker", "pictures")[0]
 GAMES = pytest.mark.parametrize("game", games_with("speaker", "pictures"))
 REFUSALS = TEXTS["en"].refusals
-FUZZED = [kind for kind in CASES if kind not in ("stop", "advise", "review", "position")]
+FUZZED = [kind for kind in KINDS if kind not in ("stop", "advise", "review", "position")]
 """Kinds of messages that get one answer."""
 
 

@@ -14,9 +14,9 @@ from nainjaune_agents.tables.server import watching
 from nainjaune_agents.tables.server.server import TableServer
 from nainjaune_agents.tables.server.settings import SLOWEST
 from nainjaune_agents.tables.server.texts import TEXTS
-from nainjaune_agents.tables.server.watching import RunningEdges, Speed
+from nainjaune_agents.tables.server.watching import RunningEdges
 from nainjaune_env.registry import get_game
-from tests.agents.tables.server.pages import Page, made, new_table
+from tests.agents.tables.server.pages import joined, made, new_table, shows_cards
 
 NAMES = {"nain_jaune": ("longest", "lowest"), "batasaurus": ("mirror", "highest")}
 
@@ -45,32 +45,13 @@ def test_one_agent_in_all_seats_has_no_edge() -> None:
     assert RunningEdges(setup, [load_agent("lowest", setup)], seed=3).complete
 
 
-@pytest.mark.usefixtures("runner")
-async def test_the_speed_changes_while_it_waits() -> None:
-    speed = Speed(3600.0)
-    for seconds, paused in ((3600.0, True), (0.0, True), (0.0, False)):
-        waiting = asyncio.create_task(speed.wait(spent=1.0))
-        await asyncio.sleep(0.01)
-        assert not waiting.done()
-        speed.set(seconds, paused)
-        await asyncio.sleep(0.01)
-        if seconds or paused:
-            assert not waiting.done()
-            waiting.cancel()
-        else:
-            await waiting
-        speed.set(3600.0, False)
-    speed.set(0.0, False)
-    await speed.wait(pauses=4)
-
-
 async def test_a_table_is_watched_at_a_speed_that_one_sets(monkeypatch: pytest.MonkeyPatch, server: TableServer) -> None:
     monkeypatch.setattr(tables_module, "SHOW_EDGES", 0.0)
     monkeypatch.setattr(watching, "MAX_EDGE_DEALS", 4)
     seats = [{"agent": name} for name in ("longest", "lowest", "lowest", "random")]
-    tokens = await made(server, new_table("nain_jaune", players=4, seats=seats, pace=SLOWEST))
-    page = Page(server, tokens[None])
-    first = await page.hello()
+    page = await joined(server, new_table("nain_jaune", players=4, seats=seats, pace=SLOWEST), None)
+    first = page.last
+    assert shows_cards(first["scene"])  # nobody plays who could gain by it
     assert (first["watch"]["milliseconds"], first["watch"]["paused"], first["watch"]["edges"]) == (10_000, False, [])
     (running,) = server.tables.running.values()
     assert running.growing is not None
@@ -78,7 +59,7 @@ async def test_a_table_is_watched_at_a_speed_that_one_sets(monkeypatch: pytest.M
     assert page.last["number"] == first["number"]  # the edges have grown while the table waited
     assert [row[:2] for row in page.last["watch"]["edges"]] == [["longest", "lowest"], ["longest", "random"]]
     assert page.last["watch"]["deals"] == 4
-    assert "at most 10 seconds" in (await page.ask("speed", milliseconds=10_001, paused=False))["text"]
+    assert "from 0 to 10000, not 10001" in (await page.ask("speed", milliseconds=10_001, paused=False))["text"]
     assert (await page.ask("speed", milliseconds=5, paused=True))["watch"]["paused"] is True
     await asyncio.sleep(0.05)
     assert page.last["number"] == first["number"]
@@ -87,8 +68,8 @@ async def test_a_table_is_watched_at_a_speed_that_one_sets(monkeypatch: pytest.M
 
 
 async def test_a_table_with_a_person_has_no_speed(server: TableServer) -> None:
-    page = Page(server, (await made(server, new_table("nain_jaune")))[0])
-    assert (await page.hello())["watch"] is None
+    page = await joined(server, new_table("nain_jaune"), 0)
+    assert page.last["watch"] is None
     assert (await page.ask("speed", milliseconds=0, paused=True))["text"] == TEXTS["en"].refusals["no_speed"]
 
 

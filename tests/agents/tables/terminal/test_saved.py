@@ -6,13 +6,14 @@ import itertools
 import json
 import os
 import random
+import re
 import stat
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nainjaune_agents.tables.terminal.saved import SavedMatch, load_match, save_match, saved_path
 from nainjaune_agents.tables.terminal.table import PersonsTable
@@ -55,31 +56,27 @@ def test_it_lies_with_the_states_of_programs(monkeypatch: pytest.MonkeyPatch) ->
     ("change", "says"),
     [
         ({"version": 2}, "is not a match that was left, of the format"),
+        ({"version": True}, "is not a match that was left, of the format"),
         ({"format": "record"}, "is not a match that was left, of the format"),
-        ({"extra": 1}, "is not a match that was left, of the format"),
-        ({"seed": "x"}, "a value has the wrong type"),
-        ({"agents": [1]}, "a value has the wrong type"),
-        ({"plies": []}, "a value has the wrong type"),
-        ({"plies": [1]}, "a value has the wrong type"),
-        ({"plies": [["a"]]}, "a value has the wrong type"),
-        ({"rounds": -3}, "it has -3 rounds, and one is the least"),
-        ({"rounds": 0}, "it has 0 rounds, and one is the least"),
-        ({"agents": []}, "2 agents play, and it names 0"),
-        ({"agents": ["tally"]}, "2 agents play, and it names 1"),
-        ({"seed": -1}, r"is a damaged match: A seed is a whole number from 0 to \d+, not -1\."),
-        ({"seed": 1 << 64}, "is a damaged match: A seed is a whole number"),
-        ({"setup": None}, "is a damaged match: 'setup': expected an object with the keys game, preset, players, rules, not None"),
-        ({"setup": {}}, "is a damaged match: 'setup': the key 'game' is missing"),
-        ({"setup": {"game": "nain_jaune", "preset": "no", "players": 3, "rules": {}}}, "Unknown preset 'no'"),
+        ({"sede": 1}, "is a damaged match: Unknown key 'sede'. Did you mean 'seed'?"),
+        ({"plies": []}, "is a damaged match: expected 'plies' to be a list, at least 1 long, not []."),
+        ({"plies": [[1, "a"]]}, "is a damaged match: expected 'plies[0][1]' to be a whole number, at least 0, not 'a'."),
+        ({"rounds": 0}, "is a damaged match: expected 'rounds' to be a whole number, at least 1, or null, not 0."),
+        ({"agents": ["tally"]}, "is a damaged match: 2 agents play, not 1."),
+        (
+            {"seed": 1 << 64},
+            "is a damaged match: A seed is a whole number from 0 to 18446744073709551615, not 18446744073709551616.",
+        ),
+        ({"setup": None}, "is a damaged match: expected 'setup' to be keys and values, not None."),
+        ({"setup": {}}, "is a damaged match: The key 'setup.game' is missing."),
         ({"setup": {"game": "nain_jaune", "preset": "djeco", "players": 3, "rules": {"stak": 1}}}, "Unknown knob 'stak'"),
-        ({"setup": {"game": "nain_jaune", "preset": "djeco", "players": True, "rules": {}}}, r"not True\.$"),
     ],
 )
 def test_damaged_files_are_refused(change: dict[str, Any], says: str, tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     save_match(path, MATCH)
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **change}), encoding="utf-8")
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(ConfigError, match=re.escape(says)):
         load_match(path)
 
 
