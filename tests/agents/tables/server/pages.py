@@ -160,6 +160,14 @@ async def made(server: TableServer, table: dict[str, Any]) -> dict[int | None, s
 
 async def joined(server: TableServer, table: dict[str, Any], seat: int | None, language: str = "en") -> Page:
     """Makes a table; returns the page of one who is there."""
-    page = Page(server, (await made(server, table))[seat], language)
-    await page.hello()
+    (page,) = await all_joined(server, table, seat, language=language)
     return page
+
+
+async def all_joined(server: TableServer, table: dict[str, Any], *seats: int | None, language: str = "en") -> list[Page]:
+    """Makes a table; returns the pages of those who are there, in the order of ``seats``."""
+    tokens = await made(server, table)
+    pages = [Page(server, tokens[seat], language) for seat in seats]
+    for page in pages:
+        await page.hello()
+    return pages

@@ -17,7 +17,7 @@ from nainjaune_agents.tables.server.texts import TEXTS
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import get_game
-from tests.agents.tables.server.pages import Page, advised_knobs, joined, made, make_quick, new_table
+from tests.agents.tables.server.pages import advised_knobs, all_joined, joined, make_quick, new_table
 from tests.support.games import games_with
 
 GAMES = games_with("speaker", "pictures", "advice")
@@ -30,15 +30,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def half_width(move: dict[str, Any]) -> float:
-    """Of the interval of a move's value."""
     return float(move["value"].split("± ")[1].replace(",", "."))
 
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_the_person_at_turn_is_advised(game: str, language: str, server: TableServer) -> None:
-    page = Page(server, (await made(server, new_table(game, knobs=advised_knobs(game))))[0], language)
-    assert (await page.hello())["advice"] is True
+    page = await joined(server, new_table(game, knobs=advised_knobs(game)), 0, language)
+    assert page.last["advice"] is True
     view = await page.settle()
     await page.ask("advise", number=view["number"])
     last = await page.until("advice", done=True)
@@ -97,10 +96,8 @@ async def test_who_is_advised(server: TableServer) -> None:
     """Where another person plays nobody is, unless the form said so; and only at one's own turn."""
     game = GAMES[-1]
     for advice in (None, True):
-        tokens = await made(server, new_table(game, persons=2, players=3, advice=advice))
-        pages = [Page(server, tokens[seat]) for seat in (0, 1, None)]
-        views = [await page.hello() for page in pages]
-        assert [view["advice"] for view in views] == [bool(advice), bool(advice), False]
+        pages = await all_joined(server, new_table(game, persons=2, players=3, advice=advice), 0, 1, None)
+        assert [page.last["advice"] for page in pages] == [bool(advice), bool(advice), False]
         turn = (await pages[0].settle())["turn"]
         number = pages[0].last["number"]
         answers = [(await page.ask("advise", number=number)).get("text") for page in pages]
@@ -116,8 +113,8 @@ async def test_no_advice_where_cards_are_remembered(server: TableServer) -> None
     games = [game for game in GAMES if advised_knobs(game)]
     assert games
     for game in games:
-        page = Page(server, (await made(server, new_table(game, advice=True)))[0])
-        assert (await page.hello())["advice"] is False  # the page has no switch for what would be refused
+        page = await joined(server, new_table(game, advice=True), 0)
+        assert page.last["advice"] is False  # the page has no switch for what would be refused
         await page.settle()
         assert (await page.ask("advise", number=page.last["number"]))["text"] == REFUSALS["must_remember"]
 
@@ -131,13 +128,3 @@ def test_advice_under_rules_whose_deals_may_leave_no_decision(cards: int) -> Non
     *_, last = advice_steps(Advisers(threads=1), setup, tables, 0, "en")
     assert last["done"]
     assert len(last["moves"]) >= 1
-
-
-async def test_a_server_may_load_advice_before_it_is_asked_for(server: TableServer) -> None:
-    server.prepared = True
-    await joined(server, new_table(GAMES[-1]), 0)
-    for _ in range(20_000):
-        if server.advisers.loaded:
-            return
-        await asyncio.sleep(0.001)
-    raise AssertionError("It is not loaded.")

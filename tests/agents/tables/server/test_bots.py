@@ -87,14 +87,7 @@ def test_only_what_the_operator_named_can_be_seated(tmp_path: Path) -> None:
     async def play(server: TableServer) -> None:
         host = Page(server, server.add_host())
         await host.hello()
-        for name in (
-            other,
-            f"{BOT} --more",
-            f"{BOT}@search=5",
-            f"closer@search=5,rollouts={other}",
-            f"{TALKER}:main",
-            "exec:",
-        ):
+        for name in (other, f"{BOT} --more", f"{BOT}@search=5", f"closer@search=5,rollouts={other}", f"{TALKER}:main", "exec:"):
             said = await host.ask("new", table=table(name))
             assert (said["type"], said["of"]) == ("refused", "new"), name
         for person in (Page(server, (await made(server, table("random")))[0]), Page(server, "no token")):
@@ -125,19 +118,14 @@ def test_a_table_does_not_start_a_program_that_the_next_server_was_not_given(tmp
         tokens.append((await made(server, table(BOT)))[0])
 
     async def second(server: TableServer) -> None:
-        said = await Page(server, tokens[0]).hello()
-        said = said if said["type"] == "refused" else await _refusal(server, tokens[0])
+        page = Page(server, tokens[0])
+        await page.hello()
+        said = await page.until("refused")
         assert "this server was not started with it" in said["text"]
         assert str(TALKER.parent) not in said["text"]
 
     run(tmp_path, (BOT,), first)
     run(tmp_path, (), second)
-
-
-async def _refusal(server: TableServer, token: str) -> dict[str, Any]:
-    page = Page(server, token)
-    await page.hello()
-    return await page.until("refused")
 
 
 def test_a_bot_that_ends_costs_its_seat_alone(tmp_path: Path) -> None:

@@ -23,8 +23,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from nainjaune_agents.players.loading import named_agents
 from nainjaune_env.registry import get_game
+from tests.agents.tables.server.test_bots import BOT, name_of
 from tests.support.chromium import INSTALLED, browser_path, launched
 from tests.support.games import games_with
+from tests.support.processes import running
 from tests.support.source import ROOT
 
 AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
@@ -34,6 +36,8 @@ PATIENCE = 25_000
 """Milliseconds to wait for what a quiet machine does in a few."""
 JOB = 4 * PATIENCE
 """The same for a replay or a film, which is made in a process of its own with a low priority."""
+ENDED = name_of("0")
+"""A bot that ends at each of its turns: what the page shows of one turn alone may be over before a test looks."""
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
@@ -80,9 +84,10 @@ class Served:
 @pytest.fixture(scope="module")
 def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Needs the browser so that no server starts where there is none."""
-    server = Served(tmp_path_factory.mktemp("served"))
+    server = Served(tmp_path_factory.mktemp("served"), "--agents", BOT, ENDED)
     yield server
     assert server.close() == 0
+    assert running("talking_bot.py", server.process.pid) == []
 
 
 Opener = Callable[..., Page]
@@ -279,26 +284,6 @@ def test_a_record_is_chosen_scrubbed_and_linked_to(served: Served, opened: Opene
     assert "auto=1" in again.url
 
 
-def test_a_dropped_record_and_its_film(served: Served, opened: Opener) -> None:
-    page = opened(served.link)
-    page.wait_for_selector("#play")
-    page.evaluate(
-        """(text) => {
-          const data = new DataTransfer();
-          data.items.add(new File([text], "match.jsonl"));
-          document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
-        }""",
-        GOLDEN.read_text(encoding="utf-8").splitlines()[0],
-    )
-    expect(page.locator("#where")).to_contain_text("ply 0", timeout=JOB)
-    with page.expect_download(timeout=JOB) as download:
-        page.get_by_role("button", name="Save a film of the round").click()
-    assert Path(download.value.path()).read_bytes().startswith(b"GIF89a")
-    expect(page.locator("#notice")).to_have_text("The film is made.", timeout=JOB)
-    page.go_back()
-    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
-
-
 SCREENS = {"desktop": (1366, 625), "upright": (360, 740), "on its side": (740, 360)}
 
 
@@ -337,78 +322,31 @@ def test_cards_are_buttons_that_fingers_hit_and_none_lies_below_the_fold(
         page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
 
 
-def test_the_first_screen_in_french_on_a_small_dark_screen(served: Served, opened: Opener) -> None:
+def test_one_click_plays_and_a_slip_is_taken_back_in_french_on_a_small_dark_screen(served: Served, opened: Opener) -> None:
     page = opened(served.link, viewport={"width": 360, "height": 740}, color_scheme="dark")
     page.locator("#language").select_option("fr")
     play = page.get_by_role("button", name="Jouer", exact=True)
     expect(play).to_be_in_viewport()
     page.get_by_label("Force").select_option("easy")
     expect(page.locator(".opponent .level")).to_have_text(["facile"] * 3)
+    faces = page.locator(".opponent .avatar")
     names = page.locator(".opponent b").all_inner_texts()
-    assert len(set(names)) == 3
+    assert len(set(names)) == len({face.evaluate("(face) => face.innerHTML") for face in faces.all()}) == 3
     page.locator(".more > summary").click()
     check_axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.get_by_role("button", name="Batasaurus").click()
-    expect(page.locator(".opponent")).to_have_count(1)
-
-
-def test_a_browser_that_keeps_nothing_says_so_and_plays(browser: Browser, served: Served) -> None:
-    context = browser.new_context(locale="en-GB", reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE)
-    context.add_init_script(
-        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })"
-    )
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(served.link)
-    page.get_by_role("button", name="Batasaurus").click()
-    page.get_by_role("button", name="Play", exact=True).click()
-    assert wait_for_turn(page) == "mine"
-    expect(page.get_by_text("This browser keeps nothing")).to_have_count(1)
-    context.close()
-    assert problems == []
-
-
-def test_one_click_plays_and_a_slip_is_taken_back(served: Served, opened: Opener) -> None:
-    page = opened(served.link)
-    faces = page.locator(".opponent .avatar")
-    expect(faces).to_have_count(3)
-    names = page.locator(".opponent b").all_inner_texts()
-    assert len(set(names)) == len({face.evaluate("(face) => face.innerHTML") for face in faces.all()}) == 3
-    page.get_by_role("button", name="Play", exact=True).click()
+    play.click()
     assert wait_for_turn(page) in ("mine", "between")
     expect(page.locator(".seats .name b")).to_have_text(names)
-    expect(page).to_have_title("● Your turn · nainjaune")
+    expect(page).to_have_title("● À vous de jouer · nainjaune")
     while page.locator(".move:enabled").count() == 1:
         click_and_wait(page, ".move:enabled")
         wait_for_turn(page)
     before = number_of_ply(page)
     click_and_wait(page, ".move:enabled")
     wait_for_turn(page)
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Reprendre mon coup").click()
     page.wait_for_function("(before) => document.querySelector('.events').innerText === before", arg=before)
-
-
-def test_pieces_travel_and_none_is_left_behind(browser: Browser, served: Served, opened: Opener) -> None:
-    """Cards move by transforms alone, and whatever flies is gone at the end."""
-    host = opened(served.link)
-    (link,) = new_table(host, GAMES[-1], persons=0, seats=4, pace="0.5", agents=["random"] * 4)
-    context = browser.new_context(reduced_motion="no-preference")
-    page = context.new_page()
-    page.goto(link)
-    page.wait_for_selector(".laid .piece")
-    moved = """() => document.getAnimations().filter((each) => !(each instanceof CSSTransition)).flatMap(
-        (each) => each.effect.getKeyframes().flatMap(Object.keys))"""
-    names: set[str] = set()
-    for _ in range(40):
-        names |= set(page.evaluate(moved))
-        page.wait_for_timeout(50)
-    assert names - {"offset", "easing", "composite", "computedOffset"} == {"transform", "opacity"}
-    page.get_by_role("button", name="Pause").click()
-    expect(page.locator(".ghost, .flying")).to_have_count(0)
-    context.close()
 
 
 def test_agents_are_watched(served: Served, opened: Opener) -> None:
@@ -435,9 +373,24 @@ def test_agents_are_watched(served: Served, opened: Opener) -> None:
     check_axe(other)
 
 
-def test_the_first_page_is_light_and_quick(served: Served, opened: Opener) -> None:
-    """Bytes over the network count, not milliseconds: a shared machine has its moods."""
-    page = opened(served.link)
-    page.wait_for_selector("#play")
-    size = page.evaluate("performance.getEntries().reduce((sum, each) => sum + (each.transferSize ?? 0), 0)")
-    assert 0 < size < 300_000
+def test_what_a_bot_says_is_shown_as_text(served: Served, opened: Opener) -> None:
+    page = opened(new_table(opened(served.link), "nain_jaune", agents=("", BOT))[0])
+    remark = page.locator(".seat-panel .remark")
+    while remark.count() == 0 and wait_for_turn(page) != "over":
+        click_and_wait(page, ".move:enabled")
+    expect(remark).to_contain_text("expects −1.3 · “<b>bold</b>\\u202exxx")
+    assert page.locator(".remark b").count() == 0
+    box = remark.bounding_box()
+    assert box is not None
+    assert box["height"] < 60  # a long remark leaves room for the table; all of it is in its tooltip
+    assert len(remark.get_attribute("title") or "") > 400
+    check_axe(page)
+
+
+def test_a_bot_that_ends_is_played_for(served: Served, opened: Opener) -> None:
+    page = opened(new_table(opened(served.link), "nain_jaune", agents=("", ENDED))[0])
+    forfeit = page.get_by_text("no valid answer: the lowest move was played")
+    while forfeit.count() == 0 and wait_for_turn(page) != "over":
+        click_and_wait(page, ".move:enabled")
+    expect(forfeit.first).to_be_visible()
+    play_by_mouse(page)

@@ -41,7 +41,6 @@ def check_small(page: Page) -> None:
 
 
 def computed(page: Page) -> None:
-    """Waits for the end of a search."""
     expect(page.get_by_text("Computed.")).to_be_visible()
 
 
@@ -70,14 +69,6 @@ def test_advice_is_shown_and_cancelled(game: str, served: base.Served, opened: b
     expect(values).to_have_count(0)
     page.wait_for_timeout(300)
     assert values.count() == 0
-
-
-def test_no_switch_where_others_play(served: base.Served, opened: base.Opener) -> None:
-    links = base.new_table(opened(served.link), GAMES[-1], persons=2)
-    for link in links:
-        page = opened(link)
-        page.wait_for_selector(".turn[data-state]")
-        expect(page.get_by_text("Show advice")).to_be_hidden()
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -121,21 +112,3 @@ def test_review_guess_first_and_play_on(game: str, served: base.Served, opened: 
     before = base.number_of_ply(page)
     page.locator(".move:enabled").first.click()
     page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
-
-
-def test_the_same_deal_again_in_french(served: base.Served, opened: base.Opener) -> None:
-    page = opened(base.new_table(opened(served.link), GAMES[-1])[0])
-    page.locator("#language").select_option("fr")
-    assert base.wait_for_turn(page) == "mine"
-    begun = page.locator(".events .deal").all_inner_texts()
-    base.play_by_mouse(page)
-    settled = page.locator(".plain li").all_inner_texts()
-    assert any("\u202f:" in line for line in settled)
-    assert not any(" :" in line for line in settled)
-    page.get_by_role("button", name="Analyser les décisions").click()
-    expect(page.locator(".decisions li").first).to_be_visible()
-    expect(page.locator(".decisions li").first).to_contain_text("Manche 1, coup")
-    base.check_axe(page)
-    page.get_by_role("button", name="La même donne encore une fois").click()
-    page.wait_for_selector(".turn[data-state=mine]")
-    assert page.locator(".events .deal").all_inner_texts() == begun

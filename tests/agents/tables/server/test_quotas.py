@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.tables.server.protocol import Limits, Refusal
-from nainjaune_agents.tables.server.replays import FairTurns
+from nainjaune_agents.tables.server.protocol import Limits
 from nainjaune_agents.tables.server.server import TableServer
 from nainjaune_agents.tables.server.store import MAX_REPLAYS_OF_LINK, hashed, new_token
 from nainjaune_agents.tables.server.texts import TEXTS
-from tests.agents.tables.server.pages import Page, joined, made, new_table, opened, served
+from tests.agents.tables.server.pages import Page, all_joined, joined, made, new_table, opened, served
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[0]
@@ -46,76 +45,34 @@ async def test_many_requests_at_once_pass_no_limit_of_tables(server: TableServer
 
 
 @pytest.mark.parametrize("limits", [limited(tables=7, further=3, further_of_link=2)])
-async def test_tables_made_from_another_have_a_share_a_link_and_leave_the_rest_to_the_host(server: TableServer) -> None:
-    looks = await finished_table(server)
-    pages = [Page(server, looks.token) for _ in range(4)]
-    await asyncio.gather(*(page.ask("play_on", number=0, seat=0) for page in pages))
-    assert sorted(map(outcome, pages)) == sorted(["opened"] * 2 + [REFUSALS["too_many_of_link"]] * 2)
-    (further, *_) = [page.last["token"] for page in pages if page.last["type"] == "opened"]
-    assert server.store.link_of(further) == hashed(looks.token)  # so a table made from that one counts for the same link
-    other = await finished_table(server)
-    assert (await other.ask("play_on", number=0, seat=0))["type"] == "opened"
-    assert (await other.ask("play_on", number=0, seat=0))["text"] == REFUSALS["too_many_further"]
-    host = Page(server, server.add_host())
-    assert (await host.ask("new", table=new_table(GAME)))["type"] == "made"
+async def test_tables_made_from_another_leave_the_rest_to_the_host(server: TableServer) -> None:
+    said = []
+    for looks in (await finished_table(server), await finished_table(server)):
+        for _ in range(3):
+            await looks.ask("play_on", number=0, seat=0)
+            said.append(outcome(looks))
+    assert said == ["opened"] * 2 + [REFUSALS["too_many_of_link"], "opened"] + [REFUSALS["too_many_further"]] * 2
+    assert (await Page(server, server.add_host()).ask("new", table=new_table(GAME)))["type"] == "made"
 
 
-@pytest.mark.parametrize("limits", [limited(spectators=2, windows=2, onlookers=3)])
+@pytest.mark.parametrize("limits", [limited(spectators=2, windows=2)])
 async def test_spectators_take_no_place_of_a_seat(server: TableServer) -> None:
-    tokens = await made(server, new_table(GAME, persons=2, players=2))
-    spectators = [Page(server, tokens[None]) for _ in range(3)]
-    assert [(await page.hello())["type"] for page in spectators] == ["view", "view", "refused"]
-    assert spectators[-1].last["text"] == REFUSALS["too_many_viewers"]
+    *pages, last = await all_joined(server, new_table(GAME, persons=2, players=2), *[None] * 3, *[0] * 3, 1)
+    spectators, seats = pages[:3], pages[3:]
+    assert [outcome(page) for page in spectators] == ["view", "view", REFUSALS["too_many_viewers"]]
     assert [page.viewer.has_place for page in spectators] == [True, True, False]
-    seats = [Page(server, tokens[0]) for _ in range(3)]
-    assert [(await page.hello())["type"] for page in seats] == ["view"] * 3
-    assert outcome(seats[0]) == REFUSALS["too_many_windows"]  # the oldest window of this seat gives way
-    assert (await Page(server, tokens[1]).hello())["type"] == "view"
-    assert len(server.tables.running[seats[2].viewer.table or ""].viewers) == 5
-    token = (await made(server, new_table(GAME)))[None]
-    assert (await Page(server, token).hello())["type"] == "view"
-    elsewhere = Page(server, token)
-    assert (await elsewhere.hello())["text"] == REFUSALS["too_many_onlookers"]
-    server.leave(spectators[0].viewer)
-    assert (await elsewhere.hello())["type"] == "view"
+    assert [outcome(page) for page in (*seats, last)] == [REFUSALS["too_many_windows"], *["view"] * 3]  # the oldest gives way
+    assert len(server.tables.running[last.viewer.table or ""].viewers) == 5
 
 
-def test_links_take_turns_for_jobs() -> None:
-    order: list[str] = []
-
-    async def run() -> None:
-        turns = FairTurns(Limits(jobs=4, jobs_of_link=3))
-
-        async def job(link: str) -> None:
-            async with turns.turn(link.encode()):
-                order.append(link)
-                await asyncio.sleep(0)
-
-        jobs = [asyncio.create_task(job(link)) for link in "aaab"]
-        await asyncio.sleep(0)
-        with pytest.raises(Refusal, match=r"^busy_link$"):
-            await job("a")
-        with pytest.raises(Refusal, match=r"^busy$"):
-            await job("c")
-        jobs[1].cancel()
-        await asyncio.gather(*jobs, return_exceptions=True)
-        await job("c")
-
-    asyncio.run(run())
-    assert order == ["a", "a", "b", "c"] or order == ["a", "b", "a", "c"]
-
-
-def test_records_of_one_link_push_out_none_of_another(tmp_path: Path) -> None:
+def test_a_link_keeps_its_last_records(tmp_path: Path) -> None:
     with opened(tmp_path / "t.sqlite") as store:
-        kept = new_token()
-        store.add_replay(kept, "kept", hashed("one"))
-        tokens = [new_token() for _ in range(MAX_REPLAYS_OF_LINK + 2)]
+        store.add_replay("other", "of another link", hashed("one"))
+        tokens = [new_token() for _ in range(MAX_REPLAYS_OF_LINK + 1)]
         for token in tokens:
             store.add_replay(token, "x", hashed("two"))
-        replays = [store.find_replay(token) for token in (kept, *tokens)]
-        assert replays == ["kept", None, None, *["x"] * MAX_REPLAYS_OF_LINK]
-        assert store.link_of(tokens[-1]) == hashed("two")
-        assert store.link_of("two") == hashed("two")
+        replays = [store.find_replay(token) for token in ("other", *tokens)]
+        assert replays == ["of another link", None, *["x"] * MAX_REPLAYS_OF_LINK]
 
 
 def test_the_host_lists_tables_makes_links_again_and_deletes(tmp_path: Path) -> None:

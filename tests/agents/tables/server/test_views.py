@@ -12,7 +12,7 @@ import pytest
 from nainjaune_agents.tables.server.live_table import LiveTable
 from nainjaune_agents.tables.server.settings import playable, read_settings
 from nainjaune_agents.tables.server.tables import to_text
-from nainjaune_agents.tables.server.views import rules_text, view
+from nainjaune_agents.tables.server.views import view
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.registry import get_game
 from tests.agents.tables.server.pages import new_table
@@ -72,15 +72,6 @@ def test_a_spectator_of_people_sees_what_every_seat_sees(game: str) -> None:
         live.play(live.table.at_turn, rng.choice(live.table.legal))
 
 
-@GAMES
-def test_a_game_that_the_page_does_not_draw_has_a_picture(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.tables.server.views.DRAWN", ())
-    settings = read_settings(new_table(game, persons=2, players=2))
-    live = LiveTable(settings, [None, None], lambda number, action: None)
-    assert view(live, 0, "en", 0)["picture"].startswith("<svg")
-    assert view(live, None, "en", None)["picture"] is None
-
-
 SEATS = [{"person": "Zoé"}, {"person": "Max"}, {"agent": "random"}, {"agent": "random"}]
 CALLED = ["Zoé", "Max", "random (seat 2)", "random (seat 3)"]
 
@@ -106,18 +97,3 @@ def test_seats_are_called_by_name_and_the_reader_you(game: str, language: str) -
     assert re.search(rf"\b{you}\b", told)
     assert sent["names"] == [name.replace("seat", {"en": "seat", "fr": "place"}[language]) for name in CALLED[:players]]
     assert not any(word in sent["settled"][0] for word in ("Settlement", "Règlement"))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@GAMES
-def test_the_rules_on_the_page_say_nothing_of_typing(game: str, language: str) -> None:
-    """Moves are buttons there."""
-    seats = [{"person": "Zoé"}, {"agent": "random"}]
-    for knobs in ({}, {"announce": "explicit"} if game == "nain_jaune" else {"memory": "perfect"}):
-        settings = read_settings(new_table(game, players=2, knobs=knobs, seats=seats))
-        live = LiveTable(settings, [None] * 2, lambda number, action: None)
-        speaker = live.listener(0, language, 0).speaker
-        shown = rules_text(live, 0, language) + "\n".join(speaker.begun())
-        assert not re.search(r"\b(type|tapez)\b", shown, re.IGNORECASE)
-        assert all(line not in shown for line in speaker.typing())
-        assert any(re.search(r"\b(type|tapez)\b", line, re.IGNORECASE) for line in speaker.typing())

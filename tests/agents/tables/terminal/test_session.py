@@ -60,6 +60,8 @@ def test_a_match_to_its_end(game: str, language: str, screen: bool) -> None:
     assert played.run() == 0
     (record,) = records
     assert verify_record(record) == played.rounds == (2 if knobs else 1)
+    ends, starts = record.get("piles", record.get("stacks")), record["rounds"][0]["stacks"] if "rounds" in record else 0
+    assert played.totals.tolist() == (np.array(ends) - starts).tolist()
     assert record["agents"] == ["person", *(f"rival {seat}" for seat in range(1, table.setup.players))]
     assert re.search("Record added to a file" if language == "en" else "Partie ajoutée à a file", typist.shown)
     standings = "Standings" if language == "en" else "Classement"
@@ -68,18 +70,6 @@ def test_a_match_to_its_end(game: str, language: str, screen: bool) -> None:
     assert "None" not in typist.shown
     assert "{" not in typist.shown
     assert max(map(len, typist.shown.replace("\x1b[H\x1b[2J", "").splitlines())) < 200
-
-
-@GAMES
-def test_totals_are_those_of_the_records(game: str) -> None:
-    table = persons_table(get_game(game).default_preset, seed=3, by_rounds=True)
-    records: list[Record] = []
-    played = session(table, Typist(obliging(table)), keep=lambda record: str(records.append(record)), look=0)
-    assert played.run(rounds=3) == 0
-    assert (played.rounds, len(records)) == (3, 3)
-    ends = [record.get("piles", record.get("stacks")) for record in records]
-    starts = [record["rounds"][0]["stacks"] if "rounds" in record else [0] * table.setup.players for record in records]
-    assert played.totals.tolist() == (np.sum(ends, axis=0) - np.sum(starts, axis=0)).tolist()
 
 
 def test_standings_share_places() -> None:
@@ -129,6 +119,9 @@ def test_confirming_can_be_switched_off_and_on() -> None:
         (["u"], ["Your last move cannot be taken back"]),
         (["A", "", "u", "u"], ["Wanted: 2.", "Your last move has been taken back.", "Your last move cannot be taken back"]),
         ([], ["You have left the table."]),  # the end of the input
+        (["Q", "no"], ["Press Enter to play it"]),  # a card, and no goodbye as `q` is
+        (["", "table"], ["nain jaune │"] * 3),
+        (["?"], [f"\n  {key} " for key in ("?", "last", "table", "u", "confirm", "q", "hand", "pots", "chips", "played")]),
     ],
 )
 def test_a_question_is_answered_and_the_move_asked_again(answers: list[str], shows: list[str]) -> None:
@@ -136,20 +129,6 @@ def test_a_question_is_answered_and_the_move_asked_again(answers: list[str], sho
     assert re.search(".*".join(map(re.escape, shows)), shown, re.DOTALL), shown
     assert "Leave the table?" not in shown
     assert typist.asked[-1] == "Your move: "
-
-
-def test_a_queen_is_no_goodbye() -> None:
-    """`q` leaves and `Q` is a card."""
-    assert "Leave the table?" not in dialogue("Q")[0]
-
-
-def test_help_has_every_key_and_topic() -> None:
-    for key in ("?", "last", "table", "u", "confirm", "q", "hand", "pots", "chips", "played"):
-        assert re.search(rf"^  {re.escape(key)} +\w", dialogue("?")[0], re.MULTILINE), key
-
-
-def test_enter_draws_the_table_again() -> None:
-    assert dialogue("")[0].count("nain jaune │") == dialogue("table")[0].count("nain jaune │") == 2
 
 
 # ---------------------------------------------------------------- goodbyes
@@ -228,18 +207,6 @@ def test_hidden_cards_change_nothing_on_the_screen(game: str, language: str) -> 
     assert differing > 3
 
 
-def test_b4_2_a_layout_is_shown_once() -> None:
-    table = persons_table("batasaurus", seed=3)
-    typist = Typist(["", "table", "unshown", "?"], screen=True)
-    session(table, typist, look=0).run()
-    glimpse, after = typist.shown.split("\x1b[?1049l")
-    layout = [table.setup.game.speaker(table.setup, table.opening, 0, "en").words.dinosaurs[int(value) - 1]  # type: ignore[misc,arg-type]
-              for value in table.opening["layout"][0]]  # fmt: skip
-    rows = [line for line in glimpse.splitlines() if all(name in line for name in layout[:4])]
-    assert rows
-    assert not [line for line in after.splitlines() if all(name in line for name in layout[:4])]
-
-
 def test_a_narrow_terminal_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Typist, "columns", 50)
     table = persons_table("djeco", seed=5, seat=3)
@@ -268,14 +235,6 @@ def test_what_was_said_first_is_not_cleared_away_before_it_is_read() -> None:
     shown_on = [number for number, screen in enumerate(screens) if "Type ? for help" in screen and "type “7d takes”" in screen]
     assert shown_on == [0, 1]
     assert len(screens) > 3
-
-
-def test_colors_are_used_where_they_are_wanted() -> None:
-    for color in ("always", "never"):
-        table = persons_table("djeco", seed=5, seat=3)
-        typist = Typist(["pots"], color=color)
-        session(table, typist).run()
-        assert ("\x1b[31m10♦\x1b[0m" in typist.shown) == (color == "always")
 
 
 def test_every_ply_of_another_takes_the_same_pause(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,6 @@ def play_round(table: PersonsTable, rng: random.Random) -> None:
 
 
 def actions_of(table: PersonsTable) -> list[int]:
-    """The actions of the match, of all rounds so far."""
     return [action for actions in table.plies for action in actions]
 
 
@@ -77,28 +76,20 @@ def test_a_match_is_that_of_a_batch_action_by_action(game: str) -> None:
     assert finished == [(0, record)]
 
 
-def test_what_is_not_over_is_no_record() -> None:
-    table = persons_table()
-    with pytest.raises(RecordError, match="expected another action"):
-        table.record(NAMES)
-
-
 def test_what_cannot_be_played() -> None:
+    table = persons_table()
+    table.run_on()
+    with pytest.raises(RecordError, match="expected another action"):
+        table.record(NAMES)  # it is not over
+    before = state(table)
+    with pytest.raises(IllegalActionError):
+        table.play(next(action for action in range(len(table.setup.game.actions)) if action not in table.legal))
+    assert state(table) == before
     with pytest.raises(RulesError, match=r"seat is from 0 to 3, not 4\."):
         persons_table(seat=4)
     with pytest.raises(RulesError, match="has no end"):
         persons_table("classic", max_rounds=None)
     assert persons_table("classic", max_rounds=None, by_rounds=True).setup.players == 4
-
-
-def test_an_illegal_action_changes_nothing() -> None:
-    table = persons_table()
-    table.run_on()
-    before = state(table)
-    illegal = next(action for action in range(len(table.setup.game.actions)) if action not in table.legal)
-    with pytest.raises(IllegalActionError):
-        table.play(illegal)
-    assert state(table) == before
 
 
 @GAMES

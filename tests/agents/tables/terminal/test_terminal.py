@@ -32,40 +32,23 @@ def test_colors(color: module.Color, screen: bool, environment: dict[str, str], 
     assert Terminal(color=color, out=out, inp=io.StringIO(), environment=environment).color == wanted
 
 
-def test_without_a_screen_nothing_is_cleared() -> None:
-    typist = Typist(["x"])
+def test_without_a_screen_lines_only_follow_each_other() -> None:
+    typist = Typist(["x", ""])
     typist.say("a")
     assert not typist.clear()
     assert typist.ask("? ") == "x"
-    assert typist.shown == "a\n? x\n"
+    typist.glimpse("seen", "ready? ", 5)
+    assert typist.shown == "a\n? x\nseen\nready? \n"
     assert typist.columns == 80
 
 
-def test_a_screen_is_cleared() -> None:
-    typist = Typist([], screen=True)
-    assert typist.clear()
-    assert typist.shown == CLEAR
-
-
-def test_a_glimpse_is_seen_on_another_screen() -> None:
-    typist = Typist([""], screen=True)
+def test_a_glimpse_is_seen_on_another_screen_which_it_leaves_whatever_happens() -> None:
+    typist, left = Typist([""], screen=True), Typist([], screen=True)
     typist.glimpse("secret", "ready? ", 0)
-    before, during = typist.shown.split(ALTERNATE)
-    assert before == ""
-    assert during == f"{CLEAR}secret\nready? \n{CLEAR}{BACK}"
-
-
-def test_a_glimpse_ends_on_the_other_screen_whatever_happens() -> None:
-    typist = Typist([], screen=True)  # Ctrl-D
-    with pytest.raises(EOFError):
-        typist.glimpse("secret", "ready? ", 0)
-    assert typist.shown.endswith(CLEAR + BACK)
-
-
-def test_without_a_screen_a_glimpse_waits_for_enter() -> None:
-    typist = Typist([""])
-    typist.glimpse("seen", "ready? ", 5)
-    assert typist.shown == "seen\nready? \n"
+    assert typist.shown == f"{ALTERNATE}{CLEAR}secret\nready? \n{CLEAR}{BACK}"
+    with pytest.raises(EOFError):  # Ctrl-D
+        left.glimpse("secret", "ready? ", 0)
+    assert left.shown == f"{ALTERNATE}{CLEAR}secret\n{CLEAR}{BACK}"
 
 
 @pytest.mark.parametrize(("typed", "left"), [("", ""), ("ab", ""), ("a\rb", "b")])
