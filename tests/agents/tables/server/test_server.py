@@ -19,7 +19,7 @@ from nainjaune_agents.tables.server.texts import TEXTS
 from nainjaune_env.core.errors import IllegalChoiceError
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.records.record import parse_record, verify_record
-from tests.agents.tables.server.pages import Page, joined, made, new_table, served, shows_cards
+from tests.agents.tables.server.pages import Page, all_joined, joined, made, new_table, served, shows_cards
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[0]
@@ -45,16 +45,13 @@ async def play_on(page: Page, rng: random.Random, most: int = 10_000) -> dict[st
 @GAMES
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_a_table_to_its_end(game: str, language: str, server: TableServer) -> None:
-    tokens = await made(server, new_table(game, rounds=2))
-    page = Page(server, tokens[0], language)
-    first = await page.hello()
-    assert (first["seat"], first["type"]) == (0, "view")
+    page = await joined(server, new_table(game, rounds=2), 0, language)
+    assert (page.last["seat"], page.last["type"]) == (0, "view")
     view = await play_on(page, random.Random(1))
     assert (view["rounds"], view["records"], view["moves"]) == (2, 2, [])
     assert view["settled"]
     assert sorted(view["standings"])[0] == 1
-    lines = (await page.ask("record"))["text"].splitlines()
-    records = [parse_record(line) for line in lines]
+    records = [parse_record(line) for line in (await page.ask("record"))["text"].splitlines()]
     assert [verify_record(record) for record in records] == [1, 1]
     assert records[0]["agents"][0] == "P0"
     assert len((await page.ask("rules"))["text"]) > 100
@@ -74,14 +71,10 @@ async def test_the_record_is_refused_between_rounds(server: TableServer) -> None
 
 @GAMES
 async def test_refused_messages_change_nothing(game: str, server: TableServer) -> None:
-    tokens = await made(server, new_table(game, persons=2, players=2))
-    pages = [Page(server, tokens[seat]) for seat in (0, 1)]
-    views = [await page.hello() for page in pages]
-    turn = views[0]["turn"]
+    *pages, looks = await all_joined(server, new_table(game, persons=2, players=2), 0, 1, None)
+    turn, number = pages[0].last["turn"], pages[0].last["number"]
     mine, other = pages[turn], pages[1 - turn]
-    looks = Page(server, tokens[None])
-    await looks.hello()
-    number, action = views[0]["number"], views[turn]["moves"][0][0]
+    action = mine.last["moves"][0][0]
     refused = [
         (await mine.ask("play", number=number + 1, action=action), REFUSALS["stale"]),
         (await mine.ask("play", number=number, action=62), REFUSALS["illegal"]),
@@ -127,50 +120,25 @@ def test_a_server_that_starts_again_goes_on(game: str, tmp_path: Path) -> None:
         served(tmp_path, play)
 
 
-def test_a_second_page_and_a_spectator_follow(tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        (game, *_) = games_with("speaker", "pictures")
-        tokens = await made(server, new_table(game))
-        one, two, looks = (Page(server, token) for token in (tokens[0], tokens[0], tokens[None]))
-        for page in (one, two, looks):
-            await page.hello()
-        view = await one.settle()
-        await one.ask("play", number=view["number"], action=view["moves"][0][0])
-        await one.settle()
-        assert two.last == one.last
-        assert looks.last["number"] == one.last["number"]
-        assert shows_cards(looks.last["scene"]) == one.last["round_over"]
-        two.server.leave(two.viewer)
-        before = len(two.sent)
-        await play_on(one, random.Random(5))
-        assert len(two.sent) == before
-        assert looks.last["scene"] == one.last["scene"]
-
-    served(tmp_path, play)
+async def test_a_second_page_and_a_spectator_follow(server: TableServer) -> None:
+    one, two, looks = await all_joined(server, new_table(GAME), 0, 0, None)
+    view = await one.settle()
+    await one.ask("play", number=view["number"], action=view["moves"][0][0])
+    await one.settle()
+    assert two.last == one.last
+    assert looks.last["number"] == one.last["number"]
+    assert shows_cards(looks.last["scene"]) == one.last["round_over"]
+    two.server.leave(two.viewer)
+    before = len(two.sent)
+    await play_on(one, random.Random(5))
+    assert len(two.sent) == before
+    assert looks.last["scene"] == one.last["scene"]
 
 
-@GAMES
-def test_agents_play_by_themselves_to_the_end(game: str, tmp_path: Path) -> None:
-    async def play(server: TableServer) -> None:
-        tokens = await made(server, new_table(game, persons=0, rounds=2))
-        assert list(tokens) == [None]
-        page = Page(server, tokens[None], "fr")
-        first = await page.hello()
-        assert shows_cards(first["scene"])  # nobody plays who could gain by it
-        await page.to_the_end()
-        assert page.last["rounds"] == 2
-
-    served(tmp_path, play)
-
-
-@pytest.mark.parametrize("limits", [Limits(tables=1, burst=8, a_second=0)])
-async def test_limits(server: TableServer) -> None:
-    tokens = await made(server, new_table(GAME, persons=2, players=2))
-    host = Page(server, server.add_host())
-    assert (await host.ask("new", table=new_table(GAME)))["text"] == REFUSALS["too_many_tables"]
-    fast = Page(server, tokens[0])
-    answers = [await fast.raw("{}") for _ in range(10)]
-    assert answers == [True] * 8 + [False] * 2
+@pytest.mark.parametrize("limits", [Limits(burst=8, a_second=0)])
+async def test_what_comes_too_fast_ends_a_connection_and_wrong_tokens_count_more(server: TableServer) -> None:
+    fast = Page(server, "x")
+    assert [await fast.raw("{}") for _ in range(9)] == [True] * 8 + [False]
     wrong = Page(server, "wrong")
     assert [await wrong.raw(json.dumps({"type": "rules", "token": "wrong"})) for _ in range(3)] == [True, True, False]
 
@@ -256,7 +224,6 @@ async def test_the_host_cannot_play(server: TableServer) -> None:
 
 
 async def test_fuzzed_messages_are_answered_and_change_nothing(server: TableServer) -> None:
-    """Bytes, broken and deep JSON, other types and sizes, wrong and right tokens."""
     rng = random.Random(9)
     values: list[Any] = [None, True, -1, 0, 7, 1.5, 1e999, 1 << 70, "", "é\ud800", "x" * 70, [], {}, [[]], {"a": 1}]
 
@@ -280,8 +247,6 @@ async def test_fuzzed_messages_are_answered_and_change_nothing(server: TableServ
         sent = len(page.sent)
         assert await page.raw(fuzzed(rng.choice([tokens[0], tokens[None], host])))
         assert len(page.sent) == sent + 1
-        answer = page.last
-        assert answer["type"] in ("refused", "view", "rules", "host", "catalogue", "tables")
-        assert "Traceback" not in page.sent[-1]
-    assert {**await page.hello()} == before
+        assert page.last["type"] in ("refused", "view", "rules", "host", "catalogue", "tables")
+    assert await page.hello() == before
     assert server.store.num_tables() == 1
