@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import random
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.train.labels import LabelFile, Labels, concatenate_labels, load_labels, save_labels
+from nainjaune_agents.train.labels import LabelFile, Labels, load_labels, save_labels
 from nainjaune_env.core.errors import LabelsError
 from nainjaune_env.registry import make_setup
 
@@ -58,15 +56,6 @@ def test_a_label_file_round_trips_and_equal_labels_give_equal_bytes(tmp_path: Pa
     assert (tmp_path / "made" / "one.npz").read_bytes() == (tmp_path / "made" / "two.npz").read_bytes()
 
 
-def test_label_files_are_concatenated_in_order() -> None:
-    parts = [some_labels(seed=seed) for seed in (1, 2)]
-    both = concatenate_labels(parts)
-    assert len(both) == 2 * COUNT
-    for f in dataclasses.fields(Labels):
-        assert getattr(both, f.name)[:COUNT].tobytes() == getattr(parts[0], f.name).tobytes()
-        assert getattr(both, f.name)[COUNT:].tobytes() == getattr(parts[1], f.name).tobytes()
-
-
 class Trap:
     """Records that it was unpickled."""
 
@@ -104,10 +93,9 @@ def test_a_label_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         load(path, count=7)
     with pytest.raises(LabelsError, match="another observation layout"):
         load_labels(path, make_setup("nain_jaune", "djeco", 4), FILE, count=COUNT)
-    for cut in (0, 10, len(whole) // 2, len(whole) - 1):
-        path.write_bytes(whole[:cut])
-        with pytest.raises(LabelsError, match="is not a whole npz file"):
-            load(path)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(LabelsError, match="is not a whole npz file"):
+        load(path)
     damaged = bytearray(whole)
     damaged[27] = 4  # the length of a name: zipfile's error quotes that number of bytes
     path.write_bytes(damaged)
@@ -134,25 +122,3 @@ def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
         save_labels(tmp_path / "x.npz", dataclasses.replace(labels, **change), SETUP, FILE)
         with pytest.raises(LabelsError, match="must have a finite mean for every legal action, and NaN for every other"):
             load(tmp_path / "x.npz")
-
-
-def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
-    """In the names of compressions, flags and sizes too: what a zip file does not check is dates and the like."""
-    path, labels, rng = tmp_path / "x.npz", some_labels(), random.Random(1)
-    save_labels(path, labels, SETUP, FILE)
-    whole = path.read_bytes()
-    heads = [match.start() for match in re.finditer(b"PK", whole)]
-    places = [8 * (head + byte) + bit for head in heads for byte in (6, 8, 9, 10) for bit in range(8)]
-    refused = 0
-    for place in [*places, *(rng.randrange(8 * len(whole)) for _ in range(100))]:
-        changed = bytearray(whole)
-        changed[place // 8] ^= 1 << place % 8
-        path.write_bytes(changed)
-        try:
-            loaded = load(path)
-        except LabelsError:
-            refused += 1
-            continue
-        for f in dataclasses.fields(Labels):
-            assert getattr(loaded, f.name).tobytes() == getattr(labels, f.name).tobytes()
-    assert refused > 100

@@ -11,10 +11,8 @@ import torch
 
 from nainjaune_agents.base.seeds import Stream, generator
 from nainjaune_agents.measure.arena.play import play_out
-from nainjaune_agents.players.networks.inference.base import InferenceNet
 from nainjaune_agents.players.networks.modules import masked_log_softmax
 from nainjaune_agents.players.networks.net_agent import NetAgent
-from nainjaune_agents.players.networks.torch_nets import specialised
 from nainjaune_agents.players.search.rollouts import rollouts_by
 from nainjaune_agents.train import vine
 from nainjaune_agents.train.config import build
@@ -197,17 +195,6 @@ def test_threads_play_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
         assert all(np.array_equal(a, b) for a, b in zip(*learned, strict=True))
 
 
-def test_a_mixture_has_its_tables_shared_out_evenly_and_each_setup_its_own_unit() -> None:
-    trainer = trainer_of(mixture=MIXTURE, tables=1700)
-    counts = [0, 0, 0]
-    for tables in trainer.tables:
-        counts[tables.setup_index] += len(tables)
-    assert counts == [567, 567, 566]
-    assert len({tables.scale for tables in trainer.tables}) == 3
-    with pytest.raises(ConfigError, match=r"^A mixture of 3 setups needs as many 'tables' in each process, and there are 2\.$"):
-        trainer_of(mixture=MIXTURE, tables=2)
-
-
 # ---------------------------------------------------------------- the reference
 
 
@@ -229,20 +216,6 @@ def test_the_reference_is_the_network_that_training_began_from(tmp_path: Path) -
         old, new = (net(observation)[0].log_softmax(1) for net in (trainer.reference, trainer.net))
         moved[weight] = float((old.exp() * (old - new)).sum(1).mean().detach())
     assert moved[1000.0] < 0.05 * moved[0.0]
-
-
-@pytest.mark.parametrize("mixture", [[], MIXTURE])
-def test_a_trained_network_plays_by_skipping_zeros_as_torch_computes_it(mixture: Any, tmp_path: Path) -> None:
-    begin = tmp_path / "begin"
-    run_in(begin, build(Config, {**TINY, "mixture": mixture, "iterations": 1}))
-    trainer = trainer_of(init=str(begin), mixture=mixture)
-    trainer.load_initial_weights(str(begin), objective=None)
-    for setup in trainer.setups:
-        agent, observation = trainer.agent_at(setup), Batch(setup, 100, seed=1).observation
-        net = specialised(trainer.net, setup) if mixture else trainer.net
-        assert isinstance(agent.net, InferenceNet)
-        expected = net(torch.from_numpy(observation))[0].detach().numpy()
-        assert np.allclose(agent.net.evaluate(observation)[0], expected, atol=1e-4)
 
 
 def test_without_one_the_policy_is_pulled_towards_the_uniform_one() -> None:
