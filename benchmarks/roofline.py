@@ -42,7 +42,7 @@ import torch
 from torch import Tensor
 
 from nainjaune_agents.players.networks.fused_mlp import SIZES, FusedInference, FusedTraining, Layers, LinearChain, apply_layers
-from nainjaune_agents.train import optimizers, overlap, ppo, ppo_compiled, rollout
+from nainjaune_agents.train import overlap, ppo, ppo_compiled, rollout
 from nainjaune_agents.train.config import apply_settings, build, read_yaml
 from nainjaune_agents.train.ppo import Config, Trainer
 from nainjaune_env.core.errors import NainJauneError
@@ -192,8 +192,8 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "learn: backward": [(FusedTraining, "backward")],
     "learn: autograd": [(Tensor, "backward"), (rollout.LearningNets, "__call__")],
     "learn: clipping": [(FusedTraining, "clip_grad_norm_")],
-    "learn: Adam": [(optimizers.FastAdam, "fast_step")],
-    "learn: Muon": [(optimizers.BatchedMuon, "fast_step")],
+    "learn: Adam": [(torch.optim.Adam, "step")],
+    "learn: Muon": [(torch.optim.Muon, "step")],
     "learn: rest": [(Trainer, "update")],
     "waiting for rounds": [(overlap.Prefetcher, "take")],
     "rest": [(Trainer, "iterate")],

@@ -45,7 +45,7 @@ from ..base.seeds import Stream, generator
 from ..players.networks.checkpoint import Checkpoint
 from .base import COMMON_METRICS, EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
 from .opponents import LEARNER, PAST, PastSelves, Seating, check_seated
-from .optimizers import GroupedOptimizer, adam_group
+from .optimizers import GroupedOptimizer
 from .rollout import Tables
 from .run import Progress, Run, run_iterations
 
@@ -112,9 +112,9 @@ class Trainer(BaseTrainer[Config]):
         # head predicted it: the size of Adam's steps does not depend on the size of gradients.
         others = [parameter for name, parameter in self.net.named_parameters() if not name.startswith("policy.")]
         others += self.shared.parameters()
-        policy = adam_group([*self.net.policy.parameters()], scale=1 / config.last_temperature)
-        self.optimizer = GroupedOptimizer(config.optimizer, [adam_group(others), policy], [self.net.body])
-        self.optimizers = self.optimizer.named()
+        policy = {"params": [*self.net.policy.parameters()], "scale": 1 / config.last_temperature}
+        self.optimizer = GroupedOptimizer(config.optimizer, [{"params": others}, policy], [self.net.body])
+        self.optimizers = self.optimizer.by_prefix
         self.past_selves = PastSelves(self.net) if PAST in config.shares else None
         self.modules |= self.past_selves.modules() if self.past_selves else {}
         check_seated(config.shares, [config.tables])

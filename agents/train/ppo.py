@@ -41,7 +41,7 @@ from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, exp
 from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import MixtureConfig, edges_at, normalized_within, share_out, spread_within
 from .opponents import LEARNER, PAST, SELF, PastSelves
-from .optimizers import GroupedOptimizer, adam_group
+from .optimizers import GroupedOptimizer
 from .overlap import Overlap, check_overlap
 from .ppo_checks import check_config
 from .ppo_compiled import compiled_twin
@@ -209,9 +209,8 @@ class Trainer(BaseTrainer[Config]):
         self.modules = {prefix: module.to(config.device) for prefix, module in modules.items() if module}
         self.parameters = [parameter for net in self.modules.values() for parameter in net.parameters()]
         hidden_layers = [net.body for net in (self.net, self.critic) if net]
-        groups = [adam_group(self.parameters)]
-        self.optimizer = GroupedOptimizer(config.optimizer, groups, hidden_layers, eps=1e-5, fused=True)
-        self.optimizers = self.optimizer.named()
+        self.optimizer = GroupedOptimizer(config.optimizer, [{"params": self.parameters}], hidden_layers, eps=1e-5, fused=True)
+        self.optimizers = self.optimizer.by_prefix
         self.dtype = config.dtype
         self.policy = RolloutPolicy(self.net, self.critic, self.dtype)
         self.networks = LearningNets(self.net, self.critic, self.dtype, run_pair)

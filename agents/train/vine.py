@@ -66,7 +66,7 @@ from .base import COMMON_METRICS, BaseTrainer
 from .gpu_rollout import unpacked
 from .multitask import MixtureConfig, edges_at, tables_of_each
 from .opponents import SELF
-from .optimizers import GroupedOptimizer, adam_group
+from .optimizers import GroupedOptimizer
 from .ppo import METRICS as PPO_METRICS
 from .ppo import SelfPlayConfig
 from .rollout import NO_CHOICE, LearningNets, RolloutPolicy, RoundStarts
@@ -231,9 +231,9 @@ class Trainer(BaseTrainer[Config]):
         if config.init is not None:
             self.reference = copy.deepcopy(self.net).requires_grad_(False)
             self.modules["reference."] = self.reference
-        groups = [adam_group([*self.net.parameters()])]
+        groups = [{"params": [*self.net.parameters()]}]
         self.optimizer = GroupedOptimizer(config.optimizer, groups, [self.net.body], eps=1e-5, fused=True)
-        self.optimizers = self.optimizer.named()
+        self.optimizers = self.optimizer.by_prefix
         self.networks = LearningNets(self.net, None, config.dtype)
         self.policy = None if self.reference is None else RolloutPolicy(self.reference, None, config.dtype)
         if config.ema:

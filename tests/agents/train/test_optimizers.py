@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from nainjaune_agents.train.optimizers import BatchedMuon, FastAdam, GroupedOptimizer, adam_group
+from nainjaune_agents.train.optimizers import GroupedOptimizer
 from nainjaune_env.core.errors import ConfigError
-
-
-def test_a_step_of_adam_is_the_optimizers() -> None:
-    """The same bits, from the first step on, and a state that the other goes on from."""
-    generator = torch.Generator().manual_seed(1)
-    gradients = [[torch.randn(shape, generator=generator) for shape in ((7, 5), (5,))] for _ in range(6)]
-
-    def parameters(*steps: Callable[[FastAdam], object]) -> list[torch.Tensor]:
-        own = [torch.nn.Parameter(torch.ones(shape)) for shape in ((7, 5), (5,))]
-        optimizer = FastAdam([adam_group(own)], eps=1e-5, fused=True)
-        for number, (step, step_gradients) in enumerate(zip(steps, gradients, strict=True)):
-            optimizer.param_groups[0]["lr"] = 0.1 / (1 + number)
-            for parameter, gradient in zip(own, step_gradients, strict=True):
-                parameter.grad = gradient
-            step(optimizer)
-        return [parameter.detach() for parameter in own]
-
-    expected = parameters(*[torch.optim.Adam.step] * 6)
-    fast, slow = FastAdam.fast_step, torch.optim.Adam.step
-    for steps in ([fast] * 6, [fast, slow] * 3, [slow, fast] * 3):
-        assert all(torch.equal(*pair) for pair in zip(parameters(*steps), expected, strict=True))
 
 
 def net(seed: int) -> nn.Sequential:
@@ -40,7 +18,7 @@ def net(seed: int) -> nn.Sequential:
 
 
 def grouped(net: nn.Module, optimizer: dict[str, Any], hidden_layers: nn.Module) -> GroupedOptimizer:
-    return GroupedOptimizer(optimizer, [adam_group([*net.parameters()])], [hidden_layers], eps=1e-5, fused=True)
+    return GroupedOptimizer(optimizer, [{"params": [*net.parameters()]}], [hidden_layers], eps=1e-5, fused=True)
 
 
 def with_gradients(parameters: list[nn.Parameter], number: int) -> None:
@@ -67,41 +45,16 @@ def test_muon_steps_the_hidden_layers_matrices_and_adam_all_else() -> None:
         muon.step()  # type: ignore[no-untyped-call]
         adam.step()
     assert all(torch.equal(*pair) for pair in zip(one.parameters(), two.parameters(), strict=True))
-    assert {*mixed.named()} == {"optimizer.", "muon."}
+    assert {*mixed.by_prefix} == {"optimizer.", "muon."}
 
 
-@pytest.mark.parametrize(
-    "shapes", [((128, 121), (128, 128)), ((64, 96), (96, 64), (70, 96), (33, 5))], ids=["one batch", "tall and wide, two batches"]
-)
-def test_a_batched_step_of_muon_is_the_optimizers(shapes: tuple[tuple[int, int], ...]) -> None:
-    """The same bits, step after step in the same memory, and a state that the other goes on from."""
-    generator = torch.Generator().manual_seed(1)
-    first = [torch.randn(shape, generator=generator) for shape in shapes]
-    gradients = [[torch.randn(shape, generator=generator) for shape in shapes] for _ in range(4)]
-
-    def parameters(batched: list[bool]) -> list[torch.Tensor]:
-        own = [nn.Parameter(matrix.clone()) for matrix in first]
-        optimizer = BatchedMuon([{"kind": "muon", "params": own, "scale": 1.0}])
-        for number, (each, step_gradients) in enumerate(zip(batched, gradients, strict=True)):
-            optimizer.param_groups[0]["lr"] = 0.1 / (1 + number)
-            for parameter, gradient in zip(own, step_gradients, strict=True):
-                parameter.grad = gradient.clone()
-            optimizer.fast_step() if each else optimizer.step()  # type: ignore[no-untyped-call]
-        momenta = [optimizer.state[parameter]["momentum_buffer"] for parameter in own]
-        return [parameter.detach() for parameter in own] + momenta
-
-    expected = parameters([False] * 4)
-    for batched in ([True] * 4, [True, False] * 2, [False, True] * 2):
-        assert all(torch.equal(*pair) for pair in zip(parameters(batched), expected, strict=True))
-
-
-def test_groups_of_a_kind_step_in_proportion_to_their_scales() -> None:
+def test_groups_step_in_proportion_to_their_scales() -> None:
     """As deep Monte Carlo has two; Muon takes the matrices of hidden layers out of both."""
     one, two = net(1), net(1)
-    groups = [adam_group([*one[:2].parameters()]), adam_group([*one[2:].parameters()], scale=5.0)]
+    groups = [{"params": [*one[:2].parameters()]}, {"params": [*one[2:].parameters()], "scale": 5.0}]
     mixed = GroupedOptimizer({"name": "muon", "matrix_ratio": 2.0}, groups, [one[:4]])
-    assert [len(group["params"]) for group in mixed.optimizers["adam"].param_groups] == [1, 3]
-    assert [id(p) for p in mixed.optimizers["muon"].param_groups[0]["params"]] == [id(one[0].weight), id(one[2].weight)]
+    assert [len(group["params"]) for group in mixed.by_prefix["optimizer."].param_groups] == [1, 3]
+    assert [id(p) for p in mixed.by_prefix["muon."].param_groups[0]["params"]] == [id(one[0].weight), id(one[2].weight)]
     others = [{"params": [two[0].bias], "lr": 0.1}, {"params": [two[2].bias, *two[4].parameters()], "lr": 0.5}]
     adam = torch.optim.Adam(others)
     mixed.set_learning_rate(0.1)
