@@ -42,7 +42,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         for field in fields(type(self)):
-            convert(field.type, getattr(self, field.name), type(self).__name__, key=field.encode_name)
+            value = convert(field.type, getattr(self, field.name), type(self).__name__, key=field.encode_name)
+            structs.force_setattr(self, field.name, value)  # as it is read from a file: 1 of a float is 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings as plain values, as files have them; the name of a struct that was chosen comes first."""
@@ -117,8 +118,8 @@ def described(kind: type[Struct]) -> list[tuple[str, Any, str]]:
     rows: list[tuple[str, Any, str]] = []
     for field in fields(kind):
         default = field.default if field.default_factory is NODEFAULT else field.default_factory()
-        metas = [meta for meta in typing.get_args(field.type) if isinstance(meta, Meta)]
-        meaning = next((meta.description for meta in metas if meta.description), "")
+        said = [getattr(meta, "description", meta) for meta in typing.get_args(field.type)[1:]]
+        meaning = next((text for text in said if isinstance(text, str)), "")
         rows.append((field.encode_name, msgspec.to_builtins(default), meaning))
         names: dict[tuple[str, str, str], list[str]] = {}
         choices = [kind for kind, _ in _alternatives(field.type) if _is(kind, Choice)]
@@ -278,5 +279,5 @@ def _words(kind: Any, metas: Sequence[Meta]) -> str:
 
 _BOUNDS = {
     "ge": "at least {}", "gt": "above {}", "le": "at most {}", "lt": "below {}",
-    "min_length": "at least {} long", "max_length": "at most {} long",
+    "min_length": "at least {} long", "max_length": "at most {} long", "pattern": "of the form {}",
 }  # fmt: skip

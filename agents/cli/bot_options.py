@@ -11,7 +11,7 @@ from typing import Any
 
 from nainjaune_env.core.errors import ConfigError
 
-from ..base.options import build, described
+from ..base.settings import convert, described
 from ..players.chat.settings import ChatSettings, transcripts_beside
 from ..players.program.settings import ON_FAULT, STOP, BotSettings
 from .arguments import number
@@ -119,7 +119,7 @@ def _chat_settings_of(args: argparse.Namespace) -> ChatSettings | None:
     out = getattr(args, "out", None)
     if "transcripts" not in given and isinstance(out, Path):
         given["transcripts"] = transcripts_beside(out)
-    return build(ChatSettings, given, prefix="--chat ")
+    return convert(ChatSettings, given, "--chat")
 
 
 def check_bot_arguments(args: argparse.Namespace) -> None:

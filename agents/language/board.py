@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
@@ -24,6 +25,7 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 
+from ..base.settings import NonNegativeFloat, NonNegativeInt, convert
 from ..measure.distributed.identity import external_files, package_version, weights_path
 from ..measure.report.format_ci import UNKNOWN, format_ci
 from ..measure.report.text import align, shown_names
@@ -52,29 +54,28 @@ NOTES = (
 )
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True, forbid_unknown_fields=True):
     """What an agent did at a task."""
 
     agent: str
-    index: int
+    index: NonNegativeInt
     """Of the task."""
-    identity: Mapping[str, Any] = field(default_factory=dict)
+    identity: dict[str, Any] = {}  # msgspec copies it
     """What decides how the agent and the others play, as JSON values: :func:`identity`."""
     refused: str | None = None
     """Why the agent has not played: a sentence on the task's rules or on its endpoint; then there is nothing else."""
-    decisions: int = 0
+    decisions: NonNegativeInt = 0
     chips: float = 0.0
     edge: float = 0.0
     regret: float | None = None
     """Chips lost against the best moves; None where there is no advice under these rules."""
-    error: float = 0.0
+    error: NonNegativeFloat = 0.0
     """Standard error of the regret."""
     advantage: float | None = None
     """Chips gained over the moves of the adviser's own player; None as for the regret."""
-    calls: int = 0
-    tokens: int = 0
-    forfeits: int = 0
+    calls: NonNegativeInt = 0
+    tokens: NonNegativeInt = 0
+    forfeits: NonNegativeInt = 0
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class Leaderboard:
                 progress(len(self.tasks) - len(missing))
                 for row in self._played(name, missing):
                     if row.refused is None:  # one that was refused may play the next time
-                        Transcripts(path).add(asdict(row))
+                        Transcripts(path).add(structs.asdict(row))
                     rows[name, row.index] = row
                     progress(1)
         result = {name: [rows[name, task.index] for task in self.tasks] for name in self.agents}
@@ -260,7 +261,6 @@ def _read(path: Path, first: Mapping[str, Any]) -> dict[tuple[str, int], Row]:
     whole = content[: content.rfind(b"\n") + 1]
     if whole != content:  # the process was killed while it wrote a line
         write_text(path, whole.decode(errors="replace"))
-    names = {f.name for f in fields(Row)}
     rows = {}
     for number, line in enumerate(whole.decode(errors="replace").split("\n")[:-1], 1):  # names may have other line breaks
         try:
@@ -269,8 +269,9 @@ def _read(path: Path, first: Mapping[str, Any]) -> dict[tuple[str, int], Row]:
             values = None
         if number == 1 and isinstance(values, dict) and values.get("format") == FORMAT:
             _check_equal(f"{str(path)!r} has rounds of", values, first)
-        elif number > 1 and isinstance(values, dict) and values.keys() == names:
-            rows[values["agent"], values["index"]] = Row(**values)
+        elif number > 1 and isinstance(values, dict) and len(values) == len(Row.__struct_fields__):
+            row = convert(Row, values, f"Line {number} of {str(path)!r}", WorkError)
+            rows[row.agent, row.index] = row
         else:
             raise WorkError(f"Line {number} of {str(path)!r} is no row of a leaderboard: {quoted(line)}.")
     return rows
@@ -321,7 +322,7 @@ class Standing:
     def to_dict(self) -> dict[str, Any]:
         """Returns the standing as JSON values."""
         measures = {name: one.to_dict() for name, one in self.measures.items()}
-        bots = {key: self.rows[0].identity[key] for key in ("on_fault", "chat") if key in self.rows[0].identity}
+        bots: dict[str, Any] = {key: self.rows[0].identity[key] for key in ("on_fault", "chat") if key in self.rows[0].identity}
         numbers = {"tasks": len(self.rows), "refused": len(self.refusals), **self.totals}
         return {"agent": self.agent, **numbers, **measures, **bots}
 

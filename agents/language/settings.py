@@ -2,52 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Literal, get_args
 
-from nainjaune_env.core.errors import ConfigError, quoted
-from nainjaune_env.core.validation import check_name, check_seed
+from msgspec import Meta
+
+from nainjaune_env.core.validation import check_seed
 from nainjaune_env.text.answers import RETRIES
-from nainjaune_env.text.seat import FORMS, SHORT
-from nainjaune_env.text.words import LANGUAGES
 
-from ..base.options import build, check_options, has_type, option, option_types
+from ..base.settings import NonNegativeInt, Settings, convert
+from ..players.chat.settings import Form, Language
 
-REGRET, ADVANTAGE, EDGE, CHIPS = REWARDS = ("regret", "advantage", "edge", "chips")
+Reward = Literal["regret", "advantage", "edge", "chips"]
+REGRET, ADVANTAGE, EDGE, CHIPS = REWARDS = get_args(Reward)
+Deals = Annotated[int, Meta(ge=2)]
 
 
-@dataclass(frozen=True)
-class TextEnvSettings:
+class TextEnvSettings(Settings, frozen=True):
     """What holds for every round; raises ``NainJauneError`` for a value that is not allowed."""
 
-    language: str = option("en", "of the texts: en or fr")
-    form: str = option(SHORT, "of the texts: short or long")
-    retries: int = option(RETRIES, "answers after one that is no legal move, before the lowest legal move is made", low=0)
-    field: str | None = option(None, "the agent in all other seats (None: the game's baseline heuristic)")
-    reward: str = option(REGRET, "regret, advantage, edge or chips")
-    adviser: str | None = option(None, "the agent that plays the adviser's rounds (None: as nainjaune analyse)")
-    choosing: int = option(500, "deals in which the adviser chooses the best move", low=2)
-    measuring: int = option(2000, "other deals in which it compares that with the move played", low=2)
-    seed: int = option(0, "of the adviser's deals", low=0)
+    language: Annotated[Language, "of the texts: en or fr"] = "en"
+    form: Annotated[Form, "of the texts: short or long"] = "short"
+    retries: Annotated[NonNegativeInt, "answers after one that is no legal move, before the lowest legal move is made"] = RETRIES
+    field: Annotated[str | None, "the agent in all other seats (None: the game's baseline heuristic)"] = None
+    reward: Annotated[Reward, "regret, advantage, edge or chips"] = REGRET
+    adviser: Annotated[str | None, "the agent that plays the adviser's rounds (None: as nainjaune analyse)"] = None
+    choosing: Annotated[Deals, "deals in which the adviser chooses the best move"] = 500
+    measuring: Annotated[Deals, "other deals in which it compares that with the move played"] = 2000
+    seed: Annotated[NonNegativeInt, "of the adviser's deals"] = 0
 
     def __post_init__(self) -> None:
-        for name, hint in option_types(type(self)).items():
-            if not has_type(value := getattr(self, name), hint):
-                raise ConfigError(f"The setting {name!r}: expected {getattr(hint, '__name__', hint)}, not {quoted(value)}.")
-        check_options(self)
-        check_name("language", self.language, LANGUAGES)
-        check_name("form of a text", self.form, FORMS)
-        check_name("reward", self.reward, REWARDS)
+        super().__post_init__()
         check_seed(self.seed)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the settings as JSON values."""
-        return asdict(self)
-
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TextEnvSettings:
+    def from_dict(cls, values: object) -> TextEnvSettings:
         """Returns settings with ``values`` over the defaults; raises :class:`ConfigError` for unknown keys and wrong types."""
-        if not isinstance(values, Mapping):
-            raise ConfigError(f"Settings are an object of JSON, not {quoted(values)}.")
-        return build(cls, values)
+        return convert(cls, values, "The settings of rounds")

@@ -9,10 +9,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nainjaune_agents.language.settings import EDGE, REWARDS, TextEnvSettings
 from tests.agents.players.chat.conftest import Local

@@ -7,10 +7,10 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from nain_jaune_env.client import NainJauneEnv
 from nain_jaune_env.models import NainJauneAction
 from nain_jaune_env.server.environment import NainJauneEnvironment

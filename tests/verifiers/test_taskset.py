@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from verifiers.v1.cli.init import scaffold
 from verifiers.v1.configs.cli.init import InitConfig
 
-from nainjaune_agents.base.options import defaults
 from nainjaune_agents.language.round import TextRound
 from nainjaune_agents.language.settings import TextEnvSettings
 from nainjaune_agents.language.tasks import SPLITS, TextTask, tasks
@@ -69,7 +68,7 @@ def test_tasks_are_the_same_again_and_after_the_wire() -> None:
 def test_the_options_of_rounds_are_those_of_the_core() -> None:
     config = vf.taskset_config_type("nainjaune")().task
     assert config.settings() == TextEnvSettings()
-    assert config.model_dump().keys() >= defaults(TextEnvSettings).keys()
+    assert config.model_dump().keys() >= {*TextEnvSettings.__struct_fields__}
     (task,) = taskset(game="batasaurus", knobs={"memory": "perfect"}, task={"language": "fr", "form": "long"}).take(1)
     assert task.data.round["knobs"]["memory"] == "perfect"
     assert task.dealt().settings == TextEnvSettings(language="fr", form="long")

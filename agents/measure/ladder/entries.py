@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from os.path import exists, isfile  # those of a Path raise an error for too long a name
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, quoted, unknown_name_message
 from nainjaune_env.core.spec import Setup
@@ -180,7 +182,7 @@ def _bots(folder: Path, given: dict[str, Any]) -> BotSettings:
         if chat.cache is not None:
             for name in FILE_NAMES:
                 inside(folder, folder / chat.cache / name)
-        return replace(bots, chat=replace(chat, cache=files[0], transcripts=files[1]))
+        return structs.replace(bots, chat=structs.replace(chat, cache=files[0], transcripts=files[1]))
     except (ConfigError, WorkError) as error:
         raise ConfigError(f"{str(folder / SETTINGS)!r}: {as_sentence(error)}") from None
 

@@ -2,64 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
-from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
-from nainjaune_env.core.validation import finite
+from msgspec import Meta
 
-from ...base.options import build
+from ...base.settings import Settings, convert
 from ..chat.settings import ChatSettings
 
-STOP, FORFEIT = "stop", "forfeit"
-ON_FAULT = (STOP, FORFEIT)
-MAX_SECONDS = 10_000_000
-"""The longest clock, some four months."""
+OnFault = Literal["stop", "forfeit"]
+STOP, FORFEIT = ON_FAULT = get_args(OnFault)
+Seconds = Annotated[float, Meta(gt=0, le=10_000_000)]
+"""A clock: at most some four months."""
 
 
-@dataclass(frozen=True)
-class BotSettings:
+class BotSettings(Settings, frozen=True):
     """What holds for the bots that are loaded with it."""
 
-    on_fault: str = STOP
+    on_fault: OnFault = STOP
     """``"stop"``: a fault ends the command with a sentence. ``"forfeit"``: it costs the bot the decisions that were asked, which
     are then the lowest legal actions; the fault is counted, and the bot started again; after ``program.faults.MAX_FAULTS`` faults
     it is not asked any more and forfeits all its decisions."""
-    start_seconds: float | None = 10.0
+    start_seconds: Seconds | None = 10.0
     """Time to start and to answer ``hello``; None: no limit."""
-    decision_seconds: float | None = 5.0
+    decision_seconds: Seconds | None = 5.0
     """Time for each decision, latency included; a message with K decisions has K times as much. None: no limit."""
     chat: ChatSettings | None = None
     """How language models are asked; None: as by default, where one plays at all."""
 
-    def __post_init__(self) -> None:
-        if self.on_fault not in ON_FAULT:
-            raise ConfigError(unknown_name_message("on_fault", self.on_fault, ON_FAULT))
-        chat: Any = self.chat
-        if not isinstance(chat, ChatSettings | None):
-            raise ConfigError(f"chat: expected ChatSettings or None, not {quoted(chat)}.")
-        for name in ("start_seconds", "decision_seconds"):
-            value = getattr(self, name)
-            if value is not None and (finite(value) is None or not 0 < value <= MAX_SECONDS):
-                most = f"above 0, at most {MAX_SECONDS}"
-                raise ConfigError(f"{name} is a number of seconds {most}, or None for no limit, not {quoted(value)}.")
-
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> BotSettings:
+    def from_dict(cls, values: object) -> BotSettings:
         """Returns the settings that :meth:`to_dict` wrote; what is missing is as by default.
 
         Raises :class:`ConfigError` for an unknown setting, or a value of the wrong type or out of bounds.
         """
-        chat = values.get("chat")
-        if chat is not None and not isinstance(chat, Mapping):
-            raise ConfigError(f"The configuration key 'bots.chat' takes keys and values or null, not {quoted(chat)}.")
-        settings = None if chat is None else build(ChatSettings, chat, prefix="bots.chat.")
-        return build(cls, {**values, "chat": settings}, prefix="bots.")
+        return convert(cls, values, "The settings of bots", key="bots")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings as JSON values; those of language models only where they are set."""
-        values = asdict(self)
+        values = super().to_dict()
         if self.chat is None:
             del values["chat"]
         return values

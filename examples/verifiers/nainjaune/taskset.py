@@ -6,10 +6,10 @@ import asyncio
 import itertools
 import threading
 from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 import verifiers.v1 as vf
+from msgspec.structs import fields
 from pydantic import Field, create_model, model_validator
 
 from nainjaune_agents.language.rewards import chips, edge, rewarded
@@ -30,7 +30,7 @@ class _CheckedConfig(vf.TaskConfig):
 
     def settings(self) -> TextEnvSettings:
         """Returns the settings of rounds."""
-        return TextEnvSettings(**{f.name: getattr(self, f.name) for f in fields(TextEnvSettings)})
+        return TextEnvSettings(**{name: getattr(self, name) for name in TextEnvSettings.__struct_fields__})
 
 
 RoundConfig = create_model(
@@ -39,7 +39,7 @@ RoundConfig = create_model(
     __doc__="What holds for every round: the options of ``TextEnvSettings``.",
     __module__=__name__,
     **{
-        f.name: (get_type_hints(TextEnvSettings)[f.name], Field(f.default, description=f.metadata["meaning"]))
+        f.name: (get_type_hints(TextEnvSettings)[f.name], Field(f.default, description=get_args(f.type)[-1]))
         for f in fields(TextEnvSettings)
     },
 )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from nainjaune_agents.language.board import ROWS, Leaderboard, Row, markdown, standings, text
 from nainjaune_agents.language.round import play_task
@@ -151,7 +152,7 @@ def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_pa
     assert rows["lowest"] == before["lowest"]
     calls = len(local.asked())
     for one, its in zip(rows["lowest"], rows["chat:lowest"], strict=True):
-        assert replace(its, agent="lowest", identity={}, calls=0, tokens=0) == one
+        assert structs.replace(its, agent="lowest", identity={}, calls=0, tokens=0) == one
         assert its.calls == its.decisions
         assert its.tokens > 100 * its.calls
     assert calls == sum(row.decisions for row in rows["lowest"])

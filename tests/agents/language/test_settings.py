@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -17,29 +18,23 @@ def test_settings_are_json_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "says"),
     [
-        ({"reward": "wins"}, "reward"),
-        ({"language": "de"}, "language"),
-        ({"form": "tiny"}, "form"),
-        ({"retries": -1}, "retries"),
-        ({"retries": "2"}, "retries"),
-        ({"measuring": 1}, "measuring"),
-        ({"seed": 1 << 64}, "seed"),
-        ({"colour": "red"}, "colour"),
+        ([], "The settings of rounds: expected keys and values, not []."),
+        ({"lnguage": "fr"}, "The settings of rounds: Unknown key 'lnguage'. Did you mean 'language'?"),
+        ({"language": "de"}, "The settings of rounds: Unknown language 'de'. Did you mean 'en'? Valid: en, fr."),
+        ({"reward": "wins"}, "The settings of rounds: Unknown reward 'wins'. Valid: regret, advantage, edge, chips."),
+        ({"retries": True}, "The settings of rounds: expected 'retries' to be a whole number, at least 0, not True."),
+        ({"measuring": 1}, "The settings of rounds: expected 'measuring' to be a whole number, at least 2, not 1."),
+        ({"field": 3}, "The settings of rounds: expected 'field' to be a text or null, not 3."),
+        ({"seed": 1 << 64}, "A seed is a whole number from 0 to 18446744073709551615, not 18446744073709551616."),
     ],
 )
-def test_settings_that_do_not_fit_are_refused_with_a_sentence(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(NainJauneError) as error:
+def test_settings_that_do_not_fit_are_refused_with_a_sentence(settings: object, says: str) -> None:
+    with pytest.raises(NainJauneError, match=re.escape(says)):
         TextEnvSettings.from_dict(settings)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_types_are_checked_in_python_too() -> None:
-    with pytest.raises(ConfigError, match=r"^The setting 'retries': expected int, not '2'\.$"):
+    with pytest.raises(ConfigError, match=r"^TextEnvSettings: expected 'retries' to be a whole number, at least 0, not '2'\.$"):
         TextEnvSettings(retries="2")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"^The setting 'field': expected str \| None, not 3\.$"):
-        TextEnvSettings(field=3)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"^Settings are an object of JSON, not \[\]\.$"):
-        TextEnvSettings.from_dict([])  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ def test_a_ladder_is_read(tmp_path: Path) -> None:
         (HEAD + TABLES.replace("3, 2", "3, true"), "the table 'djeco-True'"),
         (HEAD + TABLES.replace("3, 2", ""), "from 1 to 50 tables, not 0"),
         (HEAD.replace('"lowest"', '"lowst"') + TABLES, "Did you mean 'lowest'"),
-        (HEAD + TABLES + "[bots]\non_fault = 'skip'\n", "Unknown on_fault 'skip'"),
+        (HEAD + TABLES + "[bots]\non_fault = 'skip'\n", "Unknown bots.on_fault 'skip'"),
         (HEAD + TABLES + "[bots]\ndecision_seconds = 0\n", "above 0"),
         ("x" * (1 << 17), "more than 65536 bytes"),
     ],

@@ -20,7 +20,7 @@ from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.program.faults import MAX_FAULTS
 from nainjaune_agents.players.program.settings import STOP, BotSettings
 from nainjaune_env import make_setup
-from nainjaune_env.core.errors import AgentError, ConfigError
+from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.registry import get_game
 from nainjaune_env.text.seat import FORMS
@@ -187,26 +187,6 @@ def test_ctrl_c_ends_it_after_the_calls_under_way_and_keeps_their_answers(
         with pytest.raises(KeyboardInterrupt):
             act(agent, 1)
         assert len(local.asked()) == agent._endpoint.store.spent()[0] == 1
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"temperature": True}, "temperature is of the type float, not True."),
-        ({"temperature": float("nan")}, "temperature is of the type float, not nan."),
-        ({"temperature": -1}, "temperature is a number from 0 to 100, not -1."),
-        ({"answer_tokens": 0}, "answer_tokens is a number from 1 to 1000000000, not 0."),
-        ({"at_once": "8"}, "at_once is of the type int, not '8'."),
-        ({"tokens": 1.5}, "tokens is of the type int | None, not 1.5."),
-        ({"base_url": None}, "base_url is of the type str, not None."),
-        ({"cache": "a\0b"}, "cache is of the type str | None, not 'a\\x00b'."),
-        ({"form": []}, "form is of the type str, not []."),
-    ],
-)
-def test_settings_of_a_wrong_type_or_out_of_bounds(given: dict[str, object], says: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        ChatSettings(**given)  # type: ignore[arg-type]
-    assert str(caught.value) == says
 
 
 def test_the_settings_in_words_make_them_again() -> None:

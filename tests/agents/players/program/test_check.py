@@ -6,11 +6,11 @@ import json
 import shlex
 import sys
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nainjaune_agents.players.program.check import Finding, check_bot
 from nainjaune_agents.players.program.settings import BotSettings

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
+import json
+import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,13 +22,16 @@ from nainjaune_agents.measure.distributed.processes import Processes
 from nainjaune_agents.measure.distributed.shards import Shards, read_run
 from nainjaune_agents.measure.distributed.units import Executor, InProcess
 from nainjaune_agents.measure.duplicate_edge import edge
+from nainjaune_agents.players.chat.settings import ChatSettings
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.program.settings import FORFEIT, STOP, BotSettings
 from nainjaune_agents.train import ppo
 from nainjaune_agents.train.opponents import Seating
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError, ConfigError
+from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.text.seat import FORMS
 from tests.agents.players.program.programs import SETUP, lowest
 
 SLOW = lowest(seconds=0.4)
@@ -56,8 +63,40 @@ def test_settings_reach_the_bots_within_agents() -> None:
 def test_other_settings_are_a_sentence(bots: Any) -> None:
     with pytest.raises(AgentError, match="bots: expected BotSettings or None, not"):
         load_agent("exec:true", SETUP, bots=bots)
-    with pytest.raises(ConfigError, match="chat: expected ChatSettings or None, not"):
-        BotSettings(chat=bots)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ([], "expected 'bots' to be keys and values, not []."),
+        ({"seconds": 3}, "Unknown key 'bots.seconds'. Did you mean 'bots.start_seconds'?"),
+        ({"on_fault": "forfiet"}, "Unknown bots.on_fault 'forfiet'. Did you mean 'forfeit'?"),
+        ({"decision_seconds": 0}, "'bots.decision_seconds' to be a finite number, above 0 and at most 10000000, or null, not 0."),
+        ({"decision_seconds": True}, "at most 10000000, or null, not True."),
+        ({"decision_seconds": math.inf}, "expected 'bots.decision_seconds' to be a finite number, not inf."),
+        ({"start_seconds": 10**400}, "at most 10000000, or null, not a whole number of 1329 bits."),
+        ({"chat": 3}, "expected 'bots.chat' to be keys and values or null, not 3."),
+        ({"chat": {"mony": 3}}, "Unknown key 'bots.chat.mony'."),
+        ({"chat": {"form": "lng"}}, "Unknown bots.chat.form 'lng'. Did you mean 'long'?"),
+        ({"chat": {"temperature": 101}}, "expected 'bots.chat.temperature' to be a finite number from 0 to 100, not 101."),
+        ({"chat": {"retries": 1.5}}, "expected 'bots.chat.retries' to be a whole number from 0 to 1000, not 1.5."),
+        ({"chat": {"cache": "a\0b"}}, "expected 'bots.chat.cache' to be a text, of the form"),
+    ],
+)
+def test_settings_in_a_file_are_refused_in_a_sentence(given: Any, says: str) -> None:
+    with pytest.raises(ConfigError, match=f"^The settings of bots: .*{re.escape(says)}"):
+        BotSettings.from_dict(given)
+
+
+def test_settings_in_python_are_those_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    for form, language in itertools.product(FORMS, LANGUAGES):
+        chat: dict[str, Any] = {"form": form, "language": language, "temperature": 1}
+        one = BotSettings(chat=ChatSettings(**chat))
+        assert BotSettings(chat=chat) == BotSettings.from_dict({"chat": chat}) == one  # type: ignore[arg-type]
+        assert json.dumps(one.to_dict()["chat"]["temperature"]) == "1.0"  # equal settings, equal requests
+    with pytest.raises(ConfigError, match=r"^BotSettings: expected 'start_seconds' to be a finite number, above 0 .* not 'x'\.$"):
+        BotSettings(start_seconds="x")  # type: ignore[arg-type]
 
 
 def test_the_usual_settings_are_used_where_none_are_given(tmp_path: Path) -> None:
@@ -93,8 +132,6 @@ def test_a_configuration_says_how_its_opponents_are_asked() -> None:
     act(opponent)
     assert opponent.faults.faults["timeout"] == 1
     assert dataclasses.replace(config, bots=None).bot_settings == BotSettings()
-    with pytest.raises(ConfigError, match=r"Unknown configuration key 'bots\.seconds'"):
-        ppo.Config(algorithm="ppo", bots={"seconds": 3})
 
 
 def test_no_module_keeps_settings_of_bots() -> None:
