@@ -218,11 +218,12 @@ def test_means_and_differences_by_hand() -> None:
 def test_differences_are_at_the_tasks_that_both_have() -> None:
     some = [*rows_of("other")[:3], Row("other", 3, refused="It does not play.")]
     board = Leaderboard(("one", "other"), "nain_jaune", count=4)
-    places = standings({"one": rows_of("one"), "other": some})
+    first = [*rows_of("one")[:1], Row("one", 1, refused="Nor does it."), *rows_of("one")[2:]]
+    places = standings({"one": first, "other": some})
     other = next(one for one in places if one.agent == "other")
     difference = other.measures["regret"].round_difference
     assert difference is not None
-    assert difference.mean == pytest.approx((-1 - 3 + 0) / 3)
+    assert difference.mean == pytest.approx((-1 + 0) / 2)
     assert (len(other.rows), len(other.refusals), other.measures["regret"].tasks) == (3, 1, 3)
     assert "other played 3 tasks. The first of the others: It does not play." in text(board, places, "chips")
 
