@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import sys
 from pathlib import Path
@@ -13,20 +11,15 @@ import numpy as np
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
-from nainjaune_agents.cli.main import main
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.heuristics import heuristics
-from nainjaune_agents.players.networks.net_agent import NetAgent
-from nainjaune_agents.players.networks.torch_nets import as_torch
 from nainjaune_agents.train import get_trainer
 from nainjaune_agents.train.base import eval_seed
 from nainjaune_agents.train.config import build
 from nainjaune_agents.train.maskable_ppo import Config, Trainer, ended_rounds, payoff_spread
-from nainjaune_agents.train.opponents import PAST_SELVES
 from nainjaune_agents.train.sb3 import DuplicateEvalCallback, NetPolicy, SelfPlayBuffer
 from nainjaune_agents.train.self_play import seat_advantages
 from nainjaune_env.agent import RecurrentStates
@@ -35,7 +28,6 @@ from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
-from tests.support.source import ROOT
 from tests.support.training import capture_metrics, run_in
 
 TINY = {
@@ -53,14 +45,6 @@ def tiny(**other: Any) -> Config:
 
 def trainer_of(config: Config) -> Trainer:
     return Trainer(config, config.setup())
-
-
-def fingerprint(net: Any) -> str:
-    """Returns a hash of a network's tensors."""
-    digest = hashlib.sha256()
-    for name, tensor in sorted(as_torch(net).state_dict().items()):
-        digest.update(name.encode() + tensor.detach().numpy().tobytes())
-    return digest.hexdigest()
 
 
 # ---------------------------------------------------------------- what it learns from
@@ -155,17 +139,6 @@ def test_minibatches_of_self_play_are_the_sampled_rows_once() -> None:
         next(iter(buffer.get(256)))
 
 
-def test_in_self_play_the_payoff_is_the_mean_of_all_seats() -> None:
-    trainer = trainer_of(tiny(**SELF_PLAY))
-    metrics = trainer.iterate()
-    buffer = trainer.model.rollout_buffer
-    assert isinstance(buffer, SelfPlayBuffer)
-    assert trainer.past_selves is None
-    assert trainer.venv.venv.opponents == []  # type: ignore[attr-defined]
-    seats = [ended_rounds(buffer.seat_rewards[:, :, seat], buffer.episode_starts)[0].mean() for seat in range(4)]
-    assert metrics["rollout/payoff"] == pytest.approx(float(np.mean(seats)) * trainer.venv.unit)
-
-
 def test_the_unit_is_the_deviation_of_payoffs_in_random_play() -> None:
     setup = tiny().setup()
     unit = payoff_spread(setup, 3)
@@ -195,55 +168,7 @@ def test_rollouts_too_short_for_a_round_are_refused() -> None:
         trainer_of(tiny(steps=1, tables=256)).iterate()
 
 
-# ---------------------------------------------------------------- whom it plays
-
-
-@pytest.mark.parametrize("values", GAMES, ids=str)
-def test_training_changes_no_opponent(values: dict[str, Any], tmp_path: Path) -> None:
-    """Neither a past self between two snapshots nor a run that is an opponent by name."""
-    run_in(tmp_path / "old", tiny(**values, iterations=1))
-    shares = {name: share / 2 for name, share in values["opponents"].items()} | {str(tmp_path / "old"): 0.5}
-    trainer = trainer_of(tiny(**{**values, "opponents": shares}))
-    opponents = trainer.venv.venv.opponents  # type: ignore[attr-defined]
-    nets = [agent.net for agent in opponents if isinstance(agent, NetAgent)]
-    assert len(nets) == 1 + PAST_SELVES
-    old = fingerprint(nets[0])
-    trainer.iterate()
-    before, mine = [fingerprint(net) for net in nets], fingerprint(trainer.net)
-    trainer.iterate()
-    trainer.iterate()
-    assert [fingerprint(net) for net in nets] == before
-    assert before[0] == old
-    assert fingerprint(trainer.net) != mine
-    learned = {id(tensor) for group in trainer.model.policy.optimizer.param_groups for tensor in group["params"]}
-    assert learned == {id(tensor) for tensor in trainer.net.parameters()}
-    assert not learned & {id(tensor) for net in nets for tensor in as_torch(net).parameters()}
-
-
-def test_opponents_have_their_shares_of_the_seats() -> None:
-    opponents = {"lowest": 0.2, "past": 0.5, "tally": 0.3}
-    trainer = trainer_of(tiny(preset="djeco", players=4, opponents=opponents, tables=1024))
-    inner = trainer.venv.venv
-    assert isinstance(inner, SeatVecEnv)
-    inner.seed(1)
-    inner.reset()
-    seated = np.concatenate([inner._tables._seating.seats[i] for i in range(1024)])
-    counts = np.bincount(seated + 1)
-    assert counts[0] == 1024  # the learner, once at each table
-    assert counts[1:] / 3072 == pytest.approx([0.2, 0.3] + [0.1] * PAST_SELVES, abs=0.04)
-
-
 # ---------------------------------------------------------------- a run, and what is loaded plays as the model does
-
-
-def test_from_the_command_line(tmp_path: Path) -> None:
-    """By a file's name of the algorithm, resumed from its folder alone; the versions of its libraries are kept."""
-    folder, config = tmp_path / "run", ROOT / "configs" / "nain_jaune" / "maskable_ppo.yaml"
-    settings = [f"--set={key}={value}" for key, value in {**TINY, "iterations": 1, "opponents": "lowest"}.items()]
-    assert main(["train", str(config), "--out", str(folder), *settings]) == 0
-    assert main(["train", "--out", str(folder), "--resume"]) == 0
-    about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    assert {"stable-baselines3", "sb3-contrib", "torch"} < about["packages"].keys()
 
 
 def test_the_policy_is_our_network() -> None:
@@ -272,26 +197,14 @@ def test_the_policy_is_our_network() -> None:
     assert {id(tensor) for tensor in policy.parameters()} == {id(tensor) for tensor in net.parameters()}
 
 
-def test_the_policy_survives_the_file_of_stable_baselines(tmp_path: Path) -> None:
-    """Supported for users; the trainer never reads such a file."""
-    venv = SeatVecEnv(8, "djeco", 4)
-    settings = {"layout": venv.setup.layout, "arch": {"name": "mlp", "hidden": [16]}}
-    model = MaskablePPO(NetPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=settings, device="cpu", seed=1)
-    model.policy.save(str(tmp_path / "policy.zip"))
-    again = NetPolicy.load(str(tmp_path / "policy.zip"))
-    assert isinstance(again, NetPolicy)
-    assert fingerprint(again.net) == fingerprint(model.policy.net)
-
-
 # ---------------------------------------------------------------- measuring
 
 
 def test_the_callback_measures_the_edge_of_any_model() -> None:
-    """In one call of ``learn``, with a policy of SB3's own; and sb3-contrib's own callback works beside it."""
+    """In one call of ``learn``, with a policy of SB3's own."""
     venv = VecMonitor(SeatVecEnv(16, "djeco", 4, opponents="lowest"))
     setup = venv.get_attr("setup", 0)[0]
     callback = DuplicateEvalCallback(setup, "random", every=2, deals=40)
-    theirs = MaskableEvalCallback(VecMonitor(SeatVecEnv(4, "djeco", 4)), n_eval_episodes=8, eval_freq=20, verbose=0)
     model = MaskablePPO("MlpPolicy", venv, n_steps=16, batch_size=64, seed=1, device="cpu")
     measured: list[float] = []
     plain = callback.measure
@@ -302,11 +215,10 @@ def test_the_callback_measures_the_edge_of_any_model() -> None:
         return edge
 
     callback.measure = measure  # type: ignore[method-assign]
-    model.learn(4 * 16 * 16, callback=[callback, theirs])
+    model.learn(4 * 16 * 16, callback=callback)
     assert len(measured) == 2  # after two updates, and at the end
     agents = [ModelAgent(model, "model"), heuristics("nain_jaune")["random"]]
     assert measured[-1] == Duplicate(setup, agents, seed=eval_seed(1)).edge(0, 1, 40).mean
-    assert np.isfinite(theirs.best_mean_reward)
 
 
 def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,22 +251,6 @@ def test_without_the_library_the_error_names_the_package(monkeypatch: pytest.Mon
     monkeypatch.delitem(sys.modules, "nainjaune_agents.train.maskable_ppo")
     with pytest.raises(MissingLibraryError, match=re.escape(install_command("sb3"))):
         get_trainer("maskable_ppo")
-
-
-def test_drawn_pots_differ_from_iteration_to_iteration_and_not_in_a_resumed_one() -> None:
-    config = tiny(preset="classic", players=4, start={"pots": [0, 60]})
-
-    def pots(iteration: int) -> list[list[int]]:
-        trainer = trainer_of(config)
-        trainer.iteration = iteration
-        trainer.prepare()
-        trainer.venv.reset()
-        found: list[list[int]] = trainer.tables._tables.batch.tables["pot"].tolist()
-        return found
-
-    assert pots(3) == pots(3)
-    assert all(first != second for first, second in zip(pots(3), pots(4), strict=True) if max(first) > 20 or max(second) > 20)
-    assert pots(3) != pots(4)
 
 
 @pytest.mark.parametrize("iteration", [0, 1])
