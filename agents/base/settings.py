@@ -19,6 +19,7 @@ from math import isfinite
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+import numpy as np
 from msgspec import NODEFAULT, Meta, Struct, structs
 
 from nainjaune_env.core.errors import ConfigError, NainJauneError, quoted, unknown_name_message
@@ -42,7 +43,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         for field in fields(type(self)):
-            value = convert(field.type, getattr(self, field.name), type(self).__name__, key=field.encode_name)
+            value = getattr(self, field.name)
+            value = value.item() if isinstance(value, np.generic) else value  # a number of NumPy is one of Python
+            value = convert(field.type, value, type(self).__name__, key=field.encode_name)
             structs.force_setattr(self, field.name, value)  # as it is read from a file: 1 of a float is 1.0
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.agent_adapters import Player, as_agent
 from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import check_flag, check_whole
+from nainjaune_env.core.validation import check_flag, check_seed, check_whole
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import make_setup
 
@@ -114,9 +114,10 @@ def edge(
     how players that are other programs are asked (None: as by default).
 
     Raises :class:`AgentError` for what is no player, :class:`~nainjaune_env.core.errors.RulesError` for another table or flag,
-    and :class:`~nainjaune_env.core.errors.DealError` for fewer than 2 deals or no worker.
+    and :class:`~nainjaune_env.core.errors.DealError` for fewer than 2 deals, no worker, or no seed.
     """
     both_ways, progress = check_flag("both_ways", both_ways), check_flag("progress", progress)
+    seed = check_seed(seed)
     deals, workers = check_whole("The number of deals", deals, 2), check_whole("The number of workers", workers, 1)
     setup = _setup_for([one for one in (player, field) if isinstance(one, str)], table)
     agents = [_player(one, setup, bots) for one in (player, field)]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta, Struct, structs
 
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_message
 from nainjaune_env.core.validation import read_json
 
-from ...base.options import has_type
+from ...base.settings import NonNegativeInt, convert
 from .batches import FAULTS
 from .entries import Ladder
 from .folder import inside
@@ -29,28 +29,21 @@ BATCHES = 8
 """Batches that are played again: half of them the entry's, as far as there are any."""
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Struct, frozen=True, forbid_unknown_fields=True):
     """What a verification found."""
 
     entry: str
     identity: str
     """Of the entry, at its tables together: a changed entry is not verified."""
-    seed: int
-    rounds: int
+    seed: NonNegativeInt
+    rounds: NonNegativeInt
     """Played and verified."""
-    repeated: int
+    repeated: Annotated[int, Meta(ge=0, le=BATCHES)]
     """Batches played again."""
     differing: list[str]
     """Those that came out otherwise."""
-    uncertain: int
+    uncertain: NonNegativeInt
     """Batches of the entry with faults of programs, which clocks decide: they are not drawn."""
-
-    @property
-    def possible(self) -> bool:
-        """Whether all values, which a file may have given, are of their types, and the numbers ones that a verification gives."""
-        types = all(has_type(getattr(self, name), hint) for name, hint in get_type_hints(Check).items())
-        return types and len(self.differing) <= self.repeated <= BATCHES and min(self.rounds, self.uncertain) >= 0
 
     def sentence(self) -> str:
         """Returns it in words."""
@@ -96,7 +89,7 @@ def check_entry(
             differing.append(f"{pairing.table} {pairing.one} {pairing.other} from deal {batch['first']}")
     uncertain = sum(FAULTS in batch for pairing, batch in _batches(results) if key in (pairing.one, pairing.other))
     check = Check(key, _identity(results, key), seed, rounds, len(chosen), differing, uncertain)
-    write_text(inside(ladder.folder, ladder.folder / FOLDER / f"{key}.json"), json.dumps(asdict(check), indent=1) + "\n")
+    write_text(inside(ladder.folder, ladder.folder / FOLDER / f"{key}.json"), json.dumps(structs.asdict(check), indent=1) + "\n")
     return check
 
 
@@ -128,12 +121,9 @@ def read_checks(results: Results) -> dict[str, str]:
     for key in results.ladder.entries:
         path = results.ladder.folder / FOLDER / f"{key}.json"
         if path.exists():
-            try:
-                check = Check(**read_json(path, "verification of an entry", WorkError))
-            except TypeError:
-                check = None
-            if check is None or not check.possible:
-                raise WorkError(f"{str(path)!r} is not a verification of an entry as --check writes it: remove it.")
+            content = read_json(path, "verification of an entry", WorkError)
+            what = f"{str(path)!r} is not a verification of an entry as --check writes it, and may be removed"
+            check = convert(Check, content, what, WorkError)
             if (check.entry, check.identity) == (key, _identity(results, key)):
                 sentences[key] = check.sentence()
     return sentences

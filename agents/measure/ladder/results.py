@@ -16,9 +16,8 @@ from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quoted
-from nainjaune_env.core.validation import check_keys, check_list, read_json
+from nainjaune_env.core.validation import check_keys, check_list, finite, read_json
 
-from ...base.options import has_type
 from ...players.foreign import is_bot
 from ...players.program.counting import KEY as BOTS
 from ...players.program.settings import FORFEIT
@@ -160,7 +159,8 @@ class Results:
         if not isinstance(content, dict):
             raise WorkError(f"{str(path)!r} is not a file of times: expected an object, not {quoted(content)}.")
         for key, row in content.items():
-            if not has_type(row, list[float]) or len(row) != 3 or not all(0 <= number <= MAX_SUM for number in row):
+            numbers = [finite(one) for one in row] if isinstance(row, list) else []
+            if len(numbers) != 3 or not all(number is not None and 0 <= number <= MAX_SUM for number in numbers):
                 raise WorkError(
                     f"{str(path)!r} is not a file of times: expected calls, decisions and seconds of {quoted(key)}, and they are "
                     f"{quoted(row)}."

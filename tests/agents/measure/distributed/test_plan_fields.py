@@ -7,6 +7,7 @@ import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nainjaune_agents.base.task import Task
@@ -77,6 +78,7 @@ def test_what_is_no_plan_is_a_sentence(content: object) -> None:
 
 
 def test_a_plan_in_python_has_the_same_bounds() -> None:
+    assert TournamentPlan(small(), PAIR, np.int64(4), np.uint64(1)) == TournamentPlan(small(), PAIR, 4, 1)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="TournamentPlan: expected 'deals' to be a whole number from 1 to 1000000000, not -1"):
         TournamentPlan(small(), PAIR, -1, 1)
     with pytest.raises(DealError, match="A seed is a whole number"):
