@@ -65,24 +65,16 @@ def test_a_heuristic_goes_before_a_folder_of_its_name(run: str) -> None:
     ("name", "says"),
     [
         ("lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\? Valid: random, .*tally[,.].* The path of a run's"),
-        ("random@sample", r"Unknown agent 'random@sample'\. Did you mean 'random'\?"),
         ("runs/zzz", r"There is no run or checkpoint at 'runs/zzz'\."),
         ("ppo:runs/zzz@sample", r"There is no run or checkpoint at 'ppo:runs/zzz'\."),
-        ("exe:./bot", r"There is no run or checkpoint at 'exe:\./bot'\."),
-        ("ftp://foo", r"There is no run or checkpoint at 'ftp://foo'\."),
-        ("", r"Unknown agent ''\."),
         ("x" * 10**6, r"^Unknown agent 'x{,200}\.\.\..{,300}\. The path of a run's folder is also an agent\.$"),
-        ("x" * 10**6 + "@sample", r"^Unknown agent 'x{,200}\.\.\..{,300}\. The path of a run's folder is also an agent\.$"),
         ("ppo:" + "x" * 10**6, r"^There is no agent 'ppo:x+\.\.\.x+': no Python module 'ppo' in the .*, and no run .{,300}\.$"),
         ("ppo:missing", r"no Python module 'ppo' in the working directory .*, and no run or checkpoint at 'missing'\.$"),
         ("my.bots:missing", r"no Python module 'my\.bots' in the working directory or among what is installed\.$"),
-        ("lowest@sample", r"Unknown agent 'lowest@sample'"),
-        ("zzz.safetensors", r"There is no run or checkpoint at 'zzz\.safetensors'\."),
         ("bot.py", r"'bot\.py' is no run or checkpoint: a player in such a file is named 'bot\.py:make_agent'\."),
         ("model.zip@sample", r"'model\.zip' is no run or checkpoint: a player in such a file is named 'sb3:model\.zip'\."),
         ("ppo:a.onnx", r"'a\.onnx' is no run or checkpoint: a player in such a file is named 'onnx:a\.onnx'\."),
         ("./program@search=2", r"'program' is no run or checkpoint: a player in such a file is named 'exec:\./program'\."),
-        ("runs", r"There is no checkpoint at 'runs"),
         ("dqn:runs/a", r"'runs/a' was trained by 'ppo', not by 'dqn'\."),
         ("lowest@remember=0.5", r"agent's name in Nain Jaune: '@remember'\..* Valid: @heed=, @search=, @adaptive=\."),
     ],
@@ -144,13 +136,9 @@ def test_a_run_that_forgets(run: str, prefix: str, drawn: str, ending: str) -> N
         ("highest@forget=0.5", r"ending of an agent.s name in Batasaurus: .*forget.*Valid: @remember=, @search=, @adaptive=\."),
         ("highest@remembers=0.5", r"'@remembers'\. Did you mean '@remember='\?"),
         ("highest@remember=half", r"After @remember= comes a number, not 'half'\."),
-        ("highest@remember=", r"After @remember= comes a number, not ''\."),
         ("highest@remember=1.5", r"A slot is remembered with a probability from 0 to 1, not 1\.5\."),
-        ("highest@remember=nan", r"A slot is remembered with a probability from 0 to 1, not nan\."),
-        ("highest@remember", r"Unknown agent 'highest@remember'\. Did you mean 'highest'\?"),
         ("higest@remember=0.5", r"Unknown agent 'higest'\. Did you mean 'highest'\?"),
         ("random@remember=0.5", r"The agent 'random' has no memory, so it cannot forget\."),
-        ("runs/zzz@remember=0.5", r"There is no run or checkpoint at 'runs/zzz'\."),
     ],
 )
 def test_endings_that_are_none(name: str, says: str) -> None:
@@ -249,14 +237,6 @@ def test_agents_of_other_packages_by_name(name: str, package: Path) -> None:
     agent = load_agent(name, small())
     assert agent.name == name
     assert find_agent(name, small()).name == name
-
-
-def test_agents_of_other_packages_on_the_command_line(package: Path) -> None:
-    command = [sys.executable, "-m", "nainjaune_agents.cli.main", "versus", "theirs", "lowest", "--deals", "20", "--workers", "2"]
-    path = os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "A = theirs, B = lowest" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +11,8 @@ from numpy.typing import NDArray
 from nainjaune_agents.measure.arena import duplicate
 from nainjaune_agents.measure.arena.duplicate import MIXED_SEATS, Duplicate
 from nainjaune_agents.measure.arena.play import play_out
-from nainjaune_agents.measure.arena.tournament import TournamentPlan, tournament
+from nainjaune_agents.measure.arena.tournament import tournament
 from nainjaune_agents.measure.arena.versus import both_ways
-from nainjaune_agents.measure.distributed.identity import identity
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.mixed import MixedAgent, explicit_name, member_names, seated_members
 from nainjaune_env import make_setup
@@ -23,7 +20,6 @@ from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.engine.batch import Batch
-from tests.agents.cli.command import Capture, nainjaune
 from tests.agents.measure.arena.scripted import Last
 from tests.agents.measure.distributed.runs import Shuffled
 from tests.support.positions import small
@@ -103,14 +99,6 @@ def test_elsewhere_a_seat_keeps_its_player_for_a_round() -> None:
     assert len(one.seen) > 2 * len(set(one.seen))
 
 
-def test_matches_and_carried_rounds_have_mixed_fields(capfd: Capture) -> None:
-    status, out, err = nainjaune(
-        capfd, f"evaluate --agents closer {NAME} --preset djeco --players 3 --episode match --rounds 2 --deals 4"
-    )
-    assert (status, NAME in out) == (0, True), err
-    assert nainjaune(capfd, f"evaluate --one-way --agents closer {NAME} --preset djeco --start carried --deals 14")[0] == 0
-
-
 def test_members_that_draw_get_draws_of_their_own_rows() -> None:
     agents = [load_agent("mixed:random+lowest", SETUP), load_agent("tally", SETUP)]
     draws = np.array([[0.0, 0.4, 0.6]])
@@ -135,13 +123,10 @@ def test_the_pool_of_a_game_has_those_that_play_there() -> None:
     ("name", "says"),
     [
         ("mixed:", "2 to 100 different agents as mixed:closer"),
-        ("mixed:closer", "2 to 100 different agents"),
         ("mixed:closer+closer", "2 to 100 different agents"),
         ("mixed:closer+mixed", "heuristics, zoo agents and runs, not 'mixed'"),
-        ("mixed:closer+exec:./bot", "heuristics, zoo agents and runs, not 'exec:./bot'"),
         ("mixed:closer+closr", "closr"),
         ("mixed:closer+bot.py:f@search=2", "heuristics, zoo agents and runs, not 'bot.py:f@search=2'"),
-        ("mixed:closer+tally@search=2,rollouts=bot:f", "heuristics, zoo agents and runs, not 'tally@search=2,rollouts=bot:f'"),
     ],
 )
 def test_pools_that_are_refused(name: str, says: str) -> None:
@@ -153,21 +138,3 @@ def test_agents_with_memory_are_refused() -> None:
     memory = untrained(small(3), "remembers", recurrent=4)
     with pytest.raises(AgentError, match="no agents with memory, and 'remembers' remembers"):
         MixedAgent("mixed", [memory, load_agent("tally", small(3))], small(3))
-
-
-def test_workers_compare_the_weights_of_members() -> None:
-    weights = identity(TournamentPlan(SETUP, ("closer", "mixed"), 2, 1))["weights"]
-    assert [*weights] == ["zoo:strong-1"]
-    assert len(weights["zoo:strong-1"]) == 64
-
-
-def test_reports_have_it_as_a_field(tmp_path: Path, capfd: Capture) -> None:
-    words = f"evaluate --one-way --agents closer tally {NAME} --preset djeco --players 3 --deals 12 --out {tmp_path / 'results'}"
-    status, out, err = nainjaune(capfd, words)
-    assert status == 0, err
-    results = json.loads((tmp_path / "results/results.json").read_text(encoding="utf-8"))
-    assert [edge["field"] for edge in results["edges"]] == ["tally", NAME]
-    assert f"In {NAME} each seat" in results["notes"][0]
-    page = (tmp_path / "results/results.html").read_text(encoding="utf-8")
-    for text in (out, page):
-        assert f"In {NAME} each seat of each deal is drawn from lowest, tally, closer." in text

@@ -100,13 +100,6 @@ def test_a_key_is_hidden_however_it_is_written(tmp_path: Path, monkeypatch: pyte
     asked.store.close()
 
 
-def test_a_word_in_place_of_a_key_is_no_secret(local: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
-    with loaded(local, "echo", tmp_path) as agent:
-        act(agent, 1)
-        assert agent.comments == ["Bearer EMPTY"]
-
-
 def test_tokens_are_what_is_stated_or_an_estimate_that_no_answer_exceeds(local: Local, tmp_path: Path) -> None:
     for model, most, answer_tokens in (("lowest", 9, 7), ("long", 1024, 1024), ("long", 2_000_000, None), ("counts", 9, 2)):
         with loaded(local, model, tmp_path / f"{model}{most}", answer_tokens=most, retries=0) as agent:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
-import subprocess
-import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -54,21 +50,3 @@ def test_a_file_that_cannot_be_written_any_more_is_a_sentence(local: Local, tmp_
     with pytest.raises(AgentError, match=says):
         act(agent, 3)
     assert local.asked() == []
-
-
-def test_two_processes_that_ask_the_same_have_the_same_answers(local: Local, tmp_path: Path) -> None:
-    words = ["--preset", "djeco", "--players", "3", "--deals", "2", "--seed", "4", "--on-fault", "forfeit"]
-    words += ["--chat", f"base_url={local.url}", f"cache={tmp_path / 'cache'}"]
-    command = [sys.executable, "-m", "nainjaune_agents.cli.main", "evaluate", "--agents", "chat:fuzz", "closer", *words]
-    outs = [tmp_path / name for name in "ab"]
-    runs = [
-        subprocess.Popen([*command, "--out", str(out)], stdout=subprocess.DEVNULL, env={**os.environ, "NAINJAUNE_QUIET": "1"})
-        for out in outs
-    ]
-    assert [run.wait() for run in runs] == [0, 0]
-    one, other = (sorted(out.with_name(f"{out.name}.chat.jsonl").read_text().splitlines()) for out in outs)
-    assert len(one) == len(other) > 20
-    asked = Counter(row["digest"] for row in local.asked())
-    store = AnswerStore(str(tmp_path / "cache"))
-    assert store.spent()[0] == asked.total()
-    store.close()

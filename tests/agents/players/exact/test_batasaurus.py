@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from nainjaune_agents.players.exact import exact_agents, solver
 from nainjaune_agents.players.exact.batasaurus import ExactAgent, Solution, losses, patterns, solve, solved
 from nainjaune_env.agent import DecisionBatch, StochasticPolicy
 from nainjaune_env.core.errors import AgentError, RulesError
@@ -44,13 +43,6 @@ def test_the_value_of_a_game(dinosaurs: int, value: float) -> None:
     """From the fractions, which take long over the last. By hand for two dinosaurs: whatever is played, it nets 0."""
     assert solve(dinosaurs).value == pytest.approx(value, abs=1e-12)
     assert solve(dinosaurs).error < 1e-12
-
-
-def test_the_order_of_the_cards_is_all_that_counts() -> None:
-    solution = solve(7)
-    assert solution.lead(0b0000101, 0b0000011) == solution.lead(0b1000100, 0b0010100)
-    assert solution.battle(0b0000101, 0b0000011, 4) == solution.battle(0b1010000, 0b0110000, 4)
-    assert solution.lead(0b0000101, 0b0000011) != solution.lead(0b0000011, 0b0000101)
 
 
 @pytest.mark.parametrize(
@@ -110,12 +102,6 @@ def test_it_refuses_other_tables(knobs: dict[str, object]) -> None:
     batch = Batch(make_setup("batasaurus", **knobs), 1)  # type: ignore[arg-type]
     with pytest.raises(AgentError, match="plays with 2 players and memory = perfect, not with"):
         ExactAgent().act(DecisionBatch(batch, np.arange(1)), np.random.default_rng(0))
-
-
-def test_it_is_found_by_name() -> None:
-    assert [(name, agent.name) for name, agent in exact_agents("batasaurus").items()] == [("exact", "exact")]
-    assert exact_agents("nain_jaune") == {}
-    assert solver("nain_jaune") is None
 
 
 @pytest.mark.parametrize(("dinosaurs", "first"), [(2, "1 2"), (5, "1"), (6, "3 4"), (12, "8")])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,15 +12,10 @@ from nainjaune_agents.measure.distributed.identity import check_same, identity, 
 from nainjaune_agents.measure.distributed.units import InProcess
 from nainjaune_agents.players.loading import base_name, checkpoint_path, load_agent, setup_of_runs
 from nainjaune_agents.players.program.settings import FORFEIT, BotSettings
-from nainjaune_agents.train.opponents import Seating
 from nainjaune_agents.train.sweeps import cluster as sweep_cluster
 from nainjaune_env.core.errors import WorkError
-from nainjaune_env.envs.gymnasium_env import SeatEnv
-from nainjaune_env.envs.opponents import Pool
 from nainjaune_env.registry import make_setup
-from tests.agents.cli.command import Capture, nainjaune, output_of, refused
-from tests.agents.train.test_ppo import tiny
-from tests.support.training import run_in
+from tests.agents.cli.command import Capture, refused
 
 TABLE = "--preset djeco --players 3"
 FIRST = "def f(observation, mask):\n    return mask.argmax(axis=-1)\n"
@@ -47,23 +40,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
-def test_evaluate_with_workers_gives_what_one_process_gives(capfd: Capture) -> None:
-    words = f"evaluate --agents first.py:f first:f@search=2 lowest@search=2,rollouts=first.py:f {TABLE} --deals 8 --chunk 4"
-    alone = output_of(capfd, f"{words} --no-ratings")
-    assert nainjaune(capfd, f"{words} --no-ratings --workers 2")[:2] == (0, alone)
-
-
-def test_versus_keeps_shards_that_know_the_file(capfd: Capture) -> None:
-    words = f"versus first.py:f lowest {TABLE} --deals 20 --shard 1/1 --out results"
-    assert nainjaune(capfd, words)[0] == 0
-    run = json.loads(Path("results/shards/run.json").read_text(encoding="utf-8"))
-    assert [*run["files"]] == ["first.py:f"]
-    assert "bots" not in run
-    Path("first.py").write_text(FIRST + "# changed\n", encoding="utf-8")
-    refused(capfd, words, "results/shards was made with other files of 'first.py:f': start again in another folder")
-
-
 @pytest.mark.parametrize("place", ["", pytest.param("--workers 2", marks=pytest.mark.slow)])
 def test_a_player_that_fails_ends_the_command_with_a_sentence(place: str, capfd: Capture) -> None:
     says = r"A player failed: ValueError: too late\. It was raised in line 7 of '.*late\.py': raise ValueError\(\"too late\"\)"
@@ -79,56 +55,11 @@ def test_other_errors_are_raised_as_they_are(monkeypatch: pytest.MonkeyPatch) ->
         main(["agents"])
 
 
-@pytest.mark.slow
-def test_exploit_has_it_as_a_target_and_knows_when_it_changes(capfd: Capture) -> None:
-    train = "--train=tables=16 --train=arch.hidden=[8] --train=minibatch=64"
-    words = f"exploit first.py:f {TABLE} {train} --iterations 1 --deals 8 --choosing 8 --search 2 --out found"
-    status, out, _ = nainjaune(capfd, words)
-    assert status == 0
-    assert "first.py:f in all others" in out
-    found = json.loads(Path("found/exploit.json").read_text(encoding="utf-8"))
-    assert [row["responder"] for row in found["searches"]] == ["first.py:f@search=2", "first.py:f@search=2,inference=policy"]
-    target = Path("found/target.json").read_text(encoding="utf-8")
-    shutil.rmtree("found")
-    Path("found").mkdir()
-    Path("found/target.json").write_text(target, encoding="utf-8")
-    Path("first.py").write_text(FIRST + "# changed\n", encoding="utf-8")
-    refused(capfd, words + " --resume", "'first.py:f' has changed since the start", printed=True)
-
-
-def test_ppo_meets_it_and_is_rated_against_it() -> None:
-    config = tiny(opponents={"self": 0.5, "first.py:f": 0.5}, eval_against="first.py:f", eval_every=1, eval_deals=4, iterations=1)
-    run_in(Path("run"), config)
-    assert [agent.name for agent in Seating(config.shares, config.setup()).agents] == ["first.py:f"]
-    assert sweep_cluster.agents_of(config) == ["first.py:f", "first.py:f"]
-
-
-def test_environments_seat_it() -> None:
-    env = SeatEnv("djeco", 3, opponents="first.py:f")
-    assert [agent.name for agent in env.opponents] == ["first.py:f"]
-    env.reset(seed=1)
-    pooled = SeatEnv("djeco", 3, opponents=Pool(["first.py:f", "lowest"]))
-    assert [agent.name for agent in pooled.opponents] == ["first.py:f", "lowest"]
-
-
-def test_commands_that_ask_it_at_positions_take_it(capfd: Capture) -> None:
-    small = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=3 --first 0"
-    assert "first.py:f" in output_of(capfd, f"exact {small} --agents first.py:f")
-    words = f"evaluate --agents first.py:f lowest {TABLE} --deals 2 --no-ratings --records m.jsonl --matches 1 --set max_rounds=1"
-    output_of(capfd, words)
-    assert "first.py:f" in output_of(capfd, "analyse m.jsonl --model first.py:f --choosing 4 --measuring 4")
-    output_of(capfd, "advise --record m.jsonl --move 1 --model first.py:f --deals 8")
-
-
 def test_what_has_no_checkpoint_is_told(capfd: Capture) -> None:
     assert checkpoint_path("first.py:f@search=2", SETUP) is None
     assert setup_of_runs(["first.py:f", "lowest"], "nain_jaune") is None
     assert base_name("first.py:f@sample@search=2,rollouts=lowest") == "first.py:f"
-    refused(capfd, f"network n.bin --player first.py:f {TABLE}", "Expected a player that is a plain MLP without memory")
     refused(capfd, "train --set preset=djeco --set players=3 --set init=first.py:f --out run", "no checkpoint at 'first.py:f'")
-    run_in(Path("run"), tiny(iterations=1))
-    words = "zoo mine --add run --against first.py:f --note x --local-changes"
-    refused(capfd, words, "A card rates a player against those that everybody has, not 'first.py:f'")
 
 
 def test_workers_compare_files_and_take_the_settings_of_bots() -> None:

@@ -227,17 +227,14 @@ def test_too_much_content_is_refused_before_it_is_read(parts: dict[str, bytes], 
     [
         ({"action_net.bias": torch.full((24,), torch.nan)}, "'action_net.bias' holds NaN or infinity"),
         ({"action_net.bias": torch.zeros(24, dtype=torch.int64)}, r"are not at most [\d,]+ floats"),
-        ({"action_net.bias": torch.zeros(24, device="meta")}, "cannot be read as tensors alone"),
         ({"action_net.bias": "zeros"}, "are not tensors by name"),
         ({"action_net.bias": torch.zeros(9)}, r"action_net\.weight of the shape \(24, 24\) has no bias that fits"),
-        ({"action_net.bias": None}, r"action_net\.weight of the shape \(24, 24\) has no bias that fits"),
-        ({"action_net.weight": torch.zeros(24)}, r"action_net\.weight of the shape \(24,\) has no bias that fits"),
         ({"action_net.weight": torch.zeros(24, 5)}, r"a layer of 24 outputs is followed by one of 5 inputs"),
         ({"action_net.weight": None}, r"'action_net\.weight'\. In Python it can play"),
         ({"features_extractor.0.weight": torch.zeros(3, 3)}, r"there is features_extractor\.0\.weight\. In"),
         ({"mlp_extractor.policy_net.0.weight": torch.zeros(24, 9)}, r"inputs and outputs are 9 and 24, and here"),
     ],
-    ids=range(11),
+    ids=range(8),
 )
 def test_other_weights_are_refused(change: dict[str, Any], says: str, parts: dict[str, bytes], tmp_path: Path) -> None:
     tensors = {**torch.load(io.BytesIO(parts["policy.pth"]), weights_only=True), **change}
@@ -271,7 +268,6 @@ def test_torch_is_named_where_it_is_missing(saved: Saved, monkeypatch: pytest.Mo
 
 OTHER_POLICY = {"__module__": "sb3_contrib.qrdqn.policies", "__init__": "<function QRDQNPolicy.__init__ at 0x7f>"}
 BOUNDS = "observes 128 bytes with other bounds than here: "
-LONG = "a number that Python does not convert"
 
 
 @pytest.mark.parametrize(
@@ -280,25 +276,21 @@ LONG = "a number that Python does not convert"
         ("policy_class", OTHER_POLICY, "a policy of the class 'sb3_contrib.qrdqn.policies.QRDQNPolicy'"),
         ("policy_kwargs", {"features_extractor_class": "<class 'bot.Halves'>"}, "or a feature extractor"),
         ("policy_kwargs", {"activation_fn": "<class 'torch.nn.modules.activation.GELU'>"}, "the activation function is .*GELU"),
-        (
-            "policy_kwargs",
-            {"activation_fn": "<function <lambda> at 0x7f>"},
-            "activation function is .*, and not one of ReLU, Tanh",
-        ),
         ("_last_obs", None, "cannot be read, .* VecNormalize changed them in training: they were left out"),
         ("observation_space", {"_shape": [2, 128]}, r"of the shape \[2, 128\], and a table's .* or it is for other tables"),
         ("observation_space", {"dtype": "float64"}, r"observes 'float64' of the shape \[128\], and a table's"),
         ("observation_space", {"high": str([9] * 128)}, BOUNDS),
-        ("observation_space", {"high": LONG}, BOUNDS),
-        ("observation_space", {"high": {"a": [4]}}, BOUNDS),
     ],
-    ids=range(10),
+    ids=range(7),
 )
 def test_other_data_are_refused(part: str, value: Any, says: str, parts: dict[str, bytes], tmp_path: Path) -> None:
     data = json.loads(parts["data"]) | {"_last_original_obs": 1}
     data[part] = {**data[part], **value} if value else None
-    content = json.dumps(data).replace(f'"{LONG}"', "9" * 5000).encode()
-    refused({**parts, "data": content}, tmp_path / "x.zip", rf"{says}.* In Python it can play: name it bot\.py:make_agent")
+    refused(
+        {**parts, "data": json.dumps(data).encode()},
+        tmp_path / "x.zip",
+        rf"{says}.* In Python it can play: name it bot\.py:make_agent",
+    )
 
 
 @pytest.mark.parametrize("kind", ["ppo", "dqn"])

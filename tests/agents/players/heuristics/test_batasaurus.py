@@ -130,13 +130,6 @@ def test_who_forgets_nothing_plays_as_ever(name: str) -> None:
     assert played_by(Forgetful(agent, 0.5)).tolist() != played_by(agent).tolist()
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_who_forgets_all_plays_from_left_to_right(name: str) -> None:
-    """All heuristics are then one, but that the last card but one tells the last: the seat plays its first card."""
-    seer = Seer()
-    assert played_by(Forgetful(heuristics(GAME)[name], 0.0)).tolist() == played_by(seer).tolist()
-
-
 @pytest.mark.slow
 def test_what_is_forgotten_is_neither_observed_nor_in_the_tables() -> None:
     """And a slot is taken in with the probability that was asked for, each by itself; ±4.5 standard deviations."""
@@ -184,9 +177,3 @@ def test_where_all_is_seen_there_is_nothing_to_forget() -> None:
     sentence = r"highest@remember=0\.5: under these rules a seat always sees its cards, so there is nothing to forget\."
     with pytest.raises(AgentError, match=sentence):
         played_by(agent, memory="perfect")
-
-
-@pytest.mark.parametrize("remembers", [-0.1, 1.1, float("nan"), float("inf")])
-def test_a_probability_is_from_0_to_1(remembers: float) -> None:
-    with pytest.raises(AgentError, match=rf"A slot is remembered with a probability from 0 to 1, not {remembers}\."):
-        Forgetful(heuristics(GAME)["highest"], remembers)

@@ -320,28 +320,6 @@ def test_nothing_else_is_touched() -> None:
         assert tables.tobytes() == turn.tables.tobytes()
 
 
-def test_a_search_that_does_not_heed_draws_worlds_against_what_is_proven() -> None:
-    setup = SPEC.setup("djeco", 4)
-    names = ("tally@search=4", "tally@search=4@heed=0", "tally@search=4@heed=1")
-    agents = [load_agent(name, setup) for name in names]
-    assert [agent.name for agent in agents] == list(names)
-    played: list[list[int]] = [[], [], []]
-    for turns_of in asked(setup, agents, seed=3, tables=20, steps=15):
-        for agent, turn, actions in zip(agents, turns_of, played, strict=True):
-            actions += agent.act(turn, np.random.default_rng(0)).tolist()
-    assert played[0] != played[1]
-    against = 0
-    listener = Listener()
-    for (turn,) in asked(setup, [Inattentive(listener, 0.0)], seed=3, tables=20, steps=15):
-        Inattentive(listener, 0.0).act(turn, np.random.default_rng(0))
-        determinizations = listener.turns[-1].determinizations(5, np.random.default_rng(0))
-        for table, five in zip(turn.tables, determinizations, strict=True):
-            for determinization in five:
-                ranks = [hand | hand >> 13 | hand >> 26 | hand >> 39 for hand in map(int, determinization.hand)]
-                against += any(ranks[s] & int(table.void[s]) & 0x1FFF for s in range(4) if s != table.seat)
-    assert against > 100
-
-
 def test_what_cannot_be_heeded_is_refused() -> None:
     setup = SPEC.setup("djeco", 4)
     assert list(modifiers(GAME)) == ["heed"]

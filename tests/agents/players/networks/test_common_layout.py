@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,16 @@ from nainjaune_agents.players.networks.common_layout import (
     common_layout,
     number_code,
     places,
-    reaches_play,
     rule_features,
     seat_counts,
 )
-from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.rules import NainJauneRules
 from nainjaune_env.registry import game_names, get_game, make_setup
-from tests.support.contract import advance, all_setups, any_setup, helper, single
+from tests.support.contract import all_setups, any_setup
 
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -124,18 +121,6 @@ def test_large_numbers_are_coded_within_a_step(number: int) -> None:
     assert number_code(number + 1) >= code
 
 
-@some
-@given(setup=any_setup(), seed=st.integers(0, 1000), plies=st.integers(0, 60))
-def test_hidden_cards_change_places_and_nothing_it_sees_changes(setup: Setup, seed: int, plies: int) -> None:
-    rng, batch, view = random.Random(seed), single(setup, seed=seed), CommonView(setup)
-    advance(batch, plies, rng)
-    for seat in range(setup.players):
-        before = view(batch.observe(seat))
-        other = single(setup)
-        other.set_tables(0, helper(setup).reshuffle(setup, batch.tables[0], seat, rng), trusted=True)
-        assert np.array_equal(view(other.observe(seat)), before)
-
-
 def test_one_layout_a_game() -> None:
     prints = {common_layout(get_game(name)).fingerprint for name in game_names()}
     assert len(prints) == len(game_names())
@@ -167,24 +152,3 @@ def test_a_slot_that_means_another_thing_is_no_part(other: dict[str, Any]) -> No
     part, whole = Layout((slot,)), Layout((dataclasses.replace(slot, **other),))
     with pytest.raises(ValueError, match=r"feature 'a' is .* no part of it"):
         places(part, whole)
-
-
-def test_places_take_the_first_of_a_longer_axis() -> None:
-    part = Layout((Feature("b", (2, 2), ""), Feature("a", (2,), "")))
-    whole = Layout((Feature("a", (3,), ""), Feature("b", (2, 3), ""), Feature("c", (1,), "")))
-    assert places(part, whole).tolist() == [3, 4, 6, 7, 0, 1]
-
-
-def test_a_knob_that_other_knobs_must_go_along_with_is_told() -> None:
-    """That a value is refused beside the usual rules says that the kernel tells it from the others."""
-    game = get_game("nain_jaune")
-
-    def refuses(knobs: Any, players: int) -> Any:
-        if knobs.end_on_default or knobs.direction:
-            raise RulesError("not with these")
-        return game.compile_rules(knobs, players)
-
-    other = dataclasses.replace(game, compile_rules=refuses)
-    assert reaches_play(other, "end_on_default")
-    assert reaches_play(other, "direction")
-    assert not reaches_play(game, "direction")

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.players.networks import net_agent
 from nainjaune_agents.players.networks.fused_mlp import FusedInference
 from nainjaune_agents.players.networks.net_agent import NetAgent
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.engine.batch import Batch
 from tests.agents.players.networks.test_checkpoint import fresh_net
-from tests.support.positions import small, stirred
+from tests.support.positions import small
 
 
 @pytest.mark.parametrize("stochastic", [False, True])
@@ -21,15 +20,6 @@ def test_no_decision_is_no_action(stochastic: bool) -> None:
     decisions = DecisionBatch(Batch(small(), 3, seed=1), np.zeros(0, np.int64))
     assert agent.act(decisions, np.random.default_rng(0)).shape == (0,)
     assert agent.probabilities(decisions).shape == (0, decisions.num_actions)
-
-
-def test_many_decisions_go_through_in_parts_and_come_out_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    agent = NetAgent("net", stirred(fresh_net(small())))
-    decisions = DecisionBatch(Batch(small(), 40, seed=1), np.arange(40))
-    whole = agent.act(decisions, np.random.default_rng(0))
-    monkeypatch.setattr(net_agent, "ROWS", 7)
-    assert np.array_equal(agent.act(decisions, np.random.default_rng(0)), whole)
-    assert len(np.unique(whole)) > 1
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -25,11 +25,6 @@ def test_it_is_that_of_random_play_on_any_deals(setup: Setup) -> None:
     assert random_payoff_scale(setup) == random_payoff_scale(setup)
 
 
-def test_stakes_raise_it() -> None:
-    plain, high = (random_payoff_scale(make_setup("nain_jaune", "tableau", 4, stake=stake)) for stake in (1, 10))
-    assert high > 3 * plain
-
-
 def test_where_hardly_anything_is_paid_it_is_one() -> None:
     """A unit is divided by. Payoffs of the game are 0 and 1."""
     assert random_payoff_scale(make_setup("signal_lamps")) == 1.0

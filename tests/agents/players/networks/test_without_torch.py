@@ -72,35 +72,3 @@ def test_zoo_players_are_rated_searched_over_advised_by_and_seated(tmp_path: Pat
     done = without_torch(tmp_path, USES)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == "False"
-
-
-@pytest.mark.slow
-def test_an_arch_that_only_torch_computes_is_named_in_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "archs").mkdir()
-    (tmp_path / "archs" / "gated.py").write_text("import torch\n", encoding="utf-8")
-    code = """
-from dataclasses import replace
-from nainjaune_agents.players.loading import load_agent
-from nainjaune_agents.players.networks import arch
-from nainjaune_agents.players.networks.checkpoint import load_checkpoint, save_checkpoint
-from nainjaune_agents.players.zoo import player_registry
-from nainjaune_env.core.errors import MissingLibraryError
-from nainjaune_env.registry import make_setup
-from pathlib import Path
-
-setup = make_setup("nain_jaune", "djeco", 4)
-checkpoint = load_checkpoint(player_registry().find("zoo:strong", setup).path)
-save_checkpoint(Path("own.safetensors"), replace(checkpoint, arch={"name": "gated"}))
-arch.__path__.append("archs")
-for name, options in (("own.safetensors", {}), ("zoo:strong", {"device": "cuda"})):
-    try:
-        load_agent(name, setup, **options)
-    except MissingLibraryError as error:
-        print(error)
-"""
-    done = without_torch(tmp_path, code)
-    gated, on_a_gpu = done.stdout.splitlines()
-    assert "The network of 'own.safetensors' is of the arch 'gated', which torch computes, and" in gated
-    assert "needs the package 'torch', which is not installed: " in gated
-    assert "[train]" in gated
-    assert on_a_gpu.startswith("A network on device='cuda' needs the package 'torch', which is not installed: ")

@@ -15,8 +15,6 @@ from msgspec.structs import replace
 from nainjaune_agents.players.program.check import Finding, check_bot
 from nainjaune_agents.players.program.settings import BotSettings
 from nainjaune_env import make_setup
-from nainjaune_env.core.errors import AgentError
-from tests.agents.players.program.programs import faulty, gone
 
 BROKEN = Path(__file__).parent / "broken_bot.py"
 SETUP = make_setup(players=3)
@@ -94,16 +92,3 @@ def test_a_bot_that_outlives_its_host_is_told() -> None:
 def test_a_bot_that_wants_what_a_game_lacks_is_told() -> None:
     (finding,) = check_bot(command("none", wants=["plies"]), make_setup(preset="batasaurus"), SETTINGS)
     assert str(finding.problem).startswith("Not every seat sees every ply of Batasaurus")
-
-
-def test_no_program_is_an_error() -> None:
-    with pytest.raises(AgentError, match="There is no program 'no_such_bot'"):
-        list(check_bot("exec:no_such_bot", SETUP, SETTINGS))
-
-
-@pytest.mark.parametrize("deed", ["leave", "spawn", "ignore", "freeze", "fork", "log"])
-def test_a_check_leaves_no_process(deed: str, tmp_path: Path) -> None:
-    """Also of a program whose processes leave its session, one after the other, in each check again."""
-    findings = list(check_bot(faulty(deed, 1, tmp_path, batch=1), SETUP, replace(SETTINGS, decision_seconds=0.3)))
-    assert findings[1].problem is not None
-    assert gone(tmp_path, 0)

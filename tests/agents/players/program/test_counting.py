@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from types import SimpleNamespace
 
-import pytest
-
 from nainjaune_agents.measure.arena.timing import TimedAgent
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.program.counting import BotCounts, counted, faults_of, words
 from nainjaune_agents.players.program.faults import FaultCounts
-from nainjaune_agents.players.program.settings import BotSettings
 from nainjaune_agents.players.search import searching
 from nainjaune_agents.tables.server.players import OneAtATime
 from tests.agents.players.program.programs import SETUP, loaded, lowest
@@ -48,25 +45,3 @@ def test_units_have_the_counts_since_the_last_one_and_sums_merge_them() -> None:
         total.add(payload)
     assert total == BotCounts({"exec:b": FaultCounts(Counter(timeout=3), 30, 3)})
     assert total.lines() == ["exec:b: 3 faults (3 timeout), 3 of 30 decisions forfeited"]
-
-
-def test_without_bots_payloads_and_results_are_as_they_were() -> None:
-    def play(unit: int) -> dict[str, object]:
-        return {"gains": unit}
-
-    assert counted(play, [SimpleNamespace(name="tally")]) is play
-    assert BotCounts().to_dict() == {}
-    assert BotCounts({"exec:b": FaultCounts(Counter(), 5, 0)}).lines() == []
-
-
-@pytest.mark.parametrize(
-    ("settings", "arguments"),
-    [
-        (BotSettings(), ""),
-        (BotSettings("forfeit", 10.0, 2.5), "--on-fault forfeit --bot-seconds 2.5"),
-        (BotSettings(start_seconds=None), "--bot-start-seconds 0"),
-        (BotSettings("stop", None, None), "--bot-seconds 0"),
-    ],
-)
-def test_settings_as_arguments(settings: BotSettings, arguments: str) -> None:
-    assert settings.to_words() == arguments.split()

@@ -19,7 +19,6 @@ from nainjaune_agents.players.program.check import check_bot
 from nainjaune_agents.players.program.player import load
 from nainjaune_agents.players.program.settings import BotSettings
 from nainjaune_env import make_setup
-from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.agents.players.program.servers import server
@@ -100,16 +99,3 @@ def test_servers_behind_bridges_pass_the_check_and_play(bridged: str, folder: Pa
     assert len({numbers(make_setup(), bot) for bot in bots}) == 1
     for bot in bots:
         bot.close()
-
-
-@pytest.mark.parametrize(("bridge", "scheme"), SERVERS.values())
-def test_a_bridge_says_that_nobody_is_there(bridge: str, scheme: str) -> None:
-    with pytest.raises(AgentError, match=rf"{scheme}://127.0.0.1:1 cannot be reached: .*Connection refused"):
-        load("exec:" + shlex.join([sys.executable, str(BOTS / bridge), f"{scheme}://127.0.0.1:1"]), make_setup(), BotSettings())
-
-
-@pytest.mark.parametrize("path", sorted(path.name for path in BOTS.iterdir() if path.suffix != ".md"))
-def test_bots_to_copy_are_short(path: str) -> None:
-    lines = (BOTS / path).read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 60
-    assert max(map(len, lines)) <= 130

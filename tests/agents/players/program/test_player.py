@@ -16,13 +16,13 @@ from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_agents.measure.arena.tournament import tournament
 from nainjaune_agents.players.loading import load_agent, named_agents
 from nainjaune_agents.players.program.faults import MAX_FAULTS
-from nainjaune_agents.players.program.player import SEEDS, DistributionBot, seeds_of
-from nainjaune_agents.players.program.settings import FORFEIT
+from nainjaune_agents.players.program.player import SEEDS, DistributionBot, files, seeds_of
+from nainjaune_agents.players.program.settings import FORFEIT, BotSettings
 from nainjaune_agents.players.search import SearchAgent, searching
 from nainjaune_env import make_setup
 from nainjaune_env.agent import DecisionBatch, RecurrentStates
 from nainjaune_env.core.bits import lowest as lowest_bit
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.prng import RowStreams, advance, mix, streams
 from nainjaune_env.engine.batch import Batch
 from tests.agents.players.program.programs import SETUP, faulty, loaded, lowest, script
@@ -72,16 +72,6 @@ def test_rollouts_of_a_search_are_played_by_it() -> None:
             results.append(play_out(Batch(SETUP, 2, seed=4, autoreset=False), agents, seat, rngs).tolist())
         assert bot.questions > 100
     assert results[0] == results[1]
-
-
-def test_a_distribution_is_what_the_bot_says() -> None:
-    with loaded(lowest(distribution=True)) as bot, loaded(lowest()) as plain:
-        assert isinstance(bot, DistributionBot)
-        assert not hasattr(plain, "probabilities")
-        decisions = decisions_of()
-        table = bot.probabilities(decisions)
-        assert table.argmax(axis=1).tolist() == LOWEST.act(decisions, np.random.default_rng(0)).tolist()
-        assert table.sum(axis=1).tolist() == [1.0] * 6
 
 
 def test_draws_follow_the_probabilities_and_the_generator() -> None:
@@ -186,13 +176,6 @@ def test_a_process_that_was_forked_has_its_own_bot() -> None:
     assert done.stdout == "0 True\n"
 
 
-def test_a_bot_that_draws_is_asked_each_time() -> None:
-    with loaded(lowest()) as bot:
-        for _ in range(2):
-            bot.act(decisions_of(), np.random.default_rng(0))
-        assert bot.questions == 12
-
-
 @pytest.mark.parametrize(
     ("deed", "kind", "said"),
     [
@@ -209,7 +192,6 @@ def test_a_bot_that_draws_is_asked_each_time() -> None:
         ("half and stay", "timeout", "No answer came within 0.6 seconds."),
         ("surrogate", "invalid", "Expected a line of JSON, not '{"),
         ("words", "invalid", "Expected a line of JSON, not 'hello world'."),
-        ("number", "invalid", "no valid message: Expected `object`, got `int`: '17'."),
         ("nested", "invalid", "no valid message: Expected `object`, got `array`: '[[["),
         ("bytes", "invalid", "Expected a line of JSON, not '\ufffd"),
         ("no type", "invalid", "no valid message: Object missing required field `type`: '{\"id\": 0}'."),
@@ -289,9 +271,7 @@ def test_a_bot_started_again_in_a_round_is_sent_all_plies(tmp_path: Path) -> Non
         (faulty("raise", 0), "The program ended with status 1. The end of its log:\na complaint"),
         (lowest(wants=["cards"]), "Expected 'wants' to be a list of features, observation, moves, text, plies, not ['cards']."),
         (lowest(protocol=2), "Expected 'protocol' to be 1, not 2."),
-        (lowest(batch=0), "Expected `int` >= 1 - at `$.batch`"),
         (lowest(deterministic=1), "Expected `bool`, got `int` - at `$.deterministic`"),
-        (lowest(name=""), "Expected `str` of length >= 1 - at `$.name`"),
         (lowest(type="refuse", reason="I play four seats only."), "It refuses: I play four seats only."),
         (lowest(type="actions"), "the type 'ready' or 'refuse', not 'actions'."),
     ],
@@ -335,3 +315,25 @@ def test_an_agent_is_one_object_for_many_threads() -> None:
         for decisions, (actions, comments) in zip(batches, pool.map(act, batches), strict=True):
             assert actions == LOWEST.act(decisions, np.random.default_rng(0)).tolist()
             assert comments == [SETUP.game.actions[action] for action in actions]
+
+
+def test_the_files_of_a_command_are_those_that_it_names(tmp_path: Path) -> None:
+    program, weights, data = (tmp_path / name for name in ("a bot.py", "weights", "data"))
+    for path in (program, weights, data):
+        path.write_text("x")
+    command = f"exec:python3 '{program}' --weights={weights} --level 3 {data} {data} {tmp_path}"
+    assert files(command) == [program, weights, data]
+    assert files(f"exec:{weights} 3") == [weights]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"on_fault": "go on"}, "Unknown on_fault 'go on'"),
+        ({"start_seconds": 0}, "start_seconds is a number of seconds above 0, at most 10000000, or None for no limit, not 0."),
+        ({"decision_seconds": float("inf")}, "decision_seconds is a number of seconds"),
+    ],
+)
+def test_settings_out_of_their_bounds_are_refused(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        BotSettings(**settings)

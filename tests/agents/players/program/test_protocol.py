@@ -62,18 +62,12 @@ def test_an_answer_is_read_by_decision() -> None:
     "row",
     [
         [1.0],
-        [0.5, 0.25, 0.25],
         [0.5, 0.5001],
         [1.5, -0.5],
         [float("nan"), 1.0],
-        [float("inf"), 0.0],
         [10**400, 0.5],
-        [0.5, 10**400],
-        [float("nan"), 10**400],
         ["1", 0.0],
-        [True, False],
         1,
-        None,
     ],
 )
 def test_a_row_that_is_no_distribution_is_refused(row: Any) -> None:
@@ -93,9 +87,7 @@ def test_a_sum_may_be_off_by_rounding() -> None:
         ({"probabilities": [[0.5, 0.5]]}, "to be a list of 2 items, one for each decision, not"),
         ({"probabilities": [[0.5, 0.5], [1]], "values": [1]}, "'values' to be a list of 2 items"),
         ({"probabilities": [[0.5, 0.5], [1]], "values": [1, "2"]}, r"Expected `float \| null`, got `str` - at `\$.values"),
-        ({"probabilities": [[0.5, 0.5], [1]], "values": [1, 1e999]}, "Expected a line of JSON, not"),
         ({"probabilities": [[0.5, 0.5], [1]], "comments": [1, None]}, r"Expected `str \| null`, got `int` - at `\$.comments"),
-        ({"probabilities": [[0.5, 0.5], [1]], "comments": "x"}, r"Expected `array \| null`, got `str` - at `\$.comments`"),
     ],
 )
 def test_other_answers_are_refused_in_a_sentence(message: dict[str, Any], said: str) -> None:
@@ -108,30 +100,6 @@ def test_a_reason_is_shown_as_text_and_not_without_end() -> None:
         protocol.read_ready(json.dumps({"type": "refuse", "reason": "\x1b[2J" + "x" * 100_000}).encode())
     assert str(fault.value).startswith("It refuses: \\x1b[2Jxxx")
     assert len(str(fault.value)) < 600
-
-
-def test_an_empty_list_answers_no_decision() -> None:
-    with pytest.raises(BotFault, match=r"one for each decision, not \[\]"):
-        read(ACTIONS, actions=[])
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"{",
-        b"\xff\xfe{\x00}\x00",
-        b'\xef\xbb\xbf{"type": "ready"}',
-        b'{"type": "\\ud800"}',
-        b"[" * 100_000,
-        b"[]",
-        b'{"type": 1}',
-    ],
-)
-def test_a_line_that_is_no_message_is_invalid(line: bytes) -> None:
-    with pytest.raises(BotFault) as fault:
-        protocol.read(line)
-    assert fault.value.kind == Fault.INVALID
 
 
 def read_or_fault(read: Callable[[bytes], Any], message: dict[str, Any]) -> Any:

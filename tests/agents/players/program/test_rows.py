@@ -19,7 +19,6 @@ from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.registry import game_names, get_game
 from nainjaune_env.text.seat import TextSeat
 from tests.agents.players.program.programs import SETUP, script
 from tests.support.contract import all_setups, helper
@@ -36,10 +35,6 @@ for line in sys.stdin:
         print(json.dumps({"type": "actions", "id": m["id"], "actions": [d["legal"][0] for d in m["decisions"]]}), flush=True)
 """
 """Any game's lowest legal actions, by a program that writes down what it reads."""
-
-
-def one_setup_a_game() -> list[Setup]:
-    return [get_game(name).setup() for name in game_names()]
 
 
 def wants_of(setup: Setup) -> list[str]:
@@ -84,18 +79,6 @@ def test_nothing_that_is_not_wanted_is_sent() -> None:
         assert [{*json.loads(row)} for row in rows] == [{"seat", "legal", word}] * 2
 
 
-@pytest.mark.parametrize("setup", one_setup_a_game())
-def test_rows_are_equal_just_where_all_that_is_sent_is(setup: Setup) -> None:
-    """Then an answer that was kept stands for both."""
-    decisions = decisions_at(positions(setup, 40, 2))
-    sent = Rows(setup, []).encode(decisions, None)
-    for one in range(40):
-        for other in range(one):
-            same = decisions.seat[one] == decisions.seat[other] and decisions.legal[one] == decisions.legal[other]
-            assert (sent[one] == sent[other]) == same
-    assert len({*sent}) < 40
-
-
 @pytest.mark.parametrize("setup", all_setups())
 def test_hidden_cards_change_no_byte_of_what_a_bot_reads(setup: Setup, tmp_path: Path) -> None:
     """Asked over its pipes at tables that differ only in what the seat to act may not know."""
@@ -123,17 +106,6 @@ def test_hidden_cards_change_no_byte_of_what_a_bot_reads(setup: Setup, tmp_path:
     for one, other_turn in zip(turns[::2], turns[1::2], strict=True):
         assert json.dumps(one | {"id": 0}) == json.dumps(other_turn | {"id": 0})
     assert differ >= 12
-
-
-def test_the_test_of_hidden_cards_would_see_them() -> None:
-    """What another seat knows is sent to that seat."""
-    batch = positions(SETUP, 4, 0)
-    rows = Rows(SETUP, ["features"])
-    mixed = np.array([helper(SETUP).reshuffle(SETUP, row, (int(row.seat) + 1) % 3, random.Random(1)) for row in batch.tables])
-    other = Batch(SETUP, 4)
-    other.set_tables(np.arange(4), mixed, trusted=True)
-    one, two = (rows.encode(decisions_at(each), None) for each in (batch, other))
-    assert one != two
 
 
 def test_features_of_all_widths_are_json() -> None:

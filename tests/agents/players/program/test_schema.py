@@ -6,20 +6,15 @@ import json
 import re
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
 import nainjaune_agents.players.program
-from nainjaune_agents.measure.arena.tournament import tournament
-from nainjaune_agents.players.loading import named_agents
 from nainjaune_agents.players.program.check import check_bot
-from nainjaune_agents.players.program.player import load
 from nainjaune_agents.players.program.process import Program
 from nainjaune_agents.players.program.settings import BotSettings
 from nainjaune_env import make_setup
@@ -68,34 +63,11 @@ def bot_name(ready: dict[str, Any]) -> str:
     return "exec:" + shlex.join([sys.executable, "-S", str(HERE / "broken_bot.py"), "none", json.dumps(ready)])
 
 
-def test_the_schema_is_one() -> None:
-    Draft202012Validator.check_schema(SCHEMA)
-
-
-@pytest.mark.parametrize(
-    ("preset", "ready"),
-    [
-        ("djeco", {"wants": WANTS, "batch": 100, "version": "1", "author": "me"}),
-        ("batasaurus", {"wants": WANTS[:-1], "batch": 3}),
-        ("lamps", {}),
-    ],
-)
-def test_real_traffic_is_valid(preset: str, ready: dict[str, Any], traffic: Traffic) -> None:
-    setup = make_setup(preset=preset)
-    bot = load(bot_name(ready), setup, BotSettings())
-    tournament(setup, [bot, named_agents(setup.game.name)["random"]], deals=3, seed=1)
-    bot.close()
-    for validator, line in traffic[:MANY]:
-        validator.validate(json.loads(line))
-    kinds = Counter(json.loads(line)["type"] for _, line in traffic)
-    assert kinds["hello"] == kinds["ready"] == 1
-    assert kinds["turn"] == kinds["actions"] > 10
-
-
-def test_what_the_check_sends_is_valid(traffic: Traffic) -> None:
-    """But for the message of an unknown type."""
-    name = bot_name({"wants": WANTS, "batch": 5, "distribution": True})
-    assert not [finding for finding in check_bot(name, make_setup(), BotSettings()) if finding.problem]
+@pytest.mark.parametrize(("preset", "wants"), [("djeco", WANTS), ("batasaurus", WANTS[:-1])])
+def test_real_traffic_is_valid(preset: str, wants: list[str], traffic: Traffic) -> None:
+    """All that the check of a bot sends and gets, but for the message of an unknown type."""
+    name = bot_name({"wants": wants, "batch": 5, "distribution": True, "version": "1", "author": "me"})
+    assert not [finding for finding in check_bot(name, make_setup(preset=preset), BotSettings()) if finding.problem]
     known = [(validator, json.loads(line)) for validator, line in traffic if b"x_check" not in line[:30]]
     for validator, message in [*known[:MANY], *known[-6:]]:
         validator.validate(message)
@@ -127,25 +99,14 @@ def test_the_messages_of_the_page_are_valid() -> None:
         ({"type": "ready", "protocol": 1, "id": 0, "name": "a"}, True),
         ({"type": "ready", "protocol": 1, "id": 0, "name": "a", "elo": 1500}, True),
         ({"type": "ready", "protocol": 2, "id": 0, "name": "a"}, False),
-        ({"type": "ready", "protocol": 1, "id": 0, "name": ""}, False),
-        ({"type": "ready", "protocol": 1, "id": 0, "name": "a", "batch": 0}, False),
         ({"type": "ready", "protocol": 1, "id": 0, "name": "a", "wants": ["cards"]}, False),
         ({"type": "actions", "id": 1, "actions": [0]}, True),
         ({"type": "actions", "id": 1, "actions": [0], "comments": [None], "values": [None]}, True),
-        ({"type": "actions", "id": 1, "actions": ["A"]}, False),
         ({"type": "actions", "id": 1, "actions": [0], "comments": ["a" * 501]}, False),
         ({"type": "actions", "actions": [0]}, False),
         ({"type": "probabilities", "id": 1, "probabilities": [[1.5]]}, False),
-        ({"type": "probabilities", "id": 1, "probabilities": [0.5]}, False),
-        ({"type": "refuse", "id": 0}, True),
         ({"type": "quit"}, False),
     ],
 )
 def test_a_bots_mistakes_are_not_valid(message: dict[str, Any], is_valid: bool) -> None:
     assert BOT.is_valid(message) == is_valid
-
-
-def test_actions_of_every_game_are_in_range() -> None:
-    most = SCHEMA["$defs"]["action"]["maximum"] + 1
-    assert most == SCHEMA["$defs"]["hello"]["properties"]["actions"]["maxItems"] == make_setup().game.MAX_ACTIONS
-    assert np.log2(SCHEMA["$defs"]["decision"]["properties"]["seed"]["exclusiveMaximum"]) == 53

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.search import AdaptiveSearchAgent
-from nainjaune_agents.players.search.adaptive import keep, unit_loss
-from nainjaune_agents.players.search.values import PairedStats, Trial
+from nainjaune_agents.players.search.adaptive import unit_loss
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.prng import RowStreams, streams
@@ -97,25 +96,6 @@ def test_a_decision_is_the_same_among_others() -> None:
         alone = agent.evaluate_actions(single, RowStreams(streams(3, 6)[i : i + 1], np.arange(1)))
         for name in ("mean", "error", "count", "action"):
             assert getattr(alone, name).tobytes() == getattr(together, name)[i : i + 1].tobytes()
-
-
-def test_parts_of_many_decisions_make_no_difference() -> None:
-    (decisions,) = turns(small(4), seed=9, tables=6, steps=1)
-    agents = [load_agent("tally@adaptive=12", small(4)) for _ in range(2)]
-    agents[1]._at_once = 1  # type: ignore[attr-defined]
-    one, two = (agent.evaluate_actions(decisions, np.random.default_rng(1)) for agent in agents)  # type: ignore[attr-defined]
-    assert one.mean.tobytes() == two.mean.tobytes()
-    assert one.action.tobytes() == two.action.tobytes()
-
-
-def test_paired_deviations_equal_those_of_the_differences() -> None:
-    values = np.random.default_rng(2).normal(size=(1, 40, 3)) * [1, 2, 3]
-    stats, left, row = PairedStats(1, 3), np.ones((1, 3), bool), np.array([0])
-    for part in (values[:, :15], values[:, 15:]):
-        stats.add(Trial(row, np.arange(3), np.array([part.shape[1]]), part[0, ..., None]), left)
-    leader, kept = keep(stats, row, left, np.zeros((1, 3)), 40, 0.0)
-    assert leader[0] == values[0].mean(axis=0).argmax()
-    assert kept[0, leader[0]]
 
 
 def test_the_expected_gain_of_knowing() -> None:

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
-from nainjaune_agents.measure.arena.timing import TimedAgent
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.players.loading import load_agent
-from nainjaune_agents.players.search import AdaptiveSearchAgent, PolicyInference, SearchAgent, rollouts_by, searching
+from nainjaune_agents.players.search import AdaptiveSearchAgent, PolicyInference, SearchAgent, rollouts_by
 from nainjaune_agents.players.search.inference import SeenRounds, effective_size, resample, tempered
 from nainjaune_env.agent import DecisionBatch, RecurrentStates
 from nainjaune_env.core.errors import AgentError
@@ -21,11 +19,9 @@ from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.history import history_of
-from nainjaune_env.envs.learner_tables import LearnerTables
 from nainjaune_env.registry import make_setup
 from tests.support.contract import helper
 from tests.support.positions import small
-from tests.test_agent import untrained
 
 
 class Cautious:
@@ -200,27 +196,3 @@ def test_a_search_with_inference_needs_the_plies() -> None:
     setup = small(4)
     with pytest.raises(AgentError, match="come without the plies before them"):
         inferring(setup).act(DecisionBatch(Batch(setup, 1, seed=1), np.arange(1)), np.random.default_rng(0))
-
-
-def test_it_plays_in_tournaments_also_when_it_is_timed() -> None:
-    setup = small(3)
-    net = untrained(setup)
-    agent = searching(net, 2, setup, inference="policy")
-    blocks = [Duplicate(setup, [each, net], seed=4).play(0, 1, 0, 6)[1].tolist() for each in (agent, TimedAgent(agent))]
-    assert blocks[0] == blocks[1]
-    assert any(blocks[0])
-
-
-def test_it_plays_against_a_learner_beside_rules_of_thumb() -> None:
-    """Between its decisions the learner may decide several times, and so may others that could be played in compiled code."""
-    setup = small(3)
-    learned = LearnerTables(setup, 4, [inferring(setup, 2), heuristics("nain_jaune")["tally"]])
-    learned.reset(np.arange(4), [1, 2, 3, 4])
-    rng, steps = random.Random(1), 0
-    for _ in range(60):
-        over = learned.batch.done.copy()
-        legal = [np.flatnonzero(row) for row in learned.batch.mask]
-        actions = np.array([0 if done else rng.choice(row.tolist()) for done, row in zip(over, legal, strict=True)])
-        learned.step(actions, np.arange(4), begin=over)
-        steps += int((~over).sum())
-    assert steps > 100

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.players.networks.fused_mlp import FusedInference
 from nainjaune_agents.players.networks.policy_value import PolicyValueNet
-from nainjaune_agents.players.search.policies import Scorer
+from nainjaune_agents.players.search.policies import Scorer, policy_of, rollout_policy
 from nainjaune_agents.players.search.rollouts import ByAct, ByLogits, SteppedRollouts, rollouts_by
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.bits import legal_actions
+from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -34,8 +35,8 @@ def in_float32(net: PolicyValueNet) -> FusedInference:
     return FusedInference(chain, torch.float32)
 
 
-def by_logits(setup: Setup, scorer: Scorer, *, stochastic: bool = False, objective: str = "own") -> SteppedRollouts:
-    return SteppedRollouts(setup, [ByLogits(scorer, stochastic=stochastic)], objective=objective)
+def by_logits(setup: Setup, scorer: Scorer, *, stochastic: bool = False) -> SteppedRollouts:
+    return SteppedRollouts(setup, [ByLogits(scorer, stochastic=stochastic)])
 
 
 def by_act(setup: Setup, agent: Agent, objective: str = "own") -> SteppedRollouts:
@@ -70,16 +71,16 @@ def all_by_hand(setup: Setup, agent: Agent, batch: Batch, objective: str = "own"
 
 
 @setups
-@pytest.mark.parametrize("skip_forced", [True, False])
-def test_rollouts_come_to_what_rounds_played_by_hand_do(setup: Setup, skip_forced: bool) -> None:
+@pytest.mark.parametrize(("skip_forced", "objective"), [(True, "own"), (False, "own"), (True, "centred")])
+def test_rollouts_come_to_what_rounds_played_by_hand_do(setup: Setup, skip_forced: bool, objective: str) -> None:
     batch = positions(setup, skip_forced=skip_forced)
     tables = batch.tables
     for name in list(heuristics(setup.game.name))[1::3]:
         agent = heuristics(setup.game.name)[name]
-        expected = all_by_hand(setup, agent, batch)
-        for rollouts in (rollouts_by(agent, setup), by_act(setup, agent)):
+        expected = all_by_hand(setup, agent, batch, objective)
+        for rollouts in (rollouts_by(agent, setup, objective), by_act(setup, agent, objective)):
             before = tables.tobytes()
-            assert rollouts.values(tables, batch.legal).tolist() == expected.tolist(), (name, type(rollouts))
+            assert rollouts.values(tables, batch.legal) == pytest.approx(expected, abs=1e-9), (name, type(rollouts))
             assert tables.tobytes() == before
 
 
@@ -142,31 +143,6 @@ def test_only_the_actions_asked_for_are_tried(setup: Setup) -> None:
         assert values[tried].any()
 
 
-@setups
-def test_rollouts_at_random_draw_every_action_alike(setup: Setup) -> None:
-    """On average they come to what a batch played at random comes to."""
-    batch = positions(setup)
-    action = int(batch.legal[0] & -batch.legal[0]).bit_length() - 1
-    many = 4000
-    tables = np.repeat(batch.tables[:1], many)
-    tables["rng"] = streams(1, many)
-    seat = int(batch.seat[0])
-    payoffs = rollouts_by(heuristics(setup.game.name)["random"], setup).values(tables, np.full(many, 1 << action))[:, action]
-    played = Batch(setup, many, autoreset=False, skip_forced=False)
-    played.set_tables(np.arange(many), tables)
-    total = played.reward[:, seat].astype(np.int64)
-    played.step(np.full(many, action))
-    draws = streams(2, many)
-    while True:
-        total += played.reward[:, seat]
-        if played.done.all():
-            break
-        played.step(played.sample(draws))
-    apart = abs(payoffs.mean() - total.mean())
-    assert apart < 4 * np.sqrt((payoffs.var() + total.var()) / many)
-    assert payoffs.std() > 0
-
-
 def test_more_tables_than_are_played_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = small()
     batch = positions(setup)
@@ -181,14 +157,8 @@ def test_more_tables_than_are_played_at_once(monkeypatch: pytest.MonkeyPatch) ->
     assert values() == whole
 
 
-@setups
-def test_centred_payoffs_are_those_of_every_seat_less_their_mean(setup: Setup) -> None:
-    """In rollouts of every kind: the seats' own payoffs of the same rounds are known from a batch."""
-    batch = positions(setup)
-    net = untrained(setup)
-    scored = by_logits(setup, in_float32(net.net), objective="centred")
-    rule = list(heuristics(setup.game.name).values())[1]
-    for agent, quick in ((rule, rollouts_by(rule, setup, "centred")), (net, scored)):
-        expected = all_by_hand(setup, agent, batch, "centred")
-        for rollouts in (quick, by_act(setup, agent, "centred")):
-            assert rollouts.values(batch.tables, batch.legal) == pytest.approx(expected, abs=1e-9), type(rollouts)
+def test_an_agent_that_remembers_has_no_rollouts() -> None:
+    agent = heuristics("batasaurus")["cheapest"]
+    with pytest.raises(AgentError, match="'cheapest', which remembers"):
+        rollout_policy(agent, make_setup("batasaurus", memory="glimpse"))
+    assert rollout_policy(agent, make_setup("batasaurus", memory="perfect")) == policy_of(agent)

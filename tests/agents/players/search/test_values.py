@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from nainjaune_agents.players.search.agent import typical_error
-from nainjaune_agents.players.search.values import ActionStats, PairedStats, Trial, as_rows, waves
+from nainjaune_agents.players.search.values import ActionStats, PairedStats, Trial, as_rows
 
 
 def trial(rows: list[int], actions: list[int], outcomes: object) -> Trial:
@@ -60,14 +59,6 @@ def test_decisions_that_try_different_actions_are_added_together() -> None:
     assert np.isnan(sums.mean()).sum() == 5
 
 
-def test_what_was_tried_once_has_no_error() -> None:
-    sums = PairedStats(1, 2)
-    sums.add(trial([0], [1], [[[[1.0]]]]), np.ones((1, 1), bool))
-    assert sums.mean()[..., 0] == pytest.approx(np.array([[np.nan, 1.0]]), nan_ok=True)
-    assert np.isnan(sums.error()).all()
-    assert np.isnan(sums.ahead(np.array([1]))[0, 0]).all()
-
-
 def test_a_typical_error_of_single_payoffs_is_their_spread() -> None:
     sums = ActionStats(3, 3)
     tried = as_rows(np.array([0b011, 0b111, 0b011]), 3)
@@ -76,21 +67,3 @@ def test_a_typical_error_of_single_payoffs_is_their_spread() -> None:
     assert typical_error(sums).tolist() == pytest.approx([12.5**0.5, 1, 5**0.5])
     sums.add(trial([2], [0], [[[[5.0]]]]), np.ones((1, 1), bool))
     assert typical_error(sums)[2] == pytest.approx(2)
-
-
-def test_waves_try_what_is_left_until_nothing_is_missing() -> None:
-    stats, left = ActionStats(2, 3), np.ones((2, 3), bool)
-    asked: list[tuple[list[int], list[list[bool]]]] = []
-
-    def allocate(stats: ActionStats, left: NDArray[np.bool_]) -> NDArray[np.int64]:
-        left[stats.count > 1] = False
-        return np.where(left.any(axis=1), [1, 2], 0)
-
-    def play(more: NDArray[np.int64], left: NDArray[np.bool_]) -> list[Trial]:
-        asked.append((more.tolist(), left.tolist()))
-        rows = np.flatnonzero(more)
-        return [trial([row], [0, 1, 2], np.ones((1, more[row], 3, 1))) for row in rows]
-
-    assert len(list(waves(stats, left, allocate, play))) == 2
-    assert asked == [([1, 2], [[True] * 3] * 2), ([1, 0], [[True] * 3, [False] * 3])]
-    assert stats.count.tolist() == [[2] * 3] * 2

@@ -63,8 +63,6 @@ def test_gains_left_to_a_search_and_fallback_are_optional(card: Path) -> None:
         ({"version": 2}, "is not a nainjaune-zoo-card of version 1"),
         ({"ratings": {"luck": 1}}, "is malformed: .*unexpected keyword"),
         ({"ratings": {"start": "heavy"}}, "is malformed: .*'heavy'"),
-        ({"ratings": None}, "has the keys .*, not .*ratings"),
-        ({"search_gains": [{"luck": 1}]}, "is malformed: .*unexpected keyword"),
         ({"fallback": 1}, "is malformed: 'fallback' is not true or false"),
         ({"house_rules": {}}, "is malformed: 'house_rules' is not a list"),
         ({"house_rules": [{"preset": "classic", "players": 3, "knobs": {}}]}, "house rules have a list of 'players'"),
@@ -94,8 +92,6 @@ def test_another_one_is_refused(card: Path, change: dict[str, Any], says: str) -
     ("text", "says"),
     [
         ("{", "is not a model card"),
-        ("[]", "is not a nainjaune"),
-        pytest.param("[" * 100_000, "is not a model card: maximum recursion", id="nested"),
         (None, "There is no model card"),
     ],
 )

@@ -6,17 +6,13 @@ import dataclasses
 import itertools
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from examples import ppo_teachers
-from nainjaune_agents import edge
 from nainjaune_agents import train as trainers
 from nainjaune_agents.measure.arena.duplicate import Duplicate
-from nainjaune_agents.measure.arena.matches import record_round
 from nainjaune_agents.players import loading, mixed
 from nainjaune_agents.players.heuristics import RandomAgent
 from nainjaune_agents.players.loading import checkpoint_path, load_agent, setup_of_runs
@@ -25,14 +21,12 @@ from nainjaune_agents.players.networks.net_agent import NetAgent
 from nainjaune_agents.players.search import SearchAgent
 from nainjaune_agents.players.zoo import HouseRules, Player, PlayerRegistry, load_card, player_registry, save_card
 from nainjaune_agents.study.advice import models
-from nainjaune_agents.tables.server.settings import read_settings
 from nainjaune_agents.train.config import apply_settings, build, read_yaml
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError, CheckpointError, FallbackWarning
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.agents.players.zoo.boxes import put
-from tests.agents.tables.server.pages import new_table
 from tests.support.positions import small
 from tests.support.source import ROOT
 
@@ -126,33 +120,6 @@ def test_the_fallback_plays_under_rules_that_no_card_lists(with_fallback: Path) 
         load_agent("zoo:narrow", UNLISTED)
 
 
-@pytest.mark.filterwarnings("ignore::nainjaune_env.core.errors.FallbackWarning")
-def test_results_records_and_tables_in_a_browser_name_the_fallback(with_fallback: Path) -> None:
-    result = edge("zoo:strong", "lowest", deals=40, progress=False, preset="classic", players=3, ranks=11, hand=5, stake=6)
-    assert [one.hero for one in result.result.edges] == ["zoo:strong-any"]
-    assert str(result).startswith("zoo:strong-any in a field of lowest: ")
-    record = record_round(UNLISTED, [load_agent("zoo:strong", UNLISTED), load_agent("lowest", UNLISTED)], seed=1)
-    assert record["agents"] == ["zoo:strong-any", "lowest", "zoo:strong-any"]
-    seats = [{"person": "me"}, {"agent": "zoo:strong"}, {"agent": "zoo:strong", "name": "Zoé"}]
-    settings = read_settings(new_table("nain_jaune", preset="classic", players=3, knobs={"stake": 6}, seats=seats, rounds=1))
-    assert settings.agents == (None, "zoo:strong-any", "zoo:strong-any")
-    assert settings.names == ("me", "zoo:strong-any", "Zoé")
-
-
-def test_a_player_in_a_field_of_itself_has_no_note(with_fallback: Path) -> None:
-    assert "the field" in str(edge("zoo:strong", "zoo:strong", deals=40, progress=False, preset="djeco", players=3))
-
-
-@pytest.mark.parametrize("words", ["evaluate --agents zoo:strong lowest --deals 30 --no-ratings", "exact --agents zoo:strong"])
-def test_commands_say_who_plays_in_one_line(words: str) -> None:
-    table = "--preset djeco --players 2 --set ranks=3 --set suits=2 --set hand=1 --set stake=6 --set starting_stack=null"
-    command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words.split(), *table.split()]
-    ended = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
-    assert ended.stderr.splitlines().count(NOTE) == 1
-    assert "zoo:strong-any" in ended.stdout
-    assert "zoo:strong " not in ended.stdout
-
-
 def test_further_training_begins_from_a_file_that_is_not_known_to_play_there(box: Path) -> None:
     registry = PlayerRegistry(box)
     assert registry.find("zoo:strong", small(3, stake=6), any_rules=True).path.stem == "classic-3"
@@ -224,17 +191,6 @@ def test_commands_on_cards_are_taken_today_or_name_their_commit(player: Player) 
         settings = [value for option, value in itertools.pairwise(words) if option == "--set"]
         values = apply_settings(read_yaml(ROOT / words[2]), settings)
         build(trainers.get_trainer(values["algorithm"]).Config, values)  # refuses an unknown or removed key
-
-
-def test_house_rules_are_not_played_by_a_player_of_other_rules() -> None:
-    """Under ``decline=always`` the file for ``classic`` loses 28 chips a round, and that for all tables wins 2."""
-    setup = make_setup("nain_jaune", "classic", 4, decline="always")
-    player = player_registry().find("zoo:strong-1", setup)
-    assert player.path.stem == "nain_jaune"
-    edge = Duplicate(setup, [load_agent("zoo:strong-1", setup), load_agent("closer", setup)], seed=3).edge(0, 1, 200)
-    assert edge.mean > edge.ci95
-    with pytest.raises(CheckpointError, match=r"under decline=never, and this table has decline=always: .* add @transfer"):
-        load_agent(str(player.path.with_name("classic-4.safetensors")), setup)
 
 
 @pytest.mark.parametrize("ending", ["", "@sample", "@search=2", "@sample@search=2"])

@@ -67,37 +67,3 @@ def test_whole_sequences_give_what_decision_by_decision_gives(hidden: tuple[int,
             for stepped, at_once in zip((logits[row], values[row], state[row]), whole[k], strict=True):
                 assert stepped == pytest.approx(at_once[t].detach().numpy(), rel=1e-4, abs=1e-4)
     assert np.ptp(states, axis=0).max() > 0.5
-
-
-def test_what_is_remembered_is_written_where_it_was_and_nowhere_else() -> None:
-    a, observation = loud(), torch.cat(sequences_of_observations()).numpy()
-    rng = np.random.default_rng(1)
-    states = rng.normal(size=(19, 6)).astype(np.float32)
-    before = states.copy()
-    a.evaluate(observation[4:9], states[4:9])
-    assert (states[4:9] != before[4:9]).any(axis=1).all()
-    assert np.array_equal(np.delete(states, range(4, 9), 0), np.delete(before, range(4, 9), 0))
-    # each row by itself, whatever stands beside it
-    alone = before[6:7].copy()
-    a.evaluate(observation[6:7], alone)
-    assert alone[0] == pytest.approx(states[6], abs=1e-6)
-
-
-def test_it_matters_what_was_seen_before_and_only_by_the_same_seat() -> None:
-    a, sequences = loud(), sequences_of_observations()
-    before = outputs(a, sequences)
-    sequences[1] = sequences[1].clone()
-    sequences[1][0] = sequences_of_observations(1)[1][0]
-    after = outputs(a, sequences)
-    for k in range(len(sequences)):
-        for one, two in zip(before[k], after[k], strict=True):
-            if k == 1:
-                for t in range(LENGTHS[k]):
-                    assert not torch.equal(one[t], two[t])
-            else:
-                assert torch.equal(one, two)
-    # nor does what comes later change what was
-    sequences[1][4] = sequences_of_observations(2)[1][4]
-    last = outputs(a, sequences)
-    assert torch.equal(last[1][0][:4], after[1][0][:4])
-    assert not torch.equal(last[1][0][4], after[1][0][4])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.players.networks.inference.chain import LINE, ROWS, UNITS, WORD, Chain, Layer, find_nonzero, sum_block
+from nainjaune_agents.players.networks.inference.chain import ROWS, UNITS, WORD, Chain, Layer, find_nonzero, sum_block
 from nainjaune_env.compiler.jit import JIT_ENABLED, jit
 
 
@@ -98,7 +98,3 @@ def test_one_comparison_finds_what_plain_python_does(dtype: type) -> None:
     found = [find_compiled(x, row, first) for row in range(5) for first in range(8)]
     assert found == [find_nonzero.py_func(x, row, first) for row in range(5) for first in range(8)]  # type: ignore[attr-defined]
     assert found == [sum(int(x[row, first + k] != 0) << k for k in range(WORD)) for row in range(5) for first in range(8)]
-
-
-def test_weights_begin_with_a_line_of_the_cache() -> None:
-    assert Chain(layers(5, 3))._weight.ctypes.data % LINE == 0
