@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.measure.arena.advantage import doubled_advantage, stronger
-from nainjaune_agents.measure.arena.tournament import TournamentPlan, TournamentSums, tournament
+from nainjaune_agents.measure.arena.tournament import tournament
 from nainjaune_agents.measure.arena.versus import versus
 from nainjaune_agents.players.heuristics import heuristics
 from tests.agents.measure.arena.edges import differences
-from tests.agents.measure.arena.scripted import First, Last
 from tests.support.positions import small
 
 
@@ -38,17 +37,3 @@ def test_a_tournament_and_a_comparison_say_the_same(names: tuple[str, str]) -> N
     (payload,) = result.to_dict()["advantages"]
     assert (payload["agent"], payload["over"], payload["mean"], payload["differ"]) == (*names, ours.mean, ours.differing)
     assert payload["stronger"] == {1: names[0], -1: names[1], 0: None}[stronger(ours)]
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_units_in_any_order_give_the_same_advantages(order: int) -> None:
-    plan = TournamentPlan(small(), ("a", "b", "c"), 40, 1, chunk=8)
-    agents = [First("a"), First("b"), Last("c")]
-    play, sums, whole = plan.player(agents), TournamentSums(plan), tournament(small(), agents, deals=40, seed=1, chunk=8)
-    for unit in list(plan.units())[::order]:
-        sums.add(unit, play(unit))
-    merged = sums.result()
-    assert merged.advantages == whole.advantages
-    assert list(merged.advantages) == [(0, 1), (0, 2), (1, 2)]
-    assert (merged.advantages[0, 1].differing, merged.advantages[0, 2]) == (0, merged.advantages[1, 2])  # a and b play alike
-    assert merged.advantage("c", "a") == merged.advantages[0, 2].negated()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
-from nainjaune_agents.measure.arena import duplicate
 from nainjaune_agents.measure.arena.behaviour import MeasureEstimate
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_env.analysis.stat_hook import columns
@@ -92,25 +90,6 @@ def test_measuring_changes_nothing_that_is_played() -> None:
     assert plain.behaviour is None
     assert measured.moments == plain.moments
     assert measured.by_seat == plain.by_seat
-
-
-def test_in_a_field_of_itself_every_figure_is_the_fields() -> None:
-    for figure in figures(Duplicate(small(), [First("a"), First("b")], seed=5, measure=True).edge(0, 1, 10)).values():
-        assert (figure.hero.mean == figure.field.mean) or not figure.hero.known
-        assert np.isnan(figure.difference.ci95)
-
-
-def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duplicate, "CHUNK_TABLES", 28)
-    tournament = Duplicate(small(), [First(), Last("l")], seed=9, measure=True)
-    few, many = (tournament.edge(0, 1, deals) for deals in (30, 90))
-    sizes = [len(pickle.dumps(edge.behaviour.sums.to_json())) for edge in (few, many)]  # type: ignore[union-attr]
-    assert abs(sizes[0] - sizes[1]) < 0.1 * sizes[0]  # larger numbers have more digits
-    monkeypatch.setattr(duplicate, "CHUNK_TABLES", 8192)
-    whole, parts = figures(tournament.edge(0, 1, 90)), figures(many)
-    for key, figure in whole.items():
-        assert parts[key].difference.mean == pytest.approx(figure.difference.mean, nan_ok=True, abs=1e-12)
-        assert parts[key].hero.ci95 == pytest.approx(figure.hero.ci95, nan_ok=True)
 
 
 def test_a_game_that_counts_nothing_is_measured_by_its_payoffs() -> None:

@@ -29,24 +29,14 @@ def test_the_best_is_chosen_and_measured_on_other_deals() -> None:
     assert [edge.moments.count for edge in gap.chosen_by] == [150] * 3
     best = max(gap.chosen_by, key=lambda edge: edge.mean)
     assert gap.gain.hero == best.hero == "tally"
+    own = Duplicate(setup, [target, *responders], seed=3)
+    assert gap.chosen_by[1].moments == own.edge(2, 0, 150).moments
+    assert gap.gain.moments == own.edge(2, 0, 50, first_deal=150).moments
     payload = gap.to_dict()
     assert (payload["responder"], payload["deals"], len(payload["chosen_among"])) == ("tally", 50, 3)
-
-
-def test_no_deal_chooses_and_measures() -> None:
-    setup, target, responder = small(), First("a"), KNOWN["tally"]
-    gap = best_response_gap(setup, target, [responder, First("c")], deals=30, choosing=20, seed=4)
-    own = Duplicate(setup, [target, responder], seed=4)
-    assert gap.gain.hero == "tally"
-    assert gap.chosen_by[0].moments == own.edge(1, 0, 20).moments
-    assert gap.gain.moments == own.edge(1, 0, 30, first_deal=20).moments
-
-
-def test_one_responder_needs_no_choosing() -> None:
-    reported: list[int] = []
-    gap = best_response_gap(small(), First("a"), [Last("b")], deals=30, choosing=20, seed=4, progress=reported.append)
-    assert gap.chosen_by == []
-    assert sum(reported) == 30
+    one = best_response_gap(setup, target, responders[:1], deals=30, choosing=20, seed=4, progress=reported.append)
+    assert one.chosen_by == []  # it needs no choosing
+    assert sum(reported) == 3 * 150 + 50 + 30
 
 
 def test_the_best_is_measured_with_control_variates() -> None:

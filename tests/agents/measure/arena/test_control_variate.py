@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.base.seeds import Stream, generator
 from nainjaune_agents.base.task import Start, Task
 from nainjaune_agents.measure.arena import control_variate
-from nainjaune_agents.measure.arena.control_variate import controlled_edge, play, same_play
+from nainjaune_agents.measure.arena.control_variate import controlled_edge, same_play
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.stats.intervals import Moments
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.agent import DecisionBatch, Rng
 from nainjaune_env.core.errors import AgentError, ConfigError
-from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.support.positions import small
 from tests.test_agent import untrained
@@ -68,21 +65,6 @@ def test_no_bias_and_intervals_that_cover(name: str) -> None:
     truth = Duplicate(setup, [hero, rival], seed=1000).edge(0, 1, 20_000)
     covered = sum(abs(mean - truth.mean) <= half + truth.ci95 / 3 for _, mean, half in groups)
     assert covered >= 16  # of 20: below it with a probability of 0.3 % where each covers in 95 %
-
-
-def test_the_true_deal_rewound_is_the_deal_and_plays_the_same() -> None:
-    setup = small(4)
-    hero, rival = load_agent("lowest", setup), load_agent("tally", setup)
-    rngs = [generator(1, Stream.DUPLICATE, who) for who in range(2)]
-    rows, log, deviations = play(setup, hero, rival, streams(1, 10), None, rngs)
-    assert setup.game.rewind is not None
-    opening = setup.game.rewind(rows[deviations.table], deviations.rows)
-    assert (opening["hand"] == rows[deviations.table]["hand"]).all()
-    batch = Batch(setup, len(deviations.table), skip_forced=False, autoreset=False)
-    seats = deviations.rows["seat"]
-    assert same_play(batch, rival, opening, log[:, deviations.table], deviations.ply, seats, rngs[0]).all()
-    other = np.roll(rows, 4)[deviations.table]  # the cards of another deal
-    assert not same_play(batch, rival, other, log[:, deviations.table], deviations.ply, seats, rngs[0]).all()
 
 
 def test_only_deals_on_which_the_field_plays_the_same_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,67 +8,20 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
-from nainjaune_agents.base.task import Task
 from nainjaune_agents.measure.arena import duplicate
-from nainjaune_agents.measure.arena.duplicate import Duplicate, chunks
+from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.arena.match_duplicate import MatchDuplicate
 from nainjaune_agents.measure.arena.matches import record_matches
 from nainjaune_agents.measure.arena.tournament import tournament
 from nainjaune_agents.measure.arena.versus import versus
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_env.core.errors import ConfigError, DealError, DeviceError, MissingLibraryError, RulesError
-from nainjaune_env.core.prng import streams
-from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.cuda import compiler
 from tests.agents.measure.arena.scripted import Chance, First, Last
 from tests.support.contract import all_setups
 from tests.support.positions import small
-
-
-def play_by_hand(setup: Setup, state: int, seats: list[Any]) -> tuple[list[int], int]:
-    """The payoffs of one deal with these agents, and who acted first; the slow and obvious way."""
-    batch = Batch(setup, 1, autoreset=False)
-    batch.reset(seeds=np.array([state], np.uint64))
-    leader = int(batch.seat[0])
-    total = batch.reward[0].astype(int)
-    while not batch.done[0]:
-        word = int(batch.legal[0])
-        lowest = (word & -word).bit_length() - 1
-        batch.step([lowest if isinstance(seats[int(batch.seat[0])], First) else word.bit_length() - 1])
-        total += batch.reward[0]
-    return total.tolist(), leader
-
-
-class Top:
-    """Not a First: plays the highest action in `play_by_hand`."""
-
-
-def test_three_deals_by_hand() -> None:
-    setup, seed = small(3), 11
-    hero, rival = First(), Top()
-    blocks, by_distance = [], [[], [], []]  # type: ignore[var-annotated]
-    for state in streams(seed, 3):
-        base, leader = play_by_hand(setup, int(state), [rival] * 3)
-        gains = []
-        for seat in range(3):
-            seats: list[Any] = [rival] * 3
-            seats[seat] = hero
-            gains.append(play_by_hand(setup, int(state), seats)[0][seat] - base[seat])
-            by_distance[(seat - leader) % 3].append(gains[-1])
-        blocks.append(sum(gains) / 3)
-    edge = Duplicate(setup, [First(), Last("last")], seed=seed).edge(0, 1, 3)
-    assert (edge.hero, edge.field_name) == ("first", "last")
-    assert edge.moments.count == 3
-    assert edge.mean == pytest.approx(np.mean(blocks))
-    assert edge.moments.variance == pytest.approx(np.var(blocks, ddof=1))
-    assert math.isnan(edge.ci95)  # too few deals
-    assert edge.moments.nominal_half_width == pytest.approx(4.30265 * math.sqrt(np.var(blocks, ddof=1) / 3))
-    assert [m.mean for m in edge.by_seat] == pytest.approx([np.mean(gains) for gains in by_distance])
-    assert edge.mean != 0
 
 
 @pytest.mark.parametrize("setup", all_setups())
@@ -123,13 +76,6 @@ def test_how_deals_are_chunked_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert earlier.mean == pytest.approx(whole.mean)
 
 
-@pytest.mark.parametrize(("first", "count", "size"), [(0, 0, 3), (0, 7, 3), (5, 6, 3), (2, 1, 10)])
-def test_chunks_cover_each_number_once(first: int, count: int, size: int) -> None:
-    covered = [at + k for at, length in chunks(first, count, size) for k in range(length)]
-    assert covered == list(range(first, first + count))
-    assert all(1 <= length <= size for _, length in chunks(first, count, size))
-
-
 @pytest.mark.parametrize("deals", [0, -1, 1.5, True, None])
 def test_a_number_of_deals_that_cannot_be_played_is_refused(deals: Any) -> None:
     agents = [First("a"), Last("b")]
@@ -143,48 +89,6 @@ def test_a_number_of_deals_that_cannot_be_played_is_refused(deals: Any) -> None:
     for call in calls:
         with pytest.raises((DealError, ConfigError), match=r"a whole number, not|at least 1, not|from 1 to 1000000000, not"):
             call()
-
-
-def test_the_same_seed_gives_the_same_edge_also_with_chance() -> None:
-    def edge(seed: int, hero: int = 0) -> Any:
-        return Duplicate(small(), [Chance("a"), Chance("b")], seed=seed).edge(hero, 1 - hero, 30).moments
-
-    assert edge(1) == edge(1)
-    assert edge(1) != edge(2)
-    assert edge(1) == edge(1, hero=1)  # every pair has the same numbers, and the two play alike
-
-
-def test_pots_that_the_deals_begin_with() -> None:
-    setup = small()
-    seen: list[Any] = []
-
-    class Spy(First):
-        def act(self, decisions: Any, rng: Any) -> Any:
-            seen.append(decisions.tables["pot"].copy())
-            return super().act(decisions, rng)
-
-    Duplicate(setup, [Spy(), First("b")], seed=1, task=Task(start={"pots": [10, 10]})).edge(0, 1, 2)
-    assert seen[0][0].tolist() == [10 + 3, 10 + 6, 10 + 9, 10 + 12, 10 + 15]
-
-
-def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Never more tables than a chunk's at once, and nothing is kept of a deal but its part in the moments."""
-    sizes: list[int] = []
-
-    def spy(setup: Setup, num_tables: int, **options: Any) -> Batch:
-        sizes.append(num_tables)
-        return make_batch(setup, num_tables, **options)
-
-    monkeypatch.setattr(duplicate, "CHUNK_TABLES", 100)
-    monkeypatch.setattr(duplicate, "make_batch", spy)
-    setup = small()
-    tournament = Duplicate(setup, list(heuristics(setup.game.name).values()), seed=2)
-    before = dict(vars(tournament))
-    results = [len(pickle.dumps(tournament.edge(0, 1, deals))) for deals in (300, 900)]
-    assert max(sizes) == 100
-    assert sum(sizes) == 1200 * 4
-    assert abs(results[0] - results[1]) < 10
-    assert vars(tournament) == before
 
 
 def test_a_device_that_is_not_there_is_told_before_anything_is_played(monkeypatch: pytest.MonkeyPatch) -> None:

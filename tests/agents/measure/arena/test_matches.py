@@ -10,11 +10,10 @@ from nainjaune_agents.measure.arena import matches
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.arena.matches import record_matches, record_round
 from nainjaune_agents.players.heuristics import heuristics
-from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.records.record import format_record, verify_record
+from nainjaune_env.records.record import verify_record
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import make_setup
 from tests.agents.measure.arena.scripted import First, Last
@@ -46,14 +45,6 @@ def test_the_agents_named_are_those_that_played() -> None:
     assert [r["agents"] for r in one] == [r["agents"] for r in two]
     assert [r["rounds"][0]["hands"] for r in one] == [r["rounds"][0]["hands"] for r in two]
     assert all(x["rounds"] != y["rounds"] for x, y in zip(one, two, strict=True))
-
-
-def test_the_same_seed_writes_the_same_file() -> None:
-    def lines(seed: int) -> list[str]:
-        return [format_record(record) for record in record_matches(small(), named("random", "lowest"), 5, seed=seed)]
-
-    assert lines(3) == lines(3)
-    assert lines(3) != lines(4)
 
 
 def test_matches_come_as_they_are_played_and_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,9 +107,3 @@ def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(setup: Setup) -> 
     one, two = ((given.get("layouts"), [number["hands"] for number in given.get("rounds", [])]) for given in (record, other))
     assert any(one)
     assert one == two
-
-
-def test_matches_without_an_end_are_refused() -> None:
-    setup = make_setup("nain_jaune", "classic", 3, max_rounds=None)
-    with pytest.raises(RulesError, match="no end"):
-        next(record_matches(setup, [First()], 1, seed=0))

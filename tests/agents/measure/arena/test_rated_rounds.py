@@ -14,8 +14,6 @@ from nainjaune_agents.base.task import Task
 from nainjaune_agents.measure.arena import rated_rounds
 from nainjaune_agents.measure.arena.rated_rounds import drawn_seats, rate, seatings
 from nainjaune_agents.measure.arena.tournament import tournament
-from nainjaune_agents.players.heuristics import heuristics
-from nainjaune_env import make_setup
 from tests.agents.measure.arena.scripted import Chance, First, Last
 from tests.support.positions import small
 
@@ -63,27 +61,11 @@ def test_who_sits_where_does_not_depend_on_what_is_played_at_once(monkeypatch: p
         assert (seatings(5, 3, at, count, 4) == whole[at : at + count]).all()
 
 
-def test_another_chunk_changes_only_agents_that_draw() -> None:
-    agents = [First("a"), Last("b"), heuristics("nain_jaune")["tally"]]
-    whole, *parts = (tournament(small(), agents, deals=40, seed=4, rated=True, chunk=chunk) for chunk in (None, 16, 7))
-    for part in parts:
-        assert part.edges == whole.edges
-        assert part.ratings == whole.ratings
-
-
 @pytest.mark.parametrize("agents", [3, 5])
 def test_players_that_never_differ_have_no_interval(agents: int) -> None:
     """As in the matrix; also where some of them do not sit at a table."""
     rated = rate(small(3), [First(name) for name in "abcde"[:agents]], deals=60, seed=4).points
     assert [(points.mean, math.isnan(points.ci95)) for points in rated] == [(0.0, True)] * agents
-
-
-def test_a_rule_of_thumb_is_rated_above_chance() -> None:
-    known = heuristics("nain_jaune")
-    agents = [known[name] for name in ("random", "lowest", "tally")]
-    chance, lowest, tally = rate(make_setup(preset="djeco", players=4), agents, deals=300, seed=1).points
-    assert lowest.mean - lowest.ci95 > chance.mean + chance.ci95
-    assert tally.mean - tally.ci95 > chance.mean + chance.ci95
 
 
 def test_the_same_seed_says_the_same_and_pots_count() -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 import nainjaune_agents.measure.arena.versus as versus_module
 from nainjaune_agents.measure.arena.duplicate import Duplicate
-from nainjaune_agents.measure.arena.versus import VersusResult, both_ways, versus
+from nainjaune_agents.measure.arena.versus import VersusResult, versus
 from nainjaune_agents.measure.stats.sequential import SequentialTest
 from nainjaune_agents.players.heuristics import heuristics
-from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError
 from tests.agents.measure.arena.scripted import First, Last
 from tests.support.contract import all_setups
@@ -32,21 +30,6 @@ def test_the_gains_are_the_edges_of_a_tournament(setup: Any) -> None:
         assert gain.mean == pytest.approx(edge.mean)
         assert gain.variance == pytest.approx(edge.moments.variance)
     assert result.advantage.mean == pytest.approx((edges[0].mean - edges[1].mean) / 2)
-
-
-def test_swapping_the_agents_changes_the_sign() -> None:
-    setup, agents = small(4), [heuristics("nain_jaune")[name] for name in ("tally", "lowest")]
-    one, other = (both_ways(setup, pair, 5, 0, 40) for pair in (agents, agents[::-1]))
-    np.testing.assert_array_equal(one, other[:, ::-1])
-    assert np.ptp(one) > 0
-
-
-def test_with_two_seats_of_a_fixed_sum_both_ways_are_one() -> None:
-    """And so no table is played twice: each of the two in either seat, and each alone."""
-    setup = make_setup("batasaurus", None, 2, dinosaurs=4)
-    gains = both_ways(setup, [heuristics("batasaurus")[name] for name in ("highest", "cheapest")], 7, 0, 50)
-    np.testing.assert_allclose(gains[:, 0], -gains[:, 1])
-    assert np.ptp(gains) > 0
 
 
 def test_the_interval_of_looks_changes_no_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable
@@ -66,25 +65,18 @@ def forge(folder: Path, change: Change, name: str = PAIR) -> None:
 
 
 def first(**values: Any) -> Change:
-    """Returns the change that gives the first batch other values."""
     return lambda content: content["batches"][0].update(values)
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda c: c.update(batches=4 * c["batches"][1:2]), "batch 1: expected 'first' to be 0, and it is 256"),
         (lambda c: c.update(batches=4 * c["batches"][:1]), "batch 2: expected 'first' to be 256, and it is 0"),
-        (lambda c: c["batches"].pop(1), "batch 2: expected 'first' to be 256, and it is 512"),
-        (lambda c: c["batches"][1].update(deals=512), "batch 2: expected 'deals' to be 256, and it is 512"),
         (lambda c: c.update(batches=[[]]), "expected 'batches' to be a list of objects"),
-        (first(gains=None), "batch 1: expected 'gains' to be 32 hexadecimal digits, and it is None"),
-        (first(faults=[{}, {}]), "batch 1: expected 'faults' of at least one entry, and it is [{}, {}]"),
         (first(faults=[{}, {"timeout": 1, "forfeited": 1}]), "batch 1: expected no faults of 'tally', which is no program"),
-        (first(advantage=[256, 2, 8, -32, 0, 0, 0]), "no such numbers give [256, 2, 8, -32, 0, 0, 0]"),
         (first(advantage=[256, 2, 8, float("nan"), 0, 0, 0]), "expected 'advantage' to be a list of 7 whole numbers"),
     ],
-    ids=range(10),
+    ids=range(4),
 )
 def test_results_that_no_ladder_writes_are_refused(
     copy: Path, change: Change, says: str, capsys: pytest.CaptureFixture[str]
@@ -98,64 +90,35 @@ def test_results_that_no_ladder_writes_are_refused(
     assert contents(copy) == before
 
 
-def test_a_check_does_not_confirm_the_best_batch_four_times(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each of them comes out the same again."""
-    best = max(batches_in(copy), key=lambda batch: batch["advantage"][2] - batch["advantage"][5])
-    forge(copy, lambda c: c.update(batches=4 * [best]))
-    assert main(["ladder", str(copy), "--check", "closer", "--seed", "1"]) == 2
-    assert "closer--tally.json, batch " in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("batches", "says"),
     [
         ([{"first": False}], "'x', batch 1: expected 'first' to be 0, and it is False"),
         ([{"deals": 10**400}], "a whole number from 1 to 9223372036854775807, and it is a whole number of 1329 bits"),
         ([{"deals": 0}], "'x', batch 1: expected 'deals' to be a whole number from 1 to 9223372036854775807, and it is 0"),
-        (
-            [{"deals": 256.0}],
-            "'x', batch 1: expected 'deals' to be a whole number from 1 to 9223372036854775807, and it is 256.0",
-        ),
         ([{}, {"first": 255}], "'x', batch 2: expected 'first' to be 256, and it is 255"),
         ([{"gains": "f" * 31}], "expected 'gains' to be 32 hexadecimal digits, and it is 'fff"),
         ([{"weight": 2}], "'x', batch 1: Unknown key 'weight'"),
         ([{"faults": []}], "expected 'faults' to be a list of 2 objects, not \\[\\]"),
+        ([{"faults": [{"exit": 0, "forfeited": 0}, {}]}], "numbers of timeout, exit, .* and forfeited, not all 0"),
+        ([{"faults": [{"exit": True, "forfeited": 1}, {}]}], "and they are {'exit': True, 'forfeited': 1}"),
+        ([{"faults": [{"luck": 1, "forfeited": 1}, {}]}], "and they are {'luck': 1, 'forfeited': 1}"),
         ([{"advantage": [256, 0, 0, 0, 0, 0]}], "a list of 7 whole numbers"),
-        ([{"advantage": [256, 2, 8.0, 32, 0, 0, 0]}], "a list of 7 whole numbers"),
         ([{"advantage": [256, True, 1, 1, 0, 0, 0]}], "a list of 7 whole numbers"),
-        ([{"advantage": [1024, 2, 8, 32, 0, 0, 0]}], "no such numbers give"),
-        ([{"advantage": [256, 200, 200, 200, 57, 57, 57]}], "no such numbers give"),
-        ([{"advantage": [256, -2, 8, 32, 0, 0, 0]}], "no such numbers give"),
-        ([{"advantage": [256, 9, 8, 8, 0, 0, 0]}], "no such numbers give"),
-        ([{"advantage": [256, 0, 0, 0, 0, 8, 8]}], "no such numbers give"),
-        ([{"advantage": [256, 1, 10**400, 10**800, 0, 0, 0]}], "no such numbers give"),
+        *(
+            ([{"advantage": numbers}], "no such numbers give")
+            for numbers in (
+                [1024, 2, 8, 32, 0, 0, 0], [256, 200, 200, 200, 57, 57, 57], [256, -2, 8, 32, 0, 0, 0], [256, 9, 8, 8, 0, 0, 0],
+                [256, 0, 0, 0, 2, 8, 30], [256, 0, 0, 0, 2, 8, 52], [256, 0, 0, 0, 2, 8, 33],  # of 8 = 4 + 4 to 7 + 1
+            )
+        ),
     ],
-    ids=range(17),
-)
+    ids=range(19),
+)  # fmt: skip
 def test_batches_that_are_none_are_refused(batches: list[dict[str, Any]], says: str) -> None:
     whole = {"first": 0, "deals": 256, "advantage": [256, 0, 0, 0, 0, 0, 0], "gains": "0" * 32}
     with pytest.raises(RecordError, match=says):
         check_batches("'x'", [{**whole, **batch} for batch in batches], {"a": True, "b": True})
-
-
-@pytest.mark.parametrize(
-    ("faults", "says"),
-    [
-        ([{}, {"exit": 1, "forfeited": 1}], "no faults of 'tally', which is no program, and they are {'exit': 1"),
-        ([{"exit": 0, "forfeited": 0}, {}], "numbers of timeout, exit, invalid, illegal, flood and forfeited, not all 0"),
-        ([{"exit": 1}, {}], "and they are {'exit': 1}"),
-        ([{"exit": True, "forfeited": 1}, {}], "and they are {'exit': True, 'forfeited': 1}"),
-        ([{"exit": -1, "forfeited": 1}, {}], "and they are {'exit': -1, 'forfeited': 1}"),
-        ([{"luck": 1, "forfeited": 1}, {}], "and they are {'luck': 1, 'forfeited': 1}"),
-    ],
-    ids=range(6),
-)
-def test_faults_that_no_program_makes_are_refused(
-    copy: Path, faults: list[Any], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    forge(copy, first(faults=faults), PROGRAM)
-    assert main(["ladder", str(copy), "--deals", "0"]) == 2
-    assert says in capsys.readouterr().err
 
 
 def test_batches_with_faults_are_named_and_others_are_played_again(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -186,36 +149,18 @@ def test_sums_of_any_whole_numbers_count() -> None:
         check_batches("'x'", [batch], {"a": False, "b": False})
 
 
-@pytest.mark.parametrize("numbers", [(8, 30), (8, 52), (8, 33), (1, 1)])
-def test_sums_of_no_two_whole_numbers_above_0_are_refused(numbers: tuple[int, int]) -> None:
-    """Two numbers with the sum 8 have squares from 32 (4, 4) to 50 (1, 7), all even."""
-    batch = {"first": 0, "deals": 2, "advantage": [2, 0, 0, 0, 2, *numbers], "gains": "0" * 32}
-    with pytest.raises(RecordError, match="no such numbers give"):
-        check_batches("'x'", [batch], {"a": False, "b": False})
-
-
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
         ("results/times.json", {"closer": [1, 2]}, "expected calls, decisions and seconds of 'closer', and they are [1, 2]"),
-        ("results/times.json", {"closer": "abc"}, "and they are 'abc'"),
-        ("results/times.json", {"closer": [1, 2, float("nan")]}, "and they are [1, 2, nan]"),
         ("results/times.json", {"closer": [1, -2, 0.5]}, "and they are [1, -2, 0.5]"),
         ("results/times.json", [], "expected an object, not []"),
         ("results/times.json", {"closer": [1, 2, 10**308]}, "expected calls, decisions and seconds of 'closer', and they are"),
-        ("results/next.json", [["djeco-3"]], "is not a list of batches as a ladder writes it: remove it."),
         ("results/next.json", {"djeco-3": [["closer", "tally", 0, 256.0]]}, "is not a list of batches as a ladder writes it"),
-        (
-            "results/next.json",
-            {"djeco-3": [["closer", "tally", 0]]},
-            "is not a list of batches as a ladder writes it: remove it.",
-        ),
         ("checks/closer.json", {"entry": "closer"}, "is not a verification of an entry as --check writes it"),
-        ("checks/closer.json", ["closer"], "is not a verification of an entry as --check writes it"),
         ("checks/closer.json", {"repeated": 1000}, "is not a verification of an entry as --check writes it"),
-        ("checks/closer.json", {"repeated": "8"}, "is not a verification of an entry as --check writes it"),
     ],
-    ids=range(13),
+    ids=range(7),
 )
 def test_other_files_of_a_ladder_are_checked(
     copy: Path, name: str, content: Any, says: str, capsys: pytest.CaptureFixture[str]
@@ -228,14 +173,6 @@ def test_other_files_of_a_ladder_are_checked(
     said = capsys.readouterr().err
     assert says in said
     assert Path(name).name in said
-
-
-def test_a_record_that_is_a_pipe_is_refused(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (path,) = (copy / "results" / "games").glob("djeco-3-*.jsonl")
-    path.unlink()
-    os.mkfifo(path)
-    assert main(["ladder", str(copy), "--deals", "0"]) == 2
-    assert f"'{path}' is no file. Remove the file to play the round again." in capsys.readouterr().err
 
 
 def test_a_round_of_another_seed_is_refused(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,15 +29,11 @@ def test_a_ladder_is_read(tmp_path: Path) -> None:
         (HEAD, "the key 'tables' is missing"),
         (HEAD.replace("batch", "bach") + TABLES, "Did you mean 'batch'"),
         (HEAD.replace("256", "100") + TABLES, "'batch' is a multiple of 256"),
-        (HEAD.replace("256", '"256"') + TABLES, "'batch' is a whole number, not '256'"),
         (HEAD + HEAD, "Cannot overwrite a value"),
         (HEAD + TABLES + TABLES, "'djeco-3' is there twice"),
         (HEAD + TABLES.replace("djeco", "djecko"), "Did you mean 'djeco'"),
-        (HEAD + TABLES.replace("3, 2", "3, true"), "the table 'djeco-True'"),
         (HEAD + TABLES.replace("3, 2", ""), "from 1 to 50 tables, not 0"),
-        (HEAD.replace('"lowest"', '"lowst"') + TABLES, "Did you mean 'lowest'"),
         (HEAD + TABLES + "[bots]\non_fault = 'skip'\n", "Unknown bots.on_fault 'skip'"),
-        (HEAD + TABLES + "[bots]\ndecision_seconds = 0\n", "above 0"),
         ("x" * (1 << 17), "more than 65536 bytes"),
     ],
 )
@@ -56,16 +52,11 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path, head: str, message
     [
         ("a", "tally", {}, "'a' and 'tally' have the same agent"),
         ("a", "pots", {"tables": '["djeco-4"]'}, "Unknown table 'djeco-4'"),
-        ("a", "pots", {"tables": '["djeco-3", "djeco-3"]'}, "each once"),
-        ("a", "pots", {"tables": "[]"}, "names some tables"),
         ("a", "pots", {"nme": '"x"'}, "Unknown key 'nme'"),
         ("a", "pots", {"url": '"javascript:alert(1)"'}, "begins with http"),
         ("a", "pots", {"description": '"a\\u001b[31m"'}, "one line of text"),
-        ("A b", "pots", {}, "small letters"),
         ("a--b", "pots", {}, "single '-'"),
         ("a", "exec:./bot 'x", {}, "is not a command"),
-        ("a", "exec: ", {}, "The agent 'exec: ' is not a command: It names no program."),
-        ("a", "exec:./bot", {"build": '"make \'x"'}, "a.toml': 'build' is not a command: No closing quotation."),
         ("k" * 81, "pots", {}, "has a name of up to 80 small letters"),
     ],
 )
@@ -86,16 +77,12 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None
         read_ladder(tmp_path)
 
 
-def test_a_ladder_needs_two_entries_and_its_files(tmp_path: Path) -> None:
+def test_a_ladder_and_each_table_need_two_entries(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"There is no ladder at .*ladder\.toml"):
         read_ladder(tmp_path)
     ladder(tmp_path, "lowest")
     with pytest.raises(ConfigError, match="has 1 entries"):
         read_ladder(tmp_path)
-
-
-def test_a_table_needs_two_entries(tmp_path: Path) -> None:
-    ladder(tmp_path, "lowest")
     entry(tmp_path, "tally", tables='["djeco-3"]')
     with pytest.raises(ConfigError, match=r"the table 'djeco-2' takes two or more entries, not \['lowest'\]\.$"):
         read_ladder(tmp_path)
@@ -107,6 +94,7 @@ def test_paths_are_relative_to_the_entry(tmp_path: Path) -> None:
     there = str(tmp_path)
     assert located("closer@search=5", tmp_path) == "closer@search=5"
     assert located("zoo:strong", tmp_path) == "zoo:strong"
+    assert located("mixed:bot.py:make+closer", tmp_path) == f"mixed:{there}/bot.py:make+closer"
     assert located("bot.py:make", tmp_path) == f"{there}/bot.py:make"
     assert located("sb3:model.zip@sample", tmp_path) == f"sb3:{there}/model.zip@sample"
     assert located("onnx:a.onnx", tmp_path) == f"onnx:{there}/a.onnx"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.measure.ladder.entries import Entry, located
+from nainjaune_agents.measure.ladder.entries import Entry
 from nainjaune_agents.measure.ladder.identity import code_of, identity
 from nainjaune_agents.players.program.settings import BotSettings
 from nainjaune_env import make_setup
@@ -35,11 +35,8 @@ def test_words_about_code_decide_nothing(tmp_path: Path) -> None:
     assert code_of(path) == code == 'SIZE = 3\ndef double(x):\n    return 2 * x + len("""a\nb""")'
     path.write_text(CODE.replace("2 *", "3 *"), encoding="utf-8")
     assert code_of(path) != code
-
-
-def test_texts_for_players_that_read_decide_as_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "en.toml"
-    path.write_text('rules-text = """\n# Rules\n"""\n', encoding="utf-8")  # no Python, and no comment
+    path = tmp_path / "en.toml"  # no Python, and no comment
+    path.write_text('rules-text = """\n# Rules\n"""\n', encoding="utf-8")
     assert code_of(path) == path.read_text(encoding="utf-8")
 
 
@@ -75,8 +72,3 @@ def test_what_an_entry_is_made_of_decides(tmp_path: Path, monkeypatch: pytest.Mo
     quick = BotSettings(decision_seconds=0.01)
     assert of("exec:sh bot.sh", quick) != of("exec:sh bot.sh")
     assert of("closer", quick) == of("closer")
-
-
-def test_paths_of_members_are_relative_to_the_entry(tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    assert located("mixed:runs/../runs+closer", tmp_path) == f"mixed:{tmp_path}/runs/../runs+closer"

@@ -96,13 +96,6 @@ def test_nothing_is_played_where_all_are_told_apart() -> None:
     assert choice == ([], True)
 
 
-def test_choices_are_at_one_table_and_count_what_is_chosen_before() -> None:
-    states = [TableState([0, 1, 2, 3], [*combinations(range(4), 2)], []) for _ in range(2)]
-    choice = choose(states, 4, 256, 6)
-    assert {batch.table for batch in choice.batches} == {0}
-    assert sorted(batch.pair for batch in choice.batches) == list(range(6))
-
-
 def test_entries_that_play_only_some_tables_have_neighbours_there() -> None:
     states = [TableState([0, 1, 2], [*combinations(range(3), 2)], []), TableState([0, 1], [(0, 1)], [])]
     seen = set()

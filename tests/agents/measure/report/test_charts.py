@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from markupsafe import Markup
 
-from nainjaune_agents.measure.report.charts import COLOURS, WIDTHS, Bar, Scale, columns, dots, parted_rows, scale_of, tag
+from nainjaune_agents.measure.report.charts import WIDTHS, Bar, Scale, columns, dots, parted_rows, scale_of
 from nainjaune_agents.measure.stats.ratio_estimate import Estimate
 
 
@@ -65,14 +65,6 @@ def test_what_is_not_known_is_not_drawn() -> None:
     assert "—" in rows([bar(math.nan, math.nan)], "share")
 
 
-def test_figures_names_and_colours_are_told() -> None:
-    svg = rows([bar(0.5, 0.01, "me & <you>", 1, own=True)], "share")
-    assert "50.0 ± 1.0 %" in svg
-    assert "me &amp; &lt;you&gt;" in svg
-    assert [rect["class"] for rect in rects(svg)] == ["c1 own"]
-    assert Bar("a", COLOURS + 2, Estimate(1, 0)).shade == "c2"
-
-
 def test_dots_are_coloured_by_sign() -> None:
     svg = dots([("up", Estimate(1, 0.5)), ("down", Estimate(-1, 0.5)), ("open", Estimate(0.1, 0.5))], "chips")
     circles = [circle.attrib for circle in ElementTree.fromstring(svg).iter("circle")]
@@ -95,9 +87,3 @@ def test_an_axis_has_0_on_it_and_a_length() -> None:
     assert (scale_of([bar(-5, 1)], 0, 1).low, scale_of([bar(-5, 1)], 0, 1).high) == (-6, 0)
     nothing = scale_of([bar(0, math.nan)], 0, 1)
     assert nothing.high > nothing.low
-
-
-def test_tags_escape_text_and_attributes_and_shorten_numbers() -> None:
-    assert tag("p", {}, "a < b & ", tag("b", {}, "c"), '"') == "<p>a &lt; b &amp; <b>c</b>&#34;</p>"
-    text = tag("rect", {"class": '"><script>', "x": 1.23456, "y": 2.0, "width": 3, "height": None})
-    assert text == '<rect class="&#34;&gt;&lt;script&gt;" x="1.23" y="2" width="3"></rect>'

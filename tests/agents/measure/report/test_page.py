@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html import escape
 from html.parser import HTMLParser
 
 import pytest
@@ -91,17 +90,6 @@ def test_nothing_is_loaded_from_anywhere(result: Result) -> None:
     assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in reader.attributes
 
 
-def test_there_is_a_chart_of_every_measure_that_was_seen(result: Result) -> None:
-    """In the field of each agent; those that never came about are named instead."""
-    text = page(result, MADE)
-    unseen = [title for titles in re.findall(r"Never seen in this field: ([^<]*)\.</p>", text) for title in titles.split(", ")]
-    assert result.edges[0].behaviour is not None
-    for measure in result.edges[0].behaviour.measures:
-        title = escape(measure.title)
-        drawn = re.findall(rf"<h3>{re.escape(title)}</h3>", text)
-        assert len(drawn) + unseen.count(title) == len(result.plan.agents), measure.name
-
-
 def test_names_are_escaped() -> None:
     result = tournament(small(), [First(EVIL), Last("a/<b>&amp;")], deals=10, seed=1, measure=True)
     reader = Reader(page(result, MADE))
@@ -109,12 +97,6 @@ def test_names_are_escaped() -> None:
     assert "b" not in reader.tags
     assert EVIL in "".join(reader.texts)
     assert any("<b>&amp;" in text for text in reader.texts)
-
-
-def test_without_measures_there_is_the_matrix() -> None:
-    reader = Reader(page(result_of({("a", "b"): 1.0, ("b", "a"): -1.0}), MADE))
-    assert "How they play" not in reader.texts
-    assert "Time to decide" not in reader.texts
 
 
 def test_cells_are_coloured_where_the_interval_has_nothing_outside() -> None:

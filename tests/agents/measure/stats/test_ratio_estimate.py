@@ -31,8 +31,7 @@ def test_over_a_constant_they_are_means() -> None:
     a, _, c, _ = numbers(50)
     ratios = of([a, np.ones(50), c, np.ones(50)])
     for estimate, values in ((ratios.first(0), a), (ratios.second(0), c), (ratios.difference(0), a - c)):
-        expected = Moments()
-        expected.add(values)
+        expected = Moments.of(values)
         assert estimate.mean == pytest.approx(expected.mean)
         assert estimate.ci95 == pytest.approx(expected.half_width)
 
@@ -46,8 +45,7 @@ def test_intervals_are_the_delta_methods() -> None:
     for estimate, mean, residuals in (
         (ratios.first(0), first, left), (ratios.second(0), second, right), (ratios.difference(0), first - second, left - right),
     ):  # fmt: skip
-        expected = Moments()
-        expected.add(residuals)
+        expected = Moments.of(residuals)
         assert estimate.mean == pytest.approx(mean)
         assert estimate.ci95 == pytest.approx(expected.half_width)
 
