@@ -42,7 +42,7 @@ from ..players.networks.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, loa
 from . import get_trainer
 from .base import BaseConfig, BaseTrainer
 from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_yaml
-from .experiment_logs import open_log
+from .experiment_logs import ServiceLog
 from .metric_log import CsvLog, MetricLog
 
 CONFIG_NAME = "config.yaml"
@@ -307,7 +307,7 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
         return True
     with ExitStack() as opened:
         run.in_first_iteration = checkpoint is None
-        logs = [opened.enter_context(open_log(name, run.folder, trainer.iteration)) for name in config.logs]
+        logs = [opened.enter_context(ServiceLog(name, run.folder)) for name in config.logs]
         meanings = get_trainer(config.algorithm).METRICS
         logs.append(opened.enter_context(CsvLog(run.folder, trainer.iteration)))
         logs.append(opened.enter_context(TensorBoardLog(run.folder, trainer.iteration, meanings)))

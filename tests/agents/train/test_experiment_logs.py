@@ -17,7 +17,7 @@ import pytest
 from nainjaune_agents.players.networks.checkpoint import load_checkpoint
 from nainjaune_agents.train import experiment_logs
 from nainjaune_agents.train.config import build
-from nainjaune_agents.train.experiment_logs import IDS_NAME, MlflowLog
+from nainjaune_agents.train.experiment_logs import IDS_NAME, ServiceLog
 from nainjaune_agents.train.ppo import METRICS, Config
 from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from tests.support.training import run_in
@@ -123,26 +123,13 @@ def test_mlflow_takes_its_place_from_the_environment(tmp_path: Path, monkeypatch
     place = f"sqlite:///{tmp_path / 'all.db'}"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", place)
     monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "mine")
-    with contextlib.suppress(RuntimeError), MlflowLog(tmp_path, 0) as log:
+    with contextlib.suppress(RuntimeError), ServiceLog("mlflow", tmp_path) as log:
         log.log(1, {"a": 1 / 3, "b": float("nan")})
         raise RuntimeError("stopped")
     client = MlflowClient(tracking_uri=place)
     (run,) = client.search_runs([client.get_experiment_by_name("mine").experiment_id])
     assert (run.info.status, run.data.metrics) == ("FAILED", {"a": 1 / 3})
     assert not (tmp_path / "mlflow.db").exists()
-
-
-@with_mlflow
-@pytest.mark.parametrize("place", ["nowhere/all.db", "folder", "file/all.db"])
-def test_an_mlflow_file_that_cannot_be_written_is_refused_at_once(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / place}")
-    monkeypatch.setattr("mlflow.set_experiment", lambda name: pytest.fail("MLflow was asked"))
-    with pytest.raises(ConfigError, match=r"The log 'mlflow' cannot be opened: .*(No such file|Is a directory|Not a directory)"):
-        experiment_logs.open_log("mlflow", tmp_path, 0)
 
 
 @pytest.mark.parametrize(
@@ -170,11 +157,12 @@ def test_a_missing_extra_is_a_sentence_before_training(name: str, monkeypatch: p
     assert f"[{name}]'" in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["[]", '{"wandb": 3}', '{"wandb"'])
-def test_a_damaged_record_of_identifiers_is_not_written_over(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["[]", '{"wandb"'])
+def test_a_damaged_record_of_identifiers_is_not_written_over(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(experiment_logs.SERVICES, "wandb", lambda *_: pytest.fail("a run was begun"))  # type: ignore[arg-type]
     (tmp_path / IDS_NAME).write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError):
-        experiment_logs.keep_id(tmp_path, "wandb", "new")
+    with pytest.raises(ConfigError, match=IDS_NAME):
+        ServiceLog("wandb", tmp_path)
     assert (tmp_path / IDS_NAME).read_text(encoding="utf-8") == text
 
 
@@ -182,12 +170,12 @@ def test_a_damaged_record_of_identifiers_is_not_written_over(tmp_path: Path, tex
 def test_a_service_that_refuses_is_a_sentence_and_the_start_can_be_corrected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(folder: Path, iteration: int) -> Any:
+    def refuse(folder: Path, run_id: str | None) -> Any:
         (folder / "wandb").mkdir()
         (folder / "wandb" / "debug.log").touch()
         raise RuntimeError("No API key configured.\nUse `wandb login` to log in.")
 
-    monkeypatch.setitem(experiment_logs.EXPERIMENT_LOGS, "wandb", refuse)
+    monkeypatch.setitem(experiment_logs.SERVICES, "wandb", refuse)
     monkeypatch.setattr(experiment_logs, "find_spec", lambda name: name)
     with pytest.raises(ConfigError, match="The log 'wandb' cannot be opened: No API key configured"):
         run_in(tmp_path / "a", config(["wandb"]))
@@ -198,28 +186,15 @@ def test_a_service_that_refuses_is_a_sentence_and_the_start_can_be_corrected(
     assert (tmp_path / "a" / "checkpoint.safetensors").exists()
 
 
-def test_a_log_is_opened_with_little_patience_unless_the_environment_has_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By their defaults MLflow tries for four minutes, and Weights & Biases for a minute and a half."""
-    seen: dict[str, str] = {}
-    monkeypatch.setitem(experiment_logs.EXPERIMENT_LOGS, "mlflow", lambda *_: seen.update(os.environ))  # type: ignore[arg-type]
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "600")
-    experiment_logs.open_log("mlflow", tmp_path, 0)
-    assert {name: seen[name] for name in experiment_logs.IMPATIENCE} == {
-        **experiment_logs.IMPATIENCE,
-        "MLFLOW_HTTP_REQUEST_TIMEOUT": "600",
-    }
-    assert experiment_logs.IMPATIENCE.keys() & os.environ.keys() == {"MLFLOW_HTTP_REQUEST_TIMEOUT"}
-
-
 def test_a_service_that_fails_in_training_leaves_a_checkpoint_and_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Failing:
         calls: ClassVar[list[str]] = []
 
-        def __init__(self, folder: Path, iteration: int) -> None: ...
+        run_id = "1"
+
+        def __init__(self, folder: Path, run_id: str | None) -> None: ...
 
         def log(self, iteration: int, metrics: dict[str, float]) -> None: ...
 
@@ -227,10 +202,10 @@ def test_a_service_that_fails_in_training_leaves_a_checkpoint_and_a_sentence(
             self.calls.append("flush")
             raise OSError("the service is gone")
 
-        def __exit__(self, *error: object) -> None:
-            self.calls.append("exit")
+        def close(self, *, failed: bool) -> None:
+            self.calls.append("close")
 
-    monkeypatch.setitem(experiment_logs.EXPERIMENT_LOGS, "mlflow", Failing)  # type: ignore[arg-type]
+    monkeypatch.setitem(experiment_logs.SERVICES, "mlflow", Failing)  # type: ignore[arg-type]
     monkeypatch.setattr(experiment_logs, "find_spec", lambda name: name)
     with pytest.raises(ConfigError, match=r"The log 'mlflow' has failed: the service is gone\. The run can be resumed"):
         run_in(tmp_path / "a", config(["mlflow"]), stop_at=2)
