@@ -130,6 +130,11 @@ def game_of(name: str) -> str | None:
     return parts[2] if parts[:2] == [ENV, "games"] and len(parts) > 2 else None
 
 
+def room_of(name: str) -> str | None:
+    parts = name.split(".")
+    return parts[1] if parts[0] == AGENTS and len(parts) > 1 else None
+
+
 def faults(part: Source) -> list[str]:
     """The imports of a file that are not allowed, as sentences."""
     result = []
@@ -146,6 +151,8 @@ def faults(part: Source) -> list[str]:
             result.append(f"{part.name} (layer {layer(part.name)}) imports {target} (layer {layer(target)})")
         elif game_of(part.name) and game_of(target) and game_of(part.name) != game_of(target):
             result.append(f"{part.name} imports {target}: games do not know each other")
+        elif room_of(part.name) and room_of(target) not in (None, room_of(part.name)) and layer(target) == layer(part.name):
+            result.append(f"{part.name} imports {target}: rooms of a step do not know each other")
     return result
 
 

@@ -16,6 +16,7 @@ from nainjaune_agents.cli.main import command_line
 from nainjaune_agents.cli.parser import Parser
 from nainjaune_agents.train import get_trainer
 from nainjaune_agents.train.config import apply_settings, build, read_yaml
+from nainjaune_agents.train.sweeps.grid import read_sweep, runs_of
 from tests.support.source import ROOT
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/adaptors/*.md")]
@@ -78,12 +79,13 @@ def test_links_lead_to_files() -> None:
 
 
 @pytest.mark.parametrize("command", CASES)
-def test_a_command_parses(command: str, parser: Parser) -> None:
+def test_a_command_parses(command: str, parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     words = shlex.split(command, comments=True)
     args = parser.parse_args(words)
-    if words[0] in ("train", "sweep") and args.config is not None:
+    if words[0] == "sweep":
+        monkeypatch.chdir(ROOT)
+        runs_of(read_sweep(args.config).cells(), args.set, [0], Path("nowhere"))
+    elif words[0] == "train" and args.config is not None:
         settings = [setting for setting in getattr(args, "set", []) if "runs/" not in setting]  # runs of the page
         values = read_yaml(ROOT / args.config)
-        if words[0] == "sweep":
-            settings = [setting for setting in settings if "," not in setting]  # a list of values
         build(get_trainer(values.get("algorithm", "ppo")).Config, apply_settings(values, settings))

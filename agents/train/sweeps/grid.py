@@ -1,4 +1,4 @@
-"""The runs of a grid, and what a sweep measures: edges with intervals over training seeds.
+"""The runs of a grid, recipes on settings with training seeds, and what a sweep measures: edges with intervals over these.
 
 An interval over deals says how well one network was measured; how well a recipe trains differs more from seed to seed. So the
 edge of a configuration is the mean over its seeds, with the 95 % interval of Student's t.
@@ -11,30 +11,94 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
+from msgspec import Meta, field
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import ConfigError, quoted
+from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 
+from ...base.settings import NonNegativeInt, PositiveInt, Settings, convert
 from ...measure.stats.intervals import Moments, to_json
 from .. import get_trainer
 from ..base import BaseConfig
-from ..config import apply_settings, build
+from ..config import LENGTH_KEYS, apply_settings, build, read_yaml
 from ..curves import Curve, draw_curves, read_curve
 
 RESULTS, TABLE, PICTURE = "results.json", "sweep.csv", "edge.png"
-"""What is written into the folder of a sweep, beside its runs."""
+"""What is written into the folder of a sweep, beside its runs; with settings there is a picture ``edge-SETTING.png`` of each."""
 RUNS, SEARCH, TRIALS = "runs", "search.db", "trials.png"
 """The folder of the runs; of a sweep that is a search also Optuna's storage, and the picture of the trials."""
-HEADING_KEYS = ("game", "eval_against")
-"""Keys that say what the edges of a table are, and their unit."""
-MEASURE_KEYS = {*HEADING_KEYS, "preset", "players", "rules", "mixture", "start", "eval_deals"}
-"""Keys that define an edge: a search may not vary them."""
+
+T = TypeVar("T")
+K = TypeVar("K")
+Keys = dict[str, Any] | str
+"""Keys of a configuration, or the path of a YAML file that has them."""
+Named = Annotated[dict[str, Keys], Meta(min_length=1)]
+
+
+class Cell(NamedTuple):
+    """A recipe on a setting."""
+
+    setting: str
+    recipe: str
+    values: Mapping[str, Any]
+    """Of the configuration."""
+
+
+class Sweep(Settings, frozen=True):
+    """What is trained, as a sweep file says it: every recipe on every setting with every seed."""
+
+    UNTRAINED: ClassVar[Sequence[str]] = ()
+    """Names in ``iterations`` that are no recipes."""
+
+    seeds: list[NonNegativeInt] = field(default_factory=list)
+    common: Keys = field(default_factory=dict)
+    """Of all runs."""
+    recipes: Named = field(default_factory=lambda: {"": {}})
+    """By name: keys over the common ones."""
+    settings: Named = field(default_factory=lambda: {"": {}})
+    """By name: keys over those of the recipes."""
+    iterations: dict[str, dict[str, PositiveInt]] = field(default_factory=dict)
+    """By setting and recipe: the lengths of runs; without them, as the recipes have it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len({*self.seeds}) < len(self.seeds):
+            raise ConfigError(f"A sweep has each training seed once, not {self.seeds}.")
+        if self.iterations and self.iterations.keys() != self.settings.keys():
+            raise ConfigError(f"'iterations' should have the settings {[*self.settings]}, not {[*self.iterations]}.")
+        for name in itertools.chain(*self.iterations.values()):
+            if name not in (*self.recipes, *self.UNTRAINED):
+                raise ConfigError(unknown_name_message("recipe", name, (*self.recipes, *self.UNTRAINED)))
+
+    def cells(self) -> Iterator[Cell]:
+        """Yields all recipes on all settings; where there are ``iterations``, those alone that have some."""
+        for setting, recipe in itertools.product(self.settings, self.recipes):
+            length = self.iterations.get(setting, {}).get(recipe)
+            if self.iterations and length is None:
+                continue
+            values: dict[str, Any] = {}
+            for keys in (self.common, self.recipes[recipe], self.settings[setting]):
+                values |= read_yaml(Path(keys)) if isinstance(keys, str) else keys
+            if length is not None:
+                cls = trainer_of(values).Config
+                # where a configuration has generations as its length, ``iterations`` is a property of it
+                values |= {next(key for key in reversed(LENGTH_KEYS) if hasattr(cls, key)): length}
+            yield Cell(setting, recipe, values)
+
+
+def read_sweep(path: Path) -> Sweep:
+    """Returns the sweep in a YAML file; a file without ``recipes`` and ``settings`` is a configuration, which is the only recipe.
+
+    Raises :class:`ConfigError` for a file that is no sweep.
+    """
+    values = read_yaml(path)
+    return convert(Sweep, values, str(path)) if {"recipes", "settings"} & values.keys() else Sweep(recipes={"": values})
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,18 +106,19 @@ class SeedRun:
     """One training run of a sweep, equal to itself alone."""
 
     name: str
-    """Of its configuration: the settings that differ within the sweep."""
+    """Of its configuration: its recipe, and the values of ``--set`` that differ within the sweep."""
     seed: int
     config: BaseConfig
     folder: Path
+    setting: str = ""
+    """Empty in a sweep without settings."""
 
 
 @dataclass(frozen=True)
 class Trained:
     """The edge of one run during training, at K evaluations; ``error`` where it diverged."""
 
-    name: str
-    seed: int
+    run: SeedRun
     iteration: list[int]
     seconds: list[float]
     edge: list[float]
@@ -65,7 +130,12 @@ class Trained:
 class Row(NamedTuple):
     """One configuration: its edge at the end, over seeds."""
 
+    setting: str
     name: str
+    against: str
+    """The agent over whose field the edge is."""
+    unit: str
+    """Of the edge, a round."""
     seeds: int
     """Seeds whose run reached the end."""
     diverged: int
@@ -79,34 +149,38 @@ class Row(NamedTuple):
 # ---- runs --------------------------------------------------------------------------------------------------------------
 
 
-def runs_of(values: dict[str, Any], settings: Sequence[str], seeds: Sequence[int], folder: Path) -> list[SeedRun]:
-    """Returns all runs: every combination of ``settings``, see :func:`choices`, over ``values`` of a file, with every seed.
+def runs_of(cells: Iterable[Cell], settings: Sequence[str], seeds: Sequence[int], folder: Path) -> list[SeedRun]:
+    """Returns all runs: each of ``cells`` under every combination of ``settings``, see :func:`choices`, with every seed.
 
-    Raises :class:`ConfigError` for a configuration that does not exist, or that is not evaluated, for a key or a configuration
-    given twice, for several values of :data:`HEADING_KEYS`, and for the folder of a search.
+    They come seed by seed, so that a sweep that is stopped early has whole seeds. Raises :class:`ConfigError` for a configuration
+    that does not exist, for one that is given twice, and for the folder of a search.
     """
     if (folder / SEARCH).exists():
         raise ConfigError(f"{str(folder)!r} has a search in it, and no grid: give --search to go on with it, or another --out.")
     options = [choices(setting) for setting in settings]
-    keys = [setting.partition("=")[0] for setting in settings]
-    for key, option in zip(keys, options, strict=True):
-        if keys.count(key) > 1:
-            raise ConfigError(f"A sweep takes each key once, and --set {key}=… is given twice.")
-        if len(option) > 1 and key in HEADING_KEYS:
-            raise ConfigError(f"The edges of a sweep stand in one table, and {key!r} says what they are: give it one value.")
+    grid = [*itertools.product(cells, itertools.product(*options))]
     runs: list[SeedRun] = []
-    for combination in itertools.product(*options):
+    for seed, (cell, combination) in itertools.product(seeds, grid):
         varied = [setting for setting, option in zip(combination, options, strict=True) if len(option) > 1]
-        name = ",".join(varied) or "base"
-        place = folder / RUNS / re.sub(r"[^\w.=,+-]", "_", name)
-        new = [SeedRun(name, seed, configured(values, combination, seed), place / f"seed-{seed}") for seed in seeds]
-        for other in runs if new else ():
-            if other.config == new[0].config:
-                raise ConfigError(f"{quoted(name)} is the same configuration as {quoted(other.name)}: list each value once.")
-            if other.folder == new[0].folder:
-                raise ConfigError(f"{quoted(name)} would have the folder of {quoted(other.name)}: list each value once.")
-        runs += new
+        name = ",".join(filter(None, [cell.recipe, *varied])) or "base"
+        place = folder / RUNS / file_name(cell.setting) / file_name(name) / f"seed-{seed}"
+        runs.append(SeedRun(name, seed, configured(cell.values, combination, seed), place, cell.setting))
+    for other, run in itertools.combinations(runs[: len(grid)], 2):
+        if run.config == other.config:
+            raise ConfigError(f"{quoted(label(run))} is the same configuration as {quoted(label(other))}: list each once.")
+        if run.folder == other.folder:
+            raise ConfigError(f"{quoted(label(run))} would have the folder of {quoted(label(other))}: give it another name.")
     return runs
+
+
+def label(run: SeedRun) -> str:
+    """Returns the name of a run's configuration with its setting."""
+    return f"{run.setting}/{run.name}" if run.setting else run.name
+
+
+def file_name(name: str) -> str:
+    """Returns ``name`` with other characters in place of those that a file's name should not have."""
+    return re.sub(r"[^\w.=,+-]|^\.", "_", name)
 
 
 def choices(setting: str) -> list[str]:
@@ -131,13 +205,22 @@ def choices(setting: str) -> list[str]:
     return [f"{key}={value}" for value in values]
 
 
+def trainer_of(values: Mapping[str, Any]) -> Any:
+    """Returns the module of the algorithm in the ``values`` of a configuration."""
+    return get_trainer(values.get("algorithm", "ppo"))
+
+
 def configured(values: Mapping[str, Any], settings: Sequence[str], seed: int = 0) -> BaseConfig:
-    """Returns the configuration of a run; raises :class:`ConfigError` where there is none, or it is not evaluated."""
+    """Returns the configuration of a run; raises :class:`ConfigError` where there is none."""
     given = {**apply_settings(values, settings), "seed": seed}
-    config: BaseConfig = build(get_trainer(given.get("algorithm", "ppo")).Config, given)
+    config: BaseConfig = build(trainer_of(given).Config, given)
+    return config
+
+
+def check_evaluated(config: BaseConfig) -> None:
+    """Raises :class:`ConfigError` for a configuration whose runs have no edges."""
     if not config.evaluates:
         raise ConfigError("A sweep compares edges, and these runs are not evaluated: set 'eval_every' and 'eval_deals'.")
-    return config
 
 
 # ---- results -------------------------------------------------------------------------------------------------------------
@@ -148,26 +231,27 @@ def read_results(runs: Sequence[SeedRun], diverged: Mapping[SeedRun, str]) -> li
     results = []
     for run in runs:
         if run in diverged:
-            results.append(Trained(run.name, run.seed, [], [], [], [], diverged[run]))
+            results.append(Trained(run, [], [], [], [], diverged[run]))
             continue
         by_time, by_step = (read_curve(run.folder, "eval/edge", along) for along in ("seconds", "iterations"))
         assert by_time.half_width is not None
         columns = (by_time.along, by_time.values, by_time.half_width)
-        steps = [int(step) for step in by_step.along]
-        results.append(Trained(run.name, run.seed, steps, *(column.tolist() for column in columns)))
+        results.append(Trained(run, [int(step) for step in by_step.along], *(column.tolist() for column in columns)))
     return results
 
 
 def rows(results: Sequence[Trained]) -> list[Row]:
     """Returns a row for each configuration, in the order of the results."""
     table = []
-    for name, of_name in _by_name(results).items():
+    for (setting, name), of_name in _by_configuration(results).items():
+        config = of_name[0].run.config
         whole = [one for one in of_name if one.error is None]
         edge, seconds = Moments(), Moments()
         edge.add([one.edge[-1] for one in whole])
         seconds.add([one.seconds[-1] for one in whole])
         mean = edge.mean if whole else float("nan")
-        table.append(Row(name, len(whole), len(of_name) - len(whole), mean, edge.half_width, seconds.mean))
+        heading = (setting, name, config.eval_against, config.setup().game.unit)
+        table.append(Row(*heading, len(whole), len(of_name) - len(whole), mean, edge.half_width, seconds.mean))
     return table
 
 
@@ -177,7 +261,7 @@ def mean_curves(results: Sequence[Trained]) -> list[Curve]:
     The half-widths are over seeds, None for one seed. Configurations whose runs all diverged are left out.
     """
     curves = []
-    for name, of_name in _by_name(results).items():
+    for (_, name), of_name in _by_configuration(results).items():
         whole = [one for one in of_name if one.error is None]
         if not whole:
             continue
@@ -190,18 +274,28 @@ def mean_curves(results: Sequence[Trained]) -> list[Curve]:
     return curves
 
 
-def _by_name(results: Sequence[Trained]) -> dict[str, list[Trained]]:
-    by_name: dict[str, list[Trained]] = {}
-    for one in results:
-        by_name.setdefault(one.name, []).append(one)
-    return by_name
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Returns the items by their keys, in order."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
-def draw_edges(folder: Path, results: Sequence[Trained], seeds: int) -> None:
-    """Draws ``edge.png``, the edges against time, if any run has one."""
-    if curves := mean_curves(results):
-        title = f"Mean over training seeds, 95 % intervals over {seeds} seeds" if seeds > 1 else "One training seed"
-        draw_curves(curves, folder / PICTURE, metric="eval/edge", along="seconds", title=title)
+def _by_configuration(results: Sequence[Trained]) -> dict[tuple[str, str], list[Trained]]:
+    return grouped(results, lambda one: (one.run.setting, one.run.name))
+
+
+def draw_edges(folder: Path, results: Sequence[Trained], seeds: int) -> list[str]:
+    """Draws the edges against time, a picture for each setting whose runs have some; returns the names of the files."""
+    names = []
+    for setting, of_setting in grouped(results, lambda one: one.run.setting).items():
+        if curves := mean_curves(of_setting):
+            names.append(f"edge-{file_name(setting)}.png" if setting else PICTURE)
+            title = f"Mean over training seeds, 95 % intervals over {seeds} seeds" if seeds > 1 else "One training seed"
+            title = f"{setting}: {title}" if setting else title
+            draw_curves(curves, folder / names[-1], metric="eval/edge", along="seconds", title=title)
+    return names
 
 
 def write_tables(folder: Path, results: Sequence[Trained], *, about: Mapping[str, Any]) -> None:
@@ -210,12 +304,17 @@ def write_tables(folder: Path, results: Sequence[Trained], *, about: Mapping[str
         {key: to_json(value) if isinstance(value, float) else value for key, value in row._asdict().items()}
         for row in rows(results)
     ]
-    runs = [asdict(one) for one in results]
+    columns = ("iteration", "seconds", "edge", "ci95", "error")
+    runs = [
+        {"setting": one.run.setting, "name": one.run.name, "seed": one.run.seed}
+        | {column: getattr(one, column) for column in columns}
+        for one in results
+    ]
     write_text(folder / RESULTS, json.dumps({**about, "configurations": table, "runs": runs}, indent=2) + "\n")
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(["configuration", "seed", "iteration", "seconds", "edge", "ci95"])
+    lines.writerow(["setting", "configuration", "seed", "iteration", "seconds", "edge", "ci95"])
     for one in results:
         for point in zip(one.iteration, one.seconds, one.edge, one.ci95, strict=True):
-            lines.writerow([one.name, one.seed, *point])
+            lines.writerow([one.run.setting, one.run.name, one.run.seed, *point])
     write_text(folder / TABLE, text.getvalue())

@@ -27,7 +27,10 @@ from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import ConfigError, NainJauneError, as_sentence, quoted
 
 from ..config import read_yaml
-from .grid import MEASURE_KEYS, RUNS, SEARCH, TRIALS, SeedRun, Trained, configured, read_results
+from .grid import RUNS, SEARCH, TRIALS, SeedRun, Trained, check_evaluated, configured, read_results
+
+MEASURE_KEYS = {"game", "eval_against", "preset", "players", "rules", "mixture", "start", "eval_deals"}
+"""Keys that define an edge, and have one value in a search."""
 
 
 def distribution(key: str, given: Any) -> BaseDistribution:
@@ -75,6 +78,7 @@ class Search:
         """
         self.values, self.settings, self.seeds, self.folder = values, settings, seeds, folder
         self.base = configured(values, settings, seeds[0])
+        check_evaluated(self.base)
         self.space: dict[str, BaseDistribution] = {}
         content = read_yaml(space)
         if not content:
@@ -89,6 +93,8 @@ class Search:
             self.space[key] = one = distribution(key, given)
             ends = one.choices if isinstance(one, CategoricalDistribution) else (one.low, one.high)
             configs = [configured(values, [*settings, f"{key}={value}"]) for value in ends]
+            for config in configs:
+                check_evaluated(config)
             if len(configs) < 2 or any(config in configs[:place] for place, config in enumerate(configs)):
                 raise ConfigError(f"{key!r} of a space should be two or more different values, not {quoted(given)}.")
         if not (folder / SEARCH).exists() and (folder / RUNS).exists():

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from multiprocessing.connection import Connection, wait
 
-from nainjaune_env.core.errors import ConfigError, DivergenceError, MissingLibraryError, NainJauneError
+from nainjaune_env.core.errors import ConfigError, DivergenceError, MissingLibraryError, NainJauneError, quoted
 
 from ...measure.distributed.processes import ignore_interrupts, interrupts_blocked
 from ...players.networks.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
@@ -44,22 +44,8 @@ def run_of(seed_run: SeedRun, kind: type[Run] = Run) -> Run:
 
 
 def begin(seed_run: SeedRun, run: Run) -> Checkpoint | None:
-    """Opens the folder of a run; returns its checkpoint, None where it has none yet.
-
-    Raises :class:`ConfigError` if the run in the folder has another length: an extended run is not one that was as long from the
-    start, as its schedules differ, so the two are not seeds of the same recipe.
-    """
-    resume = (seed_run.folder / CONFIG_NAME).exists()
-    if resume:
-        differ = differing(seed_run.config, read_yaml(seed_run.folder / CONFIG_NAME))
-        for key in LENGTH_KEYS:
-            if key in differ:
-                then, now = differ[key]
-                raise ConfigError(
-                    f"The run in {str(seed_run.folder)!r} has {key}={then}, not {now}, and a sweep extends none: its schedules "
-                    "would differ from those of a new run. Choose another --out."
-                )
-    return run.create(seed_run.config, resume=resume)
+    """Opens the folder of a run; returns its checkpoint, None where it has none yet."""
+    return run.create(seed_run.config, resume=(seed_run.folder / CONFIG_NAME).exists())
 
 
 def train_run(seed_run: SeedRun, run: Run, progress: Progress) -> bool:
@@ -92,19 +78,35 @@ def is_done(seed_run: SeedRun) -> bool:
     if not (seed_run.folder / FILE_NAME).exists():
         return False
     checkpoint = load_checkpoint(seed_run.folder)
-    same = not changed_keys(seed_run.config, checkpoint.config)
+    config = seed_run.config
+    same = not changed_keys(config, checkpoint.config)
     # the property ``iterations`` of a configuration counts decisions where generations are its length
-    lengths = [values.get(key) for values in (asdict(seed_run.config), checkpoint.config) for key in LENGTH_KEYS if key in values]
+    lengths = [values.get(key) for values in (asdict(config), checkpoint.config) for key in LENGTH_KEYS if key in values]
     return same and lengths == [checkpoint.iteration] * 2
 
 
 def to_train(runs: Sequence[SeedRun], progressed: Progressed) -> list[SeedRun]:
-    """Returns the runs that are not done; ``progressed`` is called for the others."""
-    done = {seed_run: is_done(seed_run) for seed_run in runs}
+    """Returns the runs that are not done; ``progressed`` is called for the others.
+
+    Raises :class:`ConfigError` if the folder of one has a run of another configuration or length: an extended run is not one that
+    was as long from the start, as its schedules differ, so the two are not seeds of the same recipe.
+    """
+    left = []
     for seed_run in runs:
-        if done[seed_run]:
+        if is_done(seed_run):
             progressed(seed_run, seed_run.config.iterations)
-    return [seed_run for seed_run in runs if not done[seed_run]]
+            continue
+        if (path := seed_run.folder / CONFIG_NAME).exists():
+            stored, config = read_yaml(path), seed_run.config
+            differ = differing(config, stored)
+            for key in (*changed_keys(config, stored), *(key for key in LENGTH_KEYS if key in differ)):
+                then, now = differ[key]
+                raise ConfigError(
+                    f"The run in {str(seed_run.folder)!r} has {key}={quoted(then)}, not {quoted(now)}, and a sweep changes and "
+                    "extends none: choose another --out."
+                )
+        left.append(seed_run)
+    return left
 
 
 def train_all(

@@ -16,11 +16,12 @@ import pytest
 from nainjaune_agents.measure.distributed.identity import identity
 from nainjaune_agents.measure.distributed.units import WorkPlan
 from nainjaune_agents.players.program.settings import BotSettings
-from nainjaune_agents.train.sweeps.grid import SeedRun, read_results, runs_of
+from nainjaune_agents.train.sweeps.grid import SeedRun, read_results
 from nainjaune_agents.train.sweeps.training import train_all
 from nainjaune_env.core.errors import ConfigError, WorkError
 from tests.agents.measure.distributed.runs import figures, plan_of, save_run
 from tests.agents.train.sweeps.test_grid import TINY as TINY_RUN
+from tests.agents.train.sweeps.test_grid import grid_of
 from tests.support.processes import running
 
 ray = pytest.importorskip("ray")
@@ -105,7 +106,7 @@ def test_runs_of_a_sweep_are_those_of_one_process(
     monkeypatch.setattr(sweep_cluster, "CALL_SECONDS", 0.0)  # each call trains an iteration
     second = local.add_node(num_cpus=1) if killed else None
     seeds = range(2 if killed else 1)
-    runs = runs_of(TINY_RUN, [], seeds, tmp_path / "cluster")
+    runs = grid_of(TINY_RUN, [], seeds, tmp_path / "cluster")
     reached: list[int] = []
 
     def kill(_: SeedRun, completed: int) -> None:
@@ -116,7 +117,7 @@ def test_runs_of_a_sweep_are_those_of_one_process(
     assert sweep_cluster.train_on_cluster(local.address, runs, kill) == {}
     assert reached.count(4) == len(runs)
     assert len(reached) > 4 if killed else reached == [1, 2, 3, 4]
-    alone = runs_of(TINY_RUN, [], seeds, tmp_path / "alone")
+    alone = grid_of(TINY_RUN, [], seeds, tmp_path / "alone")
     assert train_all(alone, 1, lambda *_: None) == {}
     assert [weights(unit) for unit in runs] == [weights(unit) for unit in alone]
     assert [one.edge for one in read_results(runs, {})] == [one.edge for one in read_results(alone, {})]
@@ -126,7 +127,7 @@ def test_runs_of_a_sweep_are_those_of_one_process(
 
 
 def test_a_run_that_no_machine_can_take_is_an_error(local: Any, tmp_path: Path) -> None:
-    runs = runs_of({**TINY_RUN, "threads": 2}, [], range(1), tmp_path)
+    runs = grid_of({**TINY_RUN, "threads": 2}, [], range(1), tmp_path)
     with pytest.raises(ConfigError, match=r"A run takes 2 processors \('threads'\), and the largest machine .* has 1\."):
         sweep_cluster.train_on_cluster(local.address, runs, lambda *_: None)
     assert list(tmp_path.iterdir()) == []

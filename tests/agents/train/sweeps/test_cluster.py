@@ -12,11 +12,11 @@ import pytest
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.train.run import Run
-from nainjaune_agents.train.sweeps.grid import SeedRun, read_results, runs_of
+from nainjaune_agents.train.sweeps.grid import SeedRun, read_results
 from nainjaune_agents.train.sweeps.training import train_all
 from nainjaune_env.core.errors import ConfigError, WorkError
 
-from .test_grid import TINY
+from .test_grid import TINY, grid_of
 
 pytest.importorskip("ray")
 sweep_cluster = pytest.importorskip("nainjaune_agents.train.sweeps.cluster")
@@ -28,8 +28,8 @@ def weights(run: SeedRun) -> dict[str, bytes]:
 
 def test_a_run_that_is_sent_about_is_the_run_in_one_piece(tmp_path: Path) -> None:
     """Each call trains one iteration, and goes on from the files that the last one brought back."""
-    (run,) = runs_of(TINY, [], range(1), tmp_path / "sent")
-    (whole,) = runs_of(TINY, [], range(1), tmp_path / "whole")
+    (run,) = grid_of(TINY, [], range(1), tmp_path / "sent")
+    (whole,) = grid_of(TINY, [], range(1), tmp_path / "whole")
     with Run(run.folder) as opened:
         opened.create(run.config, resume=False)
     reached: list[int] = []
@@ -49,7 +49,7 @@ def test_a_run_that_is_sent_about_is_the_run_in_one_piece(tmp_path: Path) -> Non
 
 
 def test_a_worker_with_other_versions_refuses(tmp_path: Path) -> None:
-    (run,) = runs_of(TINY, [], range(1), tmp_path)
+    (run,) = grid_of(TINY, [], range(1), tmp_path)
     other = {**sweep_cluster.package_versions(), "numpy": "0.1"}
     error = sweep_cluster._train(other, {}, dataclasses.asdict(run.config), {}, 0.0)
     assert isinstance(error, WorkError)
@@ -84,7 +84,7 @@ def test_files_come_back_as_they_were_or_not_at_all(tmp_path: Path) -> None:
 def test_runs_that_take_more_than_a_process_are_refused(tmp_path: Path, keys: dict[str, Any], says: str) -> None:
     values = {"eval_deals": 20, **keys}
     with pytest.raises(ConfigError, match=says):
-        sweep_cluster.train_on_cluster("127.0.0.1:1", runs_of(values, [], range(1), tmp_path), lambda *_: None)
+        sweep_cluster.train_on_cluster("127.0.0.1:1", grid_of(values, [], range(1), tmp_path), lambda *_: None)
 
 
 def test_errors_of_the_command_are_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

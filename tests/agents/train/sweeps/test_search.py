@@ -39,11 +39,9 @@ def search_in(folder: Path, space: dict[str, Any] = SPACE, settings: Sequence[st
 def invented(runs: list[SeedRun], diverged: dict[SeedRun, str]) -> list[Trained]:
     """Results that no training has made."""
     return [
-        Trained(
-            run.name, run.seed, [2], [1.0], [-abs(run.config.optimizer["learning_rate"] - 2e-3) + 0.01 * run.config.epochs], [0.1]
-        )
+        Trained(run, [2], [1.0], [-abs(run.config.optimizer["learning_rate"] - 2e-3) + 0.01 * run.config.epochs], [0.1])
         if run not in diverged
-        else Trained(run.name, run.seed, [], [], [], [], diverged[run])
+        else Trained(run, [], [], [], [], diverged[run])
         for run in runs
     ]
 
@@ -87,8 +85,8 @@ def test_a_search_that_was_stopped_trains_to_the_same_trials_and_edges(tmp_path:
     whole = search_in(tmp_path / "whole")
     assert whole.run(2, lambda runs: train_all(runs, 1, lambda *_: None), seed=0, batch=1)
     assert [trial.params for trial in again.study.trials] == [trial.params for trial in whole.study.trials]
-    assert [(one.name, one.seed, one.edge) for one in again.results()] == [
-        (one.name, one.seed, one.edge) for one in whole.results()
+    assert [(one.run.name, one.run.seed, one.edge) for one in again.results()] == [
+        (one.run.name, one.run.seed, one.edge) for one in whole.results()
     ]
     assert len(whole.results()) == 4
 
@@ -170,7 +168,7 @@ def test_trials_with_the_same_values_share_their_runs(tmp_path: Path, monkeypatc
     assert tuning.run(6, lambda runs: batches.append([run.folder for run in runs]) or {}, seed=0, batch=3)
     assert all(len(folders) == len(set(folders)) for folders in batches)
     assert len({folder for folders in batches for folder in folders}) == 4
-    assert len({one.name for one in tuning.results()}) == 6
+    assert len({one.run.name for one in tuning.results()}) == 6
 
 
 @pytest.mark.parametrize(
@@ -260,6 +258,7 @@ def test_another_search_seed_or_batch_is_refused(
         ({"eval_against": ["random", "lowest"]}, "'eval_against' changes what an edge is: it has one value"),
         ({"rules.decline": ["never", "always"]}, "'rules.decline' changes what an edge is"),
         ({"algorithm": ["ppo", "pp"]}, "Did you mean 'ppo'"),
+        ({"eval_every": [1, 0]}, "these runs are not evaluated"),
     ],
 )
 def test_what_is_no_space(space: dict[str, Any], sentence: str, tmp_path: Path) -> None:
@@ -319,7 +318,7 @@ def test_the_command_prints_the_best_and_how_to_measure_it_again(tmp_path: Path,
         f"--out {tmp_path}/out-again"
     )
     assert written["search"] == {"trials": 2, "failed": 0, "seed": 0, "batch": 1}
-    assert written["seeds"] == 2
+    assert written["seeds"] == [0, 1]
     assert (tmp_path / "out" / "sweep.csv").read_text(encoding="utf-8").count("\n") == 1 + 2 * 2 * 2
     assert (tmp_path / "out" / "trials.png").stat().st_size > 1000
     before = (tmp_path / "out" / "results.json").read_bytes()
