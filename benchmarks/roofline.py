@@ -278,7 +278,7 @@ def trainers_of(path: Path, settings: list[str], threads: int) -> dict[str, Trai
             continue
         config = build(Config, apply_settings(read_yaml(path), settings) | {"eval_every": 0} | arrangement)
         other = config.recurrent or config.privileged or config.mixture or config.opponents
-        if other or config.arch["name"] != "mlp":
+        if other or config.arch.name != "mlp":
             sys.exit("The bare passes are those of one network that remembers nothing, at one table, in self-play.")
         trainers[name] = ppo.new_trainer(config)
         if config.init is not None:
@@ -301,7 +301,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(str(error))
         c = next(iter(trainers.values())).config
         print(
-            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {c.optimizer['name']}, layers of {c.arch['hidden']}, ",
+            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {type(c.optimizer).__name__}, layers of {c.arch.hidden}, ",
             end="",
         )
         print(f"{c.epochs} epochs, minibatches of {c.minibatch}, {c.tables} tables")

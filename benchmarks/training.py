@@ -112,7 +112,7 @@ class Contestant:
         if not (curve_file.exists() and (self.folder / "checkpoint.safetensors").exists()):
             return
         curve_data = json.loads(curve_file.read_text(encoding="utf-8"))
-        wanted = {"config": asdict(self.config), "deals": self.deals, "against": self.against}
+        wanted = {"config": self.config.to_dict(), "deals": self.deals, "against": self.against}
         if {key: curve_data[key] for key in wanted} != wanted:
             raise ValueError(f"{self.folder} holds a run that was made or measured in another way: choose another --out.")
         checkpoint = load_checkpoint(self.folder / "checkpoint.safetensors")
@@ -140,7 +140,7 @@ class Contestant:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the run as JSON."""
-        about = {"name": self.name, "config": asdict(self.config), "deals": self.deals, "against": self.against}
+        about = {"name": self.name, "config": self.config.to_dict(), "deals": self.deals, "against": self.against}
         return {**about, "curve": [asdict(point) for point in self.curve]}
 
 

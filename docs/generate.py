@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from nainjaune_agents.base.options import described
+from nainjaune_agents.base.settings import described
 from nainjaune_agents.measure.report.format_ci import mean_ci
 from nainjaune_agents.players.zoo import PREFIX, ModelCard, Player, Rating, player_registry
 from nainjaune_agents.study import columns as study

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
-from nainjaune_agents.base.options import option
+from nainjaune_agents.base.settings import NonNegativeFloat, Share
 from nainjaune_agents.players.networks.checkpoint import Checkpoint
 from nainjaune_agents.players.networks.modules import masked_log_softmax
 from nainjaune_agents.train import ppo, register
@@ -32,13 +32,12 @@ from nainjaune_agents.train.run import Progress, Run
 from nainjaune_env.core.spec import Setup
 
 
-@dataclass(frozen=True)
-class Config(ppo.Config):
+class Config(ppo.Config, frozen=True):
     """PPO's configuration and the keys of the magnet."""
 
-    algorithm: str = option("ppo_magnet", "the trainer")
-    magnet: float = option(0.05, "weight of KL(policy || magnet)", low=0)
-    magnet_decay: float = option(0.99, "decay, an iteration, of the average of the weights that is the magnet", low=0, high=1)
+    algorithm: Annotated[str, "the trainer"] = "ppo_magnet"
+    magnet: Annotated[NonNegativeFloat, "weight of KL(policy || magnet)"] = 0.05
+    magnet_decay: Annotated[Share, "decay, an iteration, of the average of the weights that is the magnet"] = 0.99
 
 
 class Trainer(ppo.Trainer):

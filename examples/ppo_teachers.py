@@ -13,13 +13,13 @@ reinforcement learning", 2018 (the term beside the policy gradient, on the learn
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from msgspec import field
 from torch import Tensor
 
-from nainjaune_agents.base.options import option
+from nainjaune_agents.base.settings import NonNegativeFloat
 from nainjaune_agents.cli.main import main as command
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.checkpoint import Checkpoint
@@ -37,16 +37,15 @@ from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
 
-@dataclass(frozen=True)
-class Config(ppo.Config):
+class Config(ppo.Config, frozen=True):
     """PPO's configuration and the keys of the teachers."""
 
-    algorithm: str = option("ppo_teachers", "the trainer")
-    teachers: list[dict[str, Any]] = option(
-        [{"agent": "zoo:strong", "players": 4}], "who teaches where: an agent's name, and the rest as in an entry of 'mixture'"
+    algorithm: Annotated[str, "the trainer"] = "ppo_teachers"
+    teachers: Annotated[list[dict[str, Any]], "who teaches where: an agent's name, and the rest as in an entry of 'mixture'"] = (
+        field(default_factory=lambda: [{"agent": "zoo:strong", "players": 4}])
     )
-    teacher_weight: float = option(1.0, "weight of KL(teacher || policy) at the start", low=0)
-    last_teacher_weight: float = option(0.0, "that weight at the end", low=0)
+    teacher_weight: Annotated[NonNegativeFloat, "weight of KL(teacher || policy) at the start"] = 1.0
+    last_teacher_weight: Annotated[NonNegativeFloat, "that weight at the end"] = 0.0
 
 
 class Teacher:

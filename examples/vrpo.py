@@ -29,13 +29,12 @@ ours. Expected SARSA: van Seijen et al., "A theoretical and empirical analysis o
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
 
-from nainjaune_agents.base.options import option
+from nainjaune_agents.base.settings import Share
 from nainjaune_agents.cli.main import main as command
 from nainjaune_agents.players.networks.checkpoint import Checkpoint
 from nainjaune_agents.players.networks.modules import masked_log_softmax
@@ -44,21 +43,25 @@ from nainjaune_agents.train.gpu_rollout import unpacked
 from nainjaune_agents.train.ppo import Floats
 from nainjaune_agents.train.rollout import Rollout
 from nainjaune_agents.train.run import Progress, Run
+from nainjaune_env.core.errors import ConfigError, quoted
 
 
-@dataclass(frozen=True)
-class Config(ppo.SurrogateConfig):
+class Config(ppo.SurrogateConfig, frozen=True):
     """PPO's configuration with lambda of Expected SARSA in place of its own."""
 
-    algorithm: str = option("vrpo", "the trainer")
-    sarsa_lambda: float = option(0.95, "lambda of Expected SARSA; 0 = the critic after one step, 1 = least bias", low=0, high=1)
+    algorithm: Annotated[str, "the trainer"] = "vrpo"
+    sarsa_lambda: Annotated[Share, "lambda of Expected SARSA; 0 = the critic after one step, 1 = least bias"] = 0.95
 
     # what PPO's trainer asks for and this one does not vary
     privileged: ClassVar = True
-    mixture: ClassVar[list[Any]] = []
     recall: ClassVar = 0.0
     overlap: ClassVar = False
     device: ClassVar = "cpu"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mixture:
+            raise ConfigError(f"VRPO trains at one setup, so 'mixture' is empty, not {quoted(self.mixture)}.")
 
 
 class Trainer(ppo.Trainer):

@@ -1,11 +1,12 @@
 """Settings as data: frozen structs with a type, bounds and a meaning beside each key, read strictly by msgspec.
 
     class Search(Settings):
-        deals: Annotated[PositiveInt, Meta(description="deals in which each move is tried")] = 500
+        deals: Annotated[PositiveInt, "deals in which each move is tried"] = 500
 
     convert(Search, {"deals": 0}, "search.yaml")   # search.yaml: expected 'deals' to be a whole number, at least 1, not 0.
 
-A key that takes one of several structs is a :class:`Choice`, written ``{name: mlp, …}``.
+A key that takes one of several structs is written ``{name: mlp, …}``; what is left out of that is as in the default of the key,
+the name too. Its type is a union of structs with ``tag_field="name"`` and a ``tag`` each, or a :class:`Choice`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import functools
 import re
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -55,12 +56,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Choice:
-    """Base of the type of a key that takes one of several structs: each has this base too, ``tag_field="name"``, and a ``tag``.
-
-    Of the mapping ``{name, **arguments}``, whatever is left out is taken from the key's default, the name too.
-    """
+    """Base, beside :class:`Settings`, of structs of a key that takes any of them, where not all are imported beforehand."""
 
     __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """The tag of the struct that was chosen."""
+        return str(self.__struct_config__.tag)  # type: ignore[attr-defined]
 
     @classmethod
     def names(cls) -> Sequence[str]:
@@ -95,25 +98,24 @@ def convert(kind: type[T], values: object, what: str, error: type[NainJauneError
 
 
 def choose(
-    kind: type[T], value: object, what: str, error: type[NainJauneError] = ConfigError, *, key: str, default: object = None
-) -> T:
+    hint: Any, value: object, what: str, error: type[NainJauneError] = ConfigError, *, key: str, default: object = None
+) -> Any:
     """Returns the struct that ``value``, ``{name, **arguments}``, chooses; what it leaves out is as in the struct ``default``.
 
-    ``kind`` is a :class:`Choice`; errors are raised as by :func:`convert`.
+    ``hint`` is the type of the ``key``; errors are raised as by :func:`convert`.
     """
-    if isinstance(value, kind):
+    if isinstance(value, Struct):
         return value
     if not isinstance(value, Mapping):
         raise error(f"{what}: expected {key!r} to be {{name: …, arguments}}, not {quoted(value)}.")
-    assert issubclass(kind, Choice)
+    names, struct = _choice(hint)
     usual = msgspec.to_builtins(default) if isinstance(default, Struct) else {}
     name = value.get("name", usual.get("name"))
-    if name not in kind.names():
-        raise error(f"{what}: {unknown_name_message(key, name, kind.names())}")
-    struct: type[Any] = kind.struct(name)
-    inherited = {key: one for key, one in usual.items() if key in struct.__struct_encode_fields__}
-    result: T = convert(struct, {**inherited, **value, "name": name}, what, error, key=key)
-    return result
+    if name not in names:
+        raise error(f"{what}: {unknown_name_message(key, name, names)}")
+    kind = struct(name)
+    inherited = {key: one for key, one in usual.items() if key in kind.__struct_encode_fields__}
+    return convert(kind, {**inherited, **value, "name": name}, what, error, key=key)
 
 
 def described(kind: type[Struct]) -> list[tuple[str, Any, str]]:
@@ -121,13 +123,12 @@ def described(kind: type[Struct]) -> list[tuple[str, Any, str]]:
     rows: list[tuple[str, Any, str]] = []
     for field in fields(kind):
         default = field.default if field.default_factory is NODEFAULT else field.default_factory()
-        said = [getattr(meta, "description", meta) for meta in typing.get_args(field.type)[1:]]
-        meaning = next((text for text in said if isinstance(text, str)), "")
+        meaning = next((text for text in typing.get_args(field.type)[1:] if isinstance(text, str)), "")
         rows.append((field.encode_name, msgspec.to_builtins(default), meaning))
         names: dict[tuple[str, str, str], list[str]] = {}
-        choices = [kind for kind, _ in _alternatives(field.type) if _is(kind, Choice)]
-        for name, struct in ((name, choice.struct(name)) for choice in choices for name in choice.names()):
-            for key, usual, says in described(struct):
+        choices, struct = _choice(field.type)
+        for name in choices:
+            for key, usual, says in described(struct(name)):
                 names.setdefault((f"{field.encode_name}.{key}", repr(usual), says), []).append(name)
         rows += [(key, usual, f"{', '.join(having)}: {says}") for (key, usual, says), having in names.items()]
     return rows
@@ -143,13 +144,9 @@ def _with_choices(kind: Any, values: object, what: str, error: type[NainJauneErr
     if not isinstance(values, Mapping) or not _is(kind, Struct):
         return values
     chosen = {
-        field.encode_name: choose(
-            choice, values[field.encode_name], what, error, key=_joined(key, field.encode_name), default=field.default
-        )
+        name: choose(field.type, values[name], what, error, key=_joined(key, name), default=field.default)
         for field in fields(kind)
-        if field.encode_name in values
-        for choice, _ in _alternatives(field.type)
-        if _is(choice, Choice)
+        if (name := field.encode_name) in values and _choice(field.type)[0]
     }
     return {**values, **chosen}
 
@@ -172,6 +169,17 @@ def _alternatives(hint: Any) -> Iterator[tuple[Any, list[Meta]]]:
             yield from _alternatives(argument)
     else:
         yield hint, []
+
+
+def _choice(hint: Any) -> tuple[Sequence[str], Callable[[str], type[Struct]]]:
+    """Returns the names that a key of the type ``hint`` chooses by, none if it is no choice, and the struct of each."""
+    named: dict[str, type[Struct]] = {}
+    for kind, _ in _alternatives(hint):
+        if _is(kind, Choice):
+            return kind.names(), kind.struct
+        if _is(kind, Struct) and kind.__struct_config__.tag_field == "name":
+            named[kind.__struct_config__.tag] = kind
+    return [*named], named.__getitem__
 
 
 def _struct(hint: Any, value: object) -> Any:
@@ -237,15 +245,18 @@ def _explained(fault: str, path: Sequence[str | int], kind: Any, values: Any, ke
         return unknown_name_message("key", _joined(key, name[1]), known)
     if name := re.fullmatch(r"Object missing required field `(.*)`", fault):
         return f"The key {_joined(key, name[1])!r} is missing."
-    names = [
-        name for literal, _ in _alternatives(kind) if typing.get_origin(literal) is Literal for name in typing.get_args(literal)
-    ]
+    literals = [one for one, _ in _alternatives(kind) if one is not type(None)]
+    names = [name for one in literals for name in typing.get_args(one)] if all(map(_is_literal, literals)) else []
     if names and isinstance(values, str):
         return unknown_name_message(key, values, names)
     if isinstance(values, Mapping) and (others := [name for name in values if not isinstance(name, str)]):
         return f"expected texts as keys{f' of {key!r}' if key else ''}, not {quoted(others[0])}."
     expected = _expected(kind) if fault else _WORDS[float]
     return f"expected {f'{key!r} to be ' if key else ''}{expected}, not {quoted(values)}."
+
+
+def _is_literal(hint: Any) -> bool:
+    return typing.get_origin(hint) is Literal
 
 
 def _fits(value: object, hint: Any) -> bool:
@@ -267,7 +278,7 @@ def _expected(hint: Any) -> str:
 
 def _words(kind: Any, metas: Sequence[Meta]) -> str:
     """Returns what a value of the type ``kind`` with bounds is, in words."""
-    if typing.get_origin(kind) is Literal:
+    if _is_literal(kind):
         return " or ".join(map(repr, typing.get_args(kind)))
     origin, arguments = typing.get_origin(kind) or kind, typing.get_args(kind)
     words = "a list" if origin in (list, tuple, set, frozenset) else _WORDS.get(origin, "keys and values")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.games import DEFAULT_GAME
-from nainjaune_env.registry import game_with, get_game
+from nainjaune_env.registry import game_with, get_game, resolve_setup
 
 from .arguments import integer
 
@@ -39,7 +39,7 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     Raises :class:`~nainjaune_env.core.errors.AgentError` if the runs play another game than ``--game``.
     """
     from ..players.loading import setup_of_runs
-    from ..train.config import apply_settings, resolve_setup
+    from ..train.config import apply_settings
 
     usual = game_of(args)
     given = args.preset is not None or args.players is not None or args.set

@@ -56,7 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..base.options import defaults
     from ..train import get_trainer
     from ..train.config import apply_settings, build, describe, read_yaml
     from ..train.run import CONFIG_NAME, Run
@@ -70,14 +69,15 @@ def run(args: argparse.Namespace) -> int:
         values["cluster"] = args.cluster
     algorithm = values.get("algorithm", "ppo")
     trainer = get_trainer(algorithm)
-    if args.cluster is not None and "cluster" not in defaults(trainer.Config):
+    if args.cluster is not None and "cluster" not in trainer.Config.__struct_fields__:
         raise ConfigError(f"--cluster is for the algorithm expert, and this is {algorithm!r}.")
     if args.keys:
         print(f"Keys of algorithm {algorithm!r}, with defaults; --set KEY=VALUE overrides one:\n{describe(trainer.Config)}")
         return 0
     if args.out is None:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")
-    config = build(trainer.Config, values)
+    source = " and ".join(filter(None, [path and str(path), args.set and "--set"]))
+    config = build(trainer.Config, values, source or "The configuration")
     if "TORCHELASTIC_RUN_ID" in os.environ:  # torchrun has started this process
         from ..train.distributed import train_under_torchrun
 

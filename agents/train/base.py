@@ -6,50 +6,53 @@ A trainer's module derives its ``Config`` from :class:`BaseConfig` and its ``Tra
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 import torch
+from msgspec import Meta, field
 from numpy.typing import NDArray
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import ConfigError, unknown_name_message
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
+from nainjaune_env.registry import resolve_setup
 
 from ..base.devices import set_torch_threads
-from ..base.options import check_options, option
 from ..base.seeds import derived_seed
+from ..base.settings import NonNegativeFloat, NonNegativeInt, PositiveInt, Settings
 from ..base.task import CENTRED, FRESH, Task
 from ..measure.arena.duplicate import Duplicate
 from ..players.loading import load_agent
-from ..players.networks.arch import ARCHS, make_net
+from ..players.networks.arch import make_net
 from ..players.networks.checkpoint import Checkpoint
+from ..players.networks.inference.base import Network
+from ..players.networks.inference.mlp import MLPInference
 from ..players.networks.net_agent import NetAgent
 from ..players.networks.policy_value import PolicyValueNet
 from ..players.networks.torch_nets import tensors_of
 from ..players.program.settings import BotSettings
 from .checkpointing import load_initial_weights, load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
-from .config import resolve_setup
 from .experiment_logs import check_logs
 from .opponents import named, shares_of
-from .optimizers import OPTIMIZER
+from .optimizers import Adam, Optimizer
 from .rollout import RoundStarts
 
 EVAL_SEED = 987_654_321
 """Of the evaluation's deals, with the run's own seed, see :func:`eval_seed`."""
-MAX_TABLES = 1 << 20
-"""Bound of tables in parallel: some gigabytes."""
+Rounds = Annotated[int, Meta(ge=1, le=1 << 20)]
+"""A number of rounds, or of tables in parallel: at most some gigabytes of them."""
+Threads = Annotated[int, Meta(ge=1, le=MAX_THREADS)]
+Decay = Annotated[float, Meta(ge=0, le=1 - 1e-6)]
+"""The decay of an average of the weights, which at 1 would never change."""
 EMA_MEANING = "decay, an iteration, of an exponential moving average of the weights, which is the player; 0 = none"
-MAX_EMA = 1 - 1e-6
-"""Upper bound of a decay: at 1 the average would never change."""
+Schedule = Literal["linear", "cosine"]
 
 
 def eval_seed(seed: int, setup_index: int = 0) -> int:
@@ -60,52 +63,58 @@ def eval_seed(seed: int, setup_index: int = 0) -> int:
     return derived_seed(EVAL_SEED, seed, setup_index)
 
 
-@dataclass(frozen=True)
-class BaseConfig:
+class BaseConfig(Settings, frozen=True):
     """The keys that every trainer has. A subclass redeclares a key whose default or meaning differs."""
 
-    TRAINS_MEMORY: ClassVar = False
+    TRAINS_MEMORY: ClassVar[bool] = False
     """Whether the trainer can train a network with a state."""
-    algorithm: str = option("", "the trainer")
-    game: str = option(DEFAULT_GAME, "the game")
-    preset: str | None = option(None, "the preset (none: the game's default)")
-    players: int | None = option(None, "seats (none: the game's default)")
-    rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
-    objective: str = option(CENTRED, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")
-    start: str | dict[str, Any] = option(
-        FRESH, "how rounds start: 'fresh', 'carried' through matches, or {pots: [low, high]}, drawn for each deal"
+    algorithm: Annotated[str, "the trainer"] = ""
+    game: Annotated[str, "the game"] = DEFAULT_GAME
+    preset: Annotated[str | None, "the preset (none: the game's default)"] = None
+    players: Annotated[int | None, "seats (none: the game's default)"] = None
+    rules: Annotated[dict[str, Any], "knobs set over the preset, as in --set rules.decline=never"] = field(default_factory=dict)
+    objective: Annotated[str, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats"] = CENTRED
+    start: Annotated[
+        str | dict[str, Any],
+        "how rounds start: 'fresh', 'carried' through matches, or {pots: [low, high]}, drawn for each deal",
+    ] = FRESH
+    opponents: Annotated[
+        dict[str, Any] | str | None,
+        "whom the learner meets: shares of tables, as in {self: 0.5, closer: 0.25, past: 0.25}, 'past' being "
+        "earlier states of the run, or one agent's name (none: itself); at tables with an opponent one seat learns",
+    ] = None
+    bots: Annotated[
+        dict[str, Any] | None,
+        "how opponents that are bots are asked, as in {on_fault: forfeit, decision_seconds: 2} (none: as by default)",
+    ] = None
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1), "seed of every random draw in the run"] = 0
+    arch: Annotated[Network, "the network, {name, **arguments}"] = MLPInference.Arguments()
+    optimizer: Annotated[Optimizer, "the optimizer, {name, **arguments}"] = Adam()
+    schedule: Annotated[Schedule, "how values go from their start to their end: 'linear', or 'cosine', half a period of it"] = (
+        "linear"
     )
-    opponents: dict[str, float] | str | None = option(
-        None,
-        "whom the learner meets: shares of tables, as in {self: 0.5, closer: 0.25, past: 0.25}, 'past' being earlier states "
-        "of the run, or one agent's name (none: itself); at tables with an opponent one seat learns",
+    epochs: Annotated[PositiveInt, "passes over the decisions of an iteration"] = 1
+    minibatch: Annotated[PositiveInt, "decisions in a gradient step"] = 1024
+    max_grad_norm: Annotated[NonNegativeFloat, "a gradient with a larger norm is scaled down to this one"] = 0.5
+    threads: Annotated[Threads, "torch's threads; more than there are free cores is many times slower"] = 1
+    checkpoint_minutes: Annotated[NonNegativeFloat, "minutes between checkpoints, at least; 0 = one after every iteration"] = 2.0
+    keep_best: Annotated[bool, "keep the checkpoint with the highest edge in evaluations too, as the agent RUN@best"] = False
+    keep_every: Annotated[
+        NonNegativeInt,
+        "iterations between checkpoints that are kept, as the agents RUN@ITERATION; 0 = none",
+    ] = 0
+    logs: Annotated[list[str], "where metrics are logged beside TensorBoard and metrics.csv: 'wandb', 'mlflow'"] = field(
+        default_factory=list
     )
-    bots: dict[str, Any] | None = option(
-        None, "how opponents that are bots are asked, as in {on_fault: forfeit, decision_seconds: 2} (none: as by default)"
-    )
-    seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
-    arch: dict[str, Any] = option({"name": "mlp"}, "the network, {name, **arguments}", choice=ARCHS)
-    optimizer: dict[str, Any] = option({"name": "adam"}, "the optimizer, {name, **arguments}", choice=OPTIMIZER)
-    schedule: str = option("linear", "how values go from their start to their end: 'linear', or 'cosine', half a period of it")
-    epochs: int = option(1, "passes over the decisions of an iteration", low=1)
-    minibatch: int = option(1024, "decisions in a gradient step", low=1)
-    max_grad_norm: float = option(0.5, "a gradient with a larger norm is scaled down to this one", low=0)
-    threads: int = option(1, "torch's threads; more than there are free cores is many times slower", low=1, high=MAX_THREADS)
-    checkpoint_minutes: float = option(2.0, "minutes between checkpoints, at least; 0 = one after every iteration", low=0)
-    keep_best: bool = option(False, "keep the checkpoint with the highest edge in evaluations too, as the agent RUN@best")
-    keep_every: int = option(0, "iterations between checkpoints that are kept, as the agents RUN@ITERATION; 0 = none", low=0)
-    logs: list[str] = option([], "where metrics are logged beside TensorBoard and metrics.csv: 'wandb', 'mlflow'")
-    eval_every: int = option(25, "iterations between evaluations; 0 = none", low=0)
-    eval_deals: int = option(1000, "deals of each evaluation; 0 = none", low=0, high=10**9)
-    eval_against: str = option("random", "the agent over whose field the edge is measured")
+    eval_every: Annotated[NonNegativeInt, "iterations between evaluations; 0 = none"] = 25
+    eval_deals: Annotated[int, Meta(ge=0, le=10**9), "deals of each evaluation; 0 = none"] = 1000
+    eval_against: Annotated[str, "the agent over whose field the edge is measured"] = "random"
 
     def __post_init__(self) -> None:
-        check_options(self)
+        super().__post_init__()
         if self.recurrent and not self.TRAINS_MEMORY:
             raise ConfigError(f"{self.algorithm!r} trains no network with memory: arch.recurrent is 0, not {self.recurrent}.")
         check_logs(self.logs)
-        if self.schedule not in SCHEDULES:
-            raise ConfigError(unknown_name_message("schedule", self.schedule, SCHEDULES))
         if self.eval_deals == 1:
             raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
         if self.keep_best and not self.evaluates:
@@ -130,7 +139,7 @@ class BaseConfig:
     @property
     def recurrent(self) -> int:
         """Units of the network's memory; 0 = none."""
-        return int(self.arch.get("recurrent", 0))
+        return int(getattr(self.arch, "recurrent", 0))
 
     @property
     def task(self) -> Task:
@@ -248,7 +257,7 @@ class BaseTrainer(ABC, Generic[C]):
     def learning_rate(self) -> float:
         """The optimizer's step size now."""
         c = self.config.optimizer
-        return self.annealed(c["learning_rate"], c["last_learning_rate"]) * warmed_up(self.iteration, c["warmup"])
+        return self.annealed(c.learning_rate, c.last_learning_rate) * warmed_up(self.iteration, c.warmup)
 
     def new_net(self, generator: torch.Generator) -> PolicyValueNet:
         """Returns an untrained network, its weights drawn from ``generator``."""
@@ -330,7 +339,7 @@ class BaseTrainer(ABC, Generic[C]):
             actions=len(self.setup.game.actions),
             arch=self.net.arch,
             iteration=self.iteration,
-            config=dataclasses.asdict(self.config),
+            config=self.config.to_dict(),
             common=self.common,
             progress={"decisions": float(self.decisions), "seconds": self.seconds},
             tensors={name: tensor.cpu().numpy() for name, tensor in tensors.items()},
@@ -365,10 +374,7 @@ class BaseTrainer(ABC, Generic[C]):
             average.module.load_state_dict(self.net.state_dict())
 
 
-SCHEDULES = ("linear", "cosine")
-
-
-def anneal(first: float, last: float, fraction: float, schedule: str = "linear") -> float:
+def anneal(first: float, last: float, fraction: float, schedule: Schedule = "linear") -> float:
     """Returns the value at ``fraction`` of the way from ``first``, at 0, to ``last``, at 1.
 
     On a line, or on half a period of a cosine (Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts",

@@ -30,7 +30,7 @@ def restoring(checkpoint: Checkpoint, config: Any, setup: Setup) -> Iterator[Non
     Raises :class:`CheckpointError` if that is of another configuration, or an error within shows that its tensors do not fit.
     """
     check_fits(checkpoint, setup, "the run's checkpoint")
-    changed = changed_keys(config, checkpoint.config)
+    changed = changed_keys(config.to_dict(), checkpoint.config)
     if changed:
         raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(changed)} differ.")
     try:

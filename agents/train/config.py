@@ -1,8 +1,7 @@
-"""Configurations: frozen dataclasses, built from YAML files that hold only what differs and from ``--set key=value``."""
+"""Configurations: settings read from YAML files that hold only what differs, and from ``--set key=value``."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -11,13 +10,11 @@ from typing import Any, TypeVar
 
 import yaml
 
-from nainjaune_env.core.errors import ConfigError, RulesError, quoted, unknown_name_message
-from nainjaune_env.core.spec import Setup
-from nainjaune_env.registry import make_setup
+from nainjaune_env.core.errors import ConfigError, quoted
 
-from ..base import options
+from ..base.settings import Settings, convert, described
 
-C = TypeVar("C")
+C = TypeVar("C", bound=Settings)
 
 PLACEMENT_KEYS = frozenset({"device", "workers", "cluster", "logs", "bots"})
 """Keys that say where a run computes and logs, not what it computes; they may change when a run is resumed."""
@@ -28,7 +25,7 @@ RESUME_KEYS = frozenset({*LENGTH_KEYS, "checkpoint_minutes", "keep_best", "keep_
 """Keys that may be changed when a run is resumed: its length, and which of its checkpoints are kept."""
 
 
-def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
+def changed_keys(config: Mapping[str, Any], stored: Mapping[str, Any]) -> list[str]:
     """Returns the keys whose ``stored`` values differ from ``config``, so that a run cannot be resumed under it.
 
     :data:`PLACEMENT_KEYS` and :data:`RESUME_KEYS` do not count.
@@ -36,11 +33,12 @@ def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
     return sorted(differing(config, stored).keys() - PLACEMENT_KEYS - RESUME_KEYS)
 
 
-def differing(config: Any, stored: Mapping[str, Any]) -> dict[str, list[Any]]:
+def differing(config: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Returns the keys whose values differ, each with the ``stored`` value and that of ``config``; None where one lacks it."""
-    now = dataclasses.asdict(config)
-    one_sided = now.keys() ^ stored.keys()
-    return {key: [stored.get(key), now.get(key)] for key in {**now, **stored} if key in one_sided or now[key] != stored[key]}
+    one_sided = config.keys() ^ stored.keys()
+    return {
+        key: [stored.get(key), config.get(key)] for key in {**config, **stored} if key in one_sided or config[key] != stored[key]
+    }
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -68,7 +66,7 @@ _OCTAL_OR_BASE_60 = re.compile(r"[-+]?0[0-9_]+|.*:.*")
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which ``None`` is null, as in the tables of knobs.
+    """YAML in which ``None`` is null, as in the tables of knobs, and ``1e-3`` is a number, as in YAML 1.2.
 
     Refuses keys that come twice, and numbers that YAML 1.1 would read in another base.
     """
@@ -96,6 +94,7 @@ class _Loader(yaml.SafeLoader):
 
 
 _Loader.add_implicit_resolver(_NULL, re.compile(r"None\Z"), ["N"])
+_Loader.add_implicit_resolver(_FLOAT, re.compile(r"[-+]?(\d+\.?|\d*\.\d+)[eE][-+]?\d+\Z"), [*"-+.0123456789"])
 _Loader.add_constructor(_INT, _Loader.number)
 _Loader.add_constructor(_FLOAT, _Loader.number)
 
@@ -165,25 +164,11 @@ def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[s
     return result
 
 
-def build(cls: type[C], values: Mapping[str, Any]) -> C:
-    """Returns the configuration with ``values``; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
-    return options.build(cls, values)
+def build(cls: type[C], values: Mapping[str, Any], what: str = "The configuration") -> C:
+    """Returns the configuration with ``values``; raises :class:`ConfigError`, which names ``what`` they are of, as its file."""
+    return convert(cls, values, what)
 
 
-def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:
-    """Returns the setup with ``knobs`` over the preset's.
-
-    Raises :class:`~nainjaune_env.core.errors.RulesError` as ``make_setup`` does. Knobs from a file must not be passed to that
-    as keyword arguments: one called ``preset`` would be a Python error.
-    """
-    setup = make_setup(game, preset, players)
-    names = setup.rules.names()
-    for name in knobs:
-        if name not in names:
-            raise RulesError(unknown_name_message("knob", name, names))
-    return dataclasses.replace(setup, rules=setup.rules.replace(**knobs))
-
-
-def describe(cls: type[Any]) -> str:
+def describe(cls: type[Settings]) -> str:
     """Returns the table of keys that ``--keys`` prints: key, default, meaning."""
-    return "\n".join(f"  {name:20} {default!s:14} {meaning}" for name, default, meaning in options.described(cls))
+    return "\n".join(f"  {name:20} {default!s:14} {meaning}" for name, default, meaning in described(cls))

@@ -28,10 +28,11 @@ import math
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from msgspec import Meta
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -39,31 +40,32 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
-from ..base.options import option
 from ..base.sampling import sample
 from ..base.seeds import Stream, generator
+from ..base.settings import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ..players.networks.checkpoint import Checkpoint
-from .base import COMMON_METRICS, EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
+from .base import COMMON_METRICS, EMA_MEANING, BaseConfig, BaseTrainer, Decay, Rounds, explained_variance
 from .opponents import LEARNER, PAST, PastSelves, Seating, check_seated
 from .optimizers import GroupedOptimizer
 from .rollout import Tables
 from .run import Progress, Run, run_iterations
 
 
-@dataclass(frozen=True)
-class Config(BaseConfig):
+class Config(BaseConfig, frozen=True):
     """The configuration of a run of deep Monte Carlo."""
 
-    algorithm: str = option("deep_monte_carlo", "the trainer")
-    iterations: int = option(1000, "updates of the run; the schedules extend over them", low=1)
-    tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
-    temperature: float = option(0.1, "actions are drawn from softmax(Q / temperature) at the start, in units of payoff_scale")
-    last_temperature: float = option(
-        0.02, "temperature at the end, not above that at the start; it changes geometrically", low=1e-6
-    )  # its inverse is a factor of a learning rate
-    max_grad_norm: float = option(10.0, "a gradient with a larger norm is scaled down to this one", low=0)
-    ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
-    eval_every: int = option(50, "iterations between evaluations; 0 = none", low=0)
+    algorithm: Annotated[str, "the trainer"] = "deep_monte_carlo"
+    iterations: Annotated[PositiveInt, "updates of the run; the schedules extend over them"] = 1000
+    tables: Annotated[Rounds, "rounds dealt for each update"] = 2048
+    temperature: Annotated[float, "actions are drawn from softmax(Q / temperature) at the start, in units of payoff_scale"] = 0.1
+    last_temperature: Annotated[
+        float,
+        Meta(ge=1e-6),  # its inverse is a factor of a learning rate
+        "temperature at the end, not above that at the start; it changes geometrically",
+    ] = 0.02
+    max_grad_norm: Annotated[NonNegativeFloat, "a gradient with a larger norm is scaled down to this one"] = 10.0
+    ema: Annotated[Decay, EMA_MEANING] = 0.0
+    eval_every: Annotated[NonNegativeInt, "iterations between evaluations; 0 = none"] = 50
 
     def __post_init__(self) -> None:
         super().__post_init__()

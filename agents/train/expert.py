@@ -29,29 +29,27 @@ Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020
 from __future__ import annotations
 
 import copy
-import dataclasses
 import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, SeatAssignment, any_needs_history
 from nainjaune_env.core.atomic_files import remove_leftovers, write_bytes
-from nainjaune_env.core.errors import ConfigError, unknown_name_message
-from nainjaune_env.core.validation import MAX_THREADS
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.engine.batch import Batch
 
 from ..base.devices import check_device, set_torch_threads
-from ..base.options import option
 from ..base.seeds import Stream, generator
+from ..base.settings import NonNegativeFloat, NonNegativeInt, PositiveInt, Share
 from ..base.task import CARRIED, MATCH_ROUNDS, OWN
 from ..measure.distributed.units import Executor
 from ..players.heuristics import RandomAgent
@@ -62,70 +60,67 @@ from ..players.networks.net_agent import NetAgent
 from ..players.networks.policy_value import PolicyValueNet
 from ..players.search import SearchAgent, rollouts_by
 from ..players.search.rollouts import Rollouts
-from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
+from .base import COMMON_METRICS, BaseConfig, BaseTrainer, Rounds, Threads, anneal, warmed_up
 from .gating import edge_over, is_weaker
 from .labelling import LabelWorkers, check_workers, executor_of, labels_run
 from .labels import LabelFile, Labels, concatenate_labels, load_labels, save_labels
 from .opponents import LEARNER, PAST, Seating, check_seated
-from .optimizers import OPTIMIZER, GroupedOptimizer
+from .optimizers import Adam, GroupedOptimizer, Optimizer
 from .rollout import RoundStarts, batch_start
 from .run import Progress, Run, run_iterations
 from .targets import entropy, pooled, soft_cross_entropy, targets
 
-ROLLOUTS = ("rule", "net")
 LABELS = "labels"
 """The folder of the label files, in that of the run."""
 
 
-@dataclass(frozen=True)
-class Config(BaseConfig):
+class Config(BaseConfig, frozen=True):
     """The configuration of a run of expert iteration. An iteration is a generation."""
 
-    algorithm: str = option("expert", "the trainer")
-    objective: str = option(OWN, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")
-    generations: int = option(3, "generations of the run: times that decisions are labelled and learned", low=1)
-    shards: int = option(75, "label files of a generation", low=1)
-    shard: int = option(8000, "decisions in a label file", low=1, high=MAX_TABLES)
-    rounds: int = option(
-        2048,
-        "rounds played for each label file, its decisions chosen from theirs; with start=carried up to whole matches",
-        low=1,
-        high=MAX_TABLES,
+    algorithm: Annotated[str, "the trainer"] = "expert"
+    objective: Annotated[str, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats"] = OWN
+    generations: Annotated[PositiveInt, "generations of the run: times that decisions are labelled and learned"] = 3
+    shards: Annotated[PositiveInt, "label files of a generation"] = 75
+    shard: Annotated[Rounds, "decisions in a label file"] = 8000
+    rounds: Annotated[
+        Rounds, "rounds played for each label file, its decisions chosen from theirs; with start=carried up to whole matches"
+    ] = 2048
+    explore: Annotated[Share, "probability of a uniformly random action in those rounds"] = 0.1
+    init: Annotated[str | None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)"] = (
+        None
     )
-    explore: float = option(0.1, "probability of a uniformly random action in those rounds", low=0, high=1)
-    init: str | None = option(None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)")
-    rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")
-    rollouts: str = option("net", "the player of rollouts once a network has learned: 'net', or 'rule', many times faster")
-    deals: int = option(10, "determinizations (deals of the hidden cards) that the search tries each legal action in", low=2)
-    temperature: float = option(2.0, "the policy's target is softmax(mean / temperature), in the game's unit (chips, cards)")
-    prior: float = option(1.0, "weight of the log-policy of the network in its next targets; 0 = the labels alone", low=0)
-    gate: int = option(0, "deals, 2 or more, on which a generation shows that it is not weaker than the last; 0 = none", low=0)
-    window: int = option(2, "number of generations, the newest ones, whose labels are learned", low=1)
-    fresh: bool = option(False, "learn with a new network each generation, instead of the current one")
-    epochs: int = option(4, "passes over the labels in a generation", low=1)
-    minibatch: int = option(512, "decisions in a gradient step", low=1)
-    optimizer: dict[str, Any] = option(
-        {"name": "adam", "learning_rate": 1e-3, "last_learning_rate": 1e-5},
-        "the optimizer, {name, **arguments}, new in each generation; its schedule is over the gradient steps of one",
-        choice=OPTIMIZER,
-    )
-    value_weight: float = option(0.5, "weight of the value loss", low=0)
-    max_grad_norm: float = option(1.0, "a gradient with a larger norm is scaled down to this one", low=0)
-    device: str = option("cpu", "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
-    threads: int = option(
-        1, "label files made in parallel, and torch's threads in learning; at most the free cores", low=1, high=MAX_THREADS
-    )
-    workers: int = option(1, "processes that label, in place of 'threads'; labels do not depend on it", low=1, high=MAX_THREADS)
-    cluster: str | None = option(None, "address of the Ray cluster that labels: host:port, or 'auto' (none: this machine)")
-    checkpoint_minutes: float = option(0.0, "minutes between checkpoints, at least; 0 = one after every generation", low=0)
-    eval_every: int = option(1, "generations between evaluations; 0 = none", low=0)
+    rule: Annotated[str, "the agent that plays the first generation's rounds, and rollouts"] = "random"
+    rollouts: Annotated[
+        Literal["net", "rule"], "the player of rollouts once a network has learned: 'net', or 'rule', many times faster"
+    ] = "net"
+    deals: Annotated[
+        int, Meta(ge=2), "determinizations (deals of the hidden cards) that the search tries each legal action in"
+    ] = 10
+    temperature: Annotated[
+        float, Meta(gt=0), "the policy's target is softmax(mean / temperature), in the game's unit (chips, cards)"
+    ] = 2.0
+    prior: Annotated[NonNegativeFloat, "weight of the log-policy of the network in its next targets; 0 = the labels alone"] = 1.0
+    gate: Annotated[
+        NonNegativeInt, "deals, 2 or more, on which a generation shows that it is not weaker than the last; 0 = none"
+    ] = 0
+    window: Annotated[PositiveInt, "number of generations, the newest ones, whose labels are learned"] = 2
+    fresh: Annotated[bool, "learn with a new network each generation, instead of the current one"] = False
+    epochs: Annotated[PositiveInt, "passes over the labels in a generation"] = 4
+    minibatch: Annotated[PositiveInt, "decisions in a gradient step"] = 512
+    optimizer: Annotated[
+        Optimizer, "the optimizer, {name, **arguments}, new in each generation; its schedule is over the gradient steps of one"
+    ] = Adam(learning_rate=1e-3, last_learning_rate=1e-5)
+    value_weight: Annotated[NonNegativeFloat, "weight of the value loss"] = 0.5
+    max_grad_norm: Annotated[NonNegativeFloat, "a gradient with a larger norm is scaled down to this one"] = 1.0
+    device: Annotated[str, "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU"] = "cpu"
+    threads: Annotated[Threads, "label files made in parallel, and torch's threads in learning; at most the free cores"] = 1
+    workers: Annotated[Threads, "processes that label, in place of 'threads'; labels do not depend on it"] = 1
+    cluster: Annotated[str | None, "address of the Ray cluster that labels: host:port, or 'auto' (none: this machine)"] = None
+    checkpoint_minutes: Annotated[NonNegativeFloat, "minutes between checkpoints, at least; 0 = one after every generation"] = 0.0
+    eval_every: Annotated[NonNegativeInt, "generations between evaluations; 0 = none"] = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.temperature <= 0:
-            raise ConfigError(f"The temperature of the targets is above 0, and it is {self.temperature}.")
-        if self.rollouts not in ROLLOUTS:
-            raise ConfigError(unknown_name_message("player of rollouts", self.rollouts, ROLLOUTS))
         if self.gate == 1:
             raise ConfigError("A test takes at least 2 deals, and 'gate' is 1.")
         if PAST in self.shares:
@@ -183,7 +178,7 @@ class Trainer(BaseTrainer[Config]):
         super().__init__(config, config.setup())
         check_seated(config.shares, [self.tables], "rounds")
         self.folder = folder
-        self.labels_run = labels_run(dataclasses.asdict(config))
+        self.labels_run = labels_run(config.to_dict())
         self.net = self.untrained(0)
         self.modules = {"model.": self.net}
         self.rule = load_agent(config.rule, self.setup, bots=config.bot_settings)
@@ -257,7 +252,7 @@ class Trainer(BaseTrainer[Config]):
             self.speed = c.shard * len(made) / (time.perf_counter() - start)
         else:
             player = self.checkpoint if self.has_learned else None
-            number, labels, data = self.workers.next_labels(dataclasses.asdict(c), self.setup, self.iteration, player, missing)
+            number, labels, data = self.workers.next_labels(c.to_dict(), self.setup, self.iteration, player, missing)
             # as a worker compressed it, which takes long beside quick rollouts
             write_bytes(self.label_path(self.iteration, number), data)
             made = [labels]
@@ -426,7 +421,7 @@ class Trainer(BaseTrainer[Config]):
         arrays = (labels.observation, labels.mask, target, value_target, entropy(target))
         columns = [torch.from_numpy(array).to(c.device) for array in arrays]
         optimizer = GroupedOptimizer(c.optimizer, [{"params": [*self.net.parameters()]}], [self.net.body])
-        rates, warmup = (c.optimizer["learning_rate"], c.optimizer["last_learning_rate"]), c.optimizer["warmup"]
+        rates, warmup = (c.optimizer.learning_rate, c.optimizer.last_learning_rate), c.optimizer.warmup
         rng = generator(c.seed, Stream.TRAINING, self.iteration, 0)
         steps = -(-len(labels) // c.minibatch)
         for epoch in range(c.epochs):

@@ -19,11 +19,11 @@ competition", 2018.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from msgspec import Meta, field
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
@@ -34,14 +34,14 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.opponents import Pool
 
-from ..base.options import option
 from ..base.seeds import Stream, generator
+from ..base.settings import NonNegativeFloat, PositiveInt, Share
 from ..base.task import CARRIED, FRESH, OWN
 from ..players.loading import load_agent
 from ..players.networks.checkpoint import Checkpoint
-from .base import COMMON_METRICS, MAX_TABLES, BaseConfig, BaseTrainer
+from .base import COMMON_METRICS, BaseConfig, BaseTrainer, Rounds
 from .opponents import PAST, PAST_SELVES, SELF, PastSelves, named
-from .optimizers import OPTIMIZER
+from .optimizers import Adam, Optimizer
 from .run import Progress, Run, run_iterations
 
 try:
@@ -59,33 +59,32 @@ PACKAGES = ("stable-baselines3", "sb3-contrib", "gymnasium")
 """Packages whose versions ``run.json`` records too."""
 
 
-@dataclass(frozen=True)
-class Config(BaseConfig):
+class Config(BaseConfig, frozen=True):
     """The configuration of a run of MaskablePPO."""
 
-    algorithm: str = option("maskable_ppo", "the trainer")
-    objective: str = option(OWN, "the payoff that counts: 'own', as environments of Stable-Baselines3 reward one seat")
-    start: str | dict[str, Any] = option(
-        FRESH, "how rounds start: 'fresh', or {pots: [low, high]}, drawn for each table in every iteration"
-    )
-    iterations: int = option(100, "updates of the run; the schedules extend over them", low=1)
-    tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1, high=MAX_TABLES)
-    steps: int = option(24, "the learner's decisions at each table for an update (n_steps): a few rounds or more", low=1)
-    opponents: dict[str, float] | str | None = option(
-        {"random": 0.5, PAST: 0.5},
+    algorithm: Annotated[str, "the trainer"] = "maskable_ppo"
+    objective: Annotated[str, "the payoff that counts: 'own', as environments of Stable-Baselines3 reward one seat"] = OWN
+    start: Annotated[
+        str | dict[str, Any], "how rounds start: 'fresh', or {pots: [low, high]}, drawn for each table in every iteration"
+    ] = FRESH
+    iterations: Annotated[PositiveInt, "updates of the run; the schedules extend over them"] = 100
+    tables: Annotated[Rounds, "tables in parallel, each with one seat that learns"] = 2048
+    steps: Annotated[PositiveInt, "the learner's decisions at each table for an update (n_steps): a few rounds or more"] = 24
+    opponents: Annotated[
+        dict[str, Any] | str | None,
         "whom the learner meets: shares by which the others' seats are drawn, 'past' being earlier states of the run, or one "
         "agent's name; 'self' alone: all seats learn",
-    )
-    optimizer: dict[str, Any] = option(
-        {"name": "adam", "learning_rate": 1.5e-3}, "the optimizer, {name, **arguments}; only adam", choice=OPTIMIZER
-    )
-    entropy: float = option(0.05, "weight of the policy's entropy at the start (ent_coef)", low=0)
-    last_entropy: float = option(0.005, "weight of the entropy at the end", low=0)
-    epochs: int = option(3, "passes over the decisions of an iteration (n_epochs)", low=1)
-    minibatch: int = option(2048, "decisions in a gradient step (batch_size)", low=2)
-    clip: float = option(0.2, "distance of the probability ratio from 1 at which the objective is clipped (clip_range)", low=0)
-    gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
-    value_weight: float = option(0.5, "weight of the value loss (vf_coef)", low=0)
+    ] = field(default_factory=lambda: {"random": 0.5, PAST: 0.5})
+    optimizer: Annotated[Optimizer, "the optimizer, {name, **arguments}; only adam"] = Adam(learning_rate=1.5e-3)
+    entropy: Annotated[NonNegativeFloat, "weight of the policy's entropy at the start (ent_coef)"] = 0.05
+    last_entropy: Annotated[NonNegativeFloat, "weight of the entropy at the end"] = 0.005
+    epochs: Annotated[PositiveInt, "passes over the decisions of an iteration (n_epochs)"] = 3
+    minibatch: Annotated[int, Meta(ge=2), "decisions in a gradient step (batch_size)"] = 2048
+    clip: Annotated[
+        NonNegativeFloat, "distance of the probability ratio from 1 at which the objective is clipped (clip_range)"
+    ] = 0.2
+    gae_lambda: Annotated[Share, "lambda of generalised advantage estimation; 1 = plain returns"] = 1.0
+    value_weight: Annotated[NonNegativeFloat, "weight of the value loss (vf_coef)"] = 0.5
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,8 +97,8 @@ class Config(BaseConfig):
                 "Stable-Baselines3 learns from all seats of every table or from one, so 'self' stands alone among "
                 f"the 'opponents' of MaskablePPO, not {quoted(self.opponents)}: ppo mixes them."
             )
-        if self.optimizer["name"] != "adam":
-            raise ConfigError(f"Stable-Baselines3 steps by Adam here: the optimizer is adam, not {self.optimizer['name']}.")
+        if type(self.optimizer) is not Adam:
+            raise ConfigError(f"Stable-Baselines3 steps by Adam here, not by {quoted(self.optimizer.to_dict())}.")
         if self.objective != OWN:
             raise ConfigError(
                 "MaskablePPO learns from the reward of one seat, its own payoff, so 'objective' is 'own', not "
@@ -157,7 +156,7 @@ class Trainer(BaseTrainer[Config]):
             NetPolicy, self.venv, n_steps=c.steps, batch_size=c.minibatch, n_epochs=c.epochs, gamma=1.0,
             gae_lambda=c.gae_lambda, clip_range=c.clip, vf_coef=c.value_weight, max_grad_norm=c.max_grad_norm,
             learning_rate=lambda _: self.learning_rate,
-            policy_kwargs={"layout": setup.layout, "arch": c.arch}, seed=c.seed % 2**32, device="cpu",
+            policy_kwargs={"layout": setup.layout, "arch": c.to_dict()["arch"]}, seed=c.seed % 2**32, device="cpu",
             rollout_buffer_class=SelfPlayBuffer if self_play else None,
             rollout_buffer_kwargs={"venv": self.venv} if self_play else None,
         )  # fmt: skip

@@ -7,19 +7,18 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import field
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.random_rules import random_setups
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.registry import get_game
+from nainjaune_env.registry import get_game, resolve_setup
 
-from ..base.options import option
 from ..base.seeds import Stream, generator
 from ..base.task import Task
 from ..measure.arena.duplicate import Duplicate
@@ -28,7 +27,6 @@ from ..players.networks.net_agent import NetAgent
 from ..players.networks.policy_value import PolicyValueNet
 from ..players.networks.torch_nets import specialised
 from .base import BaseConfig, eval_seed
-from .config import resolve_setup
 from .opponents import PastSelves, Seating, check_seated
 from .rollout import Tables
 
@@ -86,11 +84,12 @@ def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequ
     return listed
 
 
-@dataclass(frozen=True)
-class MixtureConfig(BaseConfig):
+class MixtureConfig(BaseConfig, frozen=True):
     """The key of trainers that train one network at several setups."""
 
-    mixture: list[dict[str, Any]] = option([], "setups to train one network at, in place of preset and players; [] = none")
+    mixture: Annotated[list[dict[str, Any]], "setups to train one network at, in place of preset and players; [] = none"] = field(
+        default_factory=list
+    )
 
     def setups(self) -> list[Setup]:
         """Returns the setups of training: the mixture's, or the one of :meth:`setup`."""

@@ -1,6 +1,6 @@
 """Optimizers as data, ``{name, **arguments}``: torch's Adam, and its Muon for the weights of hidden layers.
 
-A new optimizer is a dataclass in ``OPTIMIZERS``.
+A new optimizer is a class in ``Optimizer``.
 
 Muon steps by the momentum of a weight matrix's gradient with all singular values set to about 1, so that directions that few
 decisions depend on are learned as fast as the others. Its step is scaled to the size that Adam's has.
@@ -11,28 +11,27 @@ in neural networks", 2024; Liu et al., "Muon is scalable for LLM training", 2025
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import torch
 from torch import nn
 
-from ..base.options import Arguments, Choice, option
+from ..base.settings import NonNegativeFloat, NonNegativeInt, Settings, Share
 
 Group = dict[str, Any]
 """A group of parameters: ``params``, and ``scale`` (none: 1), by which it multiplies the optimizer's learning rate."""
 
 
-@dataclass(frozen=True)
-class Adam(Arguments):
+class Adam(Settings, frozen=True, tag_field="name", tag="adam"):
     """Adam for all parameters."""
 
-    learning_rate: float = option(2e-3, "step size at the start", low=0, high=1)
-    last_learning_rate: float = option(1e-4, "step size at the end; it changes by 'schedule'", low=0, high=1)
-    warmup: int = option(
-        0, "iterations (expert iteration: gradient steps) over which the step size rises linearly to its schedule", low=0
-    )
+    learning_rate: Annotated[Share, "step size at the start"] = 2e-3
+    last_learning_rate: Annotated[Share, "step size at the end; it changes by 'schedule'"] = 1e-4
+    warmup: Annotated[
+        NonNegativeInt,
+        "iterations (expert iteration: gradient steps) over which the step size rises linearly to its schedule",
+    ] = 0
 
     def build(self, groups: Sequence[Group], hidden_layers: Sequence[nn.Module], **adam: Any) -> dict[str, torch.optim.Optimizer]:
         """Returns the optimizers of ``groups``, which have all parameters, by the prefix of their tensors in checkpoints.
@@ -42,11 +41,12 @@ class Adam(Arguments):
         return {"optimizer.": torch.optim.Adam(groups, lr=0.0, **adam)}
 
 
-@dataclass(frozen=True)
-class Muon(Adam):
+class Muon(Adam, frozen=True, tag="muon"):
     """Muon for the two-dimensional parameters of hidden layers, and Adam for the others."""
 
-    matrix_ratio: float = option(6.0, "step size of the matrices of hidden layers, by Muon, over that of the others", low=0)
+    matrix_ratio: Annotated[NonNegativeFloat, "step size of the matrices of hidden layers, by Muon, over that of the others"] = (
+        6.0
+    )
 
     def build(self, groups: Sequence[Group], hidden_layers: Sequence[nn.Module], **adam: Any) -> dict[str, torch.optim.Optimizer]:
         """Returns Adam for ``groups`` without the matrices of ``hidden_layers``, and Muon for these; see :meth:`Adam.build`."""
@@ -58,19 +58,15 @@ class Muon(Adam):
         return {**super().build(others, hidden_layers, **adam), "muon.": muon}
 
 
-OPTIMIZERS: dict[str, type[Adam]] = {"adam": Adam, "muon": Muon}
-OPTIMIZER = Choice("optimizer", lambda: OPTIMIZERS, OPTIMIZERS.__getitem__)
-"""The choice among all optimizers."""
+Optimizer = Adam | Muon
 
 
 class GroupedOptimizer:
     """The optimizers of all parameters, stepped together at learning rates in proportion to the scales of their groups."""
 
-    def __init__(
-        self, optimizer: Mapping[str, Any], groups: Sequence[Group], hidden_layers: Sequence[nn.Module], **adam: Any
-    ) -> None:
-        """``optimizer``: as data; the rest as in :meth:`Adam.build`. Learning rates are set later."""
-        self.by_prefix = OPTIMIZER.build(optimizer).build(groups, hidden_layers, **adam)
+    def __init__(self, optimizer: Adam, groups: Sequence[Group], hidden_layers: Sequence[nn.Module], **adam: Any) -> None:
+        """Arguments as of :meth:`Adam.build`. Learning rates are set later."""
+        self.by_prefix = optimizer.build(groups, hidden_layers, **adam)
         """By the prefix of their tensors in checkpoints."""
 
     def set_learning_rate(self, learning_rate: float) -> None:

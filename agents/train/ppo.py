@@ -15,29 +15,30 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
+from msgspec import Meta, field
+from msgspec.structs import force_setattr
 from numpy.typing import NDArray
 from torch import Tensor
 
 from nainjaune_env.compiler.jit import jit
-from nainjaune_env.core.errors import ConfigError, quoted
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 
-from ..base.options import option
 from ..base.sampling import sample
 from ..base.seeds import Stream
+from ..base.settings import NonNegativeFloat, PositiveInt, Share
 from ..players.networks.checkpoint import Checkpoint
 from ..players.networks.common_layout import common_layout, seat_counts
 from ..players.networks.fused_mlp import RunPair, fast_dtype
-from ..players.networks.inference.base import MAX_UNITS
+from ..players.networks.inference.base import Units
 from ..players.networks.modules import masked_log_softmax
 from ..players.networks.policy_value import ValueNet
-from .base import EMA_MEANING, MAX_EMA, MAX_TABLES, BaseConfig, BaseTrainer, explained_variance
+from .base import EMA_MEANING, BaseTrainer, Decay, Rounds, explained_variance
 from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import MixtureConfig, edges_at, normalized_within, share_out, spread_within
 from .opponents import LEARNER, PAST, SELF, PastSelves
@@ -53,24 +54,23 @@ from .sequences import packed_minibatches
 Floats = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class SelfPlayConfig(BaseConfig):
+class SelfPlayConfig(MixtureConfig, frozen=True):
     """The keys of every trainer that plays whole rounds by its network for each update."""
 
-    init: str | None = option(None, "the run whose network training begins from (none: a new one)")
-    iterations: int = option(600, "updates in all; schedules run over them", low=1)
-    tables: int = option(2048, "rounds dealt for each update", low=1, high=MAX_TABLES)
-    minibatch: int = option(1024, "decisions in a gradient step, at most", low=1)
-    value_weight: float = option(0.5, "weight of the value loss", low=0)
-    bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
-    ema: float = option(0.0, EMA_MEANING, low=0, high=MAX_EMA)
+    init: Annotated[str | None, "the run whose network training begins from (none: a new one)"] = None
+    iterations: Annotated[PositiveInt, "updates in all; schedules run over them"] = 600
+    tables: Annotated[Rounds, "rounds dealt for each update"] = 2048
+    minibatch: Annotated[PositiveInt, "decisions in a gradient step, at most"] = 1024
+    value_weight: Annotated[NonNegativeFloat, "weight of the value loss"] = 0.5
+    bf16: Annotated[
+        bool | Literal["auto"], "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast"
+    ] = False
+    ema: Annotated[Decay, EMA_MEANING] = 0.0
 
     def __post_init__(self) -> None:
-        if self.bf16 == "auto":  # a run keeps what was found: another processor would train another network
-            object.__setattr__(self, "bf16", fast_dtype() is torch.bfloat16)
         super().__post_init__()
-        if not isinstance(self.bf16, bool):
-            raise ConfigError(f"'bf16' is true, false or 'auto', not {quoted(self.bf16)}.")
+        if self.bf16 == "auto":  # a run keeps what was found: another processor would train another network
+            force_setattr(self, "bf16", fast_dtype() is torch.bfloat16)
 
     @property
     def dtype(self) -> torch.dtype:
@@ -78,37 +78,39 @@ class SelfPlayConfig(BaseConfig):
         return torch.bfloat16 if self.bf16 else torch.float32
 
 
-@dataclass(frozen=True)
-class SurrogateConfig(SelfPlayConfig):
+class SurrogateConfig(SelfPlayConfig, frozen=True):
     """The keys of every trainer that learns by the clipped surrogate."""
 
     # the advantage of one decision is 0 once it is centred
-    minibatch: int = option(1024, "decisions in a gradient step, at most", low=2)
-    entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
-    last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
-    epochs: int = option(2, "passes over the decisions of an iteration", low=1)
-    target_kl: float = option(0.0, "no further epoch once the mean 'update/kl' of one is above this; 0 = all epochs", low=0)
-    clip: float = option(0.2, "how far the probability ratio may move from 1 before its gain is clipped", low=0)
-    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MAX_UNITS)
+    minibatch: Annotated[int, Meta(ge=2), "decisions in a gradient step, at most"] = 1024
+    entropy: Annotated[NonNegativeFloat, "weight of the policy's entropy at the start"] = 0.1
+    last_entropy: Annotated[NonNegativeFloat, "weight of the policy's entropy at the end"] = 0.005
+    epochs: Annotated[PositiveInt, "passes over the decisions of an iteration"] = 2
+    target_kl: Annotated[NonNegativeFloat, "no further epoch once the mean 'update/kl' of one is above this; 0 = all epochs"] = (
+        0.0
+    )
+    clip: Annotated[NonNegativeFloat, "how far the probability ratio may move from 1 before its gain is clipped"] = 0.2
+    critic_hidden: Annotated[list[Units], "widths of the critic's hidden layers"] = field(default_factory=lambda: [256, 256])
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_config(self)
 
 
-@dataclass(frozen=True)
-class Config(SurrogateConfig, MixtureConfig):
+class Config(SurrogateConfig, frozen=True):
     """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
 
-    TRAINS_MEMORY: ClassVar = True
-    algorithm: str = option("ppo", "the trainer")
-    recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
-    gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
-    privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
-    overlap: bool = option(
-        False, "play the rounds of the next iteration while learning from those of this one: for two cores, with threads=1"
-    )
-    device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
+    TRAINS_MEMORY: ClassVar[bool] = True
+    algorithm: Annotated[str, "the trainer"] = "ppo"
+    recall: Annotated[
+        NonNegativeFloat, "weight of predicting, from the GRU's state, the private part of the first observation"
+    ] = 0.0
+    gae_lambda: Annotated[Share, "lambda of generalised advantage estimation; 1 = plain returns"] = 1.0
+    privileged: Annotated[bool, "values from a critic that observes all hands; the policy never does"] = False
+    overlap: Annotated[
+        bool, "play the rounds of the next iteration while learning from those of this one: for two cores, with threads=1"
+    ] = False
+    device: Annotated[str, "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents"] = "cpu"
 
 
 class Minibatch(NamedTuple):

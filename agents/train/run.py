@@ -20,7 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -128,7 +128,7 @@ class Run:
         remove_leftovers(self.folder)
         self._found = {file.name for file in self.folder.iterdir()}
         self._begun = [path, self.folder / ABOUT_NAME]
-        write_text(path, yaml.safe_dump(asdict(config), sort_keys=False))
+        write_text(path, yaml.safe_dump(config.to_dict(), sort_keys=False))
         self._write_about()
 
     def _resume(self, config: Any) -> Checkpoint | None:
@@ -137,8 +137,8 @@ class Run:
             raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
         self._lock()
         remove_leftovers(self.folder)
-        resolved, stored = asdict(config), read_yaml(path)
-        changed = changed_keys(config, stored)
+        resolved, stored = config.to_dict(), read_yaml(path)
+        changed = changed_keys(resolved, stored)
         if changed:
             what = ", ".join(f"{key}: {quoted(stored.get(key))} then, {quoted(resolved.get(key))} now" for key in changed)
             raise ConfigError(f"A run is resumed under its own configuration, and this differs ({what}).")
@@ -153,7 +153,7 @@ class Run:
             checkpoint = None
         if not (self.folder / ABOUT_NAME).exists():  # the run was stopped before it was written
             self._write_about()
-        new = {key: values for key, values in differing(config, stored).items() if key in RESUME_KEYS}
+        new = {key: values for key, values in differing(resolved, stored).items() if key in RESUME_KEYS}
         if new:
             self._change(new, stored, 0 if checkpoint is None else checkpoint.iteration)
         return checkpoint

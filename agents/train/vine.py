@@ -35,8 +35,7 @@ import copy
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -49,9 +48,9 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 
 from ..base.devices import check_device, set_torch_threads
-from ..base.options import option
 from ..base.sampling import sample
 from ..base.seeds import Stream, generator
+from ..base.settings import NonNegativeFloat
 from ..base.task import CARRIED
 from ..players.networks.checkpoint import Checkpoint
 from ..players.networks.common_layout import CommonView, common_layout, random_payoff_scale
@@ -64,7 +63,7 @@ from ..players.search.rollouts import Rollouts, rollouts_by
 from ..players.search.values import as_bits
 from .base import COMMON_METRICS, BaseTrainer
 from .gpu_rollout import unpacked
-from .multitask import MixtureConfig, edges_at, tables_of_each
+from .multitask import edges_at, tables_of_each
 from .opponents import SELF
 from .optimizers import GroupedOptimizer
 from .ppo import METRICS as PPO_METRICS
@@ -84,13 +83,12 @@ NONE_SAMPLED = "None of {} choices was sampled, as the policy is nearly certain 
 """What an error says where there were choices, and nothing to learn from."""
 
 
-@dataclass(frozen=True)
-class Config(SelfPlayConfig, MixtureConfig):
+class Config(SelfPlayConfig, frozen=True):
     """The configuration of a run."""
 
-    algorithm: str = option("vine", "the trainer")
-    reference_weight: float = option(0.01, "weight of KL(reference || policy)", low=0)
-    device: str = option("cpu", "where rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
+    algorithm: Annotated[str, "the trainer"] = "vine"
+    reference_weight: Annotated[NonNegativeFloat, "weight of KL(reference || policy)"] = 0.01
+    device: Annotated[str, "where rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU"] = "cpu"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -193,7 +193,7 @@ def test_hidden_cards_never_reach_the_policy(played: tuple[Trainer, Rollout]) ->
 
 def test_wrong_keys_are_refused() -> None:
     build(Config, read_yaml(ROOT / "examples" / "vrpo.yaml"))
-    for key, value in (("gae_lambda", 0.9), ("overlap", True), ("device", "cuda"), ("mixture", []), ("sarsa_lambda", 1.5)):
+    for key, value in (("gae_lambda", 0.9), ("overlap", True), ("device", "cuda"), ("mixture", [{}]), ("sarsa_lambda", 1.5)):
         with pytest.raises(ConfigError, match=f"'{key}'"):
             build(Config, {key: value})
     with pytest.raises(ConfigError, match="'vrpo' trains no network with memory"):

@@ -60,7 +60,7 @@ def same(one: Checkpoint, two: Checkpoint) -> bool:
 def start_training(folder: Path, config: BaseConfig, *words: str) -> subprocess.Popen[bytes]:
     """Returns a process that trains in ``folder`` under ``config``, with further arguments."""
     file = folder.parent / f"{folder.name}.yaml"
-    file.write_text(yaml.safe_dump(dataclasses.asdict(config)), encoding="utf-8")
+    file.write_text(yaml.safe_dump(config.to_dict()), encoding="utf-8")
     command = [sys.executable, "train.py", str(file), "--out", str(folder), *words]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 

@@ -31,7 +31,7 @@ from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.envs.spaces import OBSERVATION_DTYPES
 
-from ..networks.arch import ARCHS
+from ..networks.arch import read_arch
 from ..networks.inference import NAMES, get_inference
 from ..networks.policy_agent import PolicyAgent
 from .sb3_nets import ACTIVATIONS, POLICIES, Policy, Weights, build_net
@@ -135,7 +135,7 @@ def _ours(name: str, weights: Weights, arguments: dict[str, Any], setup: Setup) 
     if not isinstance(arch, dict) or arch.get("name") not in NAMES:
         raise ValueError(f"the arch is {quoted(arch)}, and not {' or '.join(NAMES)}")
     weights = {key.removeprefix("net."): weight for key, weight in weights.items() if key.startswith("net.")}
-    net = get_inference(arch["name"])(ARCHS.build(arch), weights, setup.layout, len(setup.game.actions))
+    net = get_inference(arch["name"])(read_arch(arch), weights, setup.layout, len(setup.game.actions))
     return SB3Agent(name, lambda observation, state: net.evaluate(observation, state)[0], net.recurrent)
 
 

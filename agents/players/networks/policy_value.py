@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,10 +20,10 @@ from torch import Tensor, nn
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 
-from ...base import options
 from ...base.devices import torch_threads
 from .common_layout import CommonView
 from .fused_mlp import FusedInference, LinearChain, fast_dtype, linear_chain
+from .inference.base import NetArguments
 from .modules import ObservationNet, linear, mlp
 
 
@@ -34,8 +34,8 @@ class PolicyValueNet(ObservationNet):
     With ``recurrent`` units the network has a state for each seat, 0 at the start of a round.
     """
 
-    Arguments: ClassVar[type[options.Arguments]]
-    """The dataclass of the arguments. One that is called ``recurrent`` is the number of units of a seat's state."""
+    Arguments: ClassVar[type[NetArguments]]
+    """The class of the arguments. One that is called ``recurrent`` is the number of units of a seat's state."""
     arguments: Any
     """An instance of :attr:`Arguments`."""
     body: nn.Module
@@ -49,7 +49,7 @@ class PolicyValueNet(ObservationNet):
     policy: nn.Linear
     value: nn.Linear
 
-    def __init__(self, layout: Layout, actions: int, arguments: options.Arguments, generator: torch.Generator) -> None:
+    def __init__(self, layout: Layout, actions: int, arguments: NetArguments, generator: torch.Generator) -> None:
         """All weights come from ``generator``. ``make_net`` takes the network as data instead."""
         super().__init__(layout)
         self.register_buffer("payoff_scale", torch.ones(()))
@@ -68,8 +68,9 @@ class PolicyValueNet(ObservationNet):
 
     @property
     def arch(self) -> dict[str, Any]:
-        """The network as data, ``{name, **arguments}``; the name is its module's."""
-        return {"name": type(self).__module__.rpartition(".")[2], **asdict(self.arguments)}
+        """The network as data, ``{name, **arguments}``."""
+        values: dict[str, Any] = self.arguments.to_dict()
+        return values
 
     @abstractmethod
     def build(self, layout: Layout, generator: torch.Generator) -> int:

@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -88,7 +87,7 @@ def train_on_cluster(
                     begun.add(seed_run)
                     begin(seed_run, locks.enter_context(run_of(seed_run)))
                 arguments = (
-                    package_versions(), external_files(*agents_of(seed_run.config)), asdict(seed_run.config),
+                    package_versions(), external_files(*agents_of(seed_run.config)), seed_run.config.to_dict(),
                     files_in(seed_run.folder), CALL_SECONDS,
                 )  # fmt: skip
                 calls.submit(seed_run, *arguments, processors=seed_run.config.threads)

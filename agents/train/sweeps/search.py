@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +102,7 @@ class Search:
         storage = f"sqlite:///{(folder / SEARCH).resolve()}"
         self.study = optuna.create_study(storage=storage, study_name="search", direction="maximize", load_if_exists=True)
         spaces = {key: described(one) for key, one in self.space.items()}
-        self._claim({"config": asdict(self.base), "seeds": [*seeds], "keys": [*self.space], "space": spaces})
+        self._claim({"config": self.base.to_dict(), "seeds": [*seeds], "keys": [*self.space], "space": spaces})
 
     def _claim(self, values: Mapping[str, Any]) -> None:
         """Records ``values`` of the search in its folder; raises :class:`ConfigError` where it was begun with others."""

@@ -10,7 +10,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict
 from multiprocessing.connection import Connection, wait
 
 from nainjaune_env.core.errors import ConfigError, DivergenceError, MissingLibraryError, NainJauneError, quoted

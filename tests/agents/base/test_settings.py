@@ -26,24 +26,24 @@ class Net(Choice):
 
 
 class MLP(Settings, Net, tag_field="name", tag="mlp"):
-    hidden: Annotated[list[PositiveInt], Meta(description="widths")] = field(default_factory=lambda: [4, 5])
-    gain: Annotated[Share, Meta(description="of the heads")] = 0.5
+    hidden: Annotated[list[PositiveInt], "widths"] = field(default_factory=lambda: [4, 5])
+    gain: Annotated[Share, "of the heads"] = 0.5
 
 
 class Residual(Settings, Net, tag_field="name", tag="residual"):
-    width: Annotated[PositiveInt, Meta(description="of all layers")] = 3
-    gain: Annotated[Share, Meta(description="of the heads")] = 0.5
+    width: Annotated[PositiveInt, "of all layers"] = 3
+    gain: Annotated[Share, "of the heads"] = 0.5
 
 
 class Toy(Settings):
-    size: Annotated[Annotated[int, Meta(ge=1, le=9)], Meta(description="a number")] = 3
-    rate: Annotated[float, Meta(description="a rate")] = 0.5
+    size: Annotated[Annotated[int, Meta(ge=1, le=9)], "a number"] = 3
+    rate: Annotated[float, "a rate"] = 0.5
     on: bool = False
     preset: str | None = None
     schedule: Literal["linear", "cosine"] = "linear"
     shares: dict[str, float] | str | None = None
     rules: dict[str, Any] = field(default_factory=dict)
-    arch: Annotated[Net, Meta(description="the network")] = MLP(hidden=[6])
+    arch: Annotated[Net, "the network"] = MLP(hidden=[6])
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -102,7 +102,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
     ],
     "exploit": [("lowset --out found", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?")],
     "exploit lowest": [
-        ("--train tabels=3 --out found", r"Unknown configuration key 'tabels'\. Did you mean 'tables'\?"),
+        ("--train tabels=3 --out found", r"Unknown key 'tabels'\. Did you mean 'tables'\?"),
         ("--train iterations=3 --out found", "--train iterations=… sets what the arguments of exploit say"),
         ("--train opponents=tally --out found", "--train opponents=… sets what the arguments of exploit say"),
         (
@@ -183,10 +183,10 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("c.yaml --out c.yaml/a", "Not a directory|File exists"),
     ],
     "train c.yaml --out a": [
-        ("--set iteratons=2", r"Unknown configuration key 'iteratons'\. Did you mean 'iterations'\?"),
-        ("--set iterations=many", "'iterations' takes a whole number, not 'many'"),
-        ("--set arch=foo", r"'arch' takes keys and values, not 'foo'\."),
-        ("--set optimizer.learning_rate=.nan", r"'optimizer\.learning_rate' takes a finite number, not nan\."),
+        ("--set iteratons=2", r"Unknown key 'iteratons'\. Did you mean 'iterations'\?"),
+        ("--set iterations=many", "'iterations' to be a whole number, at least 1, not 'many'"),
+        ("--set arch=foo", r"'arch' to be {name: …, arguments}, not 'foo'\."),
+        ("--set optimizer.learning_rate=.nan", r"'optimizer\.learning_rate' to be a finite number, not nan\."),
         ("--cluster foo", r"--cluster is for the algorithm expert, and this is 'ppo'\."),
         ("--set algorithm=pop", r"Unknown algorithm 'pop'\. Did you mean 'ppo'\?"),
         ("--set preset=clasic", "Unknown preset 'clasic'"),

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.base.options import option
+from nainjaune_agents.base.settings import PositiveInt
 from nainjaune_agents.players.loading import load_agent
-from nainjaune_agents.players.networks.arch import ARCHS
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.players.networks.inference.base import Network
+from nainjaune_agents.players.networks.inference.mlp import MLPInference
 from nainjaune_agents.players.networks.net_agent import NetAgent
 from nainjaune_agents.players.networks.torch_nets import as_torch
 from nainjaune_agents.train.base import BaseConfig, BaseTrainer, anneal, explained_variance
 from nainjaune_agents.train.config import build
+from nainjaune_agents.train.optimizers import Adam
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 from tests.agents.train.test_contract import tiny
 from tests.support.training import run_in, same
 
 
-@dataclass(frozen=True)
-class Config(BaseConfig):
-    algorithm: str = option("toy", "the trainer")
-    preset: str | None = option("djeco", "the rule sheet")
-    players: int | None = option(3, "seats")
-    arch: dict[str, Any] = option({"name": "mlp", "hidden": [8]}, "the network", choice=ARCHS)
-    iterations: int = option(4, "updates", low=1)
+class Config(BaseConfig, frozen=True):
+    algorithm: Annotated[str, "the trainer"] = "toy"
+    preset: Annotated[str | None, "the rule sheet"] = "djeco"
+    players: Annotated[int | None, "seats"] = 3
+    arch: Annotated[Network, "the network"] = MLPInference.Arguments(hidden=[8])
+    iterations: Annotated[PositiveInt, "updates"] = 4
 
 
 class Trainer(BaseTrainer[Config]):
@@ -49,9 +49,8 @@ class Trainer(BaseTrainer[Config]):
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"seed": -1}, "'seed' is at least 0"), ({"seed": 2**63}, "'seed' is at most"),
-        ({"arch": {"hidden": [8, 0]}}, "'arch.hidden' is at least 1"),
-        ({"threads": 0}, "'threads' is at least 1"), ({"threads": 99_999_999_999}, "'threads' is at most 1024"),
+        ({"seed": -1}, "'seed' to be a whole number from 0 to 9223372036854775807, not -1"), ({"seed": 2**63}, "'seed' to be"),
+        ({"threads": 0}, "'threads' to be a whole number from 1 to 1024, not 0"),
         ({"eval_deals": 1}, "takes at least 2 deals, and 'eval_deals' is 1"),
         ({"eval_against": "lowset"}, "Did you mean 'lowest'"), ({"players": 9}, "players"), ({"rules": {"stak": 2}}, "stake"),
     ],
@@ -128,14 +127,14 @@ def test_averaging_does_not_change_what_is_learned(tmp_path: Path, algorithm: st
 
 
 def test_schedules_and_the_warm_up() -> None:
-    trainer = Trainer(Config(optimizer={"learning_rate": 1.0, "last_learning_rate": 0.0, "warmup": 2}, schedule="cosine"))
+    trainer = Trainer(Config(optimizer=Adam(learning_rate=1.0, last_learning_rate=0.0, warmup=2), schedule="cosine"))
     rates = []
     for _ in range(5):
         rates.append(trainer.learning_rate)
         trainer.iterate()
     share = [(1 + math.cos(math.pi * k / 4)) / 2 for k in range(5)]
     assert rates == pytest.approx([share[0] / 3, share[1] * 2 / 3, share[2], share[3], 0.0], abs=1e-12)
-    assert [Trainer(Config(optimizer={"learning_rate": 1.0, "last_learning_rate": 0.0})).learning_rate, anneal(4, 2, 0.25)] == [
+    assert [Trainer(Config(optimizer=Adam(learning_rate=1.0, last_learning_rate=0.0))).learning_rate, anneal(4, 2, 0.25)] == [
         1.0,
         3.5,
     ]

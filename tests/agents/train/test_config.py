@@ -1,76 +1,25 @@
-"""Configurations: unknown keys and values of a wrong type or out of bounds are errors."""
+"""Configurations: YAML and ``--set`` are read as they look, and every trainer refuses what does not fit."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from nainjaune_agents.base.options import option
+from nainjaune_agents.base.settings import Settings
 from nainjaune_agents.players.loading import checkpoint_path
 from nainjaune_agents.train import get_trainer, trainer_names
 from nainjaune_agents.train.base import anneal
-from nainjaune_agents.train.config import apply_settings, build, changed_keys, differing, read_yaml, resolve_setup
-from nainjaune_env.core.errors import ConfigError, RulesError
+from nainjaune_agents.train.config import apply_settings, build, changed_keys, differing, read_yaml
+from nainjaune_env.core.errors import ConfigError
 
 
-@dataclass(frozen=True)
-class Toy:
-    name: str = option("x", "a word")
-    size: int = option(3, "a whole number")
-    rate: float = option(0.5, "a number")
-    on: bool = option(False, "yes or no")
-    preset: str | None = option(None, "a word or none")
-    widths: list[int] = option([4, 5], "whole numbers")
-    rules: dict[str, Any] = option({}, "knobs")
-
-
-def test_missing_keys_have_their_defaults() -> None:
-    assert build(Toy, {}) == Toy()
-    assert build(Toy, {"size": 7}) == Toy(size=7)
-
-
-def test_defaults_are_not_shared() -> None:
-    one, two = Toy(), Toy()
-    one.widths.append(6)
-    one.rules["stake"] = 2
-    assert (two.widths, two.rules) == ([4, 5], {})
-
-
-def test_an_unknown_key_is_an_error_that_suggests_the_nearest() -> None:
-    with pytest.raises(ConfigError, match=r"Unknown configuration key 'sise'\. Did you mean 'size'\? Valid: name, size"):
-        build(Toy, {"sise": 1})
-    with pytest.raises(ConfigError, match="Unknown configuration key 3"):
-        build(Toy, {3: 1})  # type: ignore[dict-item]
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "kind"),
-    [
-        ("size", "3", "a whole number"), ("size", 3.0, "a whole number"), ("size", True, "a whole number"),
-        ("size", None, "a whole number"), ("rate", "fast", "a finite number"), ("rate", True, "a finite number"),
-        ("rate", None, "a finite number"), ("rate", [0.1], "a finite number"), ("rate", float("nan"), "a finite number"),
-        ("rate", float("inf"), "a finite number"), ("rate", "nan", "a finite number"), ("on", 1, "true or false"),
-        ("on", "yes", "true or false"), ("name", 3, "a text"), ("name", None, "a text"), ("preset", 3, "a text or null"),
-        ("widths", 4, "a list of whole numbers"), ("widths", [4, "5"], "a list of whole numbers"),
-        ("widths", [True], "a list of whole numbers"), ("rules", [], "keys and values"), ("rules", "foo", "keys and values"),
-    ],
-)  # fmt: skip
-def test_a_value_of_the_wrong_type_is_an_error(key: str, value: Any, kind: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(f"The configuration key {key!r} takes {kind}, not ")):
-        build(Toy, {key: value})
-
-
-@pytest.mark.parametrize("value", [1, 1.0, "1e0", "1.0", "1e-0"])
-def test_floats_in_every_common_notation(value: Any) -> None:
-    """YAML reads 1e-3, without a point, as text."""
-    rate = build(Toy, {"rate": value}).rate
-    assert rate == 1.0
-    assert type(rate) is float
+class Toy(Settings, frozen=True):
+    size: int = 3
+    rate: float = 0.5
+    name: str = "x"
 
 
 def test_settings_override_the_file() -> None:
@@ -78,14 +27,13 @@ def test_settings_override_the_file() -> None:
     settings = ["size=9", "rate=1e-3", "on=true", "preset=null", "widths=[1, 2]", "rules.decline=never", "name=a=b"]
     done = apply_settings(values, settings)
     assert done == {
-        "size": 9, "rate": "1e-3", "on": True, "preset": None, "widths": [1, 2], "name": "a=b",
+        "size": 9, "rate": 1e-3, "on": True, "preset": None, "widths": [1, 2], "name": "a=b",
         "rules": {"stake": 2, "decline": "never"},
     }  # fmt: skip
     assert values == {"size": 1, "rules": {"stake": 2, "decline": "entry"}}
     for key in ("size", "rules.stake"):
         with pytest.raises(ConfigError, match=rf"The key '{key}' is set twice, by '{key}=1' and '{key}=2': keep one of them\."):
             apply_settings({}, [f"{key}=1", "on=true", f"{key}=2"])
-    assert build(Toy, done).rate == 1e-3
     assert apply_settings({}, ["rules.stake=3", "rules.max_rounds=2"]) == {"rules": {"stake": 3, "max_rounds": 2}}
 
 
@@ -107,8 +55,9 @@ def test_a_number_that_yaml_takes_for_another_is_refused(text: str, number: str,
 
 
 def test_numbers_and_texts_that_only_look_like_those_are_read() -> None:
-    settings = ["a=0", "b=10", "c=-0.5", "d='010'", "e=0x10", "f=zoo:strong", "g=1_000"]
-    assert apply_settings({}, settings) == {"a": 0, "b": 10, "c": -0.5, "d": "010", "e": 16, "f": "zoo:strong", "g": 1000}
+    settings = ["a=0", "b=10", "c=-0.5", "d='010'", "e=0x10", "f=zoo:strong", "g=1_000", "h=1e-3", "i=-2.E+1", "j=.5e0", "k=e3"]
+    expected = [0, 10, -0.5, "010", 16, "zoo:strong", 1000, 1e-3, -20.0, 0.5, "e3"]
+    assert apply_settings({}, settings) == dict(zip("abcdefghijk", expected, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -148,55 +97,38 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 
 
 def test_changed_keys_are_those_that_decide_what_a_run_computes() -> None:
-    @dataclass(frozen=True)
-    class Placed(Toy):
-        device: str = option("cpu", "where")
-        logs: list[str] = option([], "where to")
-
-    stored = {**dict(reversed(asdict(Placed()).items())), "device": "cuda", "logs": ["mlflow"]}
-    assert changed_keys(Placed(), stored) == []
-    assert changed_keys(Placed(size=4, rate=0.6), stored) == ["rate", "size"]
-    assert changed_keys(Placed(), {**stored, "name": "y", "unknown": None}) == ["name", "unknown"]
+    config = {"rate": 0.5, "size": 3, "device": "cpu", "logs": [], "iterations": 9, "keep_every": 0}
+    stored = {**dict(reversed(config.items())), "device": "cuda", "logs": ["mlflow"], "iterations": 5}
+    assert changed_keys(config, stored) == []
+    assert changed_keys({**config, "size": 4, "rate": 0.6}, stored) == ["rate", "size"]
+    assert changed_keys(config, {**stored, "unknown": None}) == ["unknown"]
     del stored["size"]
-    assert changed_keys(Placed(), stored) == ["size"]
-
-
-def test_the_length_of_a_run_and_what_it_keeps_may_be_changed() -> None:
-    @dataclass(frozen=True)
-    class Long(Toy):
-        iterations: int = option(9, "updates")
-        keep_every: int = option(0, "iterations")
-
-    stored = {**asdict(Long()), "iterations": 5}
-    assert changed_keys(Long(keep_every=3), stored) == []
-    assert differing(Long(keep_every=3, rate=0.6), stored) == {"iterations": [5, 9], "keep_every": [0, 3], "rate": [0.5, 0.6]}
-
-
-def test_names_of_parameters_are_no_knobs() -> None:
-    assert resolve_setup("nain_jaune", "skip", 3, {"stake": 2}).rules.to_dict()["stake"] == 2
-    for name in ("preset", "game", "players", "self", "stak", 5):
-        with pytest.raises(RulesError, match="Unknown knob"):
-            resolve_setup("nain_jaune", None, None, {name: 1})  # type: ignore[dict-item]
+    assert changed_keys(config, stored) == ["size"]
+    assert differing({"iterations": 9, "rate": 0.6, "size": 3}, {"iterations": 5, "rate": 0.5, "size": 3}) == {
+        "iterations": [5, 9], "rate": [0.5, 0.6],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", trainer_names())
 def test_a_choice_that_says_a_part_has_the_trainers_defaults_for_the_rest(name: str) -> None:
     cls = get_trainer(name).Config
-    rate = cls().optimizer["last_learning_rate"]
-    config = build(cls, apply_settings({}, ["optimizer.learning_rate=3e-3", "arch.hidden=[8]"]))
-    assert config.arch == {"name": "mlp", "hidden": [8], "recurrent": 0}
-    assert config.optimizer == {**cls().optimizer, "learning_rate": 3e-3}
-    other = build(cls, {"arch": {"name": "residual", "blocks": 3}})
-    assert other.arch == {"name": "residual", "width": 256, "blocks": 3}
+    usual = cls().to_dict()["optimizer"]
+    config = build(cls, apply_settings({}, ["optimizer.learning_rate=3e-3", "arch.hidden=[8]"])).to_dict()
+    assert config["arch"] == {"name": "mlp", "hidden": [8], "recurrent": 0}
+    assert config["optimizer"] == {**usual, "learning_rate": 3e-3}
+    assert build(cls, {"arch": {"name": "residual", "blocks": 3}}).arch.to_dict() == {
+        "name": "residual",
+        "width": 256,
+        "blocks": 3,
+    }
     muon = {"optimizer": {"name": "muon", "warmup": 4}}
     if name == "maskable_ppo":
-        with pytest.raises(ConfigError, match="the optimizer is adam, not muon"):
+        with pytest.raises(ConfigError, match=r"steps by Adam here, not by \{'name': 'muon'"):
             build(cls, muon)
     else:
-        assert build(cls, muon).optimizer == {**cls().optimizer, "name": "muon", "warmup": 4, "matrix_ratio": 6.0}
-        assert build(cls, muon).optimizer["last_learning_rate"] == rate
-    assert changed_keys(config, asdict(config)) == []
-    assert changed_keys(config, asdict(cls())) == ["arch", "optimizer"]
+        assert build(cls, muon).optimizer.to_dict() == {**usual, "name": "muon", "warmup": 4, "matrix_ratio": 6.0}
+    assert list(build(cls, config).to_dict().items()) == list(config.items())
+    assert changed_keys(config, cls().to_dict()) == ["arch", "optimizer"]
 
 
 def test_memory_is_for_ppo() -> None:
@@ -293,10 +225,10 @@ def test_a_setting_that_grows_is_refused_too() -> None:
     assert apply_settings({}, [f"rules={bomb}"])
 
 
-@pytest.mark.parametrize("value", [10**400, "1e999", [0] * 10**6, "x" * 10**6], ids=["large", "infinite", "list", "text"])
+@pytest.mark.parametrize("value", [10**400, [0] * 10**6, "x" * 10**6], ids=["large", "list", "text"])
 def test_a_wrong_value_is_quoted_in_part(value: Any) -> None:
-    with pytest.raises(ConfigError, match="The configuration key 'rate' takes a finite number, not ") as caught:
-        build(Toy, {"rate": value})
+    with pytest.raises(ConfigError, match=r"^run\.yaml: expected 'rate' to be a finite number, not ") as caught:
+        build(Toy, {"rate": value}, "run.yaml")
     assert len(str(caught.value)) < 300
 
 
@@ -305,10 +237,10 @@ def test_values_that_exceed_any_memory_are_out_of_bounds(algorithm: str) -> None
     config, many = get_trainer(algorithm).Config, 99_999_999_999_999
     values: dict[str, Any] = dict.fromkeys(("tables", "rounds", "shard", "eval_deals"), many)
     values |= {"arch": {"hidden": [many]}, "critic_hidden": [many], "optimizer": {"learning_rate": float(many)}}
-    shared = values.keys() & {field.name for field in fields(config)}
+    shared = values.keys() & {*config.__struct_fields__}
     assert len(shared) >= 4
     for key in shared:
-        with pytest.raises(ConfigError, match=rf"The configuration key '{key}(\.\w+)?' is at most [0-9]+, and it is"):
+        with pytest.raises(ConfigError, match=rf"expected '{key}(\.\w+)?(\[0\])?' to be .* from \d to \d+, not 99"):
             build(config, {key: values[key]})
 
 

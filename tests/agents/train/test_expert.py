@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from msgspec import structs
 
 from nainjaune_agents.base.seeds import Stream, generator
 from nainjaune_agents.measure.arena.duplicate import Duplicate, Edge
@@ -216,7 +217,7 @@ def test_the_network_learns_soft_targets(tmp_path: Path) -> None:
     share, value = targets(labels, 1.0)
     assert 0.2 < entropy(share).mean() < 3
     before = trainer.assess(labels)
-    early = Trainer(dataclasses.replace(trainer.config, epochs=1), tmp_path).learn(labels)
+    early = Trainer(structs.replace(trainer.config, epochs=1), tmp_path).learn(labels)
     metrics = trainer.learn(labels)
     assert metrics["update/policy_loss"] < 0.05 * early["update/policy_loss"]
     assert metrics["update/value_loss"] < 0.05 * early["update/value_loss"]

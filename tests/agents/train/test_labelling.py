@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -114,7 +113,7 @@ def test_without_a_cluster_nothing_is_written(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_worker_evaluates_nothing_and_keeps_no_best() -> None:
     config = tiny(keep_best=True, eval_every=1, eval_deals=5, workers=2)
-    alone = build(Config, {**asdict(config), **ALONE})
+    alone = build(Config, {**config.to_dict(), **ALONE})
     assert (alone.workers, alone.evaluates, alone.keep_best) == (1, False, False)
 
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from nainjaune_agents.train.optimizers import GroupedOptimizer
+from nainjaune_agents.base.settings import choose
+from nainjaune_agents.train.optimizers import GroupedOptimizer, Optimizer
 from nainjaune_env.core.errors import ConfigError
 
 
@@ -18,7 +19,8 @@ def net(seed: int) -> nn.Sequential:
 
 
 def grouped(net: nn.Module, optimizer: dict[str, Any], hidden_layers: nn.Module) -> GroupedOptimizer:
-    return GroupedOptimizer(optimizer, [{"params": [*net.parameters()]}], [hidden_layers], eps=1e-5, fused=True)
+    chosen = choose(Optimizer, optimizer, "test", key="optimizer")
+    return GroupedOptimizer(chosen, [{"params": [*net.parameters()]}], [hidden_layers], eps=1e-5, fused=True)
 
 
 def with_gradients(parameters: list[nn.Parameter], number: int) -> None:
@@ -71,10 +73,10 @@ def test_groups_step_in_proportion_to_their_scales() -> None:
     ("optimizer", "says"),
     [
         ({"name": "adamw"}, "Unknown optimizer 'adamw'. Did you mean 'adam'"),
-        ({"name": "adam", "matrix_ratio": 6}, "Unknown configuration key 'optimizer.matrix_ratio'"),
-        ({"name": "muon", "matrix_ratio": -1}, "'optimizer.matrix_ratio' is at least 0"),
-        ({"name": "muon", "learning_rate": "x"}, "'optimizer.learning_rate' takes a finite number, not 'x'"),
-        ("muon", "'optimizer' takes {name: …, arguments}, not 'muon'"),
+        ({"name": "adam", "matrix_ratio": 6}, "Unknown key 'optimizer.matrix_ratio'"),
+        ({"name": "muon", "matrix_ratio": -1}, "'optimizer.matrix_ratio' to be a finite number, at least 0, not -1"),
+        ({"name": "muon", "learning_rate": "x"}, "'optimizer.learning_rate' to be a finite number from 0 to 1, not 'x'"),
+        ("muon", "'optimizer' to be {name: …, arguments}, not 'muon'"),
     ],
 )
 def test_what_is_no_optimizer(optimizer: Any, says: str) -> None:

@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 import torch
 import yaml
 
+from nainjaune_agents.base.settings import Settings
 from nainjaune_agents.players.loading import BEST, kept_checkpoints, kept_path
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.train import run as module
@@ -27,8 +27,7 @@ from tests.agents.players.networks.test_checkpoint import make
 from tests.support.positions import small
 
 
-@dataclass(frozen=True)
-class Toy:
+class Toy(Settings, frozen=True):
     rate: float = 0.1
     size: int = 2
 
@@ -64,8 +63,7 @@ def test_a_run_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     assert (tmp_path / "run.json").read_bytes() == about
 
 
-@dataclass(frozen=True)
-class Long(Toy):
+class Long(Toy, frozen=True):
     iterations: int = 12
     keep_every: int = 0
 
@@ -294,8 +292,7 @@ def test_the_commit_is_the_one_that_provenance_reads(tmp_path: Path, monkeypatch
 # ---------------------------------------------------------------- the loop
 
 
-@dataclass(frozen=True)
-class Counting(BaseConfig):
+class Counting(BaseConfig, frozen=True):
     algorithm: str = "ppo"
     iterations: int = 7
     eval_every: int = 3

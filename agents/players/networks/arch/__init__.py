@@ -1,8 +1,8 @@
 """Networks by name: each is a module of this package that bears its name, with one subclass of ``PolicyValueNet``.
 
-The class declares the arguments of the network as ``Arguments``. In configurations, checkpoints and Python a network is
-``{name, **arguments}``, as in ``{"name": "residual", "width": 128, "blocks": 3}``. A folder that is appended to ``__path__`` of
-this package adds the networks in its files.
+The class declares the arguments of the network as ``Arguments``, whose ``tag`` is that name. In configurations, checkpoints and
+Python a network is ``{name, **arguments}``, as in ``{"name": "residual", "width": 128, "blocks": 3}``. A folder that is appended
+to ``__path__`` of this package adds the networks in its files.
 
 The modules need torch; names and arguments do not where ``networks.inference`` computes the network too, which has the class of
 its arguments.
@@ -25,9 +25,10 @@ from nainjaune_env.core.errors import (
 )
 from nainjaune_env.core.layout import Layout
 
-from ....base.options import Arguments, Choice
+from ....base.settings import choose
 from ..checkpoint import Checkpoint
 from ..inference import NAMES, class_of, get_inference
+from ..inference.base import NetArguments, Network
 
 if TYPE_CHECKING:
     import torch
@@ -50,21 +51,25 @@ def get_arch(name: str) -> type[PolicyValueNet]:
     return cls
 
 
-def _arguments(name: str) -> type[Arguments]:
+def arguments_of(name: str) -> type[NetArguments]:
+    """Returns the class of the arguments of the network ``name``; raises :class:`ConfigError` for an unknown name."""
     return get_inference(name).Arguments if name in NAMES else get_arch(name).Arguments
 
 
-ARCHS = Choice("arch", arch_names, _arguments)
-"""The choice among all networks."""
-
-
-def make_net(arch: Mapping[str, Any], layout: Layout, actions: int, generator: torch.Generator) -> PolicyValueNet:
-    """Returns the untrained network ``arch``, ``{name, **arguments}``; its weights come from ``generator`` alone.
+def read_arch(arch: object) -> NetArguments:
+    """Returns the network ``{name, **arguments}`` as an instance of its arguments' class.
 
     Raises :class:`ConfigError` for an unknown network and for arguments that it does not take.
     """
-    arguments = ARCHS.build(arch)
-    return get_arch(arch["name"])(layout, actions, arguments, generator)
+    arguments = choose(Network, arch, "The network", key="arch")
+    assert isinstance(arguments, NetArguments)
+    return arguments
+
+
+def make_net(arch: Network | Mapping[str, Any], layout: Layout, actions: int, generator: torch.Generator) -> PolicyValueNet:
+    """Returns an untrained network, its weights drawn from ``generator`` alone; raises what :func:`read_arch` does."""
+    arguments = read_arch(arch)
+    return get_arch(arguments.name)(layout, actions, arguments, generator)
 
 
 def stored_arguments(checkpoint: Checkpoint, where: str) -> Any:
@@ -80,7 +85,7 @@ def stored_arguments(checkpoint: Checkpoint, where: str) -> Any:
             "missing from the folders of nets.arch, or a newer version has it."
         )
     try:
-        return ARCHS.build(checkpoint.arch)
+        return read_arch(checkpoint.arch)
     except ModuleNotFoundError as error:
         need = f"The network of {where} is of the arch {name!r}, which torch computes, and"
         raise MissingLibraryError(need, str(error.name), "train") from error

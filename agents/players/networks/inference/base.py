@@ -4,27 +4,52 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
+from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
-from ....base import options
+from ....base.settings import Choice, Settings
 from ..common_layout import CommonView, random_payoff_scale
 from .chain import Layer
 
 MAX_UNITS = 1 << 14
 """Bound of a layer's width: the weights between two such layers are a gigabyte."""
+Units = Annotated[int, Meta(ge=1, le=MAX_UNITS)]
 MAX_WEIGHTS = 1 << 28
 """Bound of the weights between the hidden layers of a network: a gigabyte, and four with gradients and Adam's state."""
 
 Weights = Mapping[str, NDArray[Any]]
 """Weights by their names in a checkpoint, without ``model.``."""
+
+
+class Network(Choice):
+    """The type of a key that takes a network, ``{name, **arguments}``."""
+
+    __slots__ = ()
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Returns the names of all networks."""
+        from ..arch import arch_names
+
+        return arch_names()
+
+    @classmethod
+    def struct(cls, name: str) -> type[Struct]:
+        """Returns the class of the arguments of one of them."""
+        from ..arch import arguments_of
+
+        return arguments_of(name)
+
+
+class NetArguments(Settings, Network, frozen=True, tag_field="name"):
+    """Base of the arguments of a network; the ``tag`` is its name, that of its module."""
 
 
 class TableInputs(NamedTuple):
@@ -59,8 +84,8 @@ class Graph(Protocol):
 class InferenceNet(ABC):
     """Action logits and a value from observations, without gradients. A subclass computes one kind of network."""
 
-    Arguments: ClassVar[type[options.Arguments]]
-    """The dataclass of the network's arguments; ``PolicyValueNet`` of the same arch has the same."""
+    Arguments: ClassVar[type[NetArguments]]
+    """The class of the network's arguments; ``PolicyValueNet`` of the same arch has the same."""
     threads = 1
     """Threads that compute a large batch."""
 
@@ -78,8 +103,9 @@ class InferenceNet(ABC):
 
     @property
     def arch(self) -> dict[str, Any]:
-        """The network as data, ``{name, **arguments}``; the name is that of its module."""
-        return {"name": type(self).__module__.rpartition(".")[2], **asdict(self.arguments)}
+        """The network as data, ``{name, **arguments}``."""
+        values: dict[str, Any] = self.arguments.to_dict()
+        return values
 
     @classmethod
     @abstractmethod

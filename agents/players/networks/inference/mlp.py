@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta, field
 from numpy.typing import NDArray
 
 from nainjaune_env.core.layout import Layout
 
-from ....base import options
-from ....base.options import option
-from .base import MAX_UNITS, Graph, InferenceNet, TableInputs, Weights, check_weights, constant_in_bias, fold_layer
+from .base import (
+    MAX_UNITS,
+    Graph,
+    InferenceNet,
+    NetArguments,
+    TableInputs,
+    Units,
+    Weights,
+    check_weights,
+    constant_in_bias,
+    fold_layer,
+)
 from .chain import Chain, Layer
 
 
 class MLPInference(InferenceNet):
     """Linear layers and ReLUs, and a GRU where ``recurrent`` is not 0."""
 
-    @dataclass(frozen=True)
-    class Arguments(options.Arguments):
+    class Arguments(NetArguments, frozen=True, tag="mlp"):
         """The arguments of the network."""
 
-        hidden: list[int] = option([256, 256], "widths of the hidden layers", low=1, high=MAX_UNITS)
-        recurrent: int = option(
-            0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MAX_UNITS
-        )
+        hidden: Annotated[list[Units], "widths of the hidden layers"] = field(default_factory=lambda: [256, 256])
+        recurrent: Annotated[
+            int,
+            Meta(ge=0, le=MAX_UNITS),
+            "units of a GRU along the decisions of a seat in a round; 0 = no memory",
+        ] = 0
 
-        def check(self) -> None:
-            """Raises :class:`~nainjaune_env.core.errors.ConfigError` for a network with too many weights."""
+        def __post_init__(self) -> None:
+            super().__post_init__()
             hidden, memory = self.hidden, self.recurrent
             first = hidden[0] if hidden else 0
             check_weights(3 * memory * (memory + first) + memory * first + sum(a * b for a, b in pairwise(hidden)))

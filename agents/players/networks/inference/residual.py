@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from nainjaune_env.core.layout import Layout
 
-from ....base import options
-from ....base.options import option
-from .base import MAX_UNITS, Graph, InferenceNet, TableInputs, Weights, check_weights, fold_layer
+from .base import Graph, InferenceNet, NetArguments, TableInputs, Units, Weights, check_weights, fold_layer
 from .chain import Chain, Layer
 
 EPSILON = np.array(1e-5, np.float32)
@@ -22,15 +20,14 @@ EPSILON = np.array(1e-5, np.float32)
 class ResidualInference(InferenceNet):
     """A residual MLP; scale and shift of each normalisation are part of the linear layer after it."""
 
-    @dataclass(frozen=True)
-    class Arguments(options.Arguments):
+    class Arguments(NetArguments, frozen=True, tag="residual"):
         """The arguments of the network."""
 
-        width: int = option(256, "width of all layers", low=1, high=MAX_UNITS)
-        blocks: int = option(2, "residual blocks, of two layers each", low=1, high=1024)
+        width: Annotated[Units, "width of all layers"] = 256
+        blocks: Annotated[int, Meta(ge=1, le=1024), "residual blocks, of two layers each"] = 2
 
-        def check(self) -> None:
-            """Raises :class:`~nainjaune_env.core.errors.ConfigError` for a network with too many weights."""
+        def __post_init__(self) -> None:
+            super().__post_init__()
             check_weights(2 * self.blocks * self.width**2)
 
     arguments: Arguments

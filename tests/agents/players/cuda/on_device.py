@@ -19,6 +19,7 @@ from nainjaune_agents.players.cuda.players import Players
 from nainjaune_agents.players.cuda.rollouts import CompiledGpuRollouts, NetGpuRollouts, gpu_rollouts
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.networks.inference.mlp import MLPInference
 from nainjaune_agents.players.networks.net_agent import NetAgent
 from nainjaune_agents.players.networks.policy_value import PolicyValueNet
 from nainjaune_agents.players.search import rollouts_by
@@ -167,7 +168,7 @@ def test_vines_are_those_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     played = []
     for device in ("cuda", "cpu"):
         rules = {"ranks": 5, "hand": 4}
-        config = vine.Config(players=2, rules=rules, tables=2, arch={"name": "mlp", "hidden": [16]}, device=device)
+        config = vine.Config(players=2, rules=rules, tables=2, arch=MLPInference.Arguments(hidden=[16]), device=device)
         played.append(vine.Trainer(config, config.setup()).play())
     (there, scales, _), (here, expected, _) = played
     assert np.abs(here.advantage).max() > 0

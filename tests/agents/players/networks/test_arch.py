@@ -15,7 +15,7 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks import arch as arch_package
-from nainjaune_agents.players.networks.arch import ARCHS, arch_names, get_arch, make_net
+from nainjaune_agents.players.networks.arch import arch_names, get_arch, make_net, read_arch
 from nainjaune_agents.players.networks.arch.mlp import MLP
 from nainjaune_agents.players.networks.arch.residual import Residual
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
@@ -55,18 +55,15 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("arch", "says"),
     [
-        ("mlp", r"The configuration key 'arch' takes \{name: …, arguments\}, not 'mlp'\."),
+        ("mlp", r"expected 'arch' to be \{name: …, arguments\}, not 'mlp'\."),
         ({"name": "mpl"}, "Unknown arch 'mpl'. Did you mean 'mlp'?"),
         ({"hidden": [8]}, "Unknown arch None"),
         ({"name": ["mlp"]}, "Unknown arch .'mlp'."),
-        ({"name": "mlp", "width": 8}, "Unknown configuration key 'arch.width'. .*Valid: arch.hidden, arch.recurrent"),
-        ({"name": "mlp", 3: 8}, "Unknown configuration key 3"),
-        ({"name": "mlp", "hidden": 8}, r"The configuration key 'arch.hidden' takes a list of whole numbers, not 8"),
-        ({"name": "mlp", "hidden": [8, 0]}, r"The configuration key 'arch.hidden' is at least 1, and it is \[8, 0\]"),
-        ({"name": "mlp", "recurrent": -1}, "The configuration key 'arch.recurrent' is at least 0"),
-        ({"name": "residual", "recurrent": 4}, "Unknown configuration key 'arch.recurrent'"),
-        ({"name": "residual", "blocks": 0}, "The configuration key 'arch.blocks' is at least 1"),
-        ({"name": "residual", "width": 2.5}, "The configuration key 'arch.width' takes a whole number, not 2.5"),
+        ({"name": "mlp", "width": 8}, "Unknown key 'arch.width'. .*Valid: arch.hidden, arch.recurrent"),
+        ({"name": "mlp", "hidden": [8, 0]}, r"expected 'arch.hidden\[1\]' to be a whole number from 1 to 16384, not 0"),
+        ({"name": "mlp", "recurrent": -1}, "expected 'arch.recurrent' to be a whole number from 0 to 16384, not -1"),
+        ({"name": "residual", "recurrent": 4}, "Unknown key 'arch.recurrent'"),
+        ({"name": "residual", "width": 2.5}, "expected 'arch.width' to be a whole number from 1 to 16384, not 2.5"),
     ],
 )
 def test_what_no_network_is_made_of(arch: Any, says: str) -> None:
@@ -77,21 +74,22 @@ def test_what_no_network_is_made_of(arch: Any, says: str) -> None:
 GATED = '''
 """``gated``: one layer of units, each times a gate, and a state of its own where ``depth`` says so."""
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import torch
-from torch import Tensor, nn
+from msgspec import Meta
+from torch import Tensor
 
-from nainjaune_agents.base import options
+from nainjaune_agents.base.settings import NonNegativeFloat
+from nainjaune_agents.players.networks.inference.base import NetArguments
 from nainjaune_agents.players.networks.modules import linear
 from nainjaune_agents.players.networks.policy_value import PolicyValueNet
 
 
 class Gated(PolicyValueNet):
-    @dataclass(frozen=True)
-    class Arguments(options.Arguments):
-        units: int = options.option(8, "units of the layer", low=1, high=64)
-        sharpness: float = options.option(1.0, "factor in the gates", low=0)
+    class Arguments(NetArguments, tag="gated"):
+        units: Annotated[int, Meta(ge=1, le=64), "units of the layer"] = 8
+        sharpness: Annotated[NonNegativeFloat, "factor in the gates"] = 1.0
 
     arguments: Arguments
 
@@ -135,7 +133,10 @@ def test_one_new_file_is_a_new_network_whatever_its_arguments(tmp_path: Path, ca
     capsys.readouterr()
     assert main(["train", "--keys"]) == 0
     assert "  arch.sharpness       1.0            gated: factor in the gates" in capsys.readouterr().out
-    for setting, says in (("arch.units=65", "'arch.units' is at most 64"), ("arch.unit=8", "Did you mean 'arch.units'")):
+    for setting, says in (
+        ("arch.units=65", "'arch.units' to be a whole number from 1 to 64"),
+        ("arch.unit=8", "Did you mean 'arch.units'"),
+    ):
         assert main(["train", str(config), "--out", f"{out}-c", "--set", setting]) == 2
         assert says in capsys.readouterr().err
 
@@ -215,4 +216,4 @@ def test_a_network_that_would_fill_the_memory_is_refused(arch: dict[str, Any], t
     save_checkpoint(tmp_path / FILE_NAME, make(small(), arch=arch))
     with pytest.raises(CheckpointError, match=says):
         load_agent(str(tmp_path), small())
-    ARCHS.build({"name": "mlp", "hidden": [1 << 14] * 2})
+    read_arch({"name": "mlp", "hidden": [1 << 14] * 2})

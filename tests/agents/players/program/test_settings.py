@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import itertools
 import json
 import math
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import nainjaune_agents
 from nainjaune_agents.measure.arena.tournament import TournamentPlan
@@ -131,7 +131,7 @@ def test_a_configuration_says_how_its_opponents_are_asked() -> None:
     (opponent,) = Seating(config.shares, config.setup(), bots=config.bot_settings).agents
     act(opponent)
     assert opponent.faults.faults["timeout"] == 1
-    assert dataclasses.replace(config, bots=None).bot_settings == BotSettings()
+    assert structs.replace(config, bots=None).bot_settings == BotSettings()
 
 
 def test_no_module_keeps_settings_of_bots() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ def test_a_run_that_is_sent_about_is_the_run_in_one_piece(tmp_path: Path) -> Non
     reached: list[int] = []
     while len(reached) < 4:
         files = sweep_cluster.files_in(run.folder)
-        values = dataclasses.asdict(run.config)
+        values = run.config.to_dict()
         finished, completed, changed = sweep_cluster._train(sweep_cluster.package_versions(), {}, values, files, 0.0)
         assert finished == (completed == 4)
         assert "config.yaml" not in changed
@@ -51,7 +50,7 @@ def test_a_run_that_is_sent_about_is_the_run_in_one_piece(tmp_path: Path) -> Non
 def test_a_worker_with_other_versions_refuses(tmp_path: Path) -> None:
     (run,) = grid_of(TINY, [], range(1), tmp_path)
     other = {**sweep_cluster.package_versions(), "numpy": "0.1"}
-    error = sweep_cluster._train(other, {}, dataclasses.asdict(run.config), {}, 0.0)
+    error = sweep_cluster._train(other, {}, run.config.to_dict(), {}, 0.0)
     assert isinstance(error, WorkError)
     assert str(error).startswith("A worker has version ")
     assert str(error).endswith(" of numpy, and the run is of 0.1: install the same.")

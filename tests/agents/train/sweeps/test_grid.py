@@ -47,7 +47,7 @@ def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
     runs = grid_of(TINY, ["optimizer.learning_rate=1e-3,2e-3", "arch.hidden=[8,8],[16]", "epochs=3"], range(5, 7), tmp_path)
     assert len(runs) == len({run.folder for run in runs}) == 8
     (run,) = (run for run in runs if (run.name, run.seed) == ("optimizer.learning_rate=1e-3,arch.hidden=[8,8]", 6))
-    assert (run.config.seed, run.config.arch["hidden"], run.config.epochs) == (6, [8, 8], 3)
+    assert (run.config.seed, run.config.arch.hidden, run.config.epochs) == (6, [8, 8], 3)
     assert run.folder == tmp_path / "runs" / "optimizer.learning_rate=1e-3,arch.hidden=_8,8_" / "seed-6"
 
 

@@ -39,7 +39,7 @@ def search_in(folder: Path, space: dict[str, Any] = SPACE, settings: Sequence[st
 def invented(runs: list[SeedRun], diverged: dict[SeedRun, str]) -> list[Trained]:
     """Results that no training has made."""
     return [
-        Trained(run, [2], [1.0], [-abs(run.config.optimizer["learning_rate"] - 2e-3) + 0.01 * run.config.epochs], [0.1])
+        Trained(run, [2], [1.0], [-abs(run.config.optimizer.learning_rate - 2e-3) + 0.01 * run.config.epochs], [0.1])
         if run not in diverged
         else Trained(run, [], [], [], [], diverged[run])
         for run in runs
@@ -242,7 +242,7 @@ def test_another_search_seed_or_batch_is_refused(
         ({"epochs": {"low": 1}}, r"should be a list of values, or low and high with log or step, not {'low': 1}\.$"),
         ({"epochs": {"low": 1, "high": [3]}}, r"which are numbers, not {'low': 1, 'high': \[3\]}\.$"),
         ({}, r"A search needs keys to vary, and '.*space\.yaml' has none\.$"),
-        ({"epochs": {"low": 1, "high": 3, "step": 0.5}}, "'epochs' takes a whole number, not 1.0"),
+        ({"epochs": {"low": 1, "high": 3, "step": 0.5}}, "'epochs' to be a whole number, at least 1, not 1.0"),
         ({"seed": [1, 2]}, "The seeds of a search are given by --seeds and --first-seed"),
         ({"epochs": []}, "should be a list of values"),
         ({"epochs": [2]}, r"'epochs' of a space should be two or more different values, not \[2\]\.$"),
@@ -253,8 +253,8 @@ def test_another_search_seed_or_batch_is_refused(
         ({"epochs": {"low": 1, "high": 3, "most": 7}}, "should be a list of values, or low and high .* 'most'"),
         ({"entropy": {"low": 0, "high": 1.0, "log": True}}, "should be .* `log"),
         ({"optimizer.learning_rat": {"low": 1e-4, "high": 1e-2}}, "Did you mean 'optimizer.learning_rate'"),
-        ({"optimizer.learning_rate": {"low": 1e-3, "high": 2.0}}, "'optimizer.learning_rate' is at most 1, and it is 2.0"),
-        ({"clip": [-1, 0.2]}, "'clip' is at least 0, and it is -1.0"),
+        ({"optimizer.learning_rate": {"low": 1e-3, "high": 2.0}}, "'optimizer.learning_rate' to be .* from 0 to 1, not 2.0"),
+        ({"clip": [-1, 0.2]}, "'clip' to be a finite number, at least 0, not -1"),
         ({"eval_against": ["random", "lowest"]}, "'eval_against' changes what an edge is: it has one value"),
         ({"rules.decline": ["never", "always"]}, "'rules.decline' changes what an edge is"),
         ({"algorithm": ["ppo", "pp"]}, "Did you mean 'ppo'"),
