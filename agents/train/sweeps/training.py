@@ -77,10 +77,10 @@ def is_done(seed_run: SeedRun) -> bool:
     if not (seed_run.folder / FILE_NAME).exists():
         return False
     checkpoint = load_checkpoint(seed_run.folder)
-    config = seed_run.config
+    config = seed_run.config.to_dict()
     same = not changed_keys(config, checkpoint.config)
     # the property ``iterations`` of a configuration counts decisions where generations are its length
-    lengths = [values.get(key) for values in (asdict(config), checkpoint.config) for key in LENGTH_KEYS if key in values]
+    lengths = [values.get(key) for values in (config, checkpoint.config) for key in LENGTH_KEYS if key in values]
     return same and lengths == [checkpoint.iteration] * 2
 
 
@@ -96,7 +96,7 @@ def to_train(runs: Sequence[SeedRun], progressed: Progressed) -> list[SeedRun]:
             progressed(seed_run, seed_run.config.iterations)
             continue
         if (path := seed_run.folder / CONFIG_NAME).exists():
-            stored, config = read_yaml(path), seed_run.config
+            stored, config = read_yaml(path), seed_run.config.to_dict()
             differ = differing(config, stored)
             for key in (*changed_keys(config, stored), *(key for key in LENGTH_KEYS if key in differ)):
                 then, now = differ[key]
