@@ -12,28 +12,10 @@ import pytest
 
 from nainjaune_agents.cli.advise import FIELDS
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.measure.arena.matches import record_matches
-from nainjaune_agents.players.loading import load_agent
-from nainjaune_env.records.record import write_records
-from nainjaune_env.registry import make_setup
 from tests.agents.cli.command import Capture, nainjaune, output_of
 from tests.support.source import ROOT
 
 HAND = "A 2 3 3 5 7♦ 8 9 10 10 V♣ D"
-
-
-@pytest.mark.slow
-def test_a_hand(capfd: Capture) -> None:
-    out = output_of(capfd, f"advise --hand {HAND} --model tally --error 0.5")
-    lines = out.splitlines()
-    assert lines[0] == "djeco, round 1, seat 0 of 4 — you have the lead"
-    assert "  hand    A 2 3 3 5 7♦ 8 9 10 10 J♣ Q" in lines
-    moves = [line for line in lines if re.match(r"[▸≈ ]  \S+ +[+−]\d", line)]
-    assert len(moves) == 10
-    assert moves[0].startswith("▸  7♦ ")
-    assert re.search(r"7♦ is worth \+\d\.\d ± \d\.\d chips more than \S+: \+\d\.\d from pots \(7♦ takes its pot", out)
-    assert "rounds played out by tally." in out
-    assert "\x1b" not in out
 
 
 def test_in_french_and_in_colours(capfd: Capture) -> None:
@@ -76,26 +58,6 @@ def test_a_move_of_a_record_and_the_same_in_writing(capfd: Capture, file: Path) 
     assert set(recorded["position"]) <= set(FIELDS)
     assert {move["move"] for move in written["moves"]} == {move["move"] for move in recorded["moves"]}
     assert (written["lacks"], written["kind"], written["seat"]) == (recorded["lacks"], recorded["kind"], recorded["seat"])
-
-
-def test_the_same_again_with_any_number_of_threads(capfd: Capture) -> None:
-    words = f"--hand {HAND} --model tally --error 1 --seed 4 --json"
-    once = nainjaune(capfd, f"advise {words} --threads 1")
-    assert once == nainjaune(capfd, f"advise {words} --threads 3")
-    assert once != nainjaune(capfd, f"advise {words} --seed 5")
-
-
-@pytest.mark.slow
-def test_the_other_game_by_its_records(capfd: Capture, tmp_path: Path) -> None:
-    setup = make_setup("batasaurus", None, 2, memory="perfect")
-    agents = [load_agent(name, setup) for name in ("highest", "mirror")]
-    path = tmp_path / "battles.jsonl"
-    write_records(path, record_matches(setup, agents, 1, seed=3))
-    out = output_of(capfd, f"advise --record {path} --move 3 --model mirror --deals 40")
-    assert "T. rex (12)" in out
-    status, _, err = nainjaune(capfd, "advise --preset batasaurus --set memory=perfect --hand 1 2 3 --model mirror")
-    assert status == 2
-    assert err == "nainjaune advise: A position of Batasaurus cannot be written: give a record, a match, a round and a move."
 
 
 def test_the_page_shows_what_is_shown(capfd: Capture) -> None:

@@ -20,16 +20,22 @@ from tests.support.positions import small
 from tests.support.source import ROOT
 
 
-def test_every_agent_of_every_game(capfd: Capture) -> None:
+def test_every_agent_of_every_game_and_zoo_players_with_the_edges_of_their_cards(capfd: Capture) -> None:
     assert status_of(["agents"]) == 0
     parts = capfd.readouterr().out.split("\n\n")
     assert len(parts) == len(game_names())
     for game, part in zip(game_names(), parts, strict=True):
         head, *lines = part.strip().splitlines()
         assert head.startswith(f"{get_game(game).title}: edges in {get_game(game).unit} a round")
-        players = [player.name for player in player_registry().players() if player.card.game == game]
-        assert [line.split()[0] for line in lines] == [*heuristics(game), *exact_agents(game), *players]
+        players = [player for player in player_registry().players() if player.card.game == game]
+        heuristic = [*heuristics(game), *exact_agents(game)]
+        assert [line.split()[0] for line in lines] == [*heuristic, *(player.name for player in players)]
         assert all(len(line.split()) > 1 for line in lines)
+        for line, player in zip(lines[len(heuristic) :], players, strict=True):
+            first = player.card.ratings[0]
+            if not player.card.anywhere:
+                assert f" {player.plays_at}  " in line
+                assert line.endswith(f"{mean_ci(first.mean, first.ci95)} over {first.field}")
 
 
 def test_one_game(capfd: Capture) -> None:
@@ -66,13 +72,3 @@ def test_edges_of_rules_of_thumb_are_those_of_the_docs(game: str) -> None:
         if edge is not None:
             shown = re.escape(mean_ci(*edge)).replace("−", "[−-]")
             assert re.search(rf"^(\| `)?\s*{name}\b.*{shown}", pages, re.MULTILINE), (name, shown)
-
-
-def test_edges_of_zoo_players_are_those_of_their_cards(capfd: Capture) -> None:
-    assert status_of(["agents"]) == 0
-    out = capfd.readouterr().out
-    for player in player_registry().players():
-        first = player.card.ratings[0]
-        if not player.card.anywhere:
-            line = next(line for line in out.splitlines() if f"{player.plays_at}  " in line and f"{player.name} " in line)
-            assert line.endswith(f"{mean_ci(first.mean, first.ci95)} over {first.field}")

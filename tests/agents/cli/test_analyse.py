@@ -45,9 +45,3 @@ def test_units_give_the_same_output(capfd: Capture, file: Path, tmp_path: Path) 
     assert (
         nainjaune(capfd, f"analyse {file} {QUICK} --json --workers 1")[1] == nainjaune(capfd, f"analyse {file} {QUICK} --json")[1]
     )
-
-
-def test_in_french(capfd: Capture, file: Path) -> None:
-    out = output_of(capfd, f"analyse {file} {QUICK} --lang fr --match 1 --worst 1")
-    assert "jetons perdus" in out
-    assert out.count("nainjaune advise --lang fr") == 1

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.agents.cli.command import Capture, nainjaune, refused
+from tests.agents.cli.command import Capture, nainjaune
 from tests.agents.players.program.programs import HERE
 
 
@@ -34,17 +34,3 @@ def test_what_is_wrong_is_a_line_with_the_end_of_the_log(capfd: Capture) -> None
     assert lines[wrong].startswith("WRONG  unknown type    The program ended with status 1. Ignore messages of types")
     assert "       its log: ValueError: what is x_check?" in lines
     assert lines[-1] == f"1 of {sum(not line.startswith(' ') for line in lines) - 1} checks found something wrong."
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("bot", "required: COMMAND"),
-        ("bot check", "required: BOT"),
-        ("bot check no_such_bot", "There is no program 'no_such_bot'"),
-        ("bot check README.md", "There is no program 'README.md'"),
-        ("bot check cat --preset clasic", "Unknown preset 'clasic'"),
-    ],
-)
-def test_a_mistake_is_a_sentence(words: str, says: str, capfd: Capture) -> None:
-    refused(capfd, words, says)

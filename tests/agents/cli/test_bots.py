@@ -23,9 +23,11 @@ from nainjaune_agents.players.chat.settings import ChatSettings
 from nainjaune_agents.players.program.settings import FORFEIT, STOP, BotSettings
 from tests.agents.cli.command import Capture, nainjaune, refused
 from tests.agents.players.program.programs import gone, lowest
+from tests.agents.tables.server.test_bots import TALKER
 from tests.support.processes import running
 
-FAULTY = Path(__file__).with_name("faulty_bot.py")
+FAULTY = TALKER
+"""It ends after as many decisions as its argument says."""
 TABLE = "--preset djeco --players 3"
 
 
@@ -51,7 +53,6 @@ def played(capfd: Capture, words: str, bot: str = LIKE_LOWEST) -> tuple[int, str
 
 
 def output(capfd: Capture, words: str, bot: str = LIKE_LOWEST) -> str:
-    """What a command prints that succeeds and has nothing to say to stderr."""
     status, out, err = played(capfd, words, bot)
     assert (status, err) == (0, "")
     return out
@@ -116,19 +117,6 @@ def test_a_tournament_that_a_bot_has_stopped_goes_on(capfd: Capture) -> None:
     assert numbers("stopped/results.json") == numbers("whole/results.json")
 
 
-def test_forfeits_in_advice_are_said_beside_it(capfd: Capture, file: Path) -> None:
-    faulty = name_of(FAULTY, "30")
-    for command in (
-        "advise --record {} --round 1 --move 1 --deals 4 --json",
-        "analyse {} --match 1 --choosing 2 --measuring 2 --json",
-    ):
-        status, out, err = played(capfd, f"{command.format(file)} --json --on-fault forfeit --model BOT", faulty)
-        assert status == 0
-        json.loads(out)
-        assert faulty in err
-        assert "decisions forfeited" in err
-
-
 @pytest.mark.slow
 def test_commands_take_bots(capfd: Capture, file: Path) -> None:
     assert "duplicate play alone needs" in output(capfd, f"control {TABLE} --deals 3 --agents closer BOT")
@@ -137,23 +125,16 @@ def test_commands_take_bots(capfd: Capture, file: Path) -> None:
     assert "study/decisions.parquet" in output(capfd, f"study {TABLE} --rounds 4 --out study --agents closer BOT")
     out = output(capfd, f"advise --record {file} --round 1 --move 1 --deals 4 --model BOT")
     assert "rounds played out by" in out
+    words = f"advise --record {file} --round 1 --move 1 --deals 4 --json --on-fault forfeit --model BOT"
+    status, out, err = played(capfd, words, name_of(FAULTY, "30"))
+    assert (status, json.loads(out)["unit"], "decisions forfeited" in err) == (0, "chips", True)
     assert "played out by" in output(capfd, f"analyse {file} --match 1 --seat 0 --choosing 4 --measuring 4 --model BOT")
     small = "--preset djeco --players 2 --set ranks=3 --set suits=2 --set hand=2 --first 0"
     own, bots = output(capfd, f"exact {small} --agents lowest BOT").splitlines()[-2:]
     assert own.split()[-5:] == bots.split()[-5:]
 
 
-@pytest.mark.slow
-def test_a_bot_is_exploited(capfd: Capture) -> None:
-    words = f"--iterations 1 --train tables=16 --search 1 --choosing 2 --deals 2 --out out {TABLE}"
-    status, out, _ = played(capfd, f"exploit BOT {words}")
-    assert (status, "Numbers: out/exploit.json" in out) == (0, True)
-    held = json.loads(Path("out/exploit.json").read_text(encoding="utf-8"))
-    assert held["bots"][LIKE_LOWEST]["faults"] == {}
-
-
 def settings(words: str | list[str], command: str = "evaluate --agents closer exec:bot") -> BotSettings:
-    """What the arguments ``words`` of a command say."""
     more = words.split() if isinstance(words, str) else words
     return settings_of(command_line("nainjaune").parse_args([*command.split(), *more]))
 
@@ -181,16 +162,8 @@ def test_arguments_say_how_language_models_are_asked(capfd: Capture, monkeypatch
     assert one.chat == ChatSettings(base_url="http://[::1]:80/v1", form="long", temperature=1.0, tokens=7)
     assert settings("--out there", chat).chat == ChatSettings(transcripts="there.chat.jsonl")
     assert settings("--out there --chat transcripts=here", chat).chat == ChatSettings(transcripts="here")
-    words = f"evaluate {TABLE} --agents closer"
-    for given, says in {
-        "tokn=3": "--chat: Unknown key 'tokn'. Did you mean 'tokens'?",
-        "tokens=few": "--chat: expected 'tokens' to be a whole number from 0 to 1000000000000000 or null, not 'few'",
-        "tokens": "A setting is key=value, not 'tokens'",
-        "tokens=1 tokens=2": "The key 'tokens' is set twice",
-        "temperature=-1": "--chat: expected 'temperature' to be a finite number from 0 to 100, not -1",
-    }.items():
-        refused(capfd, f"{words} chat:gpt-5 --chat {given}", says)
-    refused(capfd, f"{words} {LIKE_LOWEST.split()[0]} --chat tokens=1", "--chat is for language models, whose names begin")
+    says = "--chat: Unknown key 'tokn'. Did you mean 'tokens'?"
+    refused(capfd, f"evaluate {TABLE} --agents closer chat:gpt-5 --chat tokn=3", re.escape(says))
     with pytest.raises(SystemExit):
         command_line("nainjaune").parse_args(["evaluate", "--help-players"])
     shown = " ".join(capfd.readouterr().out.split())
@@ -202,10 +175,8 @@ def test_arguments_say_how_language_models_are_asked(capfd: Capture, monkeypatch
     [
         BotSettings(),
         BotSettings(FORFEIT, 10.0, 2.5),
-        BotSettings(start_seconds=None),
         BotSettings(STOP, None, None),
         BotSettings(chat=ChatSettings(base_url="http://127.0.0.1:80/v1", form="long", language="fr", temperature=0.7, retries=0)),
-        BotSettings(FORFEIT, 1.0, None, ChatSettings(answer_tokens=5)),
     ],
 )
 def test_settings_are_read_again_from_the_words_of_a_report(one: BotSettings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,8 +195,6 @@ def test_training_takes_the_settings_that_are_given() -> None:
     assert given("--chat tokens=3")["bots"]["chat"]["tokens"] == 3
     values = {"bots": {"on_fault": FORFEIT, "decision_seconds": 9.0}}
     assert given("--bot-seconds 0") == {"bots": {"on_fault": FORFEIT, "decision_seconds": None, "start_seconds": None}}
-    values = {"bots": 3}
-    assert given("--on-fault stop") == values
 
 
 def test_a_match_that_a_bot_has_stopped_goes_on(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,29 +27,19 @@ TINY = ["--set=tables=32", "--set=arch.hidden=[8]", "--set=critic_hidden=[8]", "
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_teaches(command: object, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_teaches_and_options_for_bots_have_a_help_of_their_own(
+    command: Any, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit) as stopped:
-        main([command.NAME, "--help"])  # type: ignore[attr-defined]
+    assert status_of([command.NAME, "--help"]) == 0
     out = capfd.readouterr().out
-    assert stopped.value.code == 0
-    assert f"usage: nainjaune {command.NAME}" in out  # type: ignore[attr-defined]
+    assert f"usage: nainjaune {command.NAME}" in out
     assert max(map(len, out.splitlines())) <= 80
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_options_for_bots_have_a_help_of_their_own(command: object, capfd: Capture) -> None:
-    name = command.NAME  # type: ignore[attr-defined]
-    status_of([name, "--help"])
-    usual = capfd.readouterr().out
-    status = status_of([name, "--help-players"])
+    options = ("--on-fault", "--bot-s", "--chat K")
+    assert not any(option in out for option in options)
+    has_bots = status_of([command.NAME, "--help-players"]) == 0
     shown = capfd.readouterr().out
-    assert not re.search("--on-fault|--bot-seconds|--chat KEY", usual)
-    assert (
-        (status == 0)
-        == ("--help-players" in usual)
-        == all(f"  --{option}" in shown for option in ("on-fault", "bot-s", "chat K"))
-    )
+    assert has_bots == ("--help-players" in out) == all(f"  {option}" in shown for option in options)
 
 
 def test_version(capfd: Capture) -> None:
@@ -63,9 +54,7 @@ def test_version(capfd: Capture) -> None:
         ("", r"nainjaune: The following arguments are required: COMMAND\. See nainjaune --help\."),
         ("fly", r"nainjaune: Unknown command 'fly'\. See nainjaune --help\."),
         ("evalute --agents a b", r"nainjaune: Unknown command 'evalute'\. Did you mean 'evaluate'\? See nainjaune --help\."),
-        ("record vrify", r"nainjaune record: Unknown command 'vrify'\. Did you mean 'verify'\? See nainjaune record --help\."),
         ("evaluate --agnets a b", r"nainjaune evaluate: Unknown option '--agnets'\. Did you mean '--agents'\? See .*"),
-        ("versus a b --dealz=3", r"nainjaune versus: Unknown option '--dealz'\. Did you mean '--deals'\? See .*"),
         ("--verzion", r"nainjaune: Unknown option '--verzion'\. Did you mean '--version'\? See nainjaune --help\."),
         (
             "play --lang frr",
@@ -73,11 +62,8 @@ def test_version(capfd: Capture) -> None:
         ),
         ("evaluate --deals many", r"nainjaune evaluate: Argument --deals: .*, not 'many'\. See nainjaune evaluate --help\."),
         ("train a b", r"nainjaune train: Unrecognized arguments: b\. See nainjaune train --help\."),
-        ("record show", r"nainjaune record show: The following arguments are required: FILE\. See nainjaune record show .*\."),
         ("record show NOFILE", r"nainjaune record show: No such file or directory: 'NOFILE'\."),
-        ("record verify NOFILE", r"nainjaune record verify: No such file or directory: 'NOFILE'\."),
         ("train no\x1b[31m.yaml --out a", r"nainjaune train: There is no configuration at 'no\\x1b\[31m\.yaml'\."),
-        ("train --out a\x1b b\x1b c", r"nainjaune train: Unrecognized arguments: c\. See nainjaune train --help\."),
     ],
 )
 def test_every_error_is_the_program_and_a_sentence(words: str, says: str, capfd: Capture) -> None:
@@ -136,7 +122,6 @@ def test_ctrl_c_is_no_traceback(capfd: Capture, monkeypatch: pytest.MonkeyPatch)
     ("script", "words", "says"),
     [
         ("train", ["c.yaml", "--out", "a"], "nainjaune train: There is no configuration at 'c.yaml'"),
-        ("train", ["c.yaml", "--owt", "a"], "nainjaune train: Unknown option '--owt'. Did you mean '--out'?"),
         ("evaluate", ["--agents", "lowset", "a"], "nainjaune evaluate: Unknown agent 'lowset'. Did you mean 'lowest'?"),
     ],
 )

@@ -15,7 +15,6 @@ from nainjaune_agents.cli.main import command_line
 
 
 def asked(line: str, folder: Path) -> list[str]:
-    """The completions of ``line`` at its end."""
     answer = folder / "answer"
     own = {
         "_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line.encode())), "COMP_TYPE": "9",

@@ -12,19 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nainjaune_agents.cli import exact as module
-from nainjaune_agents.players.exact import exact_agents
 from nainjaune_agents.players.exact.batasaurus import solve
 from nainjaune_agents.players.loading import load_agent, setup_of_runs
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
-from nainjaune_agents.study.exact import tree
 from nainjaune_agents.study.exact.policy import tabular
 from nainjaune_agents.study.exact.response import BestResponseGains, best_response_gains
 from nainjaune_agents.study.exact.tree import build_tree
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused
-from tests.agents.measure.arena.scripted import Chance
 from tests.agents.players.networks.test_checkpoint import make
 
 GAME = "--preset batasaurus --players 2 --set memory=perfect"
@@ -79,32 +75,8 @@ def test_the_files(capfd: Capture) -> None:
     assert (payload["first"], 2 * payload["tree"]["nodes"]) == (0, build_tree(perfect(3)).size)
     assert [payload[key] for key in ("game", "preset", "players", "unit")] == ["batasaurus", "batasaurus", 2, "cards"]
     assert [row["agent"] for row in payload["agents"]] == ["random", "cheapest", "(CFR+ 20)"]
-    before = Path("x/exact.json").read_bytes()
     refused(capfd, f"exact {words}", r"'x/exact\.json' exists, and is not overwritten: choose another --out\.")
-    assert Path("x/exact.json").read_bytes() == before
-
-
-def micro() -> Setup:
-    return make_setup("nain_jaune", "djeco", 2, ranks=4, suits=2, hand=2)
-
-
-def test_agents_that_draw_are_asked_as_often_as_is_said(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.players.loading.load_agent", lambda name, setup, bots: Chance())
-    refused(capfd, f"exact {DECK} --agents chance", "draws its action at random and has no probabilities", printed=True)
-    exploitability = {}
-    for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
-        output_of(capfd, f"exact {DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
-        payload = json.loads(Path(f"x{draws}_{seed}", "exact.json").read_text(encoding="utf-8"))
-        assert payload["draws"] == draws
-        exploitability[draws, seed] = payload["agents"][0]["exploitability"]
-    assert exploitability[1, 0] != exploitability[1, 1]
-    written = build_tree(micro())
-    truth = best_response_gains(written, written.uniform()).mean_gain
-    for seed in (0, 1):  # it plays any card
-        assert exploitability[300, seed] == pytest.approx(truth, abs=0.1)
-
-
-DECK = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=2"
+    assert json.loads(Path("x/exact.json").read_text(encoding="utf-8")) == payload
 
 
 def test_cfr_falls(capfd: Capture) -> None:
@@ -116,18 +88,6 @@ def test_cfr_falls(capfd: Capture) -> None:
     assert 0 < gains[-1] < gains[0] / 50
     assert f"{gains[-1]:.9f}" in out
     assert f"(CFR+ 95)  {gains[-1]:14.6f}" in out
-
-
-def test_three_seats(capfd: Capture) -> None:
-    words = "--preset batasaurus --players 3 --set memory=perfect --set dinosaurs=3 --agents cheapest --out x"
-    out = output_of(capfd, f"exact {words}")
-    assert "gain in seat 2" in out
-    assert "backward induction" not in out
-    assert "other's" not in out
-    payload = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
-    assert payload["solved"] is None
-    assert payload["agents"][0]["nash_conv"] == of_agent(perfect(3, 3), "cheapest").nash_conv
-    assert payload["agents"][0]["exploitability"] is None  # a word for two seats
 
 
 @pytest.mark.parametrize(
@@ -150,6 +110,8 @@ def test_values_count_openings_that_the_seat_that_begins_does_not_decide(
     numbers = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["agents"][0]["values_in_order"]
     assert numbers == pytest.approx([float(text.replace("−", "-")) for text in printed], abs=1e-6)
     assert sum(numbers) == pytest.approx(0, abs=1e-9)
+    row = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["agents"][0]
+    assert (row["exploitability"] is None) == (len(printed) == 3)  # a word for two seats
 
 
 def test_runs_are_measured_under_their_own_rules(capfd: Capture) -> None:
@@ -182,15 +144,7 @@ def test_solve_prints_every_size(capfd: Capture) -> None:
     assert printed["2"] == ["+0.000000000000", "+0.000000000000", "5", "1", "2"]
 
 
-def test_the_limit_is_the_trees() -> None:
-    assert module.LIMIT == tree.LIMIT
-
-
 # ---------------------------------------------------------------- the solution as an agent
-
-
-def test_the_solution_is_loaded_by_name() -> None:
-    assert load_agent("exact", perfect(5)) is exact_agents("batasaurus")["exact"]
 
 
 def test_a_name_goes_before_a_folder_of_its_name() -> None:

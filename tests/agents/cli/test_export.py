@@ -12,22 +12,16 @@ import pytest
 
 from nainjaune_agents.cli import export
 from nainjaune_agents.cli.main import main
-from nainjaune_env.core.extras import install_command
+from tests.agents.cli.command import status_of
 
 WRITE = ["export", "zoo:strong", "--onnx", "strong.onnx", "--preset", "djeco", "--players", "4"]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @pytest.mark.slow
-def test_the_copy_is_rated_as_its_player_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_copy_is_rated_as_its_player_is(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Over processes too, and as a name with suffixes."""
     assert main(WRITE) == 0
-    size = (folder / "strong.onnx").stat().st_size
+    size = (elsewhere / "strong.onnx").stat().st_size
     assert capsys.readouterr().out == f"strong.onnx: {size:,} bytes\n"
     players = ["onnx:strong.onnx", "zoo:strong", "onnx:strong.onnx@sample", "onnx:strong.onnx@search=2"]
     rate = ["evaluate", "--preset", "djeco", "--deals", "8", "--workers", "2", "--agents", *players]
@@ -39,7 +33,7 @@ def test_the_copy_is_rated_as_its_player_is(folder: Path, capsys: pytest.Capture
 
 
 @pytest.mark.slow
-def test_the_lines_of_the_help_run_without_this_package(folder: Path) -> None:
+def test_the_lines_of_the_help_run_without_this_package(elsewhere: Path) -> None:
     assert main(WRITE) == 0
     lines = re.search(r"\n\n((?:  .*\n)*  import json.*\n(?:  .*\n)+)", str(export.__doc__))
     assert lines is not None
@@ -47,35 +41,19 @@ def test_the_lines_of_the_help_run_without_this_package(folder: Path) -> None:
     assert len(code.splitlines()) == 9
     code = f"import sys\nsys.modules.update(nainjaune_env=None, nainjaune_agents=None)\n{code}\n"
     code += "print(about['game'], logits.shape, value.shape, len(about['actions']))"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=folder)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=elsewhere)
     assert done.stdout == "nain_jaune (1, 24) (1,) 24\n"
 
 
-def test_mistakes_are_sentences_and_write_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "there.onnx").write_bytes(b"mine")
+def test_mistakes_are_sentences_and_write_nothing(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (elsewhere / "there.onnx").write_bytes(b"mine")
     for words, says in (
         (["zoo:strong", "--onnx", "there.onnx"], "'there.onnx' exists, and is not overwritten: choose another --onnx."),
         (["closer", "--onnx", "x.onnx"], "Expected a trained player, whose network is of the arch mlp or residual,"),
         (["zoo:strong@search=5", "--onnx", "x.onnx"], "not 'zoo:strong@search=5'."),
         (["zoo:strong"], "The following arguments are required: --onnx"),
     ):
-        assert exit_status(["export", *words]) == 2
+        assert status_of(["export", *words]) == 2
         assert says in capsys.readouterr().err
-    assert [path.name for path in folder.glob("*onnx*")] == ["there.onnx"]
-    assert (folder / "there.onnx").read_bytes() == b"mine"
-
-
-def test_onnx_is_named_where_it_is_missing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    monkeypatch.delitem(sys.modules, "nainjaune_agents.players.networks.onnx_export", raising=False)
-    assert main(WRITE) == 2
-    assert f"the package 'onnx', which is not installed: {install_command('onnx')}." in capsys.readouterr().err
-
-
-def exit_status(words: list[str]) -> object:
-    try:
-        return main(words)
-    except SystemExit as end:  # argparse
-        return end.code
+    assert [path.name for path in elsewhere.glob("*onnx*")] == ["there.onnx"]
+    assert (elsewhere / "there.onnx").read_bytes() == b"mine"

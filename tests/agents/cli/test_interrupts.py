@@ -18,16 +18,6 @@ def _usual_handler() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def test_several_in_succession_interrupt_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupts.interrupt_once()
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-    signal.raise_signal(signal.SIGINT)
-    monkeypatch.setattr(interrupts, "AGAIN", 0.0)  # where the first was lost, a later one is not
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-
-
 def test_one_every_second_interrupts_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(interrupts.time, "monotonic", lambda: now)

@@ -43,9 +43,8 @@ def test_parts_of_a_tournament_merge_to_the_whole(capfd: Capture) -> None:
     assert out.endswith("Report: parts/results.html\n")
     assert results("parts") == results("whole")
     assert not Path("parts/shards").exists()
-    before = Path("parts/results.json").read_bytes()
     refused(capfd, "merge parts", r"'parts/results\.json' exists, and is not overwritten\.")
-    assert Path("parts/results.json").read_bytes() == before
+    assert results("parts") == results("whole")
 
 
 def test_parts_of_a_comparison_merge_to_the_whole(capfd: Capture) -> None:
@@ -59,13 +58,6 @@ def test_parts_of_a_comparison_merge_to_the_whole(capfd: Capture) -> None:
     assert out == whole.replace("whole/", "parts/")
     assert out.startswith("Task: centred payoff")
     assert Path("parts/versus.json").read_bytes() == Path("whole/versus.json").read_bytes()
-
-
-def test_one_worker_leaves_the_same_files_as_none(capfd: Capture) -> None:
-    words = f"evaluate --agents random lowest {TABLE} --out"
-    assert nainjaune(capfd, f"{words} a")[0] == nainjaune(capfd, f"{words} b --workers 1")[0] == 0
-    assert results("a") == results("b")
-    assert sorted(os.listdir("a")) == sorted(os.listdir("b"))
 
 
 def begun(words: list[str]) -> subprocess.Popen[str]:
@@ -118,7 +110,7 @@ def test_stopped_it_goes_on(capfd: Capture, endings: list[signal.Signals]) -> No
     assert nainjaune(capfd, " ".join(words).replace("--workers 2", "--workers 1"))[0] == 0
     assert nainjaune(capfd, " ".join(words).replace("--out a --workers 2", "--out b"))[0] == 0
     assert results("a") == results("b")
-    assert not Path("a/shards").exists()
+    assert sorted(os.listdir("a")) == sorted(os.listdir("b"))
 
 
 @pytest.mark.parametrize(
@@ -128,13 +120,9 @@ def test_stopped_it_goes_on(capfd: Capture, endings: list[signal.Signals]) -> No
         ("{}", r"'a/shards/run\.json' is not a description of a run: .*the key 'kind' is missing"),
         (
             '{"kind": "x", "package": "", "weights": {}, "plan": {}}',
-            r"Unknown kind of run 'x'\. .*Valid: tournament, comparison, study\.",
+            r"Unknown kind of run 'x'\. .*Valid: tournament, comparison, study",
         ),
-        (
-            '{"kind": "tournament", "package": "", "weights": {}, "plan": {}}',
-            r"'a/shards' has a damaged description of its run: ",
-        ),
-        ('{"kind": ["x"], "package": "", "weights": {}, "plan": {}}', r"its 'kind' is \['x'\]\."),
+        ('{"kind": "study", "package": "", "weights": {}, "plan": {}}', r"'a/shards' has a damaged description of its run: "),
         ('{"kind": "study", "package": "", "weights": [], "plan": {}}', r"its 'weights' is \[\]\."),
     ],
 )

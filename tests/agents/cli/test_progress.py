@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import sys
 from collections.abc import Callable
@@ -34,30 +33,9 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Screen:
     return stderr
 
 
-def test_a_bar_is_cleared_by_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = terminal(monkeypatch)
-    with contextlib.suppress(OSError), progress_bar(total=10, unit="deal", mininterval=0) as bar:
-        bar.update(3)
-        assert "3/10" in visible(screen.getvalue())[-1]
-        raise OSError
-    assert visible(screen.getvalue()) == [""]
-
-
-def test_the_bar_of_training_stays_unless_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = terminal(monkeypatch)
-    with TrainingBar(5) as bar:
-        bar.update(2, {})
-    assert "2/5" in visible(screen.getvalue())[0]
-    screen.seek(0)
-    screen.truncate()
-    with contextlib.suppress(ValueError), TrainingBar(5) as bar:
-        bar.update(2, {})
-        assert "2/5" in visible(screen.getvalue())[-1]
-        raise ValueError
-    assert visible(screen.getvalue()) == [""]
-
-
 def test_training_prints_a_line_for_each_evaluation_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    with progress_bar(total=10, mininterval=0) as deals:
+        deals.update(3)
     metrics = {"speed/decisions_per_second": 1.0, "rollout/entropy": 1.0, "rollout/decisions": 51_200.0}
     for shown in (True, False):  # of several processes one prints
         with TrainingBar(8, shown=shown) as bar:
@@ -90,9 +68,3 @@ def test_an_error_of_a_command_stands_alone(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("nainjaune_agents.measure.arena.tournament.play_tournament", fail)
     assert status_of(["evaluate", "--agents", "lowest", "random", "--deals", "5"]) == 2
     assert visible(screen.getvalue()) == ["nainjaune evaluate: No space left on device.", ""]
-
-
-def test_without_a_terminal_there_is_no_bar(capfd: pytest.CaptureFixture[str]) -> None:
-    with progress_bar(total=10, mininterval=0) as bar:
-        bar.update(3)
-    assert capfd.readouterr().err == ""

@@ -67,16 +67,6 @@ def test_help_is_printed_in_the_encoding_of_a_pipe_on_windows(words: list[str], 
     assert f"nainjaune {' '.join(words)}".strip() in raw.getvalue().decode("cp1252")
 
 
-def test_a_report_is_kept_where_stdout_is_no_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    raw = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="latin-1"))
-    words = ["evaluate", "--agents", "lowest", "random", "--deals", "30", "--out", str(tmp_path / "r")]
-    assert status_of(words) == 0
-    assert (tmp_path / "r" / "results.json").is_file()
-    assert "hero \\ field" in raw.getvalue().decode("latin-1")
-    assert " ± " in raw.getvalue().decode("latin-1")
-
-
 @pytest.mark.parametrize("command", ["versus", "evaluate --agents"])
 def test_files_are_written_before_anything_is_printed(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -89,24 +79,15 @@ def test_files_are_written_before_anything_is_printed(
     assert list((tmp_path / "r").glob("*.json"))
 
 
-def test_a_full_stream_is_an_error(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    with full() as stdout:
-        monkeypatch.setattr(sys, "stdout", stdout)
-        assert status_of(["agents"]) == 2
-        assert capfd.readouterr().err == "nainjaune agents: No space left on device.\n"
-    with full() as stdout:
-        monkeypatch.setattr(sys, "stdout", stdout)
-        assert status_of(["--help"]) == 2
-        assert capfd.readouterr().err == "nainjaune: No space left on device.\n"
-
-
-def test_help_to_a_full_stream_without_a_buffer_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("words", "buffered"), [("agents", True), ("--help", True), ("--help", False)])
+def test_a_full_stream_is_an_error(
+    words: str, buffered: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with full(buffered=False) as stdout:  # as under PYTHONUNBUFFERED
+    with full(buffered=buffered) as stdout:  # without a buffer as under PYTHONUNBUFFERED
         monkeypatch.setattr(sys, "stdout", stdout)
-        assert status_of(["--help"]) == 2
-        assert capfd.readouterr().err == "nainjaune: No space left on device.\n"
+        assert status_of([words]) == 2
+    program = "nainjaune agents" if words == "agents" else "nainjaune"
+    assert capfd.readouterr().err == f"{program}: No space left on device.\n"
 
 
 @pytest.mark.parametrize("words", ["evaluate --agents nobody lowest", "fly"])
@@ -189,11 +170,3 @@ def test_an_error_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert first.startswith("nainjaune evaluate: Unknown agent 'nobody'.")
     assert more
     assert max(map(len, [first, *more])) <= 50
-
-
-def test_notes_fit_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "70")
-    monkeypatch.setattr(sys, "stdout", screen := Screen())
-    assert status_of(["evaluate", "--agents", "lowest", "random", "--deals", "5"]) == 0
-    assert "Without an interval: " in screen.getvalue()
-    assert max(map(len, screen.getvalue().splitlines())) <= 70

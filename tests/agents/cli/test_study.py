@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.study.files import about
-from nainjaune_env.core.extras import install_command
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused
 
 NAMES = ("decisions.parquet", "rounds.parquet", "options.parquet")
@@ -51,14 +49,9 @@ def test_rounds_with_pots_and_fixed_seats(capfd: Capture) -> None:
 
 def test_files_without_rows(capfd: Capture) -> None:
     """In rounds of one card nobody decides."""
-    words = "--agents lowest --preset skip --players 2 --set hand=1 --rounds 4"
-    assert nainjaune(capfd, f"study {words} --out parts --shard 1/1")[0] == 0
-    merged = nainjaune(capfd, "merge parts")[1].splitlines()
-    status, out, err = nainjaune(capfd, f"study {words} --out parts/whole")
-    assert status == 0, err
-    for lines in (merged, out.replace("parts/whole", "parts").splitlines()[1:]):
-        assert lines[0] == "parts/decisions.parquet: 0 rows, 0.0 MB"
-        assert re.fullmatch(r"parts/rounds\.parquet: 8 rows, .* bytes a row", lines[1])
+    status, out, err = nainjaune(capfd, "study --agents lowest --preset skip --players 2 --set hand=1 --rounds 4 --out s")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[1] == "s/decisions.parquet: 0 rows, 0.0 MB"
 
 
 def test_columns_are_listed(capfd: Capture) -> None:
@@ -93,11 +86,3 @@ def test_parts_merge_to_the_whole(capfd: Capture) -> None:
     refused(capfd, "merge parts", "'parts/decisions.parquet' exists, and is not overwritten")
     assert nainjaune(capfd, f"study {words} again --shard 2/2")[0] == nainjaune(capfd, f"study {words} again --workers 1")[0] == 0
     assert contents("again") == contents("whole")
-
-
-@pytest.mark.parametrize("library", ["pyarrow", "pyarrow.parquet"])
-def test_the_extra_is_named_where_a_library_is_missing(library: str, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "nainjaune_agents.study.files", raising=False)
-    monkeypatch.setitem(sys.modules, library, None)
-    missing = f"This command needs the package 'pyarrow', which is not installed: {install_command('study')}"
-    refused(capfd, f"study --agents lowest --rounds 5 --out s {SMALL}", re.escape(missing))

@@ -22,13 +22,7 @@ def test_until_decided(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     out, err = capfd.readouterr()
     payload = json.loads(Path("results/versus.json").read_text(encoding="utf-8"))
     assert status == 0
-    assert (payload["a"], payload["b"], payload["preset"], payload["players"], payload["seed"]) == (
-        "tally",
-        "random",
-        "classic",
-        3,
-        3,
-    )
+    assert [payload[key] for key in ("a", "b", "preset", "players", "seed")] == ["tally", "random", "classic", 3, 3]
     assert payload["deals"] % LOOK_EVERY == 0
     assert payload["test"]["outcome"] == "stronger"
     assert payload["test"]["llr"] > 2.9

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.cli.command import Capture, refused, status_of
+from tests.agents.cli.command import Capture, status_of
 
 RECORDS = Path(__file__).parents[2] / "golden" / "batasaurus_perfect_2.jsonl"
 
@@ -38,16 +38,3 @@ def test_a_file_is_not_replaced_but_for_the_page_beside(tmp_path: Path, monkeypa
     records = file.rename(tmp_path / "b.jsonl")
     assert [status_of(["view", str(records)]) for _ in range(2)] == [0, 0]
     assert page.read_text(encoding="utf-8") != "mine"
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (f"{RECORDS} --match 99 --html a.html", r"so there is no match 99\."),
-        (f"{RECORDS} --html a.txt", r"--html must end in \.html"),
-        ("x.jsonl", r"x\.jsonl, line "),
-    ],
-)
-def test_errors_are_sentences_and_leave_no_file(words: str, says: str, capfd: Capture) -> None:
-    Path("x.jsonl").write_bytes(RECORDS.read_bytes()[:-20])
-    refused(capfd, f"view {words}", says)

@@ -1,4 +1,4 @@
-"""``nainjaune wasm`` and ``network``: their files, and sentences for what is missing or unknown. ``tests/wasm`` tests modules."""
+"""``nainjaune wasm``, ``network`` and ``library``: files, and sentences for what is unknown. ``tests/wasm`` tests modules."""
 
 import itertools
 import json
@@ -8,6 +8,7 @@ import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_env import make_setup
+from tests.agents.cli.command import Capture, refused
 
 
 def test_a_module_and_its_description_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,10 +20,13 @@ def test_a_module_and_its_description_are_written(tmp_path: Path, capsys: pytest
     assert json.loads(module.with_suffix(".json").read_text())["title"] == "Signal Lamps"
 
 
-def test_an_unknown_game_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["wasm", str(tmp_path / "games"), "--game", "whist"]) == 2
-    assert "whist" in capsys.readouterr().err
-    assert not (tmp_path / "games").exists()
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [("wasm x --game whist", "whist"), ("library x --game signal_lamps --platform linux-riscv64", "linux-aarch64")],
+)
+def test_an_unknown_game_or_platform_is_refused(words: str, says: str, capfd: Capture) -> None:
+    pytest.importorskip("ziglang")
+    refused(capfd, words, says)
 
 
 def test_a_network_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

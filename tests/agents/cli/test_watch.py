@@ -9,7 +9,8 @@ import pytest
 
 from nainjaune_agents.tables.server.settings import TableSettings
 from nainjaune_agents.tables.server.tables import Tables
-from tests.agents.cli.command import Capture, output_of, refused
+from tests.agents.cli.command import Capture, output_of
+from tests.agents.cli.test_serve import Stopped
 
 
 def test_a_table_is_made_and_its_link_printed(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
@@ -20,10 +21,6 @@ def test_a_table_is_made_and_its_link_printed(monkeypatch: pytest.MonkeyPatch, c
         made.append(settings)
         return await add(self, settings)
 
-    class Stopped(asyncio.Event):
-        async def wait(self) -> bool:  # type: ignore[override]
-            return True
-
     monkeypatch.setattr(Tables, "add", noted)
     monkeypatch.setattr(asyncio, "Event", Stopped)
     out = output_of(capfd, "watch --agents longest lowest random --set max_rounds=2 --seed 5 --no-browser")
@@ -31,7 +28,3 @@ def test_a_table_is_made_and_its_link_printed(monkeypatch: pytest.MonkeyPatch, c
     (settings,) = made
     assert settings.agents == ("longest", "lowest", "random", "lowest")
     assert (settings.seed, settings.setup.knobs) == (5, {"max_rounds": 2})
-
-
-def test_there_is_a_seat_for_each_agent(capfd: Capture) -> None:
-    refused(capfd, "watch --agents longest", "from 2 agents to as many as there are seats, 4, not 1")

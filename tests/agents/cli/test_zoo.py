@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -69,10 +68,8 @@ def test_cards_get_ratings_where_the_field_plays(tmp_path: Path, capfd: Capture)
         ("--add runs/a", "--add needs a name, --note and --against"),
         ("a --note x", "--note and --local-changes need --add"),
         ("--against lowest", "--against needs the name of the player that is rated"),
-        ("a --add runs/a --note x --against lowest --deals 1", "--deals: expected a whole number from 2 to"),
         ("a --add runs/none --note x --against lowest", "There is no checkpoint at 'runs/none"),
         ("--folder no", r"There is no folder at 'no'\."),
-        ("--folder empty", r"There are no players in the folder 'empty'\."),
         ("strong --folder empty", r"There are no players in the folder 'empty'\."),
     ],
 )
@@ -80,13 +77,3 @@ def test_what_is_refused(words: str, says: str, capfd: Capture) -> None:
     put(Path("box"), "a", small(), "classic-3")
     Path("empty").mkdir()
     refused(capfd, f"zoo --folder box {words}", says)
-
-
-def test_a_folder_that_may_not_be_read_is_not_called_empty(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
-    Path("box").mkdir()
-
-    def denied(folder: object) -> None:
-        raise PermissionError(13, "Permission denied", str(folder))
-
-    monkeypatch.setattr("nainjaune_agents.cli.zoo.os", SimpleNamespace(listdir=denied))  # the superuser may read all
-    refused(capfd, "zoo --folder box", "Permission denied: 'box'")

@@ -1,9 +1,13 @@
-"""A bot that plays the first legal action, with a comment and a value; its argument: after how many turns it ends."""
+"""A bot that plays the first legal action, with a comment and a value; its argument: after how many turns it ends.
+
+Where there is a file ``healed`` in its folder it goes on for ever.
+"""
 
 import json
+import os
 import sys
 
-READY = {"type": "ready", "protocol": 1, "name": "talker", "deterministic": True}
+READY = {"type": "ready", "protocol": 1, "name": "talker"}
 COMMENT = "<b>bold</b>\u202e" + "x" * 400
 
 
@@ -15,7 +19,7 @@ def main() -> None:
         if message["type"] == "hello":
             print(json.dumps({**READY, "id": message["id"]}), flush=True)
         elif message["type"] == "turn":
-            if left == 0:
+            if left == 0 and not os.path.exists("healed"):
                 sys.exit(3)
             left -= 1
             (decision,) = message["decisions"]
