@@ -73,12 +73,12 @@ def opened(path: Path) -> Iterator[Store]:
         store.close()
 
 
-def served(path: Path, play: Callable[[TableServer], Awaitable[None]], limits: Limits = FREE) -> None:
-    """Runs ``play`` with a server whose file is in the folder ``path``: for tests that start one again."""
+def served(path: Path, play: Callable[[TableServer], Awaitable[None]], **options: Any) -> None:
+    """Runs ``play`` with a server whose file is in the folder ``path``: for tests that start one again, or with ``options``."""
 
     async def run() -> None:
         with opened(path / "tables.sqlite") as store:
-            server = TableServer(store, limits=limits)
+            server = TableServer(store, limits=FREE, **options)
             try:
                 await play(server)
             finally:

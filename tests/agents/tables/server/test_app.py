@@ -257,17 +257,6 @@ async def never(self: TableServer, viewer: Viewer, message: str | bytes) -> bool
     return True
 
 
-async def test_an_answer_that_is_being_made_when_the_server_stops_is_dropped_quietly(
-    server: TableServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(TableServer, "receive", never)
-    serving = Serving(server, "127.0.0.1", 0)
-    await (await connect(serving)).write_message("{}")
-    await asyncio.sleep(0.05)
-    await serving.close()
-    assert caplog.records == []
-
-
 @pytest.mark.parametrize("limits", [Limits(burst=3)])
 async def test_a_connection_with_too_many_messages_that_wait_is_closed(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TableServer, "receive", never)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shlex
 import sys
@@ -20,7 +19,7 @@ from nainjaune_agents.tables.server.players import LoadedAgents
 from nainjaune_agents.tables.server.server import TableServer
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError
-from tests.agents.tables.server.pages import FREE, Page, made, new_table, opened
+from tests.agents.tables.server.pages import Page, made, new_table, served
 from tests.agents.tables.server.talking_bot import COMMENT
 
 TALKER = Path(__file__).with_name("talking_bot.py")
@@ -50,15 +49,7 @@ async def play_round(page: Page) -> list[dict[str, Any]]:
 
 
 def run(path: Path, agents: tuple[str, ...], play: Any, bots: BotSettings | None = None) -> None:
-    async def all_of_it() -> None:
-        with opened(path / "tables.sqlite") as store:
-            server = TableServer(store, agents=agents, bots=bots, limits=FREE)
-            try:
-                await play(server)
-            finally:
-                await server.close()
-
-    asyncio.run(all_of_it())
+    served(path, play, agents=agents, bots=bots)
 
 
 def test_what_a_bot_says_stands_at_its_seat_and_its_command_nowhere(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from nainjaune_agents.tables.server.settings import read_settings
 from nainjaune_agents.tables.server.store import Pass
 from nainjaune_agents.tables.server.tables import Running
 from nainjaune_agents.tables.server.texts import TEXTS
-from tests.agents.tables.server.pages import Page, all_joined, joined, made, new_table, served, shows_cards
+from tests.agents.tables.server.pages import Page, all_joined, joined, new_table, served, shows_cards
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[-1]
@@ -171,30 +171,6 @@ async def test_a_person_who_is_not_there_when_a_table_goes_on_is_waited_for_as_l
     server.tables.running.clear()
     await pages[0].hello()
     assert list(server.tables.running[pages[0].viewer.table or ""].replacing) == [1]
-
-
-@pytest.mark.parametrize("seat", [0, None])
-async def test_who_looks_while_a_decision_is_taken_back_wakes_no_table(
-    seat: int | None, server: TableServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tokens = await made(server, new_table(GAME, pace=0.2))
-    page, other = Page(server, tokens[0]), Page(server, tokens[seat])
-    view = await page.hello()
-    while not view["moves"]:
-        await asyncio.sleep(0.01)
-        view = page.last
-    await page.ask("play", number=view["number"], action=view["moves"][-1][0])
-    load = server.tables._load
-
-    async def slow_load(*given: Any) -> Running:
-        await other.hello()
-        return await load(*given)
-
-    monkeypatch.setattr(server.tables, "_load", slow_load)
-    await page.ask("undo", number=page.last["number"])
-    assert await page.settle() == {**view, "undo": page.last["undo"]}
-    await asyncio.sleep(0.4)  # more than the pause before an agent's ply
-    assert len(server.store.plies(page.viewer.table or "")) == view["number"]
 
 
 def test_an_agent_may_have_a_name_of_its_own() -> None:

@@ -72,6 +72,15 @@ def test_a_spectator_of_people_sees_what_every_seat_sees(game: str) -> None:
         live.play(live.table.at_turn, rng.choice(live.table.legal))
 
 
+@GAMES
+def test_a_game_that_the_page_does_not_draw_has_a_picture(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nainjaune_agents.tables.server.views.DRAWN", ())
+    settings = read_settings(new_table(game, persons=2, players=2))
+    live = LiveTable(settings, [None, None], lambda number, action: None)
+    assert view(live, 0, "en", 0)["picture"].startswith("<svg")
+    assert view(live, None, "en", None)["picture"] is None
+
+
 SEATS = [{"person": "Zoé"}, {"person": "Max"}, {"agent": "random"}, {"agent": "random"}]
 CALLED = ["Zoé", "Max", "random (seat 2)", "random (seat 3)"]
 

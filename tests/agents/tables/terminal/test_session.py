@@ -159,23 +159,6 @@ def test_ctrl_c_is_a_goodbye(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "You have left the table." in typist.shown
 
 
-def test_leaving_between_rounds_keeps_what_was_finished() -> None:
-    table = persons_table("djeco", seed=3, by_rounds=True)
-    records: list[Record] = []
-
-    def answers() -> Iterator[str]:
-        for answer in obliging(table):
-            yield "q" if table.round_over else answer
-
-    typist = Typist(answers())
-    played = session(table, typist, keep=lambda record: str(records.append(record)))
-    assert played.run(rounds=5) == 0
-    assert (played.rounds, len(records)) == (1, 1)
-    assert "You have left the table." in typist.shown
-    assert "Standings" in typist.shown
-    assert "wins" not in typist.shown  # the match goes on without the person
-
-
 # ---------------------------------------------------------------- what is seen
 
 
