@@ -307,7 +307,7 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
         return True
     with ExitStack() as opened:
         run.in_first_iteration = checkpoint is None
-        logs = [opened.enter_context(ServiceLog(name, run.folder)) for name in config.logs]
+        logs: list[MetricLog] = [opened.enter_context(ServiceLog(name, run.folder)) for name in config.logs]
         meanings = get_trainer(config.algorithm).METRICS
         logs.append(opened.enter_context(CsvLog(run.folder, trainer.iteration)))
         logs.append(opened.enter_context(TensorBoardLog(run.folder, trainer.iteration, meanings)))

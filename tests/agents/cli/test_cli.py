@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.base.options import described
+from nainjaune_agents.base.settings import described
 from nainjaune_agents.cli.main import COMMANDS, main
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.train import get_trainer
