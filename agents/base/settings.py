@@ -85,7 +85,7 @@ def convert(kind: type[T], values: object, what: str, error: type[NainJauneError
     """
     completed = _with_choices(kind, values, what, error, key)
     for path, value in _leaves(completed):
-        if isinstance(value, float) and not isfinite(value):
+        if isinstance(value, int | float) and not _is_finite(value):
             raise error(f"{what}: {_explained('', path, kind, completed, key)}")
     try:
         result: T = msgspec.convert(completed, kind)
@@ -225,6 +225,13 @@ def _leaves(value: object) -> Iterator[tuple[list[str | int], object]]:
             waiting += [([*path, step], one) for step, one in reversed(inner)]
         else:
             yield path, value
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return isfinite(number)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 def _steps(where: str) -> list[str | int]:
