@@ -246,10 +246,10 @@ def _explained(fault: str, path: Sequence[str | int], kind: Any, values: Any, ke
         if step == "..." and step not in values:
             step = next(name for name, one in values.items() if not _fits(one, _inner(kind, values, step)))
         kind, values, key = _inner(kind, values, step), values[step], _joined(key, step)
-    structure = _struct(kind, values)
-    known = [] if structure is None else [_joined(key, name) for name in structure.__struct_encode_fields__]
     if name := re.fullmatch(r"Object contains unknown field `(.*)`", fault, re.DOTALL):
-        return unknown_name_message("key", _joined(key, name[1]), known)
+        structure = _struct(kind, values)
+        known = filter(None, (*structure.__struct_encode_fields__, structure.__struct_config__.tag_field))
+        return unknown_name_message("key", _joined(key, name[1]), [_joined(key, one) for one in known])
     if name := re.fullmatch(r"Object missing required field `(.*)`", fault):
         return f"The key {_joined(key, name[1])!r} is missing."
     literals = [one for one, _ in _alternatives(kind) if one is not type(None)]

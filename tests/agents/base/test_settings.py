@@ -102,7 +102,7 @@ def test_what_a_choice_leaves_out_is_as_in_the_default(given: dict[str, Any], ar
         ({"arch": "mlp"}, "expected 'arch' to be {name: …, arguments}, not 'mlp'."),
         ({"arch": {"name": "mpl"}}, "Unknown arch 'mpl'. Did you mean 'mlp'? Valid: mlp, residual."),
         ({"arch": {"name": ["mlp"]}}, "Unknown arch ['mlp']. Did you mean 'mlp'? Valid: mlp, residual."),
-        ({"arch": {"hiden": [8]}}, "Unknown key 'arch.hiden'. Did you mean 'arch.hidden'? Valid: arch.hidden, arch.gain."),
+        ({"arch": {"gian": 1}}, "Unknown key 'arch.gian'. Did you mean 'arch.gain'? Valid: arch.hidden, arch.gain, arch.name."),
         ({"arch": {"hidden": [8, 0]}}, "expected 'arch.hidden[1]' to be a whole number, at least 1, not 0."),
         ({"arch": {"hidden": 8}}, "expected 'arch.hidden' to be a list, not 8."),
         ({"arch": {"gain": math.nan}}, "expected 'arch.gain' to be a finite number, not nan."),
@@ -143,7 +143,7 @@ class Play(Struct, forbid_unknown_fields=True, tag_field="type", tag="play"):
         ({"type": "start"}, "The key 'seats' is missing."),
         ({}, "The key 'type' is missing."),
         ({"type": "start", "seats": 0}, "expected 'seats' to be a whole number, at least 1, not 0."),
-        ({"type": "play", "plai": 1}, "Unknown key 'plai'. Did you mean 'ply'? Valid: ply."),
+        ({"type": "play", "plai": 1}, "Unknown key 'plai'. Did you mean 'ply'? Valid: ply, type."),
     ],
 )
 def test_messages_are_told_apart_by_their_tags(values: Any, sentence: str) -> None:
