@@ -54,7 +54,7 @@ from nainjaune_agents.measure.report.format_ci import mean_ci
 from nainjaune_agents.measure.stats.intervals import Moments
 from nainjaune_agents.study.exact.cfr import cfr_plus
 from nainjaune_agents.train import register
-from nainjaune_agents.train.sweeps.grid import grouped, label
+from nainjaune_agents.train.sweeps.grid import grouped
 from nainjaune_agents.train.sweeps.training import run_of, train_run
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import NainJauneError
@@ -96,7 +96,7 @@ def compare(plan: Plan, args: argparse.Namespace) -> int:
         print("Stopped. Start again to go on.", file=sys.stderr)
         return 130
     for run, sentence in diverged.items():
-        print(f"{label(run)}, seed {run.seed}: {sentence}")
+        print(f"{run.label}, seed {run.seed}: {sentence}")
     rows, lines = (exact if plan.measure == "exact" else play)(plan, args.out)
     columns = {name: [getattr(row, name) for row in rows] for name in asdict(rows[0])}
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(plan.to_dict())})

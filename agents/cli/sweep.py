@@ -184,7 +184,7 @@ class SweepProgress:
 
     def ended(self, run: SeedRun, error: str | None) -> None:
         """Prints the line of a run that has ended."""
-        from ..train.sweeps.grid import label, read_results
+        from ..train.sweeps.grid import read_results
 
         self.count += 1
         if not self.bar.disable:
@@ -195,7 +195,7 @@ class SweepProgress:
             (one,) = read_results([run], {})
             error = f"edge {mean_ci(one.edge[-1], one.ci95[-1], 3)}."
         elapsed = interval(time.monotonic() - self._began)
-        print_note(f"{self.count} of {self._total} after {elapsed}: {label(run)}, seed {run.seed}: {error}")
+        print_note(f"{self.count} of {self._total} after {elapsed}: {run.label}, seed {run.seed}: {error}")
 
 
 def train(args: argparse.Namespace, runs: Sequence[SeedRun], progress: SweepProgress) -> dict[SeedRun, str] | None:

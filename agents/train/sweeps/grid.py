@@ -113,6 +113,11 @@ class SeedRun:
     setting: str = ""
     """Empty in a sweep without settings."""
 
+    @property
+    def label(self) -> str:
+        """The name with the setting's."""
+        return join_names(self.setting, self.name)
+
 
 @dataclass(frozen=True)
 class Trained:
@@ -164,18 +169,19 @@ def runs_of(cells: Iterable[Cell], settings: Sequence[str], seeds: Sequence[int]
         varied = [setting for setting, option in zip(combination, options, strict=True) if len(option) > 1]
         name = ",".join(filter(None, [cell.recipe, *varied])) or "base"
         place = folder / RUNS / file_name(cell.setting) / file_name(name) / f"seed-{seed}"
-        runs.append(SeedRun(name, seed, configured(cell.values, combination, seed), place, cell.setting))
+        config = configured(cell.values, combination, seed, join_names(cell.setting, cell.recipe) or "The configuration")
+        runs.append(SeedRun(name, seed, config, place, cell.setting))
     for other, run in itertools.combinations(runs[: len(grid)], 2):
         if run.config == other.config:
-            raise ConfigError(f"{quoted(label(run))} is the same configuration as {quoted(label(other))}: list each once.")
+            raise ConfigError(f"{quoted(run.label)} is the same configuration as {quoted(other.label)}: list each once.")
         if run.folder == other.folder:
-            raise ConfigError(f"{quoted(label(run))} would have the folder of {quoted(label(other))}: give it another name.")
+            raise ConfigError(f"{quoted(run.label)} would have the folder of {quoted(other.label)}: give it another name.")
     return runs
 
 
-def label(run: SeedRun) -> str:
-    """Returns the name of a run's configuration with its setting."""
-    return f"{run.setting}/{run.name}" if run.setting else run.name
+def join_names(setting: str, name: str) -> str:
+    """Returns the name of a recipe or configuration with that of its setting; either may be empty."""
+    return "/".join(filter(None, (setting, name)))
 
 
 def file_name(name: str) -> str:
@@ -210,10 +216,10 @@ def trainer_of(values: Mapping[str, Any]) -> Any:
     return get_trainer(values.get("algorithm", "ppo"))
 
 
-def configured(values: Mapping[str, Any], settings: Sequence[str], seed: int = 0) -> BaseConfig:
-    """Returns the configuration of a run; raises :class:`ConfigError` where there is none."""
+def configured(values: Mapping[str, Any], settings: Sequence[str], seed: int = 0, what: str = "The configuration") -> BaseConfig:
+    """Returns the configuration of a run; raises :class:`ConfigError`, which names ``what`` it is of, where there is none."""
     given = {**apply_settings(values, settings), "seed": seed}
-    config: BaseConfig = build(trainer_of(given).Config, given)
+    config: BaseConfig = build(trainer_of(given).Config, given, what)
     return config
 
 

@@ -194,6 +194,7 @@ def test_a_mistake_is_a_sentence(words: str, says: str, capfd: Capture, file: Pa
     [
         ("export zoo:strong --onnx x.onnx --preset djeco", "onnx", "onnx", "nainjaune_agents.players.networks.onnx_export"),
         ("film --agents random --out x.gif", "resvg_py", "render", ""),
+        ("sweep c.yaml --search 1 --space s.yaml --out o", "optuna", "optuna", "nainjaune_agents.train.sweeps.search"),
         ("serve --no-browser --data t.sqlite", "tornado", "serve", "nainjaune_agents.tables.server.app"),
         ("study --agents lowest --rounds 5 --out s", "pyarrow", "study", "nainjaune_agents.study.files"),
     ],

@@ -104,7 +104,7 @@ def test_the_length_of_a_trainer_by_generations_is_theirs(tmp_path: Path) -> Non
         ({"recipes": {"ppo": 3}}, "expected 'recipes.ppo' to be keys and values or a text, not 3"),
         ({"recipes": {"ppo": "nowhere.yaml", "dmc": {}}}, "no configuration at 'nowhere.yaml'"),
         ({"recipes": {"ppo": {}, "dmc": {"algorithm": "pp"}}}, "Did you mean 'ppo'"),
-        ({"recipes": {"ppo": {"clop": 1}, "dmc": {}}}, "clop"),
+        ({"recipes": {"ppo": {"clop": 1}, "dmc": {}}}, "duel/ppo: Unknown key 'clop'. Did you mean 'clip'"),
         ({"recipes": {"ppo": {}, "dmc": {}}, "iterations": {}}, "'duel/dmc' is the same configuration as 'duel/ppo'"),
         ({"recipes": {"a/b": {}, "a_b": {"epochs": 3}}, "iterations": {}}, "'duel/a_b' would have the folder of 'duel/a/b'"),
         ({"settings": {"duel": {"rules": {"declin": 3}}}, "iterations": {}}, "Did you mean 'decline'"),
