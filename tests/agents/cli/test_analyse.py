@@ -34,14 +34,3 @@ def test_parts_of_a_file_as_json(capfd: Capture, file: Path) -> None:
     ]
     seat = json.loads(nainjaune(capfd, f"analyse {file} {QUICK} --json --seat 0")[1])
     assert {one["seat"] for one in seat["decisions"]} == {0}
-
-
-def test_units_give_the_same_output(capfd: Capture, file: Path, tmp_path: Path) -> None:
-    words = f"{file} {QUICK} --player tally --out {tmp_path}"
-    alone = nainjaune(capfd, f"analyse {words}/a")
-    assert alone[::2] == (0, "")
-    assert nainjaune(capfd, f"analyse {words}/b --workers 1")[1].replace("/b", "/a") == alone[1]
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert (
-        nainjaune(capfd, f"analyse {file} {QUICK} --json --workers 1")[1] == nainjaune(capfd, f"analyse {file} {QUICK} --json")[1]
-    )

@@ -7,14 +7,13 @@ import re
 import runpy
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nainjaune_agents.base.settings import described
-from nainjaune_agents.cli.main import COMMANDS, main
+from nainjaune_agents.cli.main import COMMANDS
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.train import get_trainer
 from tests.agents.cli.command import Capture, nainjaune, output_of, refused, status_of
@@ -40,12 +39,6 @@ def test_help_teaches_and_options_for_bots_have_a_help_of_their_own(
     has_bots = status_of([command.NAME, "--help-players"]) == 0
     shown = capfd.readouterr().out
     assert has_bots == ("--help-players" in out) == all(f"  {option}" in shown for option in options)
-
-
-def test_version(capfd: Capture) -> None:
-    with pytest.raises(SystemExit):
-        main(["--version"])
-    assert capfd.readouterr().out.strip() == version("nainjaune-env")
 
 
 @pytest.mark.parametrize(

@@ -15,24 +15,6 @@ from tests.agents.cli.command import status_of
 from tests.agents.tables.terminal.typist import Screen
 
 
-def visible(written: str) -> list[str]:
-    """The lines of a terminal after ``written``: a carriage return goes back, and what follows covers what was there."""
-    lines = []
-    for line in re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", written).split("\n"):
-        shown = ""
-        for part in line.split("\r"):
-            shown = part + shown[len(part) :]
-        lines.append(shown.rstrip())
-    return lines
-
-
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Screen:
-    """A terminal as stderr; no fixture, since pytest puts its own stream back before a test begins."""
-    stderr = Screen()
-    monkeypatch.setattr(sys, "stderr", stderr)
-    return stderr
-
-
 def test_training_prints_a_line_for_each_evaluation_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     with progress_bar(total=10, mininterval=0) as deals:
         deals.update(3)
@@ -59,7 +41,7 @@ def test_a_sweep_prints_a_line_for_each_run_without_a_terminal(tmp_path: Path, c
 
 
 def test_an_error_of_a_command_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = terminal(monkeypatch)
+    monkeypatch.setattr(sys, "stderr", screen := Screen())
 
     def fail(plan: object, agents: object, executor: object, progress: Callable[[int], object]) -> None:
         progress(1)
@@ -67,4 +49,6 @@ def test_an_error_of_a_command_stands_alone(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr("nainjaune_agents.measure.arena.tournament.play_tournament", fail)
     assert status_of(["evaluate", "--agents", "lowest", "random", "--deals", "5"]) == 2
-    assert visible(screen.getvalue()) == ["nainjaune evaluate: No space left on device.", ""]
+    shown = screen.getvalue().split("\r")  # each covers what was there
+    assert shown[-1] == "nainjaune evaluate: No space left on device.\n"
+    assert shown[-2].strip() == ""

@@ -10,9 +10,8 @@ import pytest
 from nainjaune_agents.players.mixed import explicit_name
 from nainjaune_agents.players.zoo import PlayerRegistry, load_card, save_card
 from nainjaune_env import make_setup
-from tests.agents.cli.command import Capture, nainjaune, output_of, refused
+from tests.agents.cli.command import Capture, output_of, refused
 from tests.agents.players.zoo.boxes import RATING, put
-from tests.agents.train.test_ppo import run_in, tiny
 from tests.support.positions import small
 
 
@@ -29,16 +28,6 @@ def test_the_list_and_a_card(tmp_path: Path, capfd: Capture) -> None:
     out = output_of(capfd, f"zoo zoo:other --folder {tmp_path}")
     for part in ("A small one.", "1.5 minutes", "  python train.py --out runs/x", "classic, max_rounds 2, 3 seats", "seed 9"):
         assert part in out
-
-
-def test_a_run_is_added(capfd: Capture) -> None:
-    run_in(Path("runs/a"), tiny(iterations=1))
-    words = "zoo tiny --folder box --add runs/a --note Tiny. --against lowest --deals 30"
-    status, out, _ = nainjaune(capfd, f"{words} --local-changes")  # a developer's checkout may have some
-    assert status == 0
-    path = Path(out.removeprefix("Added: ").strip())
-    assert path.is_file()
-    assert "zoo:tiny" in nainjaune(capfd, "zoo --folder box")[1]
 
 
 def test_cards_get_ratings_where_the_field_plays(tmp_path: Path, capfd: Capture) -> None:

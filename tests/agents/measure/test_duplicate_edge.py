@@ -15,9 +15,7 @@ import pytest
 import torch
 from matplotlib import pyplot
 
-import nainjaune_agents
 from nainjaune_agents import edge
-from nainjaune_agents.measure import duplicate_edge
 from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.report.format_ci import mean_of_deals
 from nainjaune_agents.players.loading import load_agent
@@ -150,9 +148,3 @@ def test_progress_is_shown_where_somebody_sees_it(monkeypatch: pytest.MonkeyPatc
 def test_what_cannot_be_is_one_sentence(arguments: dict[str, Any], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         edge(**{"player": first, "field": "tally", **arguments})
-
-
-def test_the_package_has_it_when_it_is_asked_for() -> None:
-    assert nainjaune_agents.edge is duplicate_edge.edge
-    with pytest.raises(AttributeError, match="no attribute 'edges'"):
-        _ = nainjaune_agents.edges  # type: ignore[attr-defined]

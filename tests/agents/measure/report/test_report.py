@@ -13,14 +13,13 @@ import pytest
 from numpy.typing import NDArray
 
 from nainjaune_agents.base.task import Task
-from nainjaune_agents.measure.arena.duplicate import Edge
-from nainjaune_agents.measure.arena.tournament import Result, TournamentPlan, tournament
+from nainjaune_agents.measure.arena.tournament import Result, tournament
 from nainjaune_agents.measure.report.conclusions import sentences
 from nainjaune_agents.measure.report.page import page
 from nainjaune_agents.measure.report.report import write_report
 from nainjaune_agents.measure.report.text import text_table
 from nainjaune_agents.measure.stats.differences import ROUGH, TOO_FEW, TOO_SHORT, Differences
-from tests.agents.measure.arena.edges import advantages, differences, result_of, result_of_differences
+from tests.agents.measure.arena.edges import result_of, result_of_differences
 from tests.agents.measure.arena.scripted import First, Last
 from tests.agents.measure.report.test_page import MADE
 from tests.support.positions import small
@@ -141,11 +140,3 @@ def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
     assert notes(alike[:299]) == [ROUGH]
     assert notes(alike[:300]) == []
     assert notes(np.append(alike[:2999], 5000.0)) == [ROUGH]
-
-
-def test_equal_agents_make_a_report_too(tmp_path: Path) -> None:
-    """All means 0, no spread, and NaN intervals: nothing to scale colours and charts by."""
-    edges = [Edge("a", "b", differences(0.0, 1, 0.0)), Edge("b", "a", differences(0.0, 50, 0.0))]
-    plan = TournamentPlan(small(), ("a", "b"), 50, 0)
-    report = write_report(Result(plan, edges, advantages("ab", edges)), tmp_path)
-    assert "<svg" in report.read_text(encoding="utf-8")

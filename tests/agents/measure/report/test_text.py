@@ -27,11 +27,6 @@ def test_headings_stand_above_figures_and_not_above_remarks() -> None:
     ]
 
 
-def test_rows_of_different_lengths_are_refused() -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        align([["a", "b"], ["c"]])
-
-
 @pytest.mark.parametrize(
     ("names", "short"),
     [

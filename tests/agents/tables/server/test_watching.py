@@ -40,11 +40,6 @@ def test_edges_are_those_of_duplicate_play(game: str, monkeypatch: pytest.Monkey
     assert found.rows() == [[agents[0].name, agents[1].name, mean_of_deals(found.edges[0].moments)]]
 
 
-def test_one_agent_in_all_seats_has_no_edge() -> None:
-    setup = get_game("nain_jaune").setup()
-    assert RunningEdges(setup, [load_agent("lowest", setup)], seed=3).complete
-
-
 async def test_a_table_is_watched_at_a_speed_that_one_sets(monkeypatch: pytest.MonkeyPatch, server: TableServer) -> None:
     monkeypatch.setattr(tables_module, "SHOW_EDGES", 0.0)
     monkeypatch.setattr(watching, "MAX_EDGE_DEALS", 4)
