@@ -69,26 +69,6 @@ def test_a_result_that_cannot_be_read_is_named_and_the_others_are_shown(served: 
 
 
 @pytest.mark.browser
-def test_a_result_does_not_overwrite_what_cannot_be_read(served: base.Served, opened: base.Opener) -> None:
-    page = opened(served.link)
-    with_stored(page, {"results": json.dumps([BROKEN])})
-    link, _ = base.new_table(page, "nain_jaune")
-    page.goto(link)
-    base.play_by_mouse(page)
-    page.locator("#home").click()
-    expect(page.locator(".results tbody tr")).to_have_count(1)
-    assert BROKEN in json.loads(stored(page, "results"))
-    with_stored(page, {"results": "["})
-    page.goto(link)
-    base.wait_for_turn(page)  # the match is over, and its result is to be stored again
-    page.locator("#home").click()
-    expect(page.locator(".results tbody tr")).to_have_count(1)
-    assert stored(page, "results") == "["
-    page.get_by_role("button", name="Delete: My results").click()
-    page.wait_for_function("() => localStorage.getItem('nainjaune-results')?.startsWith('[{')")
-
-
-@pytest.mark.browser
 @pytest.mark.parametrize("script", [FULL, REFUSED], ids=["full", "refused"])
 def test_a_browser_that_keeps_nothing_plays_and_says_so_once(script: str, served: base.Served, opened: base.Opener) -> None:
     page = opened(served.link)

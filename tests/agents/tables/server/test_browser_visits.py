@@ -22,22 +22,6 @@ def follow(page: Page, link: str) -> None:
     page.evaluate("(hash) => (location.hash = hash)", link.split("#")[1])
 
 
-def test_a_link_and_a_language_are_chosen_while_the_connection_is_lost(served: base.Served, opened: base.Opener) -> None:
-    host = opened(served.link)
-    links = [base.new_table(host, game)[0] for game in (GAMES[0], GAMES[-1])]
-    page = opened(links[0])
-    assert base.wait_for_turn(page) == "mine"
-    title = page.locator("h1").inner_text()
-    served.kill()
-    expect(page.get_by_text("The connection is lost")).to_be_visible()
-    page.locator("#language").select_option("fr")
-    follow(page, links[1])
-    served.start()
-    expect(page.get_by_text("À vous de jouer").first).to_be_visible()
-    assert page.locator("h1").inner_text() != title
-    assert page.locator("#live").inner_text()
-
-
 def test_what_was_asked_for_in_vain_is_asked_for_again(served: base.Served, opened: base.Opener) -> None:
     """A new game, a pause and a replay, each while the connection was lost."""
     page = opened(served.link)
