@@ -16,7 +16,7 @@ import pytest
 from nainjaune_agents.measure.distributed.identity import identity
 from nainjaune_agents.measure.distributed.units import WorkPlan
 from nainjaune_agents.players.program.settings import BotSettings
-from nainjaune_agents.train.sweeps.grid import SeedRun, read_results
+from nainjaune_agents.train.sweeps.grid import read_results
 from nainjaune_agents.train.sweeps.training import train_all
 from nainjaune_env.core.errors import ConfigError, WorkError
 from tests.agents.measure.distributed.runs import figures, plan_of, save_run
@@ -68,14 +68,18 @@ def local() -> Iterator[Any]:
     made.shutdown()
 
 
-def test_a_player_that_is_a_file_plays_where_it_is_the_same(local: Any, tmp_path: Path) -> None:
+def test_weights_come_to_workers_as_files_and_a_player_that_is_a_file_plays_where_it_is_the_same(
+    local: Any, tmp_path: Path
+) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text("def f(observation, mask):\n    return mask.argmax(axis=-1)\n", encoding="utf-8")
-    plan = plan_of(f"{bot}:f", "lowest", deals=8)
+    plan = plan_of(f"{bot}:f", f"{save_run(tmp_path / 'run')}@sample", deals=8)
+    before = signal.getsignal(signal.SIGTERM)
     assert figures(plan, Cluster(local.address)) == figures(plan)
     run = identity(plan)
     run["files"] = {f"{bot}:f": ["00"]}
     with connected(local.address):
+        assert signal.getsignal(signal.SIGTERM) is before
         about = ray.put((type(plan), run, {}))
         text = ray.get(ray.remote(cluster._play).remote([about], "another run", tuple(next(plan.units()))))
     assert json.loads(text).startswith(f"A worker has other files of {str(bot) + ':f'!r} than the run")
@@ -99,31 +103,16 @@ def test_results_are_those_of_one_process_though_a_node_and_a_worker_are_killed(
     assert killed
 
 
-@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one", "two, and a node is killed"])
-def test_runs_of_a_sweep_are_those_of_one_process(
-    killed: bool, local: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_of_a_sweep_are_those_of_one_process(local: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_cluster, "CALL_SECONDS", 0.0)  # each call trains an iteration
-    second = local.add_node(num_cpus=1) if killed else None
-    seeds = range(2 if killed else 1)
-    runs = grid_of(TINY_RUN, [], seeds, tmp_path / "cluster")
+    runs, alone = (grid_of(TINY_RUN, [], range(1), tmp_path / name) for name in ("cluster", "alone"))
     reached: list[int] = []
-
-    def kill(_: SeedRun, completed: int) -> None:
-        reached.append(completed)
-        if killed and len(reached) == 3:
-            local.remove_node(second, allow_graceful=False)
-
-    assert sweep_cluster.train_on_cluster(local.address, runs, kill) == {}
-    assert reached.count(4) == len(runs)
-    assert len(reached) > 4 if killed else reached == [1, 2, 3, 4]
-    alone = grid_of(TINY_RUN, [], seeds, tmp_path / "alone")
+    for _ in range(2):  # the second time nothing is trained again
+        assert sweep_cluster.train_on_cluster(local.address, runs, lambda _, completed: reached.append(completed)) == {}
+    assert reached == [1, 2, 3, 4, 4]
     assert train_all(alone, 1, lambda *_: None) == {}
     assert [weights(unit) for unit in runs] == [weights(unit) for unit in alone]
     assert [one.edge for one in read_results(runs, {})] == [one.edge for one in read_results(alone, {})]
-    again: list[int] = []
-    assert sweep_cluster.train_on_cluster(local.address, runs, lambda _, completed: again.append(completed)) == {}
-    assert again == [4] * len(runs)  # nothing is trained again
 
 
 def test_a_run_that_no_machine_can_take_is_an_error(local: Any, tmp_path: Path) -> None:
@@ -131,17 +120,6 @@ def test_a_run_that_no_machine_can_take_is_an_error(local: Any, tmp_path: Path) 
     with pytest.raises(ConfigError, match=r"A run takes 2 processors \('threads'\), and the largest machine .* has 1\."):
         sweep_cluster.train_on_cluster(local.address, runs, lambda *_: None)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_signal_handler_is_left_as_it_was(local: Any) -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with connected(local.address):
-        assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_weights_come_to_workers_as_files(local: Any, tmp_path: Path) -> None:
-    plan = plan_of("random", f"{save_run(tmp_path / 'run')}@sample", deals=8)
-    assert figures(plan, Cluster(local.address)) == figures(plan)
 
 
 def test_a_worker_of_another_version_is_an_error(local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
