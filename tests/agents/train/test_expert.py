@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import random
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,22 +15,20 @@ import torch
 from msgspec import structs
 
 from nainjaune_agents.base.seeds import Stream, generator
-from nainjaune_agents.measure.arena.duplicate import Duplicate, Edge
-from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.measure.arena.duplicate import Edge
 from nainjaune_agents.players.networks.checkpoint import load_checkpoint
 from nainjaune_agents.players.networks.net_agent import NetAgent
 from nainjaune_agents.players.search.values import ActionValues
-from nainjaune_agents.train.base import eval_seed
 from nainjaune_agents.train.config import build
 from nainjaune_agents.train.expert import LABELS, Config, Trainer
-from nainjaune_agents.train.labels import Labels, concatenate_labels
+from nainjaune_agents.train.labels import Labels
 from nainjaune_agents.train.targets import entropy, pooled, targets
 from nainjaune_env.agent import DecisionBatch
-from nainjaune_env.core.errors import CheckpointError, ConfigError, LabelsError
+from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.engine.batch import Batch
 from tests.support.contract import helper
 from tests.support.positions import stirred
-from tests.support.training import capture_metrics, run_in
+from tests.support.training import run_in
 
 TINY = {
     "preset": "djeco", "players": 3, "rule": "lowest", "generations": 2, "shards": 2, "shard": 40, "rounds": 8, "deals": 4,
@@ -123,13 +120,6 @@ def test_return_so_far_plus_the_remaining_rewards_is_the_payoff(tmp_path: Path, 
     assert (earned + to_come[choices, seats]).tolist() == payoff[seats].tolist()
 
 
-def test_exploration_changes_the_play(tmp_path: Path) -> None:
-    lowest = load_agent("lowest", tiny().setup())
-    trainers = [trainer_of(tmp_path, explore=share) for share in (0.0, 0.5)]
-    played = [trainer.play(trainer.new_batch(), lowest, np.random.default_rng(0))[0] for trainer in trainers]
-    assert played[0].tobytes() != played[1].tobytes()
-
-
 def test_too_few_choices_for_a_label_file_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"1 rounds held \d+ choices, and a label file takes 4000: let 'rounds' be larger"):
         some_labels(tmp_path, rounds=1, shard=4000)
@@ -157,9 +147,6 @@ def test_init_loads_the_network_of_another_run(tmp_path: Path, trained: Path) ->
     trainer = Trainer(config, tmp_path / "a" / LABELS)
     assert trainer.player().name == "net"
     trainer.restore(begun)
-    by_net = trainer.label(0, trainer.experts())
-    by_rule = trainer_of(tmp_path / "b" / LABELS, seed=9).label(0, trainer_of(tmp_path / "b" / LABELS).experts())
-    assert not np.array_equal(by_net.observation, by_rule.observation)
     after = run_in(tmp_path / "a", config, resume=True)
     assert np.array_equal(after.tensors["model.payoff_scale"], before.tensors["model.payoff_scale"])
     assert not np.array_equal(after.tensors["model.policy.weight"], before.tensors["model.policy.weight"])
@@ -315,28 +302,3 @@ def test_each_thread_has_opponents_of_its_own(tmp_path: Path) -> None:
     assert trainer.seating is trainer.seating
     assert there is not trainer.seating
     assert there.agents[0] is not trainer.seating.agents[0]
-
-
-def test_a_damaged_label_file_is_an_error(tmp_path: Path) -> None:
-    config = tiny()
-    run_in(tmp_path, config, stop_at=40)
-    path = tmp_path / LABELS / "000-00000.npz"
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(LabelsError, match=r"000-00000\.npz' is not a whole npz file"):
-        run_in(tmp_path, config, resume=True)
-    shutil.copy(tmp_path / LABELS / "000-00001.npz", path)
-    with pytest.raises(LabelsError, match=r"000-00000\.npz' are of file 1, not 0: the file was copied or renamed\."):
-        run_in(tmp_path, config, resume=True)
-
-
-def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    logged = capture_metrics(monkeypatch)
-    config = tiny(eval_deals=20, eval_against="lowest")
-    run_in(tmp_path, config)
-    assert [value for _, value in logged["rollout/decisions"]] == [80, 160]
-    setup = config.setup()
-    edge = Duplicate(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], seed=eval_seed(0)).edge(0, 1, 20)
-    assert logged["eval/edge"][-1][1] == edge.mean
-    trainer = Trainer(config, tmp_path / LABELS)
-    newest = concatenate_labels([trainer.load(1, number) for number in range(2)])
-    assert logged["labels/error"][-1][1] == pytest.approx(float(np.nanmean(newest.error)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import errno
 import json
 import os
 import signal
@@ -107,16 +106,6 @@ def test_resuming_with_a_damaged_configuration_is_an_error(tmp_path: Path, text:
         Run(tmp_path).create(Toy(), resume=True)
 
 
-def test_resuming_with_a_damaged_checkpoint_is_an_error(tmp_path: Path) -> None:
-    with Run(tmp_path) as run:
-        run.create(Toy(), resume=False)
-        run.save(make(small()))
-    whole = (tmp_path / FILE_NAME).read_bytes()
-    (tmp_path / FILE_NAME).write_bytes(whole[:-10])
-    with pytest.raises(CheckpointError, match="cut short"):
-        Run(tmp_path).create(Toy(), resume=True)
-
-
 @pytest.mark.parametrize("files", [0, 1, 2])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_run_stopped_while_its_folder_is_made_can_start_or_resume(
@@ -204,14 +193,6 @@ def test_a_run_whose_checkpoint_is_lost_is_not_begun_anew(tmp_path: Path, lost: 
     assert sorted(os.listdir(tmp_path)) == before
 
 
-def test_a_dangling_link_is_a_lost_checkpoint_even_without_metrics(tmp_path: Path) -> None:
-    with Run(tmp_path) as run:
-        run.create(Toy(), resume=False)
-    (tmp_path / FILE_NAME).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(CheckpointError, match="its checkpoint is lost"):
-        Run(tmp_path).create(Toy(), resume=True)
-
-
 @pytest.mark.parametrize("resume", [True, False])
 def test_files_of_a_killed_run_are_removed(tmp_path: Path, resume: bool) -> None:
     left = [f".{FILE_NAME}.0123456789abcdef.tmp", ".config.yaml.fedcba9876543210.tmp"]
@@ -267,26 +248,9 @@ def test_a_start_that_fails_does_not_stand_in_the_way_of_its_correction(tmp_path
         assert run.create(Toy(0.2), resume=False) is None
 
 
-def test_a_start_in_a_folder_that_is_being_removed_does_not_hide_the_first_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(path: Path) -> None:
-        raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), str(path))
-
-    monkeypatch.setattr(Path, "rmdir", refuse)
-    failing(tmp_path / "a")
-
-
 def test_a_run_that_fails_after_its_first_checkpoint_keeps_it(tmp_path: Path) -> None:
     failing(tmp_path, saved=True)
     assert sorted(os.listdir(tmp_path)) == [FILE_NAME, "config.yaml", "run.json"]
-
-
-def test_the_commit_is_the_one_that_provenance_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And so never that of another project's repository, see ``test_provenance``."""
-    monkeypatch.setattr(module, "commit", lambda: "0123456789ab+")
-    Run(tmp_path).create(Toy(), resume=False)
-    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["commit"] == "0123456789ab+"
 
 
 # ---------------------------------------------------------------- the loop
@@ -329,16 +293,6 @@ class Counter(BaseTrainer[Counting]):
         self.iteration = checkpoint.iteration
 
 
-def test_the_loop_evaluates_at_intervals_and_at_the_end_and_saves_the_last_state(tmp_path: Path) -> None:
-    trainer, reported = Counter(Counting()), list[tuple[int, list[str]]]()
-    run = Run(tmp_path)
-    assert run_iterations(trainer, run, None, lambda completed, metrics: reported.append((completed, sorted(metrics))))
-    assert reported == [(0, []), *((k, ["a", "eval/a"] if k in (3, 6, 7) else ["a"]) for k in range(1, 8))]
-    assert [call for call in trainer.calls if call.startswith("checkpoint")] == ["checkpoint of 0", "checkpoint of 7"]
-    assert load_checkpoint(tmp_path).iteration == 7
-    assert list(tmp_path.glob("events.out.tfevents.*"))
-
-
 def test_metrics_are_on_disk_before_the_checkpoint_that_follows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is killed after a checkpoint resumes from it, and does not log what was before."""
     calls: list[str] = []
@@ -375,18 +329,6 @@ def test_the_best_and_periodic_checkpoints_are_kept(tmp_path: Path) -> None:
     assert {name: load_checkpoint(path).iteration for name, path in kept_checkpoints(tmp_path).items()} == {
         f"{tmp_path}@2": 2, f"{tmp_path}@4": 4, f"{tmp_path}@best": 3
     }  # fmt: skip
-
-
-def test_only_evaluations_have_a_best() -> None:
-    with pytest.raises(ConfigError, match="keeps the checkpoint with the highest edge in evaluations, and there are none"):
-        BaseConfig(keep_best=True, eval_every=0)
-
-
-@pytest.mark.parametrize("none", [{"eval_every": 0}, {"eval_deals": 0}], ids=str)
-def test_the_loop_without_evaluations(tmp_path: Path, none: dict[str, int]) -> None:
-    trainer = Counter(Counting(**none))  # type: ignore[arg-type]
-    assert run_iterations(trainer, Run(tmp_path), None, lambda completed, metrics: None)
-    assert set(trainer.calls) == {"checkpoint of 0", "iterate", "checkpoint of 7"}
 
 
 def test_the_loop_resumes_from_a_checkpoint_and_saves_when_one_is_due(tmp_path: Path) -> None:
@@ -436,15 +378,6 @@ def test_training_that_diverges_is_an_error_that_says_so_and_the_last_checkpoint
     assert load_checkpoint(tmp_path).iteration == 3
 
 
-def test_another_failure_is_not_called_divergence(tmp_path: Path) -> None:
-    class Failing(Counter):
-        def iterate(self) -> dict[str, float]:
-            raise IllegalActionError("Action 7 is not legal.")
-
-    with pytest.raises(IllegalActionError, match="Action 7"):
-        run_iterations(Failing(Counting()), Run(tmp_path), None, lambda completed, metrics: None)
-
-
 @pytest.mark.parametrize("same", [False, True])
 def test_a_file_of_metrics_comes_after_the_others(tmp_path: Path, same: bool) -> None:
     """By its name, which begins with the second: TensorBoard reads files in the order of their names, so 10 before 9."""
@@ -454,9 +387,3 @@ def test_a_file_of_metrics_comes_after_the_others(tmp_path: Path, same: bool) ->
     writer = module._last_writer(tmp_path, 0)
     writer.close()
     assert [path.name > other.name for path in tmp_path.iterdir() if path != other] == [True]
-
-
-def test_a_file_of_metrics_does_not_wait_for_a_clock_that_is_ahead(tmp_path: Path) -> None:
-    (tmp_path / "events.out.tfevents.9999999999.host.1.0").touch()
-    module._last_writer(tmp_path, 0).close()
-    assert len([*tmp_path.iterdir()]) == 2
