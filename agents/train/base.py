@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
 import torch
@@ -30,9 +30,8 @@ from ..base.settings import NonNegativeFloat, NonNegativeInt, PositiveInt, Setti
 from ..base.task import CENTRED, FRESH, Task
 from ..measure.arena.duplicate import Duplicate
 from ..players.loading import load_agent
-from ..players.networks.arch import make_net
+from ..players.networks.arch import Network, make_net
 from ..players.networks.checkpoint import Checkpoint
-from ..players.networks.inference.base import Network
 from ..players.networks.inference.mlp import MLPInference
 from ..players.networks.net_agent import NetAgent
 from ..players.networks.policy_value import PolicyValueNet
@@ -88,7 +87,7 @@ class BaseConfig(Settings, frozen=True):
         "how opponents that are bots are asked, as in {on_fault: forfeit, decision_seconds: 2} (none: as by default)",
     ] = None
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1), "seed of every random draw in the run"] = 0
-    arch: Annotated[Network, "the network, {name, **arguments}"] = MLPInference.Arguments()
+    arch: Annotated[Network, "the network, {name, **arguments}"] = cast(Network, MLPInference.Arguments())
     optimizer: Annotated[Optimizer, "the optimizer, {name, **arguments}"] = Adam()
     schedule: Annotated[Schedule, "how values go from their start to their end: 'linear', or 'cosine', half a period of it"] = (
         "linear"

@@ -13,8 +13,8 @@ import torch
 
 from nainjaune_agents.base.settings import PositiveInt
 from nainjaune_agents.players.loading import load_agent
+from nainjaune_agents.players.networks.arch import Network
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
-from nainjaune_agents.players.networks.inference.base import Network
 from nainjaune_agents.players.networks.inference.mlp import MLPInference
 from nainjaune_agents.players.networks.net_agent import NetAgent
 from nainjaune_agents.players.networks.torch_nets import as_torch

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from abc import ABCMeta
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,10 @@ from nainjaune_env.core.errors import (
 )
 from nainjaune_env.core.layout import Layout
 
-from ....base.settings import choose
+from ....base.settings import Choice, choose
 from ..checkpoint import Checkpoint
 from ..inference import NAMES, class_of, get_inference
-from ..inference.base import NetArguments, Network
+from ..inference.base import NetArguments
 
 if TYPE_CHECKING:
     import torch
@@ -54,6 +55,23 @@ def get_arch(name: str) -> type[PolicyValueNet]:
 def arguments_of(name: str) -> type[NetArguments]:
     """Returns the class of the arguments of the network ``name``; raises :class:`ConfigError` for an unknown name."""
     return get_inference(name).Arguments if name in NAMES else get_arch(name).Arguments
+
+
+class Network(Choice, metaclass=ABCMeta):
+    """The type of a key that takes a network, ``{name, **arguments}``; its values are ``NetArguments``."""
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Returns the names of all networks."""
+        return arch_names()
+
+    @classmethod
+    def struct(cls, name: str) -> type[NetArguments]:
+        """Returns the class of the arguments of one of them."""
+        return arguments_of(name)
+
+
+Network.register(NetArguments)
 
 
 def read_arch(arch: object) -> NetArguments:

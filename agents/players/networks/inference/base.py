@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
-from msgspec import Meta, Struct
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
-from ....base.settings import Choice, Settings
+from ....base.settings import Settings
 from ..common_layout import CommonView, random_payoff_scale
 from .chain import Layer
 
@@ -28,28 +28,13 @@ Weights = Mapping[str, NDArray[Any]]
 """Weights by their names in a checkpoint, without ``model.``."""
 
 
-class Network(Choice):
-    """The type of a key that takes a network, ``{name, **arguments}``."""
-
-    __slots__ = ()
-
-    @classmethod
-    def names(cls) -> list[str]:
-        """Returns the names of all networks."""
-        from ..arch import arch_names
-
-        return arch_names()
-
-    @classmethod
-    def struct(cls, name: str) -> type[Struct]:
-        """Returns the class of the arguments of one of them."""
-        from ..arch import arguments_of
-
-        return arguments_of(name)
-
-
-class NetArguments(Settings, Network, frozen=True, tag_field="name"):
+class NetArguments(Settings, frozen=True, tag_field="name"):
     """Base of the arguments of a network; the ``tag`` is its name, that of its module."""
+
+    @property
+    def name(self) -> str:
+        """The name of the network."""
+        return str(self.__struct_config__.tag)
 
 
 class TableInputs(NamedTuple):
