@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.measure.arena.play import play_out
-from nainjaune_agents.players.heuristics import RandomAgent
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.engine.batch import Batch
 from tests.agents.measure.arena.scripted import Answers, Chance, First, Last
 from tests.support.positions import small
@@ -82,16 +80,3 @@ def test_an_illegal_answer_stops_the_game() -> None:
         AgentError, match=r"The agent 'answers' chose an illegal action\. Action -1 \(.*\) is not legal at table 0, seat \d"
     ):
         play_out(Batch(small(), 2, autoreset=False), [Answers(np.array([-1, -1]))], np.zeros((2, 3), np.int64), rngs(1))
-
-
-def test_what_agents_draw_from_may_depend_on_the_table() -> None:
-    """With a generator a table, a table's round is its own, however many are played."""
-    setup = small()
-
-    def payoffs(count: int) -> list[list[int]]:
-        states = streams(5, count)
-        seating = np.zeros((count, 3), np.int64)
-        batch = Batch(setup, count, seed=2, autoreset=False)
-        return play_out(batch, [RandomAgent()], seating, lambda _, index: RowStreams(states, index)).tolist()
-
-    assert payoffs(9)[:4] == payoffs(4)
