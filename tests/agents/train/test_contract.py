@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import signal
 import time
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import yaml
 from msgspec.structs import force_setattr
 
 from nainjaune_agents.cli.main import main
@@ -28,7 +26,6 @@ from nainjaune_agents.train.base import BaseConfig, BaseTrainer
 from nainjaune_agents.train.config import build
 from nainjaune_agents.train.opponents import PAST_SELVES, SNAPSHOT_EVERY
 from nainjaune_agents.train.optimizers import Adam
-from nainjaune_agents.train.run import CONFIG_NAME, Run
 from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, DeviceError, DivergenceError
 from nainjaune_env.engine.batch import Batch
 from tests.support.training import capture_metrics, iteration_at, run_in, same, start_training, wait_for
@@ -44,33 +41,13 @@ TINY: dict[str, dict[str, Any]] = {
         "generations": 3, "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
     },
 }  # fmt: skip
-LEARNING = {"arch": {"hidden": [32]}, "players": 3, "eval_every": 0}
-PPO = {
-    "tables": 400, "iterations": 15, "minibatch": 1024, "optimizer": {"learning_rate": 3e-3}, "entropy": 0.02,
-    "critic_hidden": [16],
-}  # fmt: skip
-LEARNERS: list[tuple[str, dict[str, Any], tuple[float, float]]] = [
-    ("ppo", {**PPO, "privileged": True}, (5, 2)),
-    ("ppo", PPO, (5, 2)),
-    ("vine", {"tables": 400, "iterations": 15, "minibatch": 1024, "optimizer": {"learning_rate": 3e-3}}, (5, 2)),
-    ("deep_monte_carlo", {"tables": 400, "iterations": 15, "minibatch": 512, "optimizer": {"learning_rate": 5e-3}}, (5, 2)),
-    (
-        "maskable_ppo",
-        {
-            "tables": 256, "steps": 16, "iterations": 10, "minibatch": 512, "epochs": 3, "optimizer": {"learning_rate": 5e-3},
-            "entropy": 0.02,
-        },
-        (5, 2),
-    ),
-    (
-        "expert",
-        {
-            "rule": "random", "rollouts": "rule", "prior": 0.0, "generations": 1, "shards": 2, "shard": 1000, "rounds": 200,
-            "deals": 16, "epochs": 10, "eval_deals": 0,
-        },
-        (1, 1),
-    ),
-]  # fmt: skip
+LEARNING = {"arch": {"hidden": [32]}, "players": 3, "eval_every": 0, "tables": 400, "iterations": 15, "minibatch": 1024}
+LEARNERS: dict[str, dict[str, Any]] = {
+    "ppo": {"optimizer": {"learning_rate": 3e-3}, "entropy": 0.02, "critic_hidden": [16]},
+    "vine": {"optimizer": {"learning_rate": 3e-3}},
+    "deep_monte_carlo": {"minibatch": 512, "optimizer": {"learning_rate": 5e-3}},
+}
+"""Of the others, Stable-Baselines3 has the loss of one, and the targets of the other are tested by themselves."""
 LENGTH = {"expert": "generations"}
 each = pytest.mark.parametrize("algorithm", trainer_names())
 
@@ -79,20 +56,15 @@ POTS = {"pots": [0, 20]}
 MUON = {"name": "muon", "matrix_ratio": 3.0}
 TWO = [{"preset": "djeco", "players": 3}, {"preset": "skip", "players": 6, "rules": {"stake": 2}}]
 RESUMED: list[tuple[str, dict[str, Any]]] = [
-    ("ppo", {"privileged": True, "objective": "own", "epochs": 1, "gae_lambda": 0.9}),
     ("ppo", {"bf16": True, "start": "carried"}),
     ("ppo", {**BATASAURUS, "arch": {"hidden": [8], "recurrent": 8}, "recall": 1.0, "bf16": True}),
     ("ppo", {"optimizer": MUON, "privileged": True, "arch": {"hidden": [8], "recurrent": 4}}),
     ("ppo", {"overlap": True, "optimizer": MUON, "bf16": True, "opponents": {"self": 0.5, "lowest": 0.5}}),
     ("ppo", {"overlap": True, "privileged": True, "ema": 0.5, "start": POTS}),
-    ("ppo", {"overlap": True, "arch": {"hidden": [8], "recurrent": 8}}),
     ("ppo", {"opponents": {"self": 0.5, "past": 0.25, "tally": 0.25}, "ema": 0.5}),
     ("ppo", {"mixture": TWO, "arch": {"hidden": [8], "recurrent": 4}, "recall": 0.5, "privileged": True}),
-    ("ppo", {"mixture": TWO, "opponents": "tally"}),
     ("vine", {"mixture": TWO, "optimizer": MUON, "bf16": True, "ema": 0.5, "start": POTS}),
-    ("vine", {**BATASAURUS, "objective": "own", "epochs": 2}),
     ("deep_monte_carlo", {"opponents": {"self": 0.5, "past": 0.25, "lowest": 0.25}, "start": "carried"}),
-    ("deep_monte_carlo", {**BATASAURUS, "epochs": 2, "ema": 0.5}),
     ("maskable_ppo", {**BATASAURUS, "opponents": {"cheapest": 0.7, "past": 0.3}, "steps": 48}),
     ("maskable_ppo", {"opponents": "self", "steps": 48, "start": POTS}),
     ("expert", {"opponents": {"self": 0.5, "tally": 0.5}, "start": "carried"}),
@@ -148,55 +120,32 @@ def test_another_seed_is_another_run_and_evaluations_change_nothing(tmp_path: Pa
     assert not np.array_equal(other.tensors["model.policy.weight"], plain.tensors["model.policy.weight"])
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", pytest.param("expert", marks=pytest.mark.long)])
-def test_killed_and_resumed_it_is_the_same_run(tmp_path: Path, algorithm: str) -> None:
-    longer = {"expert": {"shards": 12, "generations": 2, "rounds": 64}}.get(algorithm, {"iterations": 40})
-    config = tiny(algorithm, checkpoint_minutes=0.0, **longer)
-    killed = tmp_path / "killed"
+def test_killed_and_resumed_it_is_the_same_run(tmp_path: Path) -> None:
+    config, killed = tiny("ppo", checkpoint_minutes=0.0, iterations=40), tmp_path / "killed"
     process = start_training(killed, config)
-    wait_for(lambda: labels_of(killed) if algorithm == "expert" else iteration_at(killed) >= 3, process)
+    wait_for(lambda: iteration_at(killed) >= 3, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
     assert iteration_at(killed) < 40
     assert main(["train", "--out", str(killed), "--resume"]) == 0
     assert same(load_checkpoint(killed), run_in(tmp_path / "whole", config))
-    assert labels_of(killed) == labels_of(tmp_path / "whole")
     assert not list(killed.rglob("*.tmp"))
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "when"),
-    [
-        ("ppo", "at once"),
-        ("ppo", "checkpoint"),
-        pytest.param("ppo", "folder", marks=pytest.mark.long),
-        pytest.param("maskable_ppo", "checkpoint", marks=pytest.mark.long),
-    ],
-)
-def test_ctrl_c_leaves_nothing_broken(tmp_path: Path, algorithm: str, when: str) -> None:
-    """Whenever it comes, the run can be begun, or gone on with."""
-    config, folder = tiny(algorithm, iterations=5000), tmp_path / "run"
+def test_ctrl_c_leaves_nothing_broken(tmp_path: Path) -> None:
+    config, folder = tiny("ppo", iterations=5000), tmp_path / "run"
     process = start_training(folder, config)
-    if when == "at once":
-        time.sleep(0.3)
-    else:
-        wait_for(folder.exists if when == "folder" else lambda: iteration_at(folder) >= 0, process)
-    if when == "checkpoint":
-        time.sleep(0.5)
+    wait_for(lambda: iteration_at(folder) >= 0, process)
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode in (130, -signal.SIGINT)
-    if when == "checkpoint":
-        assert process.returncode == 130
-        assert b"Traceback" not in errors
-        assert 0 < iteration_at(folder) < 5000
-    begun = (folder / CONFIG_NAME).exists()
-    # the file of the lock may stay, as after a kill: the lock is the system's, and the next start removes the file
-    assert begun or not folder.exists() or set(os.listdir(folder)) <= {".run.lock"}
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
     assert not list(tmp_path.rglob("*.tmp"))
     before = iteration_at(folder)
-    assert run_in(folder, config, resume=begun, stop_at=max(before, 0)).iteration == max(before, 0)
+    assert 0 < before < 5000
+    assert run_in(folder, config, resume=True, stop_at=before).iteration == before
 
 
 @each
@@ -228,31 +177,17 @@ def test_training_that_diverges_says_so_and_leaves_a_sound_checkpoint(tmp_path: 
 # ---------------------------------------------------------------- it learns
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "values", "margins"), LEARNERS, ids=["privileged ppo", *(name for name, _, _ in LEARNERS[1:])]
-)
-def test_it_learns(tmp_path: Path, algorithm: str, values: dict[str, Any], margins: tuple[float, float]) -> None:
+@pytest.mark.parametrize("algorithm", LEARNERS)
+def test_it_learns(tmp_path: Path, algorithm: str) -> None:
     """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
-    config = build(get_trainer(algorithm).Config, {**LEARNING, **values})
+    config = build(get_trainer(algorithm).Config, {**LEARNING, **LEARNERS[algorithm]})
     setup = config.setup()
     begin = NetAgent("begin", trainer_of(config, tmp_path).net)
     run_in(tmp_path, config)
     field = Duplicate(setup, [load_agent(str(tmp_path), setup), load_agent("random", setup), begin], seed=1)
-    for rival, margin in enumerate(margins, 1):
+    for rival, margin in ((1, 5), (2, 2)):
         edge = field.edge(0, rival, 400)
         assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
-
-
-@pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo"])
-def test_the_first_iteration_fixes_the_payoff_scale(tmp_path: Path, algorithm: str) -> None:
-    """The other trainers fix it before, or in a way of their own."""
-    trainer = trainer_of(tiny(algorithm), tmp_path)
-    assert float(trainer.net.payoff_scale) == 1
-    trainer.iterate()
-    unit = float(trainer.net.payoff_scale)
-    assert unit > 1
-    trainer.iterate()
-    assert float(trainer.net.payoff_scale) == unit
 
 
 # ---------------------------------------------------------------- what it tells, and what plays
@@ -305,27 +240,21 @@ def test_a_checkpoint_is_an_ordinary_agent(tmp_path: Path, algorithm: str, game:
 # ---------------------------------------------------------------- keys
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    *((name, {"opponents": {"lowest": 0.5}}, "sum to 1") for name in trainer_names()),
-    *((name, {"opponents": {}}, "sum to 1") for name in trainer_names()),
-    *((name, {"opponents": {"self": 1.5, "lowest": -0.5}}, "shares above 0") for name in trainer_names()),
-    *((name, {"opponents": "lowset"}, "Did you mean 'lowest'") for name in trainer_names()),
-    *((name, {"opponents": ["lowest"]}, r"'opponents' to be .*, not \['lowest'\]") for name in trainer_names()),
+    ("ppo", {"opponents": {"lowest": 0.5}}, "sum to 1"),
+    ("ppo", {"opponents": {"self": 1.5, "lowest": -0.5}}, "shares above 0"),
+    ("ppo", {"opponents": "lowset"}, "Did you mean 'lowest'"),
+    ("ppo", {"opponents": ["lowest"]}, r"'opponents' to be .*, not \['lowest'\]"),
     ("deep_monte_carlo", {"temperature": 0.01}, r"down to 'last_temperature', and they are 0\.01 and 0\.02"),
     ("deep_monte_carlo", {"last_temperature": 0.0}, r"'last_temperature' to be a finite number, at least 1e-06, not 0\.0"),
-    ("expert", {"generations": 0}, "expected 'generations"),
     ("expert", {"deals": 1}, "'deals' to be a whole number, at least 2, not 1"),
-    ("expert", {"explore": 1.5}, "expected 'explore"),
     ("expert", {"temperature": 0.0}, r"above 0, not 0\.0"),
     ("expert", {"gate": 1}, "takes at least 2 deals"),
-    ("expert", {"window": 0}, "expected 'window"),
     ("expert", {"rollouts": "nett"}, "Did you mean 'net'"),
     ("expert", {"rule": "talyl"}, "Did you mean 'tally'"),
     ("expert", {"rule": "tally@search=5"}, "is a search"),
     ("expert", {**BATASAURUS, "rule": "highest"}, "which remembers"),
     ("expert", {"workers": 2, "cluster": "auto"}, "and 'cluster' is another place to label: set one of them"),
-    ("expert", {"workers": 0}, "expected 'workers"),
     ("expert", {"opponents": {"self": 0.5, "past": 0.5}}, "earlier generations by 'window'"),
-    ("maskable_ppo", {"steps": 0}, "expected 'steps"),
     ("maskable_ppo", {"minibatch": 1}, "'minibatch' to be a whole number, at least 2, not 1"),
     ("maskable_ppo", {"minibatch": 100}, "and 100 does not divide 256"),
     ("maskable_ppo", {"objective": "centred"}, "so 'objective' is 'own', not 'centred'"),
@@ -335,16 +264,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("ppo", {"overlap": True, "opponents": {"self": 0.5, "past": 0.5}}, "no rounds are played ahead"),
     ("ppo", {"overlap": True, "start": "carried"}, "^With start='carried' no rounds are played ahead: set 'overlap' to false"),
     ("ppo", {"recall": 0.5}, r"'recall' trains the memory of a network, and this one has none: set arch\.recurrent too\."),
-    ("ppo", {"recall": -0.5, "arch": {"recurrent": 8}}, "expected 'recall"),
-    ("ppo", {"tables": 0}, "expected 'tables"),
     ("ppo", {"minibatch": 1}, "'minibatch' to be a whole number, at least 2, not 1"),  # an advantage of one is 0
-    ("vine", {"minibatch": 0}, "expected 'minibatch"),
-    ("ppo", {"critic_hidden": [0]}, "expected 'critic_hidden"),
     ("vine", {"opponents": {"self": 0.5, "lowest": 0.5}}, "plays all seats, in rollouts too: 'opponents' is none here"),
     ("vine", {"start": "carried"}, "so 'start' is not 'carried'"),
     ("vine", {"bf16": "yes"}, "'bf16' to be true or false or 'auto', not 'yes'"),
     ("vine", {"arch": {"recurrent": 8}}, r"'vine' trains no network with memory: arch\.recurrent is 0, not 8\."),
-    ("vine", {"device": "gpu"}, "Unknown device 'gpu'"),
 ]
 
 
@@ -352,16 +276,6 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 def test_wrong_values_are_errors_before_anything_runs(algorithm: str, wrong: dict[str, Any], why: str) -> None:
     with pytest.raises((ConfigError, AgentError, DeviceError), match=why):
         tiny(algorithm, **wrong)
-
-
-def test_a_stored_configuration_without_a_key_is_of_another_run(tmp_path: Path) -> None:
-    config = tiny("expert")
-    with Run(tmp_path) as run:
-        run.create(config, resume=False)
-    stored = {key: value for key, value in config.to_dict().items() if key != "eval_every"}
-    (tmp_path / CONFIG_NAME).write_text(yaml.safe_dump(stored), encoding="utf-8")
-    with pytest.raises(ConfigError, match=rf"this differs \(eval_every: None then, {config.eval_every} now\)"):
-        Run(tmp_path).create(config, resume=True)
 
 
 # ---------------------------------------------------------------- past selves
