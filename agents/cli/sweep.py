@@ -18,6 +18,7 @@ sweep.csv (every evaluation of every run) and edge.png (edge against seconds of 
 A sweep file, with recipes or settings, trains each recipe on each setting with each seed; a table for each setting compares
 recipes. In place of keys, a path names the file of a configuration. Later keys replace earlier ones: common, recipe, setting,
 --set.
+
   common: configs/nain_jaune/ppo.yaml
   recipes: {usual: {}, wide: {arch: {name: mlp, hidden: [256, 256]}}}
   settings: {two: {preset: djeco, players: 2}, four: {preset: djeco, players: 4}}
