@@ -21,7 +21,9 @@ recipes. In place of keys, a path names the file of a configuration. Later keys 
 
   common: configs/nain_jaune/ppo.yaml
   recipes: {usual: {}, wide: {arch: {name: mlp, hidden: [256, 256]}}}
-  settings: {two: {preset: djeco, players: 2}, four: {preset: djeco, players: 4}}
+  settings:
+    two: {preset: djeco, players: 2}
+    four: {preset: djeco, players: 4}
   seeds: [1, 2, 3]     # none: by --seeds
   iterations:          # none: as the recipes have it
     two: {usual: 100, wide: 50}
