@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.search import AdaptiveSearchAgent
-from nainjaune_agents.players.search.adaptive import unit_loss
+from nainjaune_agents.players.search.adaptive import POOLED, _paired, keep, unit_loss
+from nainjaune_agents.players.search.values import PairedStats, Trial
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.prng import RowStreams, streams
@@ -96,6 +97,21 @@ def test_a_decision_is_the_same_among_others() -> None:
         alone = agent.evaluate_actions(single, RowStreams(streams(3, 6)[i : i + 1], np.arange(1)))
         for name in ("mean", "error", "count", "action"):
             assert getattr(alone, name).tobytes() == getattr(together, name)[i : i + 1].tobytes()
+
+
+def test_paired_deviations_are_those_of_the_differences() -> None:
+    values = np.random.default_rng(2).normal(size=(40, 3)) * [1, 2, 3]
+    stats, left, row = PairedStats(1, 3), np.ones((1, 3), bool), np.array([0])
+    for part in (values[:15], values[15:]):
+        stats.add(Trial(row, np.arange(3), np.array([len(part)]), part[..., None]), left)
+    difference, deviation = _paired(stats, row, left, row, 40)
+    apart = values - values[:, :1]
+    variance = apart.var(axis=0, ddof=1)
+    assert difference[0] == pytest.approx(apart.mean(axis=0))
+    assert deviation[0] == pytest.approx(np.sqrt((POOLED * variance.sum() / 2 + 39 * variance) / (POOLED + 39)))
+    leader, kept = keep(stats, row, left, np.zeros((1, 3)), 40, 0.0)
+    assert leader[0] == values.mean(axis=0).argmax()
+    assert kept[0, leader[0]]
 
 
 def test_the_expected_gain_of_knowing() -> None:
