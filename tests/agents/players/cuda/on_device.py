@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_agents.players.cuda import nets
 from nainjaune_agents.players.cuda.players import Players
-from nainjaune_agents.players.cuda.rollouts import CompiledGpuRollouts, NetGpuRollouts, gpu_rollouts
+from nainjaune_agents.players.cuda.rollouts import NetGpuRollouts, gpu_rollouts
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.inference.mlp import MLPInference
@@ -25,7 +24,7 @@ from nainjaune_agents.players.networks.policy_value import PolicyValueNet
 from nainjaune_agents.players.search import rollouts_by
 from nainjaune_agents.train import expert, vine
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.determinize import generator_states
@@ -108,37 +107,12 @@ def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatc
     assert values.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
 
 
-def test_determinizations_can_be_picked() -> None:
-    host, draws = batch(CLASSIC, "cpu", 3), streams(3, 3)
-    rollouts = gpu_rollouts(heuristics("nain_jaune")["longest"], CLASSIC)
-    assert isinstance(rollouts, CompiledGpuRollouts)
-    determinizations = rollouts.draw(CLASSIC, host.redacted(), np.array([0, 0, 2]), draws)
-    words = host.legal[[0, 0, 2]]
-    some = np.array([False, True, True])
-    assert len(determinizations[some]) == 2
-    assert (
-        rollouts.values(determinizations[some], words[some]).tolist() == rollouts.values(determinizations, words)[some].tolist()
-    )
-    assert draws.tolist()[1] == streams(3, 3).tolist()[1]
-
-
 @pytest.mark.parametrize("name", ["tally@search=4", "zoo:strong@search=2"])
 def test_an_agent_that_cannot_play_there_is_told_who_can(name: str) -> None:
     four = make_setup(None, "djeco", 4)
     seats, rngs = np.zeros((1, 4), np.int64), [np.random.default_rng(0)]
     with pytest.raises(AgentError, match=f"'{name}' does not play .*: networks do, .*, and random, highest, .*On the CPU"):
         play_out(batch(four, "cuda", 1), [load_agent(name, four)], seats, rngs)
-
-
-def test_a_rule_of_thumb_of_another_game_is_refused() -> None:
-    other, seats = heuristics("batasaurus")["cheapest"], np.zeros((1, 3), np.int64)
-    with pytest.raises(AgentError, match="'cheapest' does not play at tables on a GPU"):
-        play_out(batch(CLASSIC, "cuda", 1), [other], seats, [np.random.default_rng(0)])
-
-
-def test_no_rollouts_by_who_remembers() -> None:
-    with pytest.raises(AgentError, match="which remembers"):
-        gpu_rollouts(heuristics("batasaurus")["cheapest"], GLIMPSE)
 
 
 @pytest.mark.parametrize("rollouts", ["rule", "net"])
@@ -175,26 +149,3 @@ def test_vines_are_those_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scales.tolist() == expected.tolist()
     for name in here._fields:
         assert getattr(there, name).tobytes() == getattr(here, name).tobytes(), name
-
-
-def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expert, "check_device", lambda name: name)
-    monkeypatch.setattr("nainjaune_agents.players.search.rollouts.ROWS", 8)  # tables, which are dealt as plain Python here
-    with pytest.raises(AgentError, match="'exact' does not play at tables on a GPU"):
-        expert.Config(game="batasaurus", rule="exact", rules={"memory": "perfect", "dinosaurs": 2}, device="cuda")
-
-
-def test_tables_are_inspected_and_played_out_there() -> None:
-    tables = make_batch(CLASSIC, 4, seed=0, device="cuda")
-    tables.step(tables.sample(tables.place(streams(0, 4))))
-    tables.observe(tables.place(np.zeros(4, np.int64)))
-    tables.omniscient()
-    tables.redacted()
-    tables.play_out(tables.place(streams(0, 4)))
-    tables.synchronize()
-
-
-def test_heuristics_are_rated_there() -> None:
-    agents = list(heuristics("nain_jaune").values())
-    pairs = [(hero, 0) for hero in range(1, len(agents))]
-    assert len(Duplicate(CLASSIC, agents, seed=0, device="cuda").edges(pairs, 2)) == len(pairs)

@@ -19,12 +19,9 @@ from nainjaune_agents.players.networks.arch import arch_names, get_arch, make_ne
 from nainjaune_agents.players.networks.arch.mlp import MLP
 from nainjaune_agents.players.networks.arch.residual import Residual
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
-from nainjaune_agents.players.networks.common_layout import CommonView, common_layout
 from nainjaune_agents.players.networks.inference import NAMES
 from nainjaune_agents.players.networks.net_agent import NetAgent
 from nainjaune_agents.players.networks.policy_value import PolicyValueNet
-from nainjaune_agents.players.networks.torch_nets import specialised
-from nainjaune_agents.players.search.rollouts import ByLogits, seat_policy
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
@@ -78,7 +75,7 @@ from typing import Annotated
 
 import torch
 from msgspec import Meta
-from torch import Tensor
+from torch import Tensor, nn
 
 from nainjaune_agents.base.settings import NonNegativeFloat
 from nainjaune_agents.players.networks.inference.base import NetArguments
@@ -171,32 +168,6 @@ def test_it_starts_with_an_almost_uniform_policy_and_values_near_0(arch: str) ->
     logits, value = net_of(arch, small()).evaluate(Batch(small(), 64).observation)
     assert np.ptp(logits, axis=1).max() < 0.3
     assert np.abs(value).max() < 1.5
-
-
-@each
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_a_search_plays_out_rounds_by_it(arch: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its scorer gives the logits of the network, and stays as the network was."""
-    for module in ("policy_value", "fused_mlp"):
-        monkeypatch.setattr(f"nainjaune_agents.players.networks.{module}.fast_dtype", lambda: dtype)
-    setup = small()
-    net, observation = stirred(net_of(arch, setup)), Batch(setup, 200).observation
-    assert isinstance(seat_policy(NetAgent("net", net), setup), ByLogits)
-    expected, scorer = net.evaluate(observation)[0], NetAgent("net", net).scorer()
-    stirred(net, seed=9)
-    assert np.abs(scorer.logits(observation) - expected).max() < (1e-4 if dtype is torch.float32 else 0.05) * expected.std()
-
-
-@each
-def test_at_one_table_a_network_for_all_is_the_same(arch: str) -> None:
-    setup = make_setup("nain_jaune", "skip", 5)
-    whole = net_of(arch, setup, layout=common_layout(setup.game))
-    own, observation = specialised(stirred(whole), setup), Batch(setup, 50).observation
-    assert (own.arch, own.zero.shape) == (SMALL[arch], (setup.layout.size,))
-    for one, two in zip(whole.evaluate(CommonView(setup)(observation)), own.evaluate(observation), strict=True):
-        assert two == pytest.approx(one, rel=1e-3, abs=1e-3)
-    again = net_of(arch, setup)
-    again.load_state_dict(own.state_dict())
 
 
 @pytest.mark.parametrize(
