@@ -47,6 +47,6 @@ def test_an_iteration_runs_the_files_that_the_page_names(overlap: bool) -> None:
     named = set(re.findall(r"^\| `([\w/]+\.py)` \|", page, re.MULTILINE))
     settings = ["tables=16", "minibatch=64", "iterations=5", "eval_every=0", f"overlap={str(overlap).lower()}"]
     config = build(ppo.Config, apply_settings(read_yaml(ROOT / "configs" / "nain_jaune" / "ppo.yaml"), settings))
-    expected = named if overlap else named - {"trainers/overlap.py"}
+    expected = named if overlap else named - {"train/overlap.py"}
     assert files_of_an_iteration(ppo.new_trainer(config)) == expected
     assert len(expected) == 7 + overlap
