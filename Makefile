@@ -110,7 +110,7 @@ browser: $(CUDA_STAMP) $(BROWSER)/.installed  ## the tests marked `browser`: the
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m browser tests/agents/tables/server
 
 mutate: $(CUDA_STAMP)  ## break 40 lines at random, and say which of them the tests notice: about an hour
-	$(BIN)/python -m tests.mutate rules engine stats arena trainers serve --count 40
+	$(BIN)/python -m tests.mutate rules engine measure train tables --count 40
 
 wasm: $(CUDA_STAMP) $(BROWSER)/.installed  ## build every game as a WebAssembly module into build/wasm, and test them and the page that plays in wasmtime, Node.js and a Chromium; and a library of them, from C
 	$(PIP) --editable '.[$(EXTRAS),wasm]'

@@ -41,7 +41,10 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "core": (("nainjaune_env/core/*.py",), ("tests/core", "tests/engine", "tests/games")),
     "records": (("nainjaune_env/records/*.py", "nainjaune_env/games/*/records/*.py"), ("tests/records", "tests/games")),
     "envs": (("nainjaune_env/envs/*.py",), ("tests/envs",)),
-    **{room: ((f"agents/{room}/*.py",), (f"tests/agents/{room}",)) for room in ("stats", "arena", "trainers", "serve")},
+    **{
+        room: ((f"agents/{room}/*.py", f"agents/{room}/*/*.py"), (f"tests/agents/{room}",))
+        for room in ("base", "players", "measure", "train", "study", "tables", "language")
+    },
 }
 """By room: the files of which lines are broken, and the tests that must notice."""
 

@@ -100,7 +100,7 @@ def stored_arguments(checkpoint: Checkpoint, where: str) -> Any:
     if name not in arch_names():
         raise CheckpointError(
             f"The network of {where} is of the arch {quoted(name)}, and here there are {', '.join(arch_names())}: its file is "
-            "missing from the folders of nets.arch, or a newer version has it."
+            "missing from the folders of networks.arch, or a newer version has it."
         )
     try:
         return read_arch(checkpoint.arch)
