@@ -72,7 +72,7 @@ def test_mistakes_are_called_for_all_decisions_at_once() -> None:
     # one-sided chances: 0.00135, 0.0228, 0.0359, 0.5 …: 0.0359 <= 0.05 * 3 / 4, and with it the two before
     called = with_mistakes(fake((2.0, 1.0), (3.0, 1.0), (1.8, 1.0), (0.0, 1.0)))
     assert [one.mistake for one in called] == [True, True, True, False]
-    called = with_mistakes(fake((1.8, 1.0), (0.1, 1.0), (0.0, 1.0), (-3.0, 1.0)))
+    called = with_mistakes(fake((2.1, 1.0), (0.1, 1.0), (0.0, 1.0), (-3.0, 1.0)))
     assert not any(one.mistake for one in called)
     assert [one.mistake for one in with_mistakes(fake((0.5, 0.0), (0.0, 0.0)))] == [True, False]
     assert with_mistakes([]) == []
