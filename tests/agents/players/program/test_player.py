@@ -99,6 +99,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def test_seeds_come_from_the_generator_and_are_not_sent_where_they_are_not_needed(tmp_path: Path) -> None:
     seeds = seeds_of(np.random.default_rng(9).random(6)).tolist()
+    assert len({*seeds}) == 6
     for deterministic in (False, True):
         path = tmp_path / str(deterministic)
         with loaded(lowest(path=path, deterministic=deterministic, distribution=True, batch=4)) as bot:
