@@ -9,6 +9,7 @@ import pytest
 from nainjaune_agents.language.rewards import Reward, chips, edge, rewarded
 from nainjaune_agents.language.round import TextRound
 from nainjaune_agents.language.settings import CHIPS, EDGE, TextEnvSettings
+from nainjaune_agents.language.table import seat_rngs
 from nainjaune_agents.language.tasks import SPLITS, tasks
 from nainjaune_agents.players.heuristics import yardstick
 from nainjaune_env.core.errors import RecordError
@@ -43,6 +44,11 @@ def payoff(name: str, task: object, settings: TextEnvSettings) -> float:
     seat = task.seat  # type: ignore[attr-defined]
     opening = batch.log.opening[0]
     return float(batch.tables[0].stack[seat] - opening.stack[seat] - opening.pot.sum() // batch.setup.players)
+
+
+def test_seats_draw_different_numbers() -> None:
+    (task,) = tasks("nain_jaune", "train", 1)
+    assert len({rng.random() for rng in seat_rngs(task.setup(), task.seed)}) == task.players > 2
 
 
 def test_a_reward_is_of_a_finished_round() -> None:
