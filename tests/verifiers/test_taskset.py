@@ -78,7 +78,7 @@ def test_the_options_of_rounds_are_those_of_the_core() -> None:
     ("config", "message"),
     [
         ({"split": "validation"}, "Input should be 'train', 'test' or 'held_out'"),
-        ({"task": {"reward": "wins"}}, "Unknown reward 'wins'."),
+        ({"task": {"reward": "wins"}}, "Input should be 'regret', 'advantage', 'edge' or 'chips'"),
         ({"task": {"measuring": 1}}, "measuring"),
         ({"task": {"temperature": 1}}, "Extra inputs are not permitted"),
     ],
