@@ -1,4 +1,4 @@
-"""Players and their measurement: the agent protocol, heuristics, networks, the arena and the trainers."""
+"""Players of the games, their measurement, their training, studies of play, and tables for people: eight rooms."""
 
 from __future__ import annotations
 

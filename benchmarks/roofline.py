@@ -8,11 +8,11 @@ network, observations and batch sizes:
   loop                the training loop: rounds played, actions drawn, minibatches gathered and learned from; with --threads 2 or
                       more also the loop with overlap, which collects in one thread and learns in another
 
-The passes are those that the loop makes (nets/fused_mlp.py), bare: the weights of one step, a gradient of ones from above, no
-draw, no loss, no optimizer. An iteration cannot take less than both together, which is its roofline. A second roofline is of the
-same passes by a plain chain of layers and torch's autograd. A ratio is taken within each repeat, so that what slows the machine
-for a while slows both; the table shows the least, the median and the most. On a machine that has other things to do, one thread
-is better timed by --clock cpu.
+The passes are those that the loop makes (players/networks/fused_mlp.py), bare: the weights of one step, a gradient of ones from
+above, no draw, no loss, no optimizer. An iteration cannot take less than both together, which is its roofline. A second roofline
+is of the same passes by a plain chain of layers and torch's autograd. A ratio is taken within each repeat, so that what slows the
+machine for a while slows both; the table shows the least, the median and the most. On a machine that has other things to do, one
+thread is better timed by --clock cpu.
 
 --profile then shows where the loop's time goes, in milliseconds of wall time an iteration, each part without those within it.
 With overlap, collecting and learning are of two threads, and learning waits where it is the faster one.

@@ -16,9 +16,9 @@ Lambda weighs variance against the bias of a critic that still learns: 0 trusts 
 corrects it at every later decision.
 
 The policy is PPO's network and never sees the critic's observation; its value head learns G too, as searches use it. The folder
-of a run is an agent, and agents do not load the critic. The keys are PPO's without ``mixture``, ``recall``, ``gae_lambda``,
-``privileged``, ``overlap`` and ``device``. At equal time it was weaker than PPO on full sheets (docs/lab/algorithms.md), so it is
-an example.
+of a run is an agent, and agents do not load the critic. The keys are PPO's without ``recall``, ``gae_lambda``, ``privileged``,
+``overlap`` and ``device``, and ``mixture`` stays empty. At equal time it was weaker than PPO on full presets
+(docs/lab/algorithms.md), so it is an example.
 
 Source: Fan and Farina, "GAE falls short in imperfect-information self-play reinforcement learning", arXiv 2605.19235, 2026: a
 centralised critic of action values, the trace of Expected SARSA(lambda), PPO's clipped actor. This follows from its abstract's

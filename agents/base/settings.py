@@ -46,7 +46,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         for field in fields(type(self)):
             value = getattr(self, field.name)
             value = value.item() if isinstance(value, np.generic) else value  # a number of NumPy is one of Python
-            value = convert(field.type, value, type(self).__name__, key=field.encode_name)
+            read = functools.partial(choose, default=field.default) if _choice(field.type)[0] else convert
+            value = read(field.type, value, type(self).__name__, key=field.encode_name)
             structs.force_setattr(self, field.name, value)  # as it is read from a file: 1 of a float is 1.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,11 +133,6 @@ def described(kind: type[Struct]) -> list[tuple[str, Any, str]]:
                 names.setdefault((f"{field.encode_name}.{key}", repr(usual), says), []).append(name)
         rows += [(key, usual, f"{', '.join(having)}: {says}") for (key, usual, says), having in names.items()]
     return rows
-
-
-def keys(kind: type[Struct]) -> list[str]:
-    """Returns every key, those of what can be chosen as ``optimizer.learning_rate``."""
-    return [key for key, _, _ in described(kind)]
 
 
 def _with_choices(kind: Any, values: object, what: str, error: type[NainJauneError], key: str) -> object:
@@ -258,7 +254,7 @@ def _explained(fault: str, path: Sequence[str | int], kind: Any, values: Any, ke
         return unknown_name_message(key, values, names)
     if isinstance(values, Mapping) and (others := [name for name in values if not isinstance(name, str)]):
         return f"expected texts as keys{f' of {key!r}' if key else ''}, not {quoted(others[0])}."
-    expected = _expected(kind) if fault else _WORDS[float]
+    expected = _expected(kind) if fault or isinstance(values, int) else _WORDS[float]
     return f"expected {f'{key!r} to be ' if key else ''}{expected}, not {quoted(values)}."
 
 
@@ -300,5 +296,5 @@ def _words(kind: Any, metas: Sequence[Meta]) -> str:
 
 _BOUNDS = {
     "ge": "at least {}", "gt": "above {}", "le": "at most {}", "lt": "below {}",
-    "min_length": "at least {} long", "max_length": "at most {} long", "pattern": "of the form {}",
+    "min_length": "at least {} long", "max_length": "at most {} long",
 }  # fmt: skip

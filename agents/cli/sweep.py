@@ -111,7 +111,7 @@ def run_grid(args: argparse.Namespace) -> bool:
         raise ConfigError(f"{str(args.config)!r} has seeds: leave out --seeds and --first-seed.")
     seeds = sweep.seeds or seeds_of(args)
     cells = [cell._replace(values=with_settings(cell.values, args)) for cell in sweep.cells()]
-    runs = runs_of(cells, args.set, seeds, args.out)
+    runs = runs_of(cells, args.set, seeds, args.out, str(args.config))
     for one in runs:
         check_evaluated(one.config)
     diverged = train_runs(args, runs)

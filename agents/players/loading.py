@@ -20,6 +20,7 @@ from nainjaune_env.agent_adapters import SampledAgent, as_agent
 from nainjaune_env.core.errors import AgentError, FallbackWarning, MissingLibraryError, quoted, unknown_name_message
 from nainjaune_env.core.hooks import described
 from nainjaune_env.core.spec import Setup, check_setup
+from nainjaune_env.core.validation import MAX_THREADS, check_whole
 
 from .exact import exact_agents
 from .foreign import is_external, load_external
@@ -206,7 +207,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None, bots: BotS
     ``name`` is that of a heuristic, a solution (``exact``) or a zoo agent (``zoo:strong``), or the path of a run's folder or
     checkpoint (``runs/a``, also ``ppo:runs/a``; it may contain ``:`` and ``@``). ``runs/a@best`` and ``runs/a@100`` are the
     checkpoints that the run keeps of its best evaluation and of iteration 100. Or it is that of a player from elsewhere
-    (``bot.py:make_agent``, ``exec:./bot``: see :mod:`.external`), whose code runs, or of a player that another package offers by
+    (``bot.py:make_agent``, ``exec:./bot``: see :mod:`.foreign`), whose code runs, or of a player that another package offers by
     an entry point. With ``@sample`` an agent draws from its probabilities; with ``@transfer`` a network plays also under other
     rules than those it was trained under.
     Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the game
@@ -222,6 +223,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None, bots: BotS
     :class:`~nainjaune_env.core.errors.MissingLibraryError` for a network without safetensors, or torch where it needs that.
     """
     check_setup(setup)
+    check_whole("The number of threads", threads, 1, MAX_THREADS)
     if not isinstance(name, str):
         raise AgentError(f"An agent's name is a text, not {quoted(name)}.")
     settings: Any = bots

@@ -118,7 +118,7 @@ class ServiceLog:
             if not isinstance(ids, dict):
                 raise ConfigError(f"{str(path)!r} should hold the run's identifiers by log: remove it, or restore it.")
             self._service = SERVICES[name](folder, ids.get(name))
-        write_text(path, json.dumps({**ids, name: self._service.run_id}, indent=2) + "\n")
+            write_text(path, json.dumps({**ids, name: self._service.run_id}, indent=2) + "\n")
 
     def log(self, iteration: int, metrics: dict[str, float]) -> None:
         """Sends metrics; raises :class:`ConfigError` where the service fails."""

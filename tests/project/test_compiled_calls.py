@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
@@ -17,9 +18,11 @@ from tests.support.source import ROOT
 def test_every_function_is_there() -> None:
     for game in calls.own_games():
         calls.instantiate_loops(game)
-    for name in calls.read_calls().calls:
+    for name, signatures in calls.read_calls().calls.items():
         _, function = calls.function_named(name)
         assert f"{function.py_func.__module__}:{function.py_func.__qualname__}" == name
+        arguments = len(inspect.signature(function.py_func).parameters)
+        assert {len(signature) for signature in signatures} == {arguments}, f"{name}: a signature of before"
 
 
 def test_every_signature_is_that_of_some_arguments() -> None:

@@ -62,10 +62,7 @@ LIBRARIES: dict[str, set[str]] = {
         f"{AGENTS}.train.*",
         f"{AGENTS}.players.networks.arch.*",
         f"{AGENTS}.base.devices",
-        *(
-            f"{AGENTS}.players.networks.{name}"
-            for name in ("fused_mlp", "modules", "observation_net", "policy_value", "torch_nets")
-        ),
+        *(f"{AGENTS}.players.networks.{name}" for name in ("fused_mlp", "modules", "policy_value", "torch_nets")),
         f"{AGENTS}.players.cuda.nets",
         f"{AGENTS}.players.foreign.sb3_model",
         f"{ENV}.envs.torchrl_env",

@@ -34,7 +34,7 @@ ABOUT_NAME = "run.json"
 """The file beside it with the provenance of the run."""
 SB3_MODEL, ONNX_MODEL = "a zip archive of a Stable-Baselines3 model", "an ONNX model"
 FOREIGN_PLAYERS = {SB3_MODEL: "sb3", ONNX_MODEL: "onnx"}
-"""What begins the names of players in such files (``external.KINDS``)."""
+"""What begins the names of players in such files (``foreign.KINDS``)."""
 FOREIGN_STARTS = (
     (b"\x89HDF", "an HDF5 file, such as Keras saves"),
     (b"\x1f\x8b", "a gzip archive"),

@@ -65,7 +65,9 @@ def specialised(net: PolicyValueNet, setup: Setup) -> PolicyValueNet:
     if net.zero.shape != (view.layout.size,):
         raise ValueError(f"a network for all tables takes {view.layout.size} bytes, and this one takes {len(net.zero)}")
     if has_inference(net):
-        return as_torch(inference_net(net, setup, common=True))
+        table_net = as_torch(inference_net(net, setup, common=True))
+        table_net.threads = net.threads
+        return table_net
     table_net = copy.deepcopy(net)
     table_net.take_table(view)
     table_net.payoff_scale.fill_(random_payoff_scale(setup))

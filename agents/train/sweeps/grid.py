@@ -70,6 +70,10 @@ class Sweep(Settings, frozen=True):
         super().__post_init__()
         if len({*self.seeds}) < len(self.seeds):
             raise ConfigError(f"A sweep has each training seed once, not {self.seeds}.")
+        if self.iterations and "" in self.settings:
+            raise ConfigError("'iterations' are by setting and recipe, and this sweep has no 'settings'.")
+        if self.iterations and not any(self.iterations.values()):
+            raise ConfigError("'iterations' give no recipe a length on any setting, so nothing would be trained.")
         if self.iterations and self.iterations.keys() != self.settings.keys():
             raise ConfigError(f"'iterations' should have the settings {[*self.settings]}, not {[*self.iterations]}.")
         for name in itertools.chain(*self.iterations.values()):
@@ -98,7 +102,9 @@ def read_sweep(path: Path) -> Sweep:
     Raises :class:`ConfigError` for a file that is no sweep.
     """
     values = read_yaml(path)
-    return convert(Sweep, values, str(path)) if {"recipes", "settings"} & values.keys() else Sweep(recipes={"": values})
+    if {"recipes", "settings"} & values.keys():
+        return convert(Sweep, values, str(path))
+    return Sweep(recipes={"": convert(dict[str, Any], values, str(path))})
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +160,14 @@ class Row(NamedTuple):
 # ---- runs --------------------------------------------------------------------------------------------------------------
 
 
-def runs_of(cells: Iterable[Cell], settings: Sequence[str], seeds: Sequence[int], folder: Path) -> list[SeedRun]:
+def runs_of(
+    cells: Iterable[Cell], settings: Sequence[str], seeds: Sequence[int], folder: Path, what: str = "The configuration"
+) -> list[SeedRun]:
     """Returns all runs: each of ``cells`` under every combination of ``settings``, see :func:`choices`, with every seed.
 
-    They come seed by seed, so that a sweep that is stopped early has whole seeds. Raises :class:`ConfigError` for a configuration
-    that does not exist, for one that is given twice, and for the folder of a search.
+    They come seed by seed, so that a sweep that is stopped early has whole seeds. ``what`` has the cells, as a file does, in
+    messages. Raises :class:`ConfigError` for a configuration that does not exist, for one that is given twice, and for the folder
+    of a search.
     """
     if (folder / SEARCH).exists():
         raise ConfigError(f"{str(folder)!r} has a search in it, and no grid: give --search to go on with it, or another --out.")
@@ -169,7 +178,9 @@ def runs_of(cells: Iterable[Cell], settings: Sequence[str], seeds: Sequence[int]
         varied = [setting for setting, option in zip(combination, options, strict=True) if len(option) > 1]
         name = ",".join(filter(None, [cell.recipe, *varied])) or "base"
         place = folder / RUNS / file_name(cell.setting) / file_name(name) / f"seed-{seed}"
-        config = configured(cell.values, combination, seed, join_names(cell.setting, cell.recipe) or "The configuration")
+        config = configured(
+            cell.values, combination, seed, ", ".join(filter(None, [what, join_names(cell.setting, cell.recipe)]))
+        )
         runs.append(SeedRun(name, seed, config, place, cell.setting))
     for other, run in itertools.combinations(runs[: len(grid)], 2):
         if run.config == other.config:

@@ -108,7 +108,8 @@ def test_the_length_of_a_trainer_by_generations_is_theirs(tmp_path: Path) -> Non
         ({"recipes": {"ppo": {}, "dmc": {}}, "iterations": {}}, "'duel/dmc' is the same configuration as 'duel/ppo'"),
         ({"recipes": {"a/b": {}, "a_b": {"epochs": 3}}, "iterations": {}}, "'duel/a_b' would have the folder of 'duel/a/b'"),
         ({"settings": {"duel": {"rules": {"declin": 3}}}, "iterations": {}}, "Did you mean 'decline'"),
-        ({"iterations": {"duel": {}}}, "'iterations' should have the settings"),
+        ({"iterations": {"duel": {}}}, "'iterations' give no recipe a length on any setting"),
+        ({"iterations": {"dull": {"ppo": 3}}}, "'iterations' should have the settings"),
         ({"iterations": {"duel": {"pp": 1}, "four/a": {}}}, "recipe 'pp'. Did you mean 'ppo'"),
         (
             {"iterations": {"duel": {"ppo": 0}, "four/a": {}}},
