@@ -283,6 +283,8 @@ def _words(kind: Any, metas: Sequence[Meta]) -> str:
     """Returns what a value of the type ``kind`` with bounds is, in words."""
     if _is_literal(kind):
         return " or ".join(map(repr, typing.get_args(kind)))
+    if form := next((meta.description for meta in metas if meta.pattern and meta.description), None):
+        return form  # a regular expression in words
     origin, arguments = typing.get_origin(kind) or kind, typing.get_args(kind)
     words = "a list" if origin in (list, tuple, set, frozenset) else _WORDS.get(origin, "keys and values")
     if origin is tuple and arguments and arguments[-1] is not Ellipsis:

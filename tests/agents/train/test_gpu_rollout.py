@@ -12,6 +12,7 @@ import torch
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from nainjaune_agents.base.sampling import sample
 from nainjaune_agents.train.gpu_rollout import sample as sample_by_torch
@@ -74,9 +75,9 @@ def both_ways(other: dict[str, Any], device: str = "cpu") -> tuple[Trainer, Trai
         net.to(device if trainer is there else "cpu")
     rollout = here.collect(0, np.random.default_rng(1))
     if device == "cpu":  # play_on_gpu, as a device that is not the CPU has it
-        object.__setattr__(there.config, "device", "torch")
+        structs.force_setattr(there.config, "device", "torch")
     gpu_rollout = there.collect(0, np.random.default_rng(1))
-    object.__setattr__(there.config, "device", device)
+    structs.force_setattr(there.config, "device", device)
     return here, there, rollout, gpu_rollout
 
 

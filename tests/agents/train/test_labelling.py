@@ -72,7 +72,7 @@ def test_a_run_by_workers_goes_on_without_them(tmp_path: Path, monkeypatch: pyte
 
 def test_a_unit_is_a_label_file() -> None:
     config = tiny(**SMALL)
-    plan = LabelPlan(config.setup(), ("lowest", "a.safetensors"), vars(config), 2)
+    plan = LabelPlan(config.setup(), ("lowest", "a.safetensors"), config.to_dict(), 2)
     assert read_plan(LabelPlan, json.loads(json.dumps(plan.to_dict())), "Here") == plan
     assert [tuple(unit) for unit in plan.units()] == [(2, 0, 1), (2, 1, 1), (2, 2, 1)]
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from nainjaune_agents.base.settings import choose
-from nainjaune_agents.train.optimizers import GroupedOptimizer, Optimizer
+from nainjaune_agents.train.optimizers import GroupedOptimizer, Muon, Optimizer
 from nainjaune_env.core.errors import ConfigError
 
 
@@ -54,7 +54,7 @@ def test_groups_step_in_proportion_to_their_scales() -> None:
     """As deep Monte Carlo has two; Muon takes the matrices of hidden layers out of both."""
     one, two = net(1), net(1)
     groups = [{"params": [*one[:2].parameters()]}, {"params": [*one[2:].parameters()], "scale": 5.0}]
-    mixed = GroupedOptimizer({"name": "muon", "matrix_ratio": 2.0}, groups, [one[:4]])
+    mixed = GroupedOptimizer(Muon(matrix_ratio=2.0), groups, [one[:4]])
     assert [len(group["params"]) for group in mixed.by_prefix["optimizer."].param_groups] == [1, 3]
     assert [id(p) for p in mixed.by_prefix["muon."].param_groups[0]["params"]] == [id(one[0].weight), id(one[2].weight)]
     others = [{"params": [two[0].bias], "lr": 0.1}, {"params": [two[2].bias, *two[4].parameters()], "lr": 0.5}]

@@ -57,7 +57,10 @@ def test_evaluate_has_the_results_of_the_player_behind_the_endpoint(local: Local
         ("evaluate --agents chat:echo-401 lowest --chat base_url=URL", "HTTP status 401: 'Bad: Bearer [key] or Bearer [key]'."),
         ("evaluate --agents closer lowest --chat base_url=URL", "--chat is for language models, whose names begin with chat:"),
         ("evaluate --agents chat:a lowest --chat base_url=URL language=xx", "Unknown language 'xx'"),
-        ("evaluate --agents chat:a lowest --chat base_url=URL retries=-1", "retries is a number from 0 to 1000, not -1."),
+        (
+            "evaluate --agents chat:a lowest --chat base_url=URL retries=-1",
+            "expected 'retries' to be a whole number from 0 to 1000, not -1.",
+        ),
         ("evaluate --agents chat:a@search=5 lowest --chat base_url=nowhere", "A base URL is like https://host/v1, with no user,"),
     ],
 )

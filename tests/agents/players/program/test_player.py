@@ -331,8 +331,8 @@ def test_the_files_of_a_command_are_those_that_it_names(tmp_path: Path) -> None:
     ("settings", "said"),
     [
         ({"on_fault": "go on"}, "Unknown on_fault 'go on'"),
-        ({"start_seconds": 0}, "start_seconds is a number of seconds above 0, at most 10000000, or None for no limit, not 0."),
-        ({"decision_seconds": float("inf")}, "decision_seconds is a number of seconds"),
+        ({"start_seconds": 0}, "expected 'start_seconds' to be a finite number, above 0 and at most 10000000, or null, not 0."),
+        ({"decision_seconds": float("inf")}, "expected 'decision_seconds' to be a finite number, not inf"),
     ],
 )
 def test_settings_out_of_their_bounds_are_refused(settings: dict[str, Any], said: str) -> None:

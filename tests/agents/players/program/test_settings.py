@@ -80,7 +80,7 @@ def test_other_settings_are_a_sentence(bots: Any) -> None:
         ({"chat": {"form": "lng"}}, "Unknown bots.chat.form 'lng'. Did you mean 'long'?"),
         ({"chat": {"temperature": 101}}, "expected 'bots.chat.temperature' to be a finite number from 0 to 100, not 101."),
         ({"chat": {"retries": 1.5}}, "expected 'bots.chat.retries' to be a whole number from 0 to 1000, not 1.5."),
-        ({"chat": {"cache": "a\0b"}}, "Expected 'cache' to be an address or a path without NUL, not 'a"),
+        ({"chat": {"cache": "a\0b"}}, "expected 'bots.chat.cache' to be a text without NUL or null, not 'a"),
     ],
 )
 def test_settings_in_a_file_are_refused_in_a_sentence(given: Any, says: str) -> None:
