@@ -61,11 +61,6 @@ class Choice:
 
     __slots__ = ()
 
-    @property
-    def name(self) -> str:
-        """The tag of the struct that was chosen."""
-        return str(self.__struct_config__.tag)  # type: ignore[attr-defined]
-
     @classmethod
     def names(cls) -> Sequence[str]:
         """Returns the tags."""

@@ -13,9 +13,10 @@ import pytest
 
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.players.heuristics.batasaurus import Forgetful
-from nainjaune_agents.players.loading import base_name, kept_checkpoints, load_agent, run_named, setup_of_runs
+from nainjaune_agents.players.loading import SEARCHES, base_name, kept_checkpoints, load_agent, run_named, setup_of_runs
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.players.networks.net_agent import NetAgent
+from nainjaune_agents.players.search import SEARCHES as LOADED_SEARCHES
 from nainjaune_env.agent import find_agent
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.registry import make_setup
@@ -102,6 +103,11 @@ def test_a_heuristic_that_forgets(name: str) -> None:
     assert agent.agent is heuristics("batasaurus")[name.partition("@")[0]]
     assert agent.remembers == float(name.partition("=")[2])
     assert agent.name == f"{agent.agent.name}@remember={agent.remembers:g}"
+
+
+def test_the_modifiers_of_searches_are_those_of_their_classes() -> None:
+    """They are named where no search is imported."""
+    assert {*SEARCHES} == LOADED_SEARCHES.keys()
 
 
 def test_modified_twice_it_is_modified_twice() -> None:
