@@ -170,7 +170,7 @@ def _play(case: Case, setup: Setup, name: str, at: int, count: int, kept: int, s
         batch.set_tables(None, openings, trusted=True)
         seating = np.ones((count, setup.players), np.int64)
         seating[index, seats] = 1 - with_hero
-        rngs = [generator(seed, Stream.DUPLICATE, who, at) for who in range(2)]
+        rngs = [generator(seed, Stream.MATCHES, who, at) for who in range(2)]
         actions: list[NDArray[np.int64]] = []
         payoffs.append(play_out(batch, agents, seating, rngs, after_step=lambda step, kept=actions: kept.append(step)))
         wins = _wins(setup, openings, actions, seats)

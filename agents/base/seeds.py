@@ -10,21 +10,19 @@ import numpy as np
 class Stream(IntEnum):
     """The purpose of a generator, the first part of its key."""
 
-    DUPLICATE = 0
     MATCHES = 1
     TRAINING = 2
     PERSON = 3
     FILM = 4
-    VERSUS = 5
     MIXED = 6
     ADVICE = 8
-    MATCH_DUPLICATE = 9
     SERVE = 10
     PUZZLES = 11
     LADDER = 12
     RULES = 13
     TEXT_TASKS = 14
     TEXT_FIELD = 15
+    CHOOSING = 16
 
 
 def derived_seed(seed: int, *key: int) -> int:

@@ -17,13 +17,14 @@ from typing import Any
 
 from nainjaune_env.agent import AGENT_GROUP, Agent, StochasticPolicy
 from nainjaune_env.agent_adapters import SampledAgent, as_agent
+from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import AgentError, FallbackWarning, MissingLibraryError, quoted, unknown_name_message
 from nainjaune_env.core.hooks import described
 from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.validation import MAX_THREADS, check_whole
 
 from .exact import exact_agents
-from .foreign import is_external, load_external
+from .foreign import is_external, load_external, loader_of
 from .heuristics import heuristics, modifiers
 from .mixed import is_mixed, member_names, mixed_agent
 from .program.settings import BotSettings
@@ -37,6 +38,8 @@ SEARCHES = ("search", "adaptive")
 """The modifiers of searches over an agent, in any game (``search.SEARCHES``)."""
 SEARCH_SETTINGS = {"objective", "inference", "rollouts"}
 """What may follow the number of a search: ``zoo:strong@search=50,inference=policy``."""
+CHECKPOINT = "checkpoint.safetensors"
+"""The file of a run's folder that plays (``networks.checkpoint.FILE_NAME``, whose module imports safetensors)."""
 BEST = "best"
 """The checkpoint of a run with the highest edge in its evaluations, as ``runs/a@best`` names it."""
 _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
@@ -124,6 +127,12 @@ def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rule
     return player_registry().find(text, setup, anywhere=anywhere, any_rules=any_rules).path
 
 
+def weights_path(name: str, setup: Setup) -> Path | None:
+    """Returns the file with the weights of the agent called ``name`` at tables with ``setup``; None if it has none."""
+    path = checkpoint_path(name, setup)
+    return path / CHECKPOINT if path is not None and path.is_dir() else path
+
+
 def _checked_name(name: str) -> tuple[str, set[str]]:
     """Returns :func:`split_name`; raises :class:`AgentError` for a suffix after a modifier."""
     text, suffixes = split_name(name)
@@ -158,6 +167,15 @@ def _name_in_file(path: Path) -> str | None:
 def external_players(name: str) -> list[str]:
     """Returns the players from elsewhere that an agent's name contains: its own, and that of the agent of its rollouts."""
     return [one for one in (base_name(name), *_rollout_agents(name)) if is_external(one)]
+
+
+def external_files(*names: str) -> dict[str, list[str]]:
+    """Returns the SHA-256 of the files of each player from elsewhere that the agents' ``names`` contain, by its name.
+
+    Raises :class:`AgentError` where a file is missing.
+    """
+    players = [player for name in names for player in external_players(name)]
+    return {player: [digest(path) for path in loader_of(player).files(player)] for player in players}
 
 
 def players_in(name: str, setup: Setup) -> list[str]:

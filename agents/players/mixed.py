@@ -127,21 +127,20 @@ def members_of(agent: Agent) -> Sequence[Agent]:
 
 
 def seated_members(
-    agents: Sequence[Agent], seating: NDArray[np.int64], rngs: Sequence[Rng], draws: NDArray[np.float64]
-) -> tuple[list[Agent], NDArray[np.int64], list[Rng]]:
-    """Returns ``agents``, ``seating (D, T, n)`` and ``rngs`` with the members of mixed fields in their seats.
+    agents: Sequence[Agent], seating: NDArray[np.int64], draws: NDArray[np.float64]
+) -> tuple[list[Agent], NDArray[np.int64]]:
+    """Returns ``agents`` and ``seating (D, T, n)`` with the members of mixed fields in their seats.
 
-    ``draws (D, n)`` in [0, 1) say which, the same in all T seatings of a deal. Members draw from their field's generator.
+    ``draws (D, n)`` in [0, 1) say which, the same in all T seatings of a deal.
     """
-    seated, players, generators = seating.copy(), [*agents], [*rngs]
+    seated, players = seating.copy(), [*agents]
     for number, agent in enumerate(agents):
         members = members_of(agent)
         if members:
             member = len(players) + members_drawn(draws, len(members))
             seated = np.where(seating == number, member[:, None, :], seated)
             players += members
-            generators += [rngs[number]] * len(members)
-    return players, seated, generators
+    return players, seated
 
 
 def mixed_agent(name: str, setup: Setup, load: Callable[[str, Setup], Agent]) -> MixedAgent:

@@ -22,6 +22,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, ConfigError, as_sentence
 from nainjaune_env.core.spec import Setup
 
+from ...base.seeds import Stream, derived_seed
 from ...base.settings import NonNegativeInt
 from ...base.task import DEFAULT_TASK, Task
 from ...players.program.counting import BotCounts
@@ -103,10 +104,11 @@ def best_response_gap(
 
     numbers, tried = tuple(range(1, len(names))), []
     if len(responders) > 1:
-        choice = ResponsePlan(setup, names, numbers, 0, choosing, seed, task, chunk=chunk)
+        apart = derived_seed(seed, Stream.CHOOSING)  # deals that choose never rate
+        choice = ResponsePlan(setup, names, numbers, 0, choosing, apart, task, chunk=chunk)
         tried = choice.edges(played(choice), progress, bots)
     best = max(numbers, key=lambda number: tried[number - 1].mean) if tried else 1
-    plan = ResponsePlan(setup, names, (best,), choosing, deals, seed, task, chunk=chunk)
+    plan = ResponsePlan(setup, names, (best,), 0, deals, seed, task, chunk=chunk)
     uncontrolled = _without_control(setup, agents[best], target, task)
     if uncontrolled is not None:
         (gain,) = plan.edges(played(plan), progress, bots)

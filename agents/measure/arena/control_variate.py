@@ -17,35 +17,38 @@ Sandholm (2026) demand, that is fixed before any data are seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, Rng, is_recurrent, needs_history
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, is_recurrent, needs_history
 from nainjaune_env.core.errors import AgentError, ConfigError
-from nainjaune_env.core.prng import streams
+from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
 from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ...base.seeds import Stream, generator
 from ...base.task import CARRIED, DEFAULT_TASK, OWN, Task
 from ...players.program.player import BotAgent
 from ...players.search.policies import ScoringAgent, rollout_policy
 from ...players.search.rollouts import ByAct, SteppedRollouts
 from ..stats.differences import Differences
-from .duplicate import CHUNK_TABLES, chunks
+from .duplicate import CHUNK_TABLES, SEATS, chunks, seat_states
 from .openings import opening_tables
 
 PROPOSALS = 512
 """Determinizations of a decision that are tried."""
 MAX_KEPT = 32
 """Most of them that are used, the first that are kept."""
+DETERMINIZATIONS = 10 << 32
+"""The streams of a seed for determinizations, by the seat of the hero."""
+NO_DRAWS = RowStreams(np.zeros(0, np.uint64), np.zeros(0, np.int64))
+"""What a field that never draws is handed."""
 ROWS = 16384
 """Most determinizations that are replayed at once."""
 
@@ -97,6 +100,8 @@ class _Differences:
     """The tables, ``(K,)``."""
     redacted: NDArray[Any]
     """The same redacted for the hero, ``(K,)``."""
+    states: NDArray[np.uint64]
+    """Generators of determinizations, ``(K,)``: each depends on the deal, the hero's seat and the decisions before."""
 
 
 def controlled_edge(
@@ -134,10 +139,9 @@ def controlled_gains(
     setup: Setup, hero: Agent, rival: Agent, at: int, count: int, *, seed: int, task: Task = DEFAULT_TASK
 ) -> ControlledGains:
     """Plays the deals ``at .. at+count-1`` at once; arguments as in :func:`controlled_edge`, which checks them."""
-    rngs = [generator(seed, Stream.DUPLICATE, 0, 1, who, at) for who in range(3)]
     openings = opening_tables(setup, task, seed, at, count, [rival], np.zeros((count, setup.players), np.int64))
-    rows, log, differences = play(setup, hero, rival, streams(seed, count, first=at), openings, rngs)
-    terms, samples = luck_removed(setup, rival, rows, log, differences, rngs[2])
+    rows, log, differences = play(setup, hero, rival, seed, at, count, openings)
+    terms, samples = luck_removed(setup, rival, rows, log, differences)
     gains: NDArray[np.float64] = np.array([np.bincount(differences.table, term, len(rows)) for term in terms.T], np.float64)
     leader = rows["seat"][:: setup.players].astype(np.int64)
     return ControlledGains(gains.reshape(2, count, setup.players), leader, len(differences.table), samples)
@@ -169,7 +173,7 @@ def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
 
 
 def play(
-    setup: Setup, hero: Agent, rival: Agent, seeds: NDArray[np.uint64], openings: NDArray[Any] | None, rngs: Sequence[Rng]
+    setup: Setup, hero: Agent, rival: Agent, seed: int, at: int, count: int, openings: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[np.int8], _Differences]:
     """Plays each deal with the hero in each seat in turn.
 
@@ -178,12 +182,15 @@ def play(
     """
     n = setup.players
     history = needs_history(hero)
-    batch = Batch(setup, len(seeds) * n, skip_forced=False, autoreset=False, log=history)
+    batch = Batch(setup, count * n, skip_forced=False, autoreset=False, log=history)
     if openings is None:
-        batch.reset(seeds=np.repeat(seeds, n))
+        batch.reset(seeds=np.repeat(streams(seed, count, first=at), n))
     else:
         batch.set_tables(None, np.repeat(openings, n), trusted=True)
-    rows, hero_seat = batch.tables.copy(), np.tile(np.arange(n), len(seeds))
+    rows, hero_seat = batch.tables.copy(), np.tile(np.arange(n), count)
+    draws = np.repeat(seat_states(seed, SEATS, at, count, n), n, axis=0)  # as at the tables of plain duplicate play
+    hero_draws = draws[np.arange(count * n), hero_seat]
+    determinizing = seat_states(seed, DETERMINIZATIONS, at, count, n).reshape(-1)
     log: list[NDArray[np.int8]] = []
     differing: list[tuple[NDArray[Any], ...]] = []
     while not batch.done.all():
@@ -192,30 +199,34 @@ def play(
         actions[playing] = _lowest(batch.legal[playing])
         choice = playing[_is_choice(batch.legal[playing])]
         if choice.size:
-            usual = rival.act(DecisionBatch(batch, choice), rngs[1])
+            usual = rival.act(DecisionBatch(batch, choice), NO_DRAWS)
             mine = batch.seat[choice] == hero_seat[choice]
             actions[choice] = usual
             if mine.any():
                 decisions = DecisionBatch(batch, choice[mine], None, history)
-                chosen = hero.act(decisions, rngs[0])
+                chosen = hero.act(decisions, RowStreams(hero_draws, decisions.index))
                 actions[decisions.index] = chosen
                 differs = chosen != usual[mine]
                 where = decisions.index[differs]
                 pair = np.stack([chosen, usual[mine]], axis=1)[differs]
-                differing.append((where, np.full(len(where), len(log)), pair, batch.tables[where], decisions.tables[differs]))
+                states = generator_states(RowStreams(determinizing, where).random(len(where)))
+                differing.append(
+                    (where, np.full(len(where), len(log)), pair, batch.tables[where], decisions.tables[differs], states)
+                )
         log.append(actions.astype(np.int8))
         batch.step(actions[playing], playing)
     empty = np.zeros(0, np.int64)
-    differing.append((empty, empty, np.zeros((0, 2), np.int64), batch.tables[:0], batch.tables[:0]))
+    nothing = np.zeros((0, 2), np.int64), batch.tables[:0], batch.tables[:0], np.zeros(0, np.uint64)
+    differing.append((empty, empty, *nothing))
     return rows, np.array(log), _Differences(*(np.concatenate(each) for each in zip(*differing, strict=True)))
 
 
 def luck_removed(
-    setup: Setup, rival: Agent, rows: NDArray[Any], log: NDArray[np.int8], decisions: _Differences, rng: Rng
+    setup: Setup, rival: Agent, rows: NDArray[Any], log: NDArray[np.int8], decisions: _Differences
 ) -> tuple[NDArray[np.float64], int]:
     """Returns the terms ``(K, 2)`` of ``decisions``, on the true deal and averaged, and how many deals were used."""
     terms, samples = np.zeros((len(decisions.table), 2)), 0
-    states = generator_states(rng.random(len(decisions.table)))
+    states = decisions.states
     rollouts = SteppedRollouts(setup, [ByAct(setup, rival)])
     replay = Batch(setup, ROWS, skip_forced=False, autoreset=False)
     for at in range(0, len(terms), ROWS // PROPOSALS):
@@ -225,7 +236,7 @@ def luck_removed(
         assert setup.game.rewind is not None
         opening = setup.game.rewind(rows[decisions.table[part]][owner], determinized)
         played, plies = log[:, decisions.table[part]][:, owner], decisions.ply[part][owner]
-        accepted = np.flatnonzero(same_play(replay, rival, opening, played, plies, determinized["seat"], rng))
+        accepted = np.flatnonzero(same_play(replay, rival, opening, played, plies, determinized["seat"]))
         order = np.arange(len(accepted)) - np.searchsorted(owner[accepted], owner[accepted])
         accepted = accepted[order < MAX_KEPT]
         tables = np.concatenate([decisions.rows[part], determinized[accepted]])
@@ -248,7 +259,6 @@ def same_play(
     played: NDArray[np.int8],
     plies: NDArray[np.int64],
     hero_seat: NDArray[np.int64],
-    rng: Rng,
 ) -> NDArray[np.bool_]:
     """Returns whether the first ``plies (N,)`` plies from the tables ``opening (N,)`` can be, and are what the field plays.
 
@@ -263,7 +273,7 @@ def same_play(
         possible = (batch.legal[left] >> actions & 1 == 1) & ~batch.done[left]
         decides = possible & _is_choice(batch.legal[left]) & (batch.seat[left] != hero_seat[left])
         if decides.any():
-            possible[decides] = rival.act(DecisionBatch(batch, left[decides]), rng) == actions[decides]
+            possible[decides] = rival.act(DecisionBatch(batch, left[decides]), NO_DRAWS) == actions[decides]
         same[left] = possible
         batch.step(actions[possible], left[possible])
     return same

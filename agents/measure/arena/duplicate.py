@@ -16,13 +16,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng, any_needs_history, check_agents
+from nainjaune_env.agent import Agent, any_needs_history, check_agents
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch, make_batch
 
-from ...base.seeds import Stream, generator
 from ...base.task import DEFAULT_TASK, Task
 from ...players.mixed import members_of, seated_members
 from ..stats.differences import Differences
@@ -34,8 +33,8 @@ from .play import play_out
 
 AfterStep = Callable[[NDArray[np.int64]], None]
 
-PAIR_KEY = (0, 1)
-"""Part of the key of agents' generators: the same for every pair, so that an edge does not depend on who else is listed."""
+SEATS = 8 << 32
+"""The streams of a seed for the draws of players: stream ``SEATS + s`` has the generator of seat s on each deal."""
 MIXED_SEATS = 6 << 32
 """The stream of a seed for the members of mixed fields in the seats of each deal."""
 CHUNK_TABLES = 8192
@@ -171,8 +170,8 @@ class Duplicate:
     ) -> list[Edge]:
         """Returns the edge of each pair (hero, field) of agents by number, over ``deals`` deals from ``first_deal`` on.
 
-        Deal d is the same for every pair of agents. The random draws of agents depend on the seed, the device and the deals
-        played at once with d, not on other agents; the edge of deterministic agents is the same on every device. ``progress`` is
+        Deal d is the same for every pair of agents. The random draws of agents depend on the seed, the deal, the seat and the
+        device, not on other agents or deals; the edge of deterministic agents is the same on every device. ``progress`` is
         called with the number of deals of a pair done since the last call. Raises
         :class:`~nainjaune_env.core.errors.DealError` for a number of deals below 1.
         """
@@ -231,10 +230,9 @@ class Duplicate:
         seating = np.ones((count, n + 1, n), np.int64)
         for seat in range(n):
             seating[:, seat, seat] = 0
-        rngs = [generator(self.seed, Stream.DUPLICATE, *PAIR_KEY, who, at) for who in range(2)]
         pair = [self.agents[hero], self.agents[rival]]
         return play_deals(
-            self.setup, pair, seating, self.seed, at, rngs, openings=openings, after_step=after_step, device=self.device
+            self.setup, pair, seating, self.seed, at, openings=openings, after_step=after_step, device=self.device
         )  # fmt: skip
 
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
@@ -264,7 +262,6 @@ def play_deals(
     seating: NDArray[np.int64],
     seed: int,
     at: int,
-    rngs: Sequence[Rng],
     *,
     openings: NDArray[Any] | None = None,
     after_step: AfterStep | None = None,
@@ -272,8 +269,8 @@ def play_deals(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Plays D deals with T seatings each; returns the payoffs ``(D, T, n)`` and the seat that acts first in each deal ``(D,)``.
 
-    ``seating (D, T, n)`` are indices into ``agents``; the deals are those of ``seed`` from number ``at`` on. Agent i draws from
-    ``rngs[i]``; the members of a mixed field are drawn by deal and seat. ``openings (D,)`` are the tables before any
+    ``seating (D, T, n)`` are indices into ``agents``; the deals are those of ``seed`` from number ``at`` on. Players draw by deal
+    and seat, and so are the members of a mixed field drawn. ``openings (D,)`` are the tables before any
     ply (None: fresh rounds). ``after_step`` is called after each step with its actions ``(D * T,)``. ``device`` is where the
     tables are.
     """
@@ -282,7 +279,7 @@ def play_deals(
     seeds = streams(seed, deals, first=at)
     if any(map(members_of, agents)):
         draws = RowStreams(streams(seed, deals, MIXED_SEATS, first=at), np.arange(deals)).random((deals, n))
-        agents, seating, rngs = seated_members(agents, seating, rngs, draws)
+        agents, seating = seated_members(agents, seating, draws)
     log = any_needs_history(agents)
     batch = make_batch(setup, deals * rotations, autoreset=False, log=log, deal=False, device=device, **options)
     if openings is None:
@@ -290,8 +287,17 @@ def play_deals(
     else:
         batch.set_tables(None, np.repeat(openings, rotations), trusted=True)
     first = batch.fetch(batch.seat)[::rotations]
-    payoff = play_out(batch, agents, seating.reshape(-1, n), rngs, after_step=after_step)
+    states = np.repeat(seat_states(seed, SEATS, at, deals, n), rotations, axis=0)
+    payoff = play_out(batch, agents, seating.reshape(-1, n), states, after_step=after_step)
     return payoff.reshape(deals, rotations, n), first
+
+
+def seat_states(seed: int, stream: int, first: int, count: int, seats: int) -> NDArray[np.uint64]:
+    """Returns the states of the generators of all seats on the deals ``first .. first+count-1``, ``(count, seats)``.
+
+    Those of seat s are in stream ``stream + s`` of ``seed``.
+    """
+    return np.stack([streams(seed, count, stream + seat, first=first) for seat in range(seats)], axis=1)
 
 
 def chunk_deals(setup: Setup, chunk: int | None = None) -> int:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng, any_needs_history, check_agents
+from nainjaune_env.agent import Agent, any_needs_history, check_agents
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup, check_setup
@@ -31,16 +31,17 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 
-from ...base.seeds import Stream, generator
 from ...base.task import CARRIED, DEFAULT_TASK, Task, match_rounds
 from ...players.program.counting import BotCounts
 from ..stats.differences import Differences, interval_notes
 from ..stats.ratio_estimate import Estimate, Ratios
-from .duplicate import CHUNK_TABLES, PAIR_KEY, chunks
+from .duplicate import CHUNK_TABLES, chunks, seat_states
 from .play import play_out
 
 MATCH_DEALS = 5 << 32
 """The streams of a seed for matches: the deals of round r, from 0 on, are in stream ``MATCH_DEALS + r``."""
+MATCH_SEATS = 9 << 32
+"""The streams of a seed for the draws of players in matches, by seat."""
 
 
 @dataclass
@@ -163,8 +164,8 @@ class MatchDuplicate:
     def edge(self, hero: int, rival: int, matches: int, *, progress: Callable[[int], object] | None = None) -> MatchEdge:
         """Returns the edge of agent number ``hero`` over a field of agent ``rival`` in the first ``matches`` matches of the seed.
 
-        Match m is the same for every pair of agents, as the module says. The random draws of agents depend on the seed and
-        all matches played at once with m, not on other agents. ``progress`` is called with the number of matches done since the
+        Match m is the same for every pair of agents, as the module says. The random draws of agents depend on the seed, the match
+        and the seat, not on other agents or matches. ``progress`` is called with the number of matches done since the
         last call.
         """
         n = self.setup.players
@@ -173,17 +174,14 @@ class MatchDuplicate:
         seating = np.ones((n + 1, n), np.int64)
         np.fill_diagonal(seating, 0)
         for at, count in chunks(0, check_whole("The number of matches", matches, 1), CHUNK_TABLES // (n + 1)):
-            rngs = [generator(self.seed, Stream.MATCH_DUPLICATE, *PAIR_KEY, who, at) for who in range(2)]
-            payoff, played = self.play(pair, np.broadcast_to(seating, (count, n + 1, n)), at, rngs)
+            payoff, played = self.play(pair, np.broadcast_to(seating, (count, n + 1, n)), at)
             hero_payoff = payoff[:, range(n), :, range(n)].transpose(1, 2, 0)  # (M, R, n): the hero in each seat
             edge.add((hero_payoff - payoff[:, n]).mean(axis=2), played[:, :n].mean(axis=1))
             if progress is not None:
                 progress(count)
         return edge
 
-    def play(
-        self, agents: Sequence[Agent], seating: NDArray[np.int64], first: int, rngs: Sequence[Rng]
-    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def play(self, agents: Sequence[Agent], seating: NDArray[np.int64], first: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Plays the matches from ``first`` on with each of the seatings ``(M, T, n)``, indices into ``agents``.
 
         Returns the payoffs ``(M, T, R, n)`` by round, as the objective counts them and 0 after a match's end, and the number of
@@ -196,13 +194,14 @@ class MatchDuplicate:
         if self.task.draws:
             values = self.task.start_values(self.setup, streams(self.seed, matches, MATCH_DEALS, first=first))
             batch.set_start({name: np.repeat(rows, tables, axis=0) for name, rows in values.items()})
+        states = np.repeat(seat_states(self.seed, MATCH_SEATS, first, matches, n), tables, axis=0)
         payoffs: list[NDArray[Any]] = []
         rounds = np.zeros(count, np.int64)
         going = np.arange(count)
         while going.size and len(payoffs) != self.rounds:
             deals = np.repeat(streams(self.seed, matches, MATCH_DEALS + len(payoffs), first=first), tables)
             batch.reset(going, seeds=deals[going], carry=bool(payoffs))
-            payoff = play_out(batch, agents, seating.reshape(count, n), rngs)
+            payoff = play_out(batch, agents, seating.reshape(count, n), states)
             rounds[going] += 1
             finished = np.ones(count, np.bool_)
             finished[going] = False

@@ -10,36 +10,42 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng, SeatAssignment
 from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.engine.batch import Batch
+
+Rngs = Sequence[Rng] | Callable[[int, NDArray[np.int64]], Rng] | NDArray[np.uint64]
+"""Where agents draw from, as :func:`play_out` takes it."""
 
 
 def play_out(
     batch: Batch,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    rngs: Sequence[Rng] | Callable[[int, NDArray[np.int64]], Rng],
+    rngs: Rngs,
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
     """Plays every table of ``batch`` (made with ``autoreset=False``) to the end of its episode; returns the payoffs ``(B, n)``.
 
-    ``seating (B, n)`` are indices into ``agents``. Each agent has its own generator in ``rngs``, or ``rngs(number, index)``
-    returns the generator of agent ``number`` at the tables ``index``, as ``SeatAssignment`` takes it. ``after_step`` is called
-    with the actions ``(B,)`` after each step.
+    ``seating (B, n)`` are indices into ``agents``. ``rngs`` says where agents draw from: an array ``(B, n) uint64`` has the
+    state of a generator for each table and seat (it advances), and a player's draws then depend on its seat alone, whoever sits
+    elsewhere; a sequence has a generator for each agent; or ``rngs(number, index)`` returns the generator of agent ``number`` at
+    the tables ``index``, as ``SeatAssignment`` takes it. ``after_step`` is called with the actions ``(B,)`` after each step.
 
-    On a GPU only some agents can play, and agents that draw have other random numbers: see ``cuda.players``.
+    On a GPU only some agents can play, with generators by table and seat, and they draw other numbers: see ``cuda.players``.
 
     Raises :class:`AgentError` if an agent returns anything but one legal action for each decision, or cannot play there.
     """
     if batch.options.autoreset:
         raise AgentError("play_out needs a batch that stops at the end of an episode: Batch(..., autoreset=False).")
-    generators = rngs if callable(rngs) else lambda number, _: rngs[number]
     if batch.device == "cuda":
         from ...players.cuda.players import play_out_on_gpu
 
-        return play_out_on_gpu(cast(Any, batch), agents, seating, generators, after_step=after_step)
+        if not isinstance(rngs, np.ndarray):
+            raise AgentError("At tables on a GPU agents draw from generators by table and seat: pass their states (B, n).")
+        return play_out_on_gpu(cast(Any, batch), agents, seating, rngs, after_step=after_step)
     payoff = batch.reward.astype(np.int64)
-    seated = SeatAssignment(batch, agents, seating, generators)
+    seated = SeatAssignment(batch, agents, seating, _generators(batch, rngs))
     while not batch.done.all():
         actions = np.zeros(batch.num_tables, np.int64)
         playing = np.flatnonzero(~batch.done)
@@ -50,3 +56,13 @@ def play_out(
         if after_step is not None:
             after_step(actions)
     return payoff
+
+
+def _generators(batch: Batch, rngs: Rngs) -> Callable[[int, NDArray[np.int64]], Rng]:
+    """Returns ``rngs`` as a function of the number of an agent and of the tables where it is to act."""
+    if isinstance(rngs, np.ndarray):
+        states, n = rngs.reshape(-1), batch.num_players  # a view: the states advance for whoever passed them
+        return lambda _, index: RowStreams(states, index * n + batch.tables["seat"][index])
+    if callable(rngs):
+        return rngs
+    return lambda number, _: rngs[number]

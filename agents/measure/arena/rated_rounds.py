@@ -64,9 +64,8 @@ def ranked(
     n = setup.players
     first_seating = seatings(len(agents), n, at, count, seed)
     seating = np.stack([np.roll(first_seating, turn, axis=1) for turn in range(n)], axis=1)
-    rngs = [generator(seed, Stream.MIXED, who, at) for who in range(len(agents))]
     openings = opening_tables(setup, task, seed, at, count, agents, first_seating)
-    payoff, _ = play_deals(setup, agents, seating, seed, at, rngs, openings=openings, device=device)
+    payoff, _ = play_deals(setup, agents, seating, seed, at, openings=openings, device=device)
     return rankings(payoff, seating)
 
 

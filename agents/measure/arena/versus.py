@@ -19,7 +19,6 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 
-from ...base.seeds import Stream, generator
 from ...base.settings import NonNegativeInt
 from ...base.task import CARRIED, DEFAULT_TASK, Task
 from ...players.program.counting import BotCounts
@@ -192,8 +191,8 @@ def both_ways(
 ) -> NDArray[np.int64]:
     """Returns the gains ``(D, heroes)`` of two agents, each in a field of the other, on the deals ``at .. at+count-1``.
 
-    They are numerators over n², since a gain is the mean over n seats of payoffs in whole n-ths. The random draws of agents
-    depend on the seed, ``at`` and ``count``. ``heroes`` are the numbers of those whose gains are returned.
+    They are numerators over n², since a gain is the mean over n seats of payoffs in whole n-ths. ``heroes`` are the
+    numbers of those whose gains are returned.
     """
     if task.start == CARRIED and len(heroes) > 1:  # each way begins with the chips that its own field left: nothing is shared
         ways = [both_ways(setup, agents, seed, at, count, device, task, (who,)) for who in heroes]
@@ -207,10 +206,9 @@ def both_ways(
     alone = {1 - who: play((1 - who,) * n) for who in reversed(heroes)}
     hero = {who: [play((1 - who,) * seat + (who,) + (1 - who,) * (n - 1 - seat)) for seat in range(n)] for who in heroes}
     seating = np.broadcast_to(np.array(list(numbers), np.int64), (count, len(numbers), n))
-    rngs = [generator(seed, Stream.VERSUS, who, at) for who in (0, 1)]
     field = np.full((count, n), 1 - heroes[0])
     openings = opening_tables(setup, task, seed, at, count, agents, field)
-    payoff, _ = play_deals(setup, agents, seating, seed, at, rngs, openings=openings, device=device)
+    payoff, _ = play_deals(setup, agents, seating, seed, at, openings=openings, device=device)
     payoff = whole_payoff(task, payoff)
     gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in heroes]  # each (D, n)
     return np.stack([gain.sum(axis=1) for gain in gains], axis=1)

@@ -59,13 +59,17 @@ def find_turns(tables: Any, done: Any, seats: Any, turns: Any, actions: Any) -> 
 
 
 @kernel
-def choose_uniform(turns: Any, policies: Any, legal: Any, states: Any, actions: Any) -> None:
-    """Draws a legal action where the agent to act is uniform by ``policies (agents,)``, from ``states (agents, B) uint64``."""
+def choose_uniform(turns: Any, policies: Any, tables: Any, legal: Any, states: Any, actions: Any) -> None:
+    """Draws a legal action where the agent to act is uniform by ``policies (agents,)``.
+
+    It draws from ``states (B, n) uint64``, by the seat to act, or from ``states (B, 1)``.
+    """
     k = cuda.grid(1)
     if k < turns.size:
         who = turns[k]
         if who != DONE and policies[who] == UNIFORM:
-            loops.choose_uniform(legal[k : k + 1], states[who, k : k + 1], actions[k : k + 1])
+            at = tables[k].seat % states.shape[1]
+            loops.choose_uniform(legal[k : k + 1], states[k, at : at + 1], actions[k : k + 1])
 
 
 @kernel
@@ -93,14 +97,15 @@ def choose_greedily(which: Any, logits: Any, legal: Any, actions: Any) -> None:
 
 
 @kernel
-def choose_stochastically(which: Any, logits: Any, legal: Any, states: Any, actions: Any) -> None:
-    """Draws an action from the softmax over legal logits, with the generators ``states (B,) uint64``."""
+def choose_stochastically(which: Any, tables: Any, logits: Any, legal: Any, states: Any, actions: Any) -> None:
+    """Draws an action from the softmax over legal logits, with ``states`` as in :func:`choose_uniform`."""
     k = cuda.grid(1)
     if k < which.size:
         i = which[k]
-        states[i] = advance(states[i])
+        at = tables[i].seat % states.shape[1]
+        states[i, at] = advance(states[i, at])
         weights = cuda.local.array(ACTIONS, np.float64)
-        actions[i] = sample_row(logits[k], legal[i], np.float64(mix(states[i]) >> np.uint64(11)) * 2.0**-53, weights)[0]
+        actions[i] = sample_row(logits[k], legal[i], np.float64(mix(states[i, at]) >> np.uint64(11)) * 2.0**-53, weights)[0]
 
 
 @kernel

@@ -26,13 +26,13 @@ def shared(array: Any) -> Tensor:
 class NetPlayer:
     """A network that plays some of the seats."""
 
-    def __init__(self, batch: CudaBatch, agent: Any, states: Any, *, quick: bool) -> None:
-        """``agent`` is a ``net_agent.NetAgent``, whose network is copied; ``states (B,) uint64``: its generators, or None.
+    def __init__(self, batch: CudaBatch, agent: Any, *, quick: bool) -> None:
+        """``agent`` is a ``net_agent.NetAgent``, whose network is copied.
 
         With ``quick``, products are in bfloat16. Raises :class:`DeviceError` where torch can use no GPU.
         """
         net = as_torch(agent.net)
-        self.states = states
+        self.stochastic: bool = agent.stochastic
         self._net = copy.deepcopy(net).to(check_device(DEVICE)).eval()
         self._quick = quick
         self._batch = batch

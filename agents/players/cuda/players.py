@@ -6,19 +6,18 @@ import hashlib
 import importlib
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, CompiledPolicy, Rng, needs_history
+from nainjaune_env.agent import Agent, CompiledPolicy, needs_history
 from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.compiled import loops_of
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.engine.cuda.device import OnDevice
-from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.engine.learner_loops import UNIFORM
 
 from ..heuristics import heuristics_module
@@ -80,14 +79,14 @@ class Players(OnDevice):
         batch: CudaBatch,
         agents: Sequence[Agent],
         seats: NDArray[np.int64],
-        states: Callable[[int], NDArray[np.uint64]],
+        states: NDArray[np.uint64],
         *,
         quick: bool = False,
     ) -> None:
         """``seats (B, n)`` are indices into ``agents``.
 
-        ``states(number)`` returns the generators ``(B,)`` of agent ``number``, one for each table; it is called for agents that
-        draw. With ``quick`` networks multiply in bfloat16. Raises :class:`AgentError` for an agent that cannot play here.
+        ``states (B, n)`` are the generators of those who draw, by table and seat; ``(B, 1)`` one for all seats of a table.
+        With ``quick`` networks multiply in bfloat16. Raises :class:`AgentError` for an agent that cannot play here.
         """
         numbers = check_players(agents, batch.setup)
         self._open(batch.stream)
@@ -98,34 +97,31 @@ class Players(OnDevice):
         self._policies = self.place(np.array(numbers, np.int64))
         self._turns = self.place(np.zeros(rows, np.int64))
         self._actions = self.place(np.zeros(rows, np.int64))
-        self._states = self._memory = None
-        if UNIFORM in numbers:
-            rng_states = [states(who) if policy == UNIFORM else np.zeros(rows, np.uint64) for who, policy in enumerate(numbers)]
-            self._states = self.place(np.stack(rng_states))
+        self._memory = None
+        self._states = self.place(np.array(states))  # a copy: kernels advance it
+        self._uniform = UNIFORM in numbers
         if max(numbers) >= 0:
             self._memory = self.place(np.zeros((rows, batch.num_players, memory), np.uint8))
         self._nets = {
-            who: _nets().NetPlayer(batch, agent, self.place(states(who)) if cast(Any, agent).stochastic else None, quick=quick)
-            for who, agent in enumerate(agents)
-            if numbers[who] == BY_NET
+            who: _nets().NetPlayer(batch, agent, quick=quick) for who, agent in enumerate(agents) if numbers[who] == BY_NET
         }
 
     def actions(self) -> Any:
         """Returns the actions ``(B,) int64`` on the device, 0 where the episode is over; the next call overwrites them."""
         batch, turns, actions = self._batch, self._turns, self._actions
         self._run("find_turns", batch.num_tables, batch.tables, batch.done, self._seats, turns, actions)
-        if self._states is not None:
-            self._run("choose_uniform", batch.num_tables, turns, self._policies, batch.legal, self._states, actions)
+        if self._uniform:
+            self._run("choose_uniform", batch.num_tables, turns, self._policies, batch.tables, batch.legal, self._states, actions)
         if self._memory is not None:
             self._run(
                 "choose_by_heuristic", batch.num_tables, turns, self._policies, batch.tables, batch.legal, self._memory, actions
             )
         for who, player in self._nets.items():
             which, logits = (self._on_device(tensor) for tensor in player.logits(turns, who))
-            if player.states is None:
-                self._run("choose_greedily", which.size, which, logits, batch.legal, actions)
+            if player.stochastic:
+                self._run("choose_stochastically", which.size, which, batch.tables, logits, batch.legal, self._states, actions)
             else:
-                self._run("choose_stochastically", which.size, which, logits, batch.legal, player.states, actions)
+                self._run("choose_greedily", which.size, which, logits, batch.legal, actions)
         return actions
 
     def add_rewards(self, payoff: Any) -> None:
@@ -137,7 +133,7 @@ def play_to_the_end(
     batch: CudaBatch,
     agents: Sequence[Agent],
     seats: NDArray[np.int64],
-    states: Callable[[int], NDArray[np.uint64]],
+    states: NDArray[np.uint64],
     *,
     after_step: Callable[[Players, Any], None] | None = None,
     quick: bool = False,
@@ -161,25 +157,21 @@ def play_out_on_gpu(
     batch: CudaBatch,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    rngs: Callable[[int, NDArray[np.int64]], Rng],
+    states: NDArray[np.uint64],
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
     """Does what ``arena.play.play_out`` does for tables on a GPU; returns the payoffs ``(B, n)``.
 
     Heuristics and deterministic networks make the same decisions as on the CPU, except where rounding swaps nearly equal logits.
-    An agent that draws has a generator for each table, seeded by a draw from ``rngs(number, index)``.
+    Those who draw have the generators ``states (B, n)``.
     """
-    everywhere = np.arange(batch.num_tables)
     payoff = batch.place(batch.fetch(batch.reward).astype(np.int64))
 
     def add_step(seated: Players, actions: Any) -> None:
         seated.add_rewards(payoff)
         if after_step is not None:
             after_step(batch.fetch(actions))
-
-    def states(who: int) -> NDArray[np.uint64]:
-        return generator_states(rngs(who, everywhere).random(batch.num_tables))
 
     play_to_the_end(batch, agents, seating, states, after_step=add_step)
     return batch.fetch(payoff)

@@ -129,7 +129,7 @@ class NetGpuRollouts(CudaRollouts):
         batch = CudaBatch(self._setup, count, autoreset=False, checks="later")
         states = self.fetch(tables)["rng"]  # draws at a table come from its own generator
         batch.set_tables(None, tables, trusted=True)
-        play_to_the_end(batch, [self._agent], np.zeros((count, self._setup.players), np.int64), lambda _: states, quick=True)
+        play_to_the_end(batch, [self._agent], np.zeros((count, self._setup.players), np.int64), states[:, None], quick=True)
         self._run("settle", count, batch.tables, rows, numbers, value)
         return self.fetch(value)
 

@@ -28,8 +28,8 @@ def test_other_seeds_purposes_and_keys_give_others() -> None:
 def test_an_agent_is_not_handed_the_seed() -> None:
     """Neither the sequence that its generator was made from nor its children hold it; the draws are those of seed and key."""
     seed, key = 987_654_321_012_345, (2, 3)
-    rng = generator(seed, Stream.DUPLICATE, *key)
-    plain = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(Stream.DUPLICATE, *key)))
+    rng = generator(seed, Stream.MATCHES, *key)
+    plain = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(Stream.MATCHES, *key)))
     assert rng.bit_generator.state == plain.bit_generator.state
     child = rng.spawn(1)[0]
     for each in (rng, child):
@@ -39,5 +39,5 @@ def test_an_agent_is_not_handed_the_seed() -> None:
 
 
 def test_children_of_different_generators_differ() -> None:
-    children = [generator(5, Stream.DUPLICATE, key).spawn(2) for key in range(20)]
+    children = [generator(5, Stream.MATCHES, key).spawn(2) for key in range(20)]
     assert len({child.bytes(16) for pair in children for child in pair}) == 40

@@ -68,7 +68,7 @@ def test_every_figure_is_that_of_counting_round_by_round(name: str) -> None:
 
 @pytest.mark.parametrize("setup", all_setups("measures"))
 def test_payoffs_edges_and_accounts_agree(setup: Setup) -> None:
-    edge = Duplicate(setup, [First(), Chance()], seed=2, measure=True).edge(0, 1, 8)
+    edge = Duplicate(setup, [First(), Chance()], seed=2, measure=True).edge(0, 1, 60)
     by_part = figures(edge)
     payoff = by_part["payoff", ""]
     assert payoff.difference.mean == pytest.approx(edge.mean)

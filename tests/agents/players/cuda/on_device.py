@@ -24,10 +24,9 @@ from nainjaune_agents.players.networks.policy_value import PolicyValueNet
 from nainjaune_agents.players.search import rollouts_by
 from nainjaune_agents.train import expert, vine
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.prng import RowStreams
+from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
-from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.registry import make_setup
 from tests.support.networks import mlp
 
@@ -71,26 +70,28 @@ def test_a_network_plays_as_on_the_cpu_beside_a_rule_of_thumb(setup: Setup, recu
     rule = list(heuristics(setup.game.name).values())[-1]
     agents = [untrained(setup, recurrent=recurrent), rule]
     seating = np.random.default_rng(2).integers(0, 2, (4, setup.players))
-    rngs = [np.random.default_rng(0)] * 2
-    payoffs, expected = (play_out(batch(setup, device), agents, seating, rngs) for device in ("cuda", "cpu"))
+    states = np.zeros(seating.shape, np.uint64)  # none draws
+    payoffs, expected = (play_out(batch(setup, device), agents, seating, states) for device in ("cuda", "cpu"))
     assert payoffs.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("random", [True, False], ids=["random", "a network's policy"])
-def test_who_draws_has_a_generator_for_each_table(random: bool) -> None:
-    """The same as on the CPU, where each table has one there too."""
+def test_who_draws_has_a_generator_for_each_table_and_seat(random: bool) -> None:
+    """The same as on the CPU, where each seat has one, too."""
     agent = heuristics("nain_jaune")["random"] if random else untrained(CLASSIC, stochastic=True)
-    seating = np.zeros((4, 3), np.int64)
-    payoffs = play_out(batch(CLASSIC, "cuda"), [agent], seating, [np.random.default_rng(7)])
-    states = generator_states(np.random.default_rng(7).random(4))
+    seating, states = np.zeros((4, 3), np.int64), streams(7, 12).reshape(4, 3)
+    payoffs = play_out(batch(CLASSIC, "cuda"), [agent], seating, states)
+    assert states.tolist() == streams(7, 12).reshape(4, 3).tolist()  # the kernels have a copy
     if random:  # drawn as ``Batch.sample`` draws
         host = batch(CLASSIC, "cpu")
         payoff = host.reward.astype(np.int64)
         while not host.done.all():
-            host.step(host.sample(states))
+            seat, drawn = host.seat.copy(), states[np.arange(4), host.seat]
+            host.step(host.sample(drawn))
+            states[np.arange(4), seat] = drawn
             payoff += host.reward
     else:
-        payoff = play_out(batch(CLASSIC, "cpu"), [agent], seating, lambda _, index: RowStreams(states, index))
+        payoff = play_out(batch(CLASSIC, "cpu"), [agent], seating, states)
     assert payoffs.tolist() == payoff.tolist()
 
 
@@ -110,9 +111,9 @@ def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatc
 @pytest.mark.parametrize("name", ["tally@search=4", "zoo:strong@search=2"])
 def test_an_agent_that_cannot_play_there_is_told_who_can(name: str) -> None:
     four = make_setup(None, "djeco", 4)
-    seats, rngs = np.zeros((1, 4), np.int64), [np.random.default_rng(0)]
+    seats, states = np.zeros((1, 4), np.int64), np.zeros((1, 4), np.uint64)
     with pytest.raises(AgentError, match=f"'{name}' does not play .*: networks do, .*, and random, highest, .*On the CPU"):
-        play_out(batch(four, "cuda", 1), [load_agent(name, four)], seats, rngs)
+        play_out(batch(four, "cuda", 1), [load_agent(name, four)], seats, states)
 
 
 @pytest.mark.parametrize("rollouts", ["rule", "net"])

@@ -53,8 +53,7 @@ def play(setup: Setup, device: str, deals: int = 5) -> dict[str, Any]:
     def stepped(actions: np.ndarray) -> None:
         done.append(actions.tolist())
 
-    rngs = [np.random.default_rng(0)] * len(agents)  # none draws
-    payoff = play_out(batch, agents, seating, rngs, after_step=stepped)
+    payoff = play_out(batch, agents, seating, np.zeros(seating.shape, np.uint64), after_step=stepped)  # none draws
     while not any(done[-1]):  # a GPU looks now and then whether all are done
         done.pop()
     return {"payoff": payoff.tolist(), "actions": done}

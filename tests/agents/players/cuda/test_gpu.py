@@ -52,9 +52,9 @@ def test_a_network_plays_as_on_the_cpu_but_for_rounding() -> None:
     setup, deals = make_setup(None, "djeco", 4), 4000
     agents = [load_agent("zoo:strong", setup), heuristics("nain_jaune")["tally"]]
     seating = np.random.default_rng(1).integers(0, 2, (deals, 4))
-    rngs = [np.random.default_rng(0)] * 2
+    states = np.zeros((deals, 4), np.uint64)  # none draws
     payoffs, expected = (
-        play_out(make_batch(setup, deals, seed=2, autoreset=False, device=device), agents, seating, rngs)
+        play_out(make_batch(setup, deals, seed=2, autoreset=False, device=device), agents, seating, states)
         for device in ("cuda", "cpu")
     )
     assert (payoffs != expected).any(axis=1).mean() < GPU_AND_NET

@@ -57,13 +57,17 @@ def all_kernels(setup: Setup, *, uniform: bool) -> tuple[list[tuple[str, str]], 
     rollouts[0].draw(setup, batch.tables, np.array([0, 0, 1]), np.zeros(3, np.uint64))
     for made in rollouts:
         made.values(batch.tables, batch.legal)
-    seated = Seated(batch, [best], np.zeros((3, setup.players), np.int64), lambda _: np.zeros(3, np.uint64))
+    seated = Seated(batch, [best], np.zeros((3, setup.players), np.int64), np.zeros((3, setup.players), np.uint64))
     seated.actions()
     seated.add_rewards(np.zeros((3, setup.players), np.int64))
-    words, states, logits = np.zeros(3, np.int64), np.zeros(3, np.uint64), np.zeros((3, batch.num_actions), np.float32)
-    seated._run("choose_uniform", 3, words, words, batch.legal, np.zeros((1, 3), np.uint64), words)
+    words, states, logits = (
+        np.zeros(3, np.int64),
+        np.zeros((3, setup.players), np.uint64),
+        np.zeros((3, batch.num_actions), np.float32),
+    )
+    seated._run("choose_uniform", 3, words, words, batch.tables, batch.legal, states, words)
     seated._run("choose_greedily", 3, words, logits, batch.legal, words)
-    seated._run("choose_stochastically", 3, words, logits, batch.legal, states, words)
+    seated._run("choose_stochastically", 3, words, batch.tables, logits, batch.legal, states, words)
     seated._run("branch", 3, batch.tables, words, words, batch.tables)
     seated._run("settle", 3, batch.tables, batch.tables, words, np.zeros(3, np.int32))
     return [item for made in (*rollouts, seated) for item in made.ptx.items()], kernels_in(seated._kernels)
