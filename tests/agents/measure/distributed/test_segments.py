@@ -242,6 +242,26 @@ def test_an_error_is_raised_by_the_next_call_and_once(tmp_path: Path, monkeypatc
     assert numbers(tmp_path) == [0, 4]
 
 
+def test_the_disk_has_all_of_a_line_that_was_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the system writes a few bytes at a time."""
+    write, fsync, synced = os.write, os.fsync, list[int]()
+
+    def noting(handle: int) -> None:
+        fsync(handle)
+        synced.append(os.fstat(handle).st_size)
+
+    monkeypatch.setattr(os, "write", lambda handle, content: write(handle, content[:7]))
+    monkeypatch.setattr(os, "fsync", noting)
+    with Segments(tmp_path, "a") as made:
+        made.append({"number": 0})
+        made.append()
+        made.append({"number": 1})
+        made.append()
+        assert numbers(tmp_path) == [0, 1]
+        assert synced[-1] == (tmp_path / "a.jsonl").stat().st_size
+        assert len(synced) == 3  # the first time, the folder too
+
+
 KILLS = """
 import os, signal, sys
 from pathlib import Path
