@@ -66,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
     from ..base.provenance import provenance
     from ..language.board import Leaderboard, markdown, standings, text
     from ..language.settings import TextEnvSettings
+    from ..measure.player_id import settings_that_decide
     from ..train.config import apply_settings
 
     game = get_game(args.game)
@@ -78,8 +79,9 @@ def run(args: argparse.Namespace) -> int:
     with progress_bar(total=len(board.agents) * board.count, unit="round") as bar:
         rows = board.play(args.out, bar.update)
     places = standings(rows)
-    numbers = {**board.head, "tasks": board.count, "unit": game.unit, "standings": [one.to_dict() for one in places]}
-    write_json(args.out / NUMBERS, {**numbers, **provenance()})
+    numbers = [{**one.to_dict(), **settings_that_decide(one.agent, bots)} for one in places]
+    content = {**board.head, "tasks": board.count, "unit": game.unit, "standings": numbers, **provenance()}
+    write_json(args.out / NUMBERS, content)
     write_text(args.out / PAGE, markdown(board, places, game.unit))
     print_text(f"{text(board, places, game.unit)}\nLeaderboard: {printable(str(args.out / PAGE))}")
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,22 +18,23 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.atomic_files import digest, locked, write_text
+from nainjaune_env.core.atomic_files import locked, write_text
 from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, WorkError, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
 
 from ..base.settings import NonNegativeFloat, NonNegativeInt, convert
-from ..measure.distributed.identity import external_files, package_version, weights_path
+from ..measure.distributed.identity import package_version
+from ..measure.player_id import player_id
 from ..measure.report.format_ci import UNKNOWN, format_ci
 from ..measure.report.text import align, shown_names
 from ..measure.stats.differences import Differences, interval_notes
 from ..measure.stats.ratio_estimate import Estimate, Ratios
-from ..players.chat.settings import ChatSettings, what_counts
+from ..players.chat.settings import ChatSettings
 from ..players.chat.transcripts import Transcripts
 from ..players.foreign import is_bot, is_chat
-from ..players.loading import load_agent, players_in
+from ..players.loading import load_agent
 from ..players.program.counting import faults_of
 from ..players.program.faults import Fault
 from ..players.program.settings import BotSettings
@@ -60,8 +60,8 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     agent: str
     index: NonNegativeInt
     """Of the task."""
-    identity: dict[str, Any] = {}  # msgspec copies it
-    """What decides how the agent and the others play, as JSON values: :func:`identity`."""
+    identity: dict[str, str] = {}  # msgspec copies it
+    """The ``player_id`` of the agent, and those of the ``field`` and the ``adviser`` where these are named."""
     refused: str | None = None
     """Why the agent has not played: a sentence on the task's rules or on its endpoint; then there is nothing else."""
     decisions: NonNegativeInt = 0
@@ -159,9 +159,9 @@ class Leaderboard:
         _check_equal(f"The agent {quoted(name)} has played with", before, now)
         return True
 
-    def _identity(self, name: str, setup: Setup) -> dict[str, Any]:
-        names = [one for one in (name, self.settings.field, self.settings.adviser) if one is not None]
-        return identity(names, setup, self.bots)
+    def _identity(self, name: str, setup: Setup) -> dict[str, str]:
+        names = {"player_id": name, "field": self.settings.field, "adviser": self.settings.adviser}
+        return {key: player_id(one, setup, self.bots) for key, one in names.items() if one is not None}
 
     def _played(self, name: str, missing: list[TextTask]) -> Iterator[Row]:
         """Yields the rows of an agent at some tasks; those of a language model at the same time, as they come."""
@@ -220,23 +220,6 @@ def agent_or_refusal(name: str, setup: Setup, bots: BotSettings) -> Agent | str:
         if is_bot(name):
             raise
         return str(error)
-
-
-def identity(names: Sequence[str], setup: Setup, bots: BotSettings) -> dict[str, Any]:
-    """Returns what decides how agents play at tables with ``setup``, as JSON values: their files, and the settings of bots."""
-    files: dict[str, Any] = external_files(*names)
-    for name in (one for agent in names for one in players_in(agent, setup)):
-        weights = weights_path(name, setup)
-        if weights is not None:
-            files[name] = digest(weights)
-    result: dict[str, Any] = {}
-    if any(files.values()):
-        result["files"] = hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:32]
-    if any(map(is_bot, names)):
-        result["on_fault"] = bots.on_fault
-    if any(map(is_chat, names)):
-        result["chat"] = what_counts((bots.chat or ChatSettings()).to_dict())
-    return result
 
 
 @contextmanager
@@ -322,9 +305,8 @@ class Standing:
     def to_dict(self) -> dict[str, Any]:
         """Returns the standing as JSON values."""
         measures = {name: one.to_dict() for name, one in self.measures.items()}
-        bots: dict[str, Any] = {key: self.rows[0].identity[key] for key in ("on_fault", "chat") if key in self.rows[0].identity}
         numbers = {"tasks": len(self.rows), "refused": len(self.refusals), **self.totals}
-        return {"agent": self.agent, **numbers, **measures, **bots}
+        return {"agent": self.agent, **numbers, **measures}
 
 
 def standings(rows: Mapping[str, Sequence[Row]]) -> list[Standing]:

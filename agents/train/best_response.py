@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core import atomic_files
 from nainjaune_env.core.spec import Setup
 
 from ..base.task import OWN
-from ..measure.distributed.identity import external_files
 from ..players.loading import base_name, checkpoint_path
-from ..players.networks.checkpoint import FILE_NAME, load_checkpoint
+from ..players.networks.checkpoint import load_checkpoint
 from ..players.networks.fit import check_fits
 from . import ppo
 from .config import build
@@ -52,20 +49,6 @@ def response_configs(
     for start, recipe in recipes.items():  # settings of the optimizer go over those of the recipe, one by one
         recipe["optimizer"] = {**RECIPES[start].get("optimizer", {}), **settings.get("optimizer", {})}
     return {start: build(ppo.Config, recipe) for start, recipe in recipes.items()}
-
-
-def digest(target: str, setup: Setup) -> str | None:
-    """Returns the SHA-256 of the checkpoint of the agent named ``target`` at tables with ``setup``; None if it has none.
-
-    For a player from elsewhere it is that of the digests of its files.
-    """
-    digests = [one for files in external_files(target).values() for one in files]
-    if digests:
-        return hashlib.sha256(" ".join(digests).encode()).hexdigest()
-    path = checkpoint_path(target, setup)
-    if path is None:
-        return None
-    return atomic_files.digest(path / FILE_NAME if path.is_dir() else path)
 
 
 TIMED = 5

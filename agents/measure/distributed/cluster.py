@@ -22,8 +22,9 @@ from typing import Any, Generic, TypeVar
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import MissingLibraryError, WorkError, as_sentence, quoted
 
+from ...players.loading import weights_path
 from ...players.program.settings import BotSettings
-from .identity import identity, run_id, weights_path, worker_player
+from .identity import identity, run_id, worker_player
 from .processes import Report, checked, oldest, played
 from .units import Player, Results, WorkPlan, WorkUnit
 

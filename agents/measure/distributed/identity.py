@@ -23,8 +23,8 @@ from nainjaune_env.core.spec import Setup
 
 from ...base.devices import set_torch_threads
 from ...players.chat.settings import what_counts
-from ...players.foreign import is_bot, loader_of
-from ...players.loading import TRANSFERRED, base_name, checkpoint_path, external_players, load_agent, players_in
+from ...players.foreign import is_bot
+from ...players.loading import TRANSFERRED, base_name, external_files, load_agent, players_in, weights_path
 from ...players.program.counting import counted
 from ...players.program.settings import STOP, BotSettings
 from ...players.zoo import is_zoo_name
@@ -35,8 +35,6 @@ PACKAGES = (Path(nainjaune_env.__file__).parent, Path(__file__).parents[2])
 """The folders of our packages."""
 SOURCES = (".py", ".toml")
 """The endings of sources: code, and the texts that language models read."""
-CHECKPOINT = "checkpoint.safetensors"
-"""The file of a run's folder that plays (``networks.checkpoint.FILE_NAME``, whose module imports safetensors)."""
 
 
 def package_version() -> str:
@@ -55,21 +53,6 @@ def _sources() -> str:
         for path in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES):
             digest.update(f"{path.relative_to(folder).as_posix()}\n{atomic_files.digest(path)}\n".encode())
     return digest.hexdigest()[:12]
-
-
-def weights_path(name: str, setup: Setup) -> Path | None:
-    """Returns the file with the weights of the agent called ``name`` at tables with ``setup``; None if it has none."""
-    path = checkpoint_path(name, setup)
-    return path / CHECKPOINT if path is not None and path.is_dir() else path
-
-
-def external_files(*names: str) -> dict[str, list[str]]:
-    """Returns the SHA-256 of the files of each player from elsewhere that the agents' ``names`` contain, by its name.
-
-    Raises :class:`AgentError` where a file is missing.
-    """
-    players = [player for name in names for player in external_players(name)]
-    return {player: [atomic_files.digest(path) for path in loader_of(player).files(player)] for player in players}
 
 
 def identity(plan: WorkPlan, bots: BotSettings | None = None) -> dict[str, Any]:
@@ -162,7 +145,7 @@ def worker_player(kind: type[WorkPlan], run: Mapping[str, Any], files: Mapping[s
 
 
 def check_files(players: Mapping[str, list[str]]) -> None:
-    """Raises :class:`WorkError` where a player from elsewhere has other files on this machine than :func:`external_files`."""
+    """Raises :class:`WorkError` where a player from elsewhere has other files on this machine than ``external_files`` said."""
     for name, digests in players.items():
         try:
             here = external_files(name)[name]

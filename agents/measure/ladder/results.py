@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quoted
+from nainjaune_env.core.errors import AgentError, RecordError, WorkError, as_sentence, quoted
 from nainjaune_env.core.validation import check_keys, check_list, finite, read_json
 
 from ...players.foreign import is_bot
 from ...players.program.counting import KEY as BOTS
 from ...players.program.settings import FORFEIT
+from ..player_id import player_id
 from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums
 from .batches import FAULTS, FORFEITED, KEYS, MAX_SUM, check_batches
 from .entries import Ladder
 from .folder import inside
-from .identity import identity
 
 FOLDER, TIMES = "results", "times.json"
 FILE_KEYS = ("table", "entries", "seed", "batches", "sha256")
@@ -68,18 +68,22 @@ class Results:
     """The results of a ladder that count."""
 
     def __init__(self, ladder: Ladder) -> None:
-        """Reads them; raises :class:`WorkError` for a file that is damaged, and as ``identity`` does."""
+        """Reads them; raises :class:`WorkError` for a file that is damaged, and as ``player_id`` does."""
         self.ladder = ladder
         self.folder = ladder.folder / FOLDER
-        self.identities = {
-            table: {key: identity(ladder.entries[key], setup, ladder.bots) for key in ladder.players(table)}
-            for table, setup in ladder.tables.items()
-        }
+        self.identities = {table: {key: self._identity(key, table) for key in ladder.players(table)} for table in ladder.tables}
         self.pairings = {
             (table, *pair): self._read(table, *pair) for table in ladder.tables for pair in ladder.pairs(table)
         }  # fmt: skip
         self.times: dict[str, list[float]] = self._read_times()
         """Calls, decisions and seconds of each entry, on whatever machines played."""
+
+    def _identity(self, key: str, table: str) -> str:
+        entry, setup = self.ladder.entries[key], self.ladder.tables[table]
+        try:
+            return player_id(entry.located, setup, self.ladder.bots, folder=entry.folder, build=entry.build)
+        except AgentError as error:
+            raise AgentError(f"The entry {key!r} at the table {table!r}: {error}") from None
 
     def at(self, table: str) -> Iterator[Pairing]:
         """Yields the pairings of a table that have played."""

@@ -21,8 +21,9 @@ from nainjaune_env.core.atomic_files import write_bytes
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError, WorkError, quoted
 
 from ...measure.distributed.cluster import Calls, connected, largest_machine, processors
-from ...measure.distributed.identity import check_files, external_files, package_version
+from ...measure.distributed.identity import check_files, package_version
 from ...measure.distributed.processes import Report, oldest
+from ...players.loading import external_files
 from ...players.networks.checkpoint import FILE_NAME
 from .. import get_trainer
 from ..config import build

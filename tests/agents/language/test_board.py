@@ -104,9 +104,11 @@ def test_a_player_that_has_changed_is_refused(tmp_path: Path) -> None:
     as_field = replace(board, agents=("lowest",), settings=settings(field=board.agents[0]))
     as_field.play(tmp_path / "field")
     player.write_text(player.read_text() + "\n")
-    with pytest.raises(ConfigError, match="'lowest' has played with another files"):
+    with pytest.raises(ConfigError, match="'lowest' has played with another field: "):
         as_field.play(tmp_path / "field")
-    with pytest.raises(ConfigError, match=r"bot\.py:low' has played with another files: '.*', not '.*'\. Choose another --out"):
+    with pytest.raises(
+        ConfigError, match=r"bot\.py:low' has played with another player_id: '.*', not '.*'\. Choose another --out"
+    ):
         board.play(tmp_path / "out")
 
 
@@ -152,15 +154,14 @@ def test_a_language_model_is_the_player_behind_the_endpoint(local: Local, tmp_pa
     assert rows["lowest"] == before["lowest"]
     calls = len(local.asked())
     for one, its in zip(rows["lowest"], rows["chat:lowest"], strict=True):
-        assert structs.replace(its, agent="lowest", identity={}, calls=0, tokens=0) == one
+        assert structs.replace(its, agent="lowest", identity=one.identity, calls=0, tokens=0) == one
         assert its.calls == its.decisions
         assert its.tokens > 100 * its.calls
     assert calls == sum(row.decisions for row in rows["lowest"])
-    assert standings(rows)[-1].to_dict()["chat"]["base_url"] == local.url
     assert board.play(tmp_path / "out") == rows
     assert not local.asked()
     warmer = BotSettings(decision_seconds=60, chat=ChatSettings(base_url=local.url, cache=chat.cache, temperature=1.0))
-    with pytest.raises(ConfigError, match=r"'chat:lowest' has played with another chat: \{.*\}, not \{.*\}"):
+    with pytest.raises(ConfigError, match=r"'chat:lowest' has played with another player_id: '.*', not '.*'"):
         replace(board, bots=warmer).play(tmp_path / "out")
     spent = ChatSettings(base_url=local.url, cache=str(tmp_path / "empty"), tokens=0)
     with pytest.raises(NainJauneError, match="budget"):
