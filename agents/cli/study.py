@@ -22,7 +22,8 @@ nothing.
 
 --workers N plays in N processes, and --cluster ADDRESS on a Ray cluster; the files are the same to the last byte. Both keep each
 finished part in --out until the files are there: after Ctrl-C the same command goes on from them. --shard I/N plays one part in
-N, for job arrays, and nainjaune merge puts them together. docs/scale.md has more.
+N, for job arrays; the same command without it plays what is missing and writes the files, with --only-read only if nothing is.
+docs/scale.md has more.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ import argparse
 import shlex
 import time
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,19 +45,12 @@ from .bot_options import add_bot_arguments, settings_of
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 from .streams import print_text
-from .workers import (
-    add_worker_arguments,
-    check_place,
-    executor_of,
-    keeps_shards,
-    remove_shards,
-    resumable,
-    run_share,
-)
+from .workers import add_resumed_arguments, check_place, play_parts, remove_parts, resumes
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
 
+    from ..players.program.counting import BotCounts
     from ..study.units import StudyPlan
 
 NAME = "study"
@@ -99,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--search-by", metavar="AGENT", help="agent that plays these deals (default: the first agent)")
     add_threads_argument(parser)
-    add_worker_arguments(parser, "rounds or matches played at once (default: 4096 rounds, or 256 matches or searched rounds)")
+    add_resumed_arguments(parser, "rounds or matches played at once (default: 4096 rounds, or 256 matches or searched rounds)")
     parser.add_argument("--columns", action="store_true", help="list the columns, and exit")
     add_bot_arguments(parser)
 
@@ -123,28 +116,30 @@ def run(args: argparse.Namespace) -> int:
     from ..study.parts import check_folder, write_parts
 
     began, bots = time.perf_counter(), BotCounts()
-    if keeps_shards(args):
+    if resumes(args):
         check_folder(args.out)
-    if args.shard is not None:
-        return run_share(args, plan, agents, plan.episode, plural)
-    with progress_bar(total=plan.episodes, unit=plan.episode) as bar:
-        if keeps_shards(args):
-            with resumable(args), closing(executor_of(args, bar.set_postfix_str).results(plan, agents, plan.units())) as results:
-                for unit, payload in results:
-                    bots.add(payload)
-                    bar.update(unit.deals)
-            rows = write_parts(args.out, plan)
-            remove_shards(args.out)
-        else:
+        bots = play_parts(args, plan, agents, plan.episode, plural)
+        if args.shard is not None:
+            print_bots(bots)
+            return 0
+        rows = write_parts(args.out, plan, settings_of(args))
+        remove_parts(args.out)
+    else:
+        with progress_bar(total=plan.episodes, unit=plan.episode) as bar:
             rows = write_study(
                 args.out, study, plan.episodes, first=plan.first, chunk=plan.chunk, command=plan.command, progress=bar.update
             )
     seconds = time.perf_counter() - began
     print(f"{plan.episodes:,} {plural} in {seconds:.1f} s, {plan.episodes / seconds:,.0f} a second")
     print_files(args.out, rows)
+    print_bots(bots)
+    return 0
+
+
+def print_bots(bots: BotCounts) -> None:
+    """Prints a sentence for each bot that made a fault, or costs something."""
     for line in bots.lines():
         print_text(line)
-    return 0
 
 
 def print_files(folder: Path, rows: Mapping[str, int]) -> None:

@@ -97,7 +97,7 @@ def columns_of(text: Any, columns: Sequence[ColumnSpec]) -> list[Any]:
     except (TypeError, binascii.Error, pa.ArrowInvalid, OSError) as error:
         raise WorkError(f"Expected the rows of a study as an Arrow stream in base64: {as_sentence(error)}") from None
     if not table.schema.equals(_schema(columns)):
-        raise WorkError("A shard has other columns than its study.")
+        raise WorkError("A part has other columns than its study.")
     return list(table.columns)
 
 

@@ -8,16 +8,18 @@ from pathlib import Path
 
 from nainjaune_env.core.atomic_files import replacing
 
-from ..measure.distributed.shards import FOLDER, FinishedShards
+from ..measure.distributed.resumed import FOLDER, Resumed
+from ..players.program.settings import BotSettings
 from .files import DECISIONS, columns_of, exists, files_of, writers_of
 from .units import StudyPlan
 
 
-def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
-    """Writes the study whose units are all in the shards of ``folder``, where its files will be beside them.
+def write_parts(folder: Path, plan: StudyPlan, bots: BotSettings | None = None) -> Mapping[str, int]:
+    """Writes the study whose units are all in ``FOLDER`` of ``folder``, where its files will be beside it.
 
     Returns the number of rows of each file. The files equal what ``write_study`` writes, to the last byte. The file of
-    decisions is put there last. Raises :class:`WorkError` as ``FinishedShards`` does, and :class:`ConfigError` if it exists.
+    decisions is put there last. ``bots`` are the settings of bots. Raises :class:`WorkError` as ``Resumed`` does, and
+    :class:`ConfigError` if it exists.
     """
     check_folder(folder)
     columns = files_of(plan)
@@ -25,7 +27,8 @@ def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
         paths = {name: opened.enter_context(replacing(folder / f"{name}.parquet")) for name in columns}
         with ExitStack() as written:
             writers = writers_of(paths, plan, plan.first, plan.episodes, plan.command, written)
-            with closing(FinishedShards(folder / FOLDER).results(plan, [], plan.units())) as results:
+            parts = Resumed(folder / FOLDER, None, bots=bots)
+            with closing(parts.results(plan, [], plan.units())) as results:
                 for _, payload in results:
                     for name, writer in writers.items():
                         writer.add(columns_of(payload.get(name), columns[name]))
@@ -33,6 +36,8 @@ def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
 
 
 def check_folder(folder: Path) -> None:
-    """Raises :class:`ConfigError` where ``folder`` holds anything but the shards of a study that is not finished."""
-    if folder.exists() and not ((folder / FOLDER).is_dir() and not (folder / f"{DECISIONS}.parquet").exists()):
+    """Raises :class:`ConfigError` where ``folder`` holds anything but the units of a study that is not finished."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):  # empty: a job was stopped when it began
+        return
+    if not (folder / FOLDER).is_dir() or (folder / f"{DECISIONS}.parquet").exists():
         raise exists(folder)

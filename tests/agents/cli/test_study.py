@@ -70,19 +70,45 @@ def contents(folder: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
 
 
-def test_parts_merge_to_the_whole(capfd: Capture) -> None:
+def test_jobs_play_parts_of_the_whole(capfd: Capture) -> None:
     words = f"--agents lowest random {SMALL} --rounds 10 --seed 3 --chunk 4 --search 2 --out"
     assert nainjaune(capfd, f"study {words} whole")[0] == 0
     status, out, _ = nainjaune(capfd, f"study {words} parts --shard 2/2")
-    assert (status, out) == (0, "Part 2 of 2: 1 shards, 4 rounds. When all parts are there: nainjaune merge parts\n")
-    refused(capfd, "merge parts", "2 of 3 shards are missing in 'parts/shards'")
-    assert os.listdir("parts") == ["shards"]
-    refused(capfd, f"study {words} parts --shard 1/2 --seed 4", "parts/shards belongs to another run: its seed is 3, not 4.")
+    then = "When all parts are there, the same command without --shard puts them together."
+    assert (status, out) == (0, f"Part 2 of 2: 1 units, 4 rounds. {then}\n")
+    refused(capfd, f"study {words} parts --only-read", "2 of 3 units are missing in 'parts/parts', and nothing is played here")
+    refused(capfd, f"study {words} none --only-read", "3 of 3 units are missing in 'none/parts'")
+    assert os.listdir("parts") == ["parts"]
+    refused(capfd, f"study {words} parts --seed 4", "parts/parts belongs to another run: its seed is 3, not 4.")
+    refused(capfd, f"study {words} parts --shard 1/2 --seed 4", "parts/parts belongs to another run: its seed is 3, not 4.")
     assert nainjaune(capfd, f"study {words} parts --shard 1/2")[0] == 0
-    status, out, _ = nainjaune(capfd, "merge parts")
-    assert [line.split(":")[0] for line in out.splitlines()] == [f"parts/{name}" for name in NAMES]
+    status, out, _ = nainjaune(capfd, f"study {words} parts --only-read")
+    assert [line.split(":")[0] for line in out.splitlines()[1:]] == [f"parts/{name}" for name in NAMES]
     assert contents("parts") == contents("whole")
-    assert not Path("parts/shards").exists()
-    refused(capfd, "merge parts", "'parts/decisions.parquet' exists, and is not overwritten")
-    assert nainjaune(capfd, f"study {words} again --shard 2/2")[0] == nainjaune(capfd, f"study {words} again --workers 1")[0] == 0
+    assert not Path("parts/parts").exists()
+    refused(capfd, f"study {words} parts", "'parts' exists, and is not overwritten: choose another folder.")
+    assert sorted(os.listdir()) == ["parts", "whole"]
+
+
+def test_the_whole_is_put_together_by_the_same_command_which_plays_what_is_missing(capfd: Capture) -> None:
+    words = f"--agents lowest random {SMALL} --rounds 10 --seed 3 --chunk 4 --out"
+    assert nainjaune(capfd, f"study {words} whole")[0] == 0
+    Path("parts").mkdir()  # as a job that is stopped at once leaves it
+    assert nainjaune(capfd, f"study {words} parts --shard 2/2")[0] == 0
+    (segment,) = Path("parts/parts").iterdir()
+    segment.write_bytes(segment.read_bytes()[:-40] + b"\n")
+    status, _, err = nainjaune(capfd, f"study {words} parts")
+    assert status == 0
+    assert "has a damaged line, line 3: expected a JSON object with its SHA-256" in err
+    assert contents("parts") == contents("whole")
+    assert nainjaune(capfd, f"study {words} again --workers 1")[0] == 0
     assert contents("again") == contents("whole")
+    Path("other").mkdir()
+    Path("other/mine").touch()
+    refused(capfd, f"study {words} other --workers 1", "'other' exists, and is not overwritten: choose another folder.")
+
+
+@pytest.mark.parametrize("words", ["--workers 2", "--cluster auto", "--shard 1/2"])
+def test_reading_only_is_no_playing(words: str, capfd: Capture) -> None:
+    says = f"--only-read plays nothing: it cannot be combined with {words.split()[0]}."
+    refused(capfd, f"study --agents lowest {SMALL} --rounds 10 --out a --only-read {words}", says)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from nainjaune_agents.measure.distributed.identity import identity, run_id
-from nainjaune_agents.measure.distributed.shards import FOLDER, RUN_NAME, Shards, file_name, shard_text
+from nainjaune_agents.measure.distributed.resumed import FOLDER, Resumed
+from nainjaune_agents.measure.distributed.segments import Segments
 from nainjaune_agents.measure.distributed.units import Executor, WorkUnit
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.study.files import write_study
@@ -41,7 +41,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def played(folder: Path, plan: StudyPlan, executor: Executor, share: tuple[int, int] | None = None) -> list[WorkUnit]:
     agents = [load_agent(name, plan.setup) for name in plan.agents]
-    return [unit for unit, _ in Shards(folder / FOLDER, executor, share).results(plan, agents, plan.units())]
+    return [unit for unit, _ in Resumed(folder / FOLDER, executor, share).results(plan, agents, plan.units())]
 
 
 @pytest.mark.parametrize("options", [{"command": "nainjaune study", "pots": (9, 0, 0, 0, 0)}, SEARCHED])
@@ -77,16 +77,24 @@ def stream(schema: Any) -> str:
     [
         ({}, "Expected the rows of a study as an Arrow stream in base64"),
         ({"decisions": base64.b64encode(b"no stream").decode()}, "Expected the rows of a study as an Arrow stream in base64"),
-        ({"decisions": stream(pa.schema([("x", pa.int8())]))}, "A shard has other columns than its study"),
+        ({"decisions": stream(pa.schema([("x", pa.int8())]))}, "A part has other columns than its study"),
     ],
 )
-def test_a_shard_of_other_content_is_refused(tmp_path: Path, content: dict[str, str], says: str) -> None:
+def test_a_part_of_other_content_is_refused(tmp_path: Path, content: dict[str, str], says: str) -> None:
     plan = plan_of(episodes=4)
-    (tmp_path / FOLDER).mkdir()
-    run = identity(plan)
-    (tmp_path / FOLDER / RUN_NAME).write_text(json.dumps(run), encoding="utf-8")
-    unit = next(plan.units())
-    (tmp_path / FOLDER / file_name(unit)).write_text(shard_text(run_id(run), unit, content), encoding="utf-8")
+    with Segments(tmp_path / FOLDER) as made:
+        made.append({"run": run_id(identity(plan)), "unit": next(plan.units()), "payload": content})
     with pytest.raises(WorkError, match=says):
         write_parts(tmp_path, plan)
     assert files(tmp_path) == {}
+
+
+def test_missing_parts_leave_no_files(tmp_path: Path) -> None:
+    plan = plan_of()
+    played(tmp_path, plan, Shuffled(1, 1), (1, 2))
+    with pytest.raises(WorkError, match=r"3 of 6 units are missing in '.*parts'"):
+        write_parts(tmp_path, plan)
+    assert files(tmp_path) == {}
+    played(tmp_path, plan, Shuffled(1, 1))
+    write_parts(tmp_path, plan)
+    assert files(tmp_path) == whole(tmp_path / "whole", plan)
