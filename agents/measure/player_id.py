@@ -46,6 +46,8 @@ def player_id(
 
     Raises :class:`AgentError` for an unknown name, a missing file, and a ``build`` that names no file.
     """
+    if "\0" in f"{name}{build}":
+        raise AgentError(f"Expected the name of an agent, and its build, without NUL, not {quoted(name)} and {quoted(build)}.")
     parts = _Parts(setup, folder or Path(), build)
     try:
         player = parts.player(name)

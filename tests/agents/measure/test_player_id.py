@@ -161,6 +161,7 @@ def test_a_program_that_is_built_is_its_sources() -> None:
         ("exec:", "The agent 'exec:' is not a command: It names no program"),
         ("onnx:none.onnx", r"cannot be read: 'none\.onnx'"),
         ("none.py:f", r"There is no file 'none\.py'"),
+        ("onnx:a\0", "Expected the name of an agent, and its build, without NUL"),
         ("closed", "Unknown agent 'closed'"),
     ],
 )
