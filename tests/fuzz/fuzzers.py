@@ -9,6 +9,7 @@ from .kills import Kills
 from .ladders import Ladders
 from .library_calls import LibraryCalls
 from .oracle import Fuzzer
+from .part_folders import PartFolders
 from .quotas import Quotas
 from .records import Records
 from .shard_folders import ShardFolders
@@ -16,5 +17,18 @@ from .stored import Stored
 
 FUZZERS: dict[str, type[Fuzzer]] = {
     fuzzer.name: fuzzer
-    for fuzzer in (Records, Checkpoints, LabelFiles, Commands, Calls, LibraryCalls, Kills, ShardFolders, Ladders, Quotas, Stored)
+    for fuzzer in (
+        Records,
+        Checkpoints,
+        LabelFiles,
+        Commands,
+        Calls,
+        LibraryCalls,
+        Kills,
+        ShardFolders,
+        PartFolders,
+        Ladders,
+        Quotas,
+        Stored,
+    )
 }

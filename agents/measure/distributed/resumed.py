@@ -104,9 +104,10 @@ class Resumed:
             unit = self._unit(place, content, run, digest)
             if unit is not None:
                 there.setdefault(unit, place)
+        then = "" if self._executor is None else " Units that are missing without it are played again."
         for sentence in self._segments.damaged:
             if self._note is not None:
-                self._note(f"{sentence} What was there is played again.")
+                self._note(f"{sentence}{then}")
         return there
 
     def _unit(self, place: Place, content: Mapping[str, Any], run: Mapping[str, Any], digest: str) -> WorkUnit | None:

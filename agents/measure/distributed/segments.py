@@ -173,8 +173,9 @@ def digest(content: Mapping[str, Any]) -> str:
 
 
 def _line(content: Mapping[str, Any]) -> bytes:
-    read = json.loads(json.dumps(dict(content), allow_nan=False))  # as a reader has it: keys are text, and sorted as such
-    line = json.dumps({**read, DIGEST: digest(read)}, separators=(",", ":")).encode() + b"\n"
+    text = json.dumps({key: content[key] for key in content if key != DIGEST}, separators=(",", ":"), allow_nan=False)
+    read = json.loads(text)  # as a reader has it: keys are text, and sorted as such
+    line = f'{text[:-1]}{"," if read else ""}"{DIGEST}":"{digest(read)}"}}\n'.encode()
     if len(line) > MAX_LINE:
         raise WorkError(f"Expected at most {MAX_LINE:,} bytes in a line, and one has {len(line):,}: use smaller units of work.")
     return line

@@ -163,7 +163,7 @@ def test_damaged_units_are_named_and_played_again(folder: Path) -> None:
     plan = plan_of(deals=8)
     assert figures(plan, Resumed(folder, executor, note=notes.append)) == figures(plan)
     assert executor.played == [WorkUnit(*json.loads(lines[3])["unit"])]
-    assert [note.endswith("What was there is played again.") for note in notes] == [True, True]
+    assert [note.endswith(". Units that are missing without it are played again.") for note in notes] == [True, True]
     assert any("has a damaged line, line 4: " in note for note in notes)
     assert any("copy.jsonl' was copied, renamed or damaged" in note for note in notes)
 

@@ -56,6 +56,9 @@ def test_lines_come_back_in_order_with_what_they_hold(tmp_path: Path) -> None:
     assert contents(tmp_path / "new" / "deep") == [held[0], {"10": "ten", "9": "nine"}, {}]
     assert list(contents(tmp_path / "new" / "deep")[0]["a"]) == ["z", "y"]
     assert contents(tmp_path / "none") == []
+    with Segments(tmp_path / "again") as made:
+        made.append(*(content for _, content in Segments(tmp_path / "new" / "deep").read()))
+    assert contents(tmp_path / "again") == contents(tmp_path / "new" / "deep")
 
 
 def test_each_process_has_a_file_and_how_a_line_was_made_is_not_in_its_digest(tmp_path: Path) -> None:
