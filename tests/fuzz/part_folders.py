@@ -7,9 +7,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from nainjaune_agents.measure.arena.tournament import TournamentPlan
 from nainjaune_agents.measure.distributed.resumed import Resumed
-from nainjaune_agents.measure.distributed.units import Executor, InProcess, WorkUnit
+from nainjaune_agents.measure.distributed.units import Executor, InProcess, WorkPlan, WorkUnit
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import WorkError
@@ -36,7 +35,7 @@ class PartFolders(Fuzzer):
                 pass
         figures(plan_of(deals=8, seed=2), Resumed(self.other, InProcess()))
 
-    def _played(self) -> tuple[TournamentPlan, list[Agent], Iterator[WorkUnit]]:
+    def _played(self) -> tuple[WorkPlan, list[Agent], Iterator[WorkUnit]]:
         return self.plan, [load_agent(name, self.plan.setup) for name in self.plan.agents], self.plan.units()
 
     def case(self, rng: random.Random) -> None:

@@ -155,7 +155,7 @@ def test_missing_units_are_counted_where_nothing_is_played(folder: Path, tmp_pat
 def test_damaged_units_are_named_and_played_again(folder: Path) -> None:
     path = next(folder.iterdir())
     lines = path.read_bytes().splitlines(keepends=True)
-    lines[3] = lines[3].replace(b'"count":4', b'"count":5', 1)
+    lines[3] = lines[3].replace(b'"payload":{', b'"payload":{"more":1,', 1)
     path.write_bytes(b"".join(lines))
     shutil.copy(path, folder / "copy.jsonl")
     notes: list[str] = []
