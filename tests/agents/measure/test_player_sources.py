@@ -101,8 +101,8 @@ def test_words_about_code_decide_nothing_and_texts_do(tmp_path: Path) -> None:
         assert code(old, new) == same
     for old, new in (("2 *", "3 *"), ("# b", "# c"), ("a\n", "a \n"), ("b\n\n", "b\n"), ("{x}\n", "{x} \n"), (" c", "c")):
         assert code(old, new) != same
-    path.write_text("x = 1; 'no docstring'\n'one'\n", encoding="utf-8")
-    assert code_of(path) == "x = 1; 'no docstring'"
+    path.write_text("x = 1; 'no docstring'\n'one'\n'two'.upper()\n", encoding="utf-8")
+    assert code_of(path) == "x = 1; 'no docstring'\n'two'.upper()"
     path = tmp_path / "en.toml"  # no Python, and no comment
     path.write_text('rules-text = """\n# Rules\n"""\n', encoding="utf-8")
     assert code_of(path) == path.read_text(encoding="utf-8")
