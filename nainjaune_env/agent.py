@@ -170,6 +170,14 @@ def any_needs_history(agents: Iterable[Agent]) -> bool:
     return any(map(needs_history, agents))
 
 
+def depends_on_batch(agent: Agent) -> bool:
+    """Returns whether the actions of ``agent`` may depend on which decisions it is asked for at once, as its library rounds.
+
+    Such an agent says so by its attribute ``depends_on_batch``.
+    """
+    return bool(getattr(agent, "depends_on_batch", False))
+
+
 @runtime_checkable
 class StochasticPolicy(Agent, Protocol):
     """An agent that can return the probabilities of its actions."""

@@ -15,7 +15,6 @@ from . import (
     agents,
     analyse,
     bot,
-    control,
     curves,
     evaluate,
     exact,
@@ -26,7 +25,6 @@ from . import (
     leaderboard,
     library,
     mcp,
-    merge,
     network,
     play,
     play_site,
@@ -36,7 +34,6 @@ from . import (
     study,
     sweep,
     train,
-    versus,
     view,
     wasm,
     watch,
@@ -59,7 +56,7 @@ EXTRAS = {
 """The extra that installs a library which some commands need."""
 
 COMMANDS = (
-    train, sweep, curves, agents, bot, evaluate, versus, control, watch, ladder, leaderboard, merge, play, serve, mcp, advise,
+    train, sweep, curves, agents, bot, evaluate, watch, ladder, leaderboard, play, serve, mcp, advise,
     analyse, puzzles, exact, exploit, record, film, view, study, zoo, export, wasm, library, network, play_site,
 )  # fmt: skip
 

@@ -37,19 +37,6 @@ def add_place_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_worker_arguments(parser: argparse.ArgumentParser, chunk: str = "") -> None:
-    """Declares these and ``--shard``, and with a help for it ``--chunk``."""
-    add_place_arguments(parser)
-    parser.add_argument(
-        "--shard",
-        type=share,
-        metavar="I/N",
-        help="play only the I-th of N parts, for job arrays; nainjaune merge puts them together",
-    )
-    if chunk:
-        parser.add_argument("--chunk", type=integer(1, MAX_CHUNK), metavar="D", help=chunk)
-
-
 def add_resumed_arguments(parser: argparse.ArgumentParser, chunk: str) -> None:
     """Declares the arguments of a command whose finished units are in one folder, from which each job goes on."""
     add_place_arguments(parser)
@@ -72,45 +59,23 @@ def share(text: str) -> tuple[int, int]:
     return number, jobs
 
 
-def check_worker_arguments(args: argparse.Namespace, others: dict[str, bool]) -> None:
-    """Raises :class:`ConfigError` for arguments that do not go together.
-
-    ``others``: arguments that these do not go with, and whether each is given.
-    """
-    given = [name for name in ("workers", "cluster", "shard", "chunk") if getattr(args, name, None) is not None]
-    for argument, other in others.items():
-        if given and other:
-            raise ConfigError(f"--{given[-1]} cannot be combined with {argument}.")
-    check_place(args)
-    if args.shard is not None and args.out is None:
-        raise ConfigError("--shard leaves its part in a folder: it needs --out.")
-
-
 def check_place(args: argparse.Namespace) -> None:
     """Raises :class:`ConfigError` for ``--workers`` beside ``--cluster``, and for any of them beside ``--only-read``."""
     if getattr(args, "only_read", False):
         for name in ("workers", "cluster", "shard"):
             if getattr(args, name) is not None:
                 raise ConfigError(f"--only-read plays nothing: it cannot be combined with --{name}.")
+    if getattr(args, "shard", None) is not None and args.out is None:
+        raise ConfigError("--shard leaves its part in a folder: it needs --out.")
     if args.workers is not None and args.cluster is not None:
         raise ConfigError("--workers are processes of this machine, and --cluster is another place to play: give one of them.")
 
 
-def executor_of(args: argparse.Namespace, report: Callable[[str], object]) -> Executor:
-    """Returns what plays, by the arguments: with shards in ``--out``, if workers are named and there is that folder."""
-    executor = place_of(args, report)
-    if args.out is None or not keeps_shards(args):
-        return executor
-    from ..measure.distributed.shards import FOLDER, Shards
-
-    return Shards(args.out / FOLDER, executor, bots=settings_of(args))
-
-
 def resumes(args: argparse.Namespace) -> bool:
-    """Returns whether units are kept in ``--out``: if :func:`keeps_shards`, and where some are, or only they are to be read."""
+    """Returns whether units are kept in ``--out``: if :func:`keeps_units`, and where some are, or only they are to be read."""
     from ..measure.distributed.resumed import FOLDER
 
-    return args.only_read or (args.out / FOLDER).is_dir() or keeps_shards(args)
+    return args.only_read or (args.out / FOLDER).is_dir() or keeps_units(args)
 
 
 def resumed_of(args: argparse.Namespace, report: Callable[[str], object]) -> Resumed:
@@ -137,8 +102,8 @@ def place_of(args: argparse.Namespace, report: Callable[[str], object], bots: Bo
     return InProcess()
 
 
-def keeps_shards(args: argparse.Namespace) -> bool:
-    """Returns whether finished shards are kept, so that the command resumes from them.
+def keeps_units(args: argparse.Namespace) -> bool:
+    """Returns whether finished units are kept, so that the command resumes from them.
 
     They are with workers, and where a player from elsewhere may fail in the middle.
     """
@@ -151,17 +116,7 @@ def keeps_shards(args: argparse.Namespace) -> bool:
 
 
 @contextmanager
-def resumable(args: argparse.Namespace) -> Iterator[None]:
-    """Says in the sentence of an error that the same command goes on from the finished shards, where some are kept."""
-    from ..measure.distributed.shards import FOLDER, count_finished
-
-    folder = None if args.out is None or not keeps_shards(args) else args.out / FOLDER
-    with goes_on(args, folder, lambda: 0 if folder is None else count_finished(folder)):
-        yield
-
-
-@contextmanager
-def goes_on(args: argparse.Namespace, folder: Path | None, finished: Callable[[], int]) -> Iterator[None]:
+def goes_on(args: argparse.Namespace, folder: Path | None, finished: Callable[[], object]) -> Iterator[None]:
     """Says in the sentence of an error that the same command goes on from the ``folder``, if any unit in it is ``finished``."""
     try:
         yield
@@ -207,33 +162,5 @@ def play_parts(args: argparse.Namespace, plan: WorkPlan, agents: Any, unit: str,
 def remove_parts(folder: Path) -> None:
     """Removes the units of a run whose results are in ``folder``."""
     from ..measure.distributed.resumed import FOLDER
-
-    shutil.rmtree(folder / FOLDER, ignore_errors=True)
-
-
-def run_share(args: argparse.Namespace, plan: WorkPlan, agents: Any, unit: str = "deal", plural: str = "deals") -> int:
-    """Plays the part ``--shard`` of ``plan``, whose units have a number of ``unit``; returns the exit status."""
-    from ..measure.distributed.shards import FOLDER, Shards
-    from ..players.program.counting import BotCounts
-    from .progress import progress_bar
-
-    bots, units, deals = BotCounts(), 0, 0
-    with resumable(args), progress_bar(unit=unit) as bar:
-        shards = Shards(args.out / FOLDER, place_of(args, bar.set_postfix_str), args.shard, settings_of(args))
-        bar.total = sum(one.deals for one in shards.units(plan.units()))
-        with closing(shards.results(plan, agents, plan.units())) as results:
-            for one, payload in results:
-                units, deals = units + 1, deals + one.deals
-                bots.add(payload)
-                bar.update(one.deals)
-    number, jobs = args.shard
-    then = f"When all parts are there: nainjaune merge {printable(str(args.out))}"
-    print_text("\n".join([f"Part {number} of {jobs}: {units} shards, {deals} {plural}. {then}", *bots.lines()]))
-    return 0
-
-
-def remove_shards(folder: Path) -> None:
-    """Removes the shards of a run whose results are in ``folder``."""
-    from ..measure.distributed.shards import FOLDER
 
     shutil.rmtree(folder / FOLDER, ignore_errors=True)

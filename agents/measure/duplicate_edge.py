@@ -19,10 +19,10 @@ from nainjaune_env.registry import make_setup
 
 from ..players.loading import load_agent, setup_of_runs
 from ..players.program.settings import BotSettings
-from .arena.advantage import stronger
-from .arena.duplicate import Edge
-from .arena.tournament import Result, tournament
+from .compare import cross_table
+from .cross_table import CrossTable
 from .distributed.units import Executor
+from .edges import Edge
 from .report.edge_picture import edge_svg, plot_edge
 from .report.format_ci import mean_of_deals
 from .report.text import heading
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class PlayerEdge:
     """The edge of a player in a field of another one. It prints as sentences, and Jupyter shows it with a picture."""
 
-    result: Result
+    result: CrossTable
     """All numbers: edges, advantages, notes on intervals."""
 
     @property
@@ -79,8 +79,8 @@ class PlayerEdge:
                 -1: f"{plan.agents[b]} is stronger",
                 0: "Neither is significantly stronger",
             }
-            lines.append(f"{who[stronger(stats)]}: the advantage, half the difference, is {mean_of_deals(stats)}.")
-        lines.append(f"95 % interval; {heading(self.setup, plan.deals, 'deals', plan.task, plan.seed)}.")
+            lines.append(f"{who[stats.estimate.sign]}: the advantage, half the difference, is {mean_of_deals(stats)}.")
+        lines.append(f"95 % interval; {heading(self.setup, self.result.deals, 'deals', plan.task, plan.seed)}.")
         return [*lines, *self.result.notes, *self.result.bots.lines()]
 
     def __str__(self) -> str:
@@ -123,9 +123,9 @@ def edge(
     agents = [_player(one, setup, bots) for one in (player, field)]
     if agents[0].name == agents[1].name:
         agents[1] = as_agent(agents[1], setup, f"{agents[1].name} (the field)")
-    with _bar(total=deals * (1 + both_ways), unit="deal", leave=False, disabled=not progress) as bar:
-        result = tournament(
-            setup, agents, deals=deals, seed=seed, one_way=not both_ways, progress=bar.update,
+    with _bar(total=deals, unit="deal", leave=False, disabled=not progress) as bar:
+        result = cross_table(
+            setup, agents, deals=deals, seed=seed, one_way=not both_ways, progress=lambda table: bar.update(table.deals - bar.n),
             executor=_workers((player, field), agents, workers, bots),
         )  # fmt: skip
     return PlayerEdge(result)

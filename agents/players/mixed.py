@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, Rng, any_needs_history, is_recurrent
+from nainjaune_env.agent import Agent, DecisionBatch, Rng, any_needs_history, depends_on_batch, is_recurrent
 from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 
@@ -85,6 +85,7 @@ class MixedAgent:
         self.name = name
         self.members = list(members)
         self.needs_history = any_needs_history(members)
+        self.depends_on_batch = any(map(depends_on_batch, members))
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns that of the member's number, from 1 on."""

@@ -19,8 +19,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.engine.determinize import generator_states
 
-from ..measure.arena.duplicate import chunks
-from ..measure.arena.play import play_out
+from ..measure.arena.play import chunks, play_out
 from .action_values import ActionEvaluator, RegretValues
 
 SeatedAs = Literal["random", "fixed"]

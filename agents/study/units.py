@@ -9,7 +9,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.engine.batch import Episode
 
 from ..base.settings import NonNegativeInt, PositiveInt, Share
-from ..measure.arena.duplicate import chunks
+from ..measure.arena.play import chunks
 from ..measure.distributed.plan_fields import Deals, JsonPlan, Names, Place
 from ..measure.distributed.units import Payload, Player, WorkUnit
 from .action_values import ActionEvaluator

@@ -28,7 +28,8 @@ from ..base.devices import set_torch_threads
 from ..base.seeds import derived_seed
 from ..base.settings import NonNegativeFloat, NonNegativeInt, PositiveInt, Settings
 from ..base.task import CENTRED, FRESH, Task
-from ..measure.arena.duplicate import Duplicate
+from ..measure.edges import FieldAlone
+from ..measure.own_game import OwnGame
 from ..players.loading import load_agent
 from ..players.networks.arch import Network, make_net
 from ..players.networks.checkpoint import Checkpoint
@@ -209,6 +210,7 @@ class BaseTrainer(ABC, Generic[C]):
         """Iterations done."""
         self.decisions = 0
         self.seconds = 0.0
+        self._eval_fields: list[FieldAlone[Agent]] = []
 
     @abstractmethod
     def iterate(self) -> dict[str, float]:
@@ -311,10 +313,22 @@ class BaseTrainer(ABC, Generic[C]):
 
     def evaluate(self) -> dict[str, float]:
         """Measures the agent's edge over the field of ``eval_against``; changes nothing that an iteration depends on."""
-        agents = [self.agent(), load_agent(self.config.eval_against, self.setup, bots=self.config.bot_settings)]
-        duplicate = Duplicate(self.setup, agents, seed=eval_seed(self.config.seed), task=Task(start=self.config.start))
-        edge = duplicate.edge(0, 1, self.config.eval_deals)
+        (field,) = self.eval_fields([self.setup])
+        edge = field.edge(self.agent())
         return {"eval/edge": edge.mean, "eval/ci95": edge.ci95}
+
+    def eval_fields(self, setups: Sequence[Setup]) -> list[FieldAlone[Agent]]:
+        """Returns the agent of ``eval_against`` at each of ``setups``, with what it gets by itself: it is played once.
+
+        The deals of evaluations choose among checkpoints; no rating uses their seed (:func:`eval_seed`).
+        """
+        if not self._eval_fields:
+            c = self.config
+            for number, setup in enumerate(setups):
+                source = OwnGame(setup, eval_seed(c.seed, number), Task(start=c.start))
+                field = load_agent(c.eval_against, setup, bots=c.bot_settings)
+                self._eval_fields.append(FieldAlone(source, field, c.eval_deals))
+        return self._eval_fields
 
     # ---- checkpoints ---------------------------------------------------------------------------------------------
 

@@ -14,8 +14,9 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
 from ..base.task import Task
-from ..measure.arena.duplicate import Duplicate, Edge
 from ..measure.arena.openings import most_chips_at_start
+from ..measure.edges import Edge, FieldAlone
+from ..measure.own_game import OwnGame
 from ..measure.stats.intervals import Z_95
 
 LEVEL = 0.05
@@ -24,7 +25,7 @@ LEVEL = 0.05
 
 def edge_over(current: Agent, candidate: Agent, setup: Setup, *, deals: int, seed: int, task: Task) -> Edge:
     """Returns the edge of ``candidate`` in a field of ``current`` at ``task``, on ``deals`` duplicate deals."""
-    edge = Duplicate(setup, [candidate, current], seed=seed, task=task).edge(0, 1, deals)
+    edge = FieldAlone(OwnGame(setup, seed, task), current, deals).edge(candidate)
     edge.moments.outlier = most_chips_at_start(setup, task) / 2
     return edge
 

@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import field
 from numpy.typing import NDArray
 
+from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError, quoted, unknown_name_message
 from nainjaune_env.core.random_rules import random_setups
 from nainjaune_env.core.rules import MAX_NUMBER
@@ -20,13 +21,11 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game, resolve_setup
 
 from ..base.seeds import Stream, generator
-from ..base.task import Task
-from ..measure.arena.duplicate import Duplicate
-from ..players.loading import load_agent
+from ..measure.edges import FieldAlone
 from ..players.networks.net_agent import NetAgent
 from ..players.networks.policy_value import PolicyValueNet
 from ..players.networks.torch_nets import specialised
-from .base import BaseConfig, eval_seed
+from .base import BaseConfig
 from .opponents import PastSelves, Seating, check_seated
 from .rollout import Tables
 
@@ -146,17 +145,14 @@ def setup_names(setups: Sequence[Setup]) -> list[str]:
     return names
 
 
-def edges_at(setups: Sequence[Setup], net: PolicyValueNet, config: BaseConfig) -> dict[str, float]:
-    """Returns the edge of one network for all tables over the field of ``eval_against``: at each of ``setups``, and the mean.
+def edges_at(setups: Sequence[Setup], net: PolicyValueNet, fields: Sequence[FieldAlone[Agent]]) -> dict[str, float]:
+    """Returns the edge of one network for all tables over one of ``fields`` at each of ``setups``, and the mean.
 
     As metrics: ``eval/edge`` and ``eval/ci95`` of the mean, and ``eval/edge/<preset>-<seats>`` for each.
     """
     edges = []
-    for setup_index, setup in enumerate(setups):
-        field = load_agent(config.eval_against, setup, bots=config.bot_settings)
-        agents = [NetAgent("net", specialised(copy.deepcopy(net).cpu(), setup)), field]
-        duplicate = Duplicate(setup, agents, seed=eval_seed(config.seed, setup_index), task=Task(start=config.start))
-        edges.append(duplicate.edge(0, 1, config.eval_deals))
+    for setup, alone in zip(setups, fields, strict=True):
+        edges.append(alone.edge(NetAgent("net", specialised(copy.deepcopy(net).cpu(), setup))))
     means = {f"eval/edge/{name}": edge.mean for name, edge in zip(setup_names(setups), edges, strict=True)}
     half_width = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)
     return {"eval/edge": float(np.mean([edge.mean for edge in edges])), "eval/ci95": half_width, **means}

@@ -382,7 +382,10 @@ class Trainer(BaseTrainer[Config]):
 
     def evaluate(self) -> dict[str, float]:
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
-        return edges_at(self.config.setups(), self.player_net, self.config) if self.common else super().evaluate()
+        if not self.common:
+            return super().evaluate()
+        setups = self.config.setups()
+        return edges_at(setups, self.player_net, self.eval_fields(setups))
 
 
 def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:

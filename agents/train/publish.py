@@ -23,7 +23,8 @@ from nainjaune_env.core.validation import read_json
 from nainjaune_env.registry import get_game
 
 from ..base.task import DEFAULT_TASK, Task
-from ..measure.arena.duplicate import Duplicate
+from ..measure.edges import FieldAlone
+from ..measure.own_game import OwnGame
 from ..players.loading import TRANSFERRED, base_name, external_players, load_agent
 from ..players.mixed import explicit_name
 from ..players.networks.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, in_half_precision, load_checkpoint, save_checkpoint
@@ -339,8 +340,8 @@ def _stem(checkpoint: Checkpoint, setup: Setup) -> str:
 def _rating(
     hero: str, rival: str, setup: Setup, task: Task, deals: int, seed: int, progress: Callable[[int], object] | None
 ) -> Rating:
-    duplicate = Duplicate(setup, [load_agent(hero + TRANSFERRED, setup), load_agent(rival, setup)], seed=seed, task=task)
-    edge = duplicate.edge(0, 1, deals, progress=progress)
+    field = FieldAlone(OwnGame(setup, seed, task), load_agent(rival, setup), deals)
+    edge = field.edge(load_agent(hero + TRANSFERRED, setup), progress)
     if math.isnan(edge.ci95):
         differ = f"{edge.moments.differing} of {deals} deals differ in a field of {rival!r}"
         raise ConfigError(f"Too few deals for an interval, which a rating has: {differ}. Rate it on more deals (--deals).")

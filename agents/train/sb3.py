@@ -16,7 +16,8 @@ from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
-from ..measure.arena.duplicate import Duplicate, Edge
+from ..measure.edges import Edge, FieldAlone
+from ..measure.own_game import OwnGame
 from ..players.loading import load_agent
 from ..players.networks.arch import make_net
 from ..players.networks.policy_value import PolicyValueNet
@@ -177,12 +178,14 @@ class DuplicateEvalCallback(BaseCallback):
         self.every = every
         self.deals = deals
         self._field: Agent = load_agent(against, setup, bots=bots)
+        self._alone: FieldAlone[Agent] | None = None
         self._rollouts = 0
 
     def measure(self) -> Edge:
         """Returns the present edge, and logs it."""
-        agents = [ModelAgent(self.model, "model"), self._field]
-        edge = Duplicate(self.setup, agents, seed=eval_seed(self.model.seed or 0)).edge(0, 1, self.deals)
+        if self._alone is None:
+            self._alone = FieldAlone(OwnGame(self.setup, eval_seed(self.model.seed or 0)), self._field, self.deals)
+        edge = self._alone.edge(ModelAgent(self.model, "model"))
         self.logger.record("eval/edge", edge.mean)
         self.logger.record("eval/ci95", edge.ci95)
         return edge

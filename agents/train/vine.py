@@ -342,7 +342,9 @@ class Trainer(BaseTrainer[Config]):
 
     def evaluate(self) -> dict[str, float]:
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
-        return edges_at(self.setups, self.player_net, self.config) if self.common else super().evaluate()
+        if not self.common:
+            return super().evaluate()
+        return edges_at(self.setups, self.player_net, self.eval_fields(self.setups))
 
 
 def share_out(config: Config, setups: Sequence[Setup]) -> list[Tables]:

@@ -16,8 +16,7 @@ from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 
 from ...base.seeds import Stream, generator
-from .duplicate import chunks
-from .play import play_out
+from .play import chunks, play_out
 
 TABLES = 256
 """Matches played at once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, Rng, SeatAssignment
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams
+from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 
 Rngs = Sequence[Rng] | Callable[[int, NDArray[np.int64]], Rng] | NDArray[np.uint64]
@@ -66,3 +67,13 @@ def _generators(batch: Batch, rngs: Rngs) -> Callable[[int, NDArray[np.int64]], 
     if callable(rngs):
         return rngs
     return lambda number, _: rngs[number]
+
+
+def chunks(first: int, count: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yields ``(start, length)`` of ranges of at most ``size`` that cover ``count`` numbers from ``first`` on.
+
+    Raises :class:`~nainjaune_env.core.errors.DealError` unless ``first`` and ``count`` are at least 0 and ``size`` at least 1.
+    """
+    first, count = check_whole("The first deal", first, 0), check_whole("The number of deals", count, 0)
+    size = check_whole("The number of deals played at once", size, 1)
+    return ((at, min(size, first + count - at)) for at in range(first, first + count, size))

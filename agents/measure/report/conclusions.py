@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from ..arena import advantage
-from ..arena.duplicate import Edge
-from ..arena.tournament import Result
+from ..cross_table import CrossTable
+from ..edges import Edge
 from .format_ci import format_ci, no_interval
 from .text import short_names, shown_names
 
@@ -17,9 +16,9 @@ def edge_text(edge: Edge, unit: str) -> str:
     return format_ci(edge.estimate, unit, signed=True) + (f" ({few})" if few else "")
 
 
-def headline(result: Result) -> str:
+def headline(result: CrossTable) -> str:
     """Returns the main conclusion in a line."""
-    if result.plan.one_way:
+    if result.one_way:
         hero, *rivals = short_names(result.plan.agents)
         return f"{hero} in a field of {rivals[0]}" if len(rivals) == 1 else f"{hero} in fields of {len(rivals)} others"
     best = strongest(result)
@@ -36,9 +35,9 @@ def headline(result: Result) -> str:
     return f"None of {len(names)} is stronger than all others"
 
 
-def strongest(result: Result) -> str | None:
+def strongest(result: CrossTable) -> str | None:
     """Returns the agent that is :func:`stronger` than every other; None if there is none, and one way."""
-    if result.plan.one_way:
+    if result.one_way:
         return None
     for agent in result.plan.agents:
         if all(stronger(result, agent, other) for other in result.plan.agents if other != agent):
@@ -46,15 +45,15 @@ def strongest(result: Result) -> str | None:
     return None
 
 
-def stronger(result: Result, one: str, other: str) -> bool:
-    """Returns whether ``one`` is stronger than ``other``, as ``arena.advantage`` defines it."""
-    return advantage.stronger(result.advantage(one, other)) > 0
+def stronger(result: CrossTable, one: str, other: str) -> bool:
+    """Returns whether ``one`` is stronger than ``other``, as ``cross_table`` defines it."""
+    return result.advantage(one, other).estimate.sign > 0
 
 
-def sentences(result: Result) -> list[str]:
+def sentences(result: CrossTable) -> list[str]:
     """Returns a conclusion on each pair: pairs with the strongest agent first, and the closest of them first."""
     names, unit = shown_names(result.plan.agents), result.plan.setup.game.unit
-    if result.plan.one_way:
+    if result.one_way:
         verbs = {1: "gains", -1: "loses", 0: "shows no significant difference"}
         return [
             f"{names[edge.hero]} {verbs[edge.estimate.sign]} in a field of {names[edge.field_name]}: "
@@ -69,7 +68,7 @@ def sentences(result: Result) -> list[str]:
     return [_pair(result, names, *pair) for pair in sorted(combinations(result.plan.agents, 2), key=order)]
 
 
-def _pair(result: Result, names: dict[str, str], one: str, other: str) -> str:
+def _pair(result: CrossTable, names: dict[str, str], one: str, other: str) -> str:
     if stronger(result, other, one):
         one, other = other, one
     forth, back = result.edge(one, other), result.edge(other, one)
@@ -87,5 +86,5 @@ def _pair(result: Result, names: dict[str, str], one: str, other: str) -> str:
     elif forth.estimate.sign < 0 and back.estimate.sign < 0:
         what = f"{names[one]} and {names[other]} each lose in a field of the other"
     else:
-        what = f"{result.plan.deals:,} deals show no significant difference between {names[one]} and {names[other]}"
+        what = f"{result.deals:,} deals show no significant difference between {names[one]} and {names[other]}"
     return f"{what}: {edges}."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.render import svg
 
-from ..arena.duplicate import Edge
+from ..edges import Edge
 from ..stats.differences import Differences
 from ..stats.ratio_estimate import Estimate
 from .format_ci import mean_of_deals

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from nainjaune_env.analysis.stat_hook import Measure
 
-from ..arena.behaviour import MeasureEstimate
-from ..arena.tournament import Result
+from ..behaviour import MeasureEstimate
+from ..cross_table import CrossTable
 from ..stats.ratio_estimate import Estimate
 from .charts import WIDTHS, Bar, Parts, columns, parted_rows
 from .text import shown_names
@@ -36,7 +36,7 @@ class Panel(NamedTuple):
 class FieldSection:
     """What was measured in a field of ``rival``."""
 
-    def __init__(self, result: Result, rival: str) -> None:
+    def __init__(self, result: CrossTable, rival: str) -> None:
         self._rival = rival
         self._names = shown_names(result.plan.agents)
         self._estimates: dict[str, list[MeasureEstimate]] = {}

@@ -15,13 +15,16 @@ from nainjaune_env.core.printable import printable
 from ...base.provenance import setup_words
 from ...base.task import DEFAULT_TASK, task_words
 from ...players.program.settings import BotSettings
-from ..arena.tournament import Result
+from ..cross_table import CrossTable
+from ..stats.sequential import anytime_half_width
 from .charts import dots
 from .conclusions import edge_text, headline, sentences, strongest
 from .field_section import FieldSection
-from .format_ci import UNKNOWN, format_ci
-from .text import POINTS, rated, rating_text, short_names, shown_names
+from .format_ci import UNKNOWN, format_ci, mean_of_deals
+from .text import controlled_lines, deals_word, decision_lines, one_table_lines, round_lines, short_names, shown_names
 
+MORE = (round_lines, controlled_lines, decision_lines, one_table_lines)
+"""What a table may have beside its matrix and ranking, in lines."""
 MANY_PAIRS = 6
 """Conclusions on further pairs are folded."""
 MANY_EDGES = 20
@@ -30,7 +33,7 @@ SHADES = {1: "gain", -1: "loss", 0: "open"}
 """Classes by the sign of a significant difference."""
 
 
-def page(result: Result, made: Mapping[str, Any], bots: BotSettings | None = None) -> str:
+def page(result: CrossTable, made: Mapping[str, Any], bots: BotSettings | None = None) -> str:
     """Returns the page; ``made`` is the result of ``provenance.provenance``, ``bots`` says how bots were asked."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
@@ -45,9 +48,10 @@ def page(result: Result, made: Mapping[str, Any], bots: BotSettings | None = Non
     conclusions = [sentence.replace(" ± ", "\u00a0±\u00a0") for sentence in sentences(result)]  # no line break within
     edges = sorted(result.edges, key=lambda edge: -edge.mean)
     edge_chart = dots([(f"{names[edge.hero]} in a field of {names[edge.field_name]}", edge.estimate) for edge in edges], unit)
-    ratings = rated(result)
+    ranking = [(names[name], stats) for name, stats in result.ranking] if len(result.ranking) > 2 else []
     return environment.get_template("page.html").render(
         result=result,
+        deals_word=deals_word(result),
         default_task=DEFAULT_TASK,
         setup=setup,
         unit=unit,
@@ -59,8 +63,9 @@ def page(result: Result, made: Mapping[str, Any], bots: BotSettings | None = Non
         shades=SHADES,
         edge_chart=edge_chart,
         fold_edges=len(edges) > MANY_EDGES,
-        ratings=[(name, rating_text(points, result.ratings.deals)) for name, points in ratings] if result.ratings else [],
-        rating_chart=dots(sorted(ratings, key=lambda row: -row[1].mean), POINTS),
+        ranking=[(name, mean_of_deals(stats), mean_of_deals(stats, anytime_half_width(stats))) for name, stats in ranking],
+        ranking_chart=dots([(name, stats.estimate) for name, stats in ranking], unit),
+        more=[lines for lines in (part(result) for part in MORE) if lines],
         fields=_fields(result),
         unknown=UNKNOWN,
         command=printable(command(result, bots)),
@@ -69,23 +74,28 @@ def page(result: Result, made: Mapping[str, Any], bots: BotSettings | None = Non
     )
 
 
-def command(result: Result, bots: BotSettings | None = None) -> str:
+def command(result: CrossTable, bots: BotSettings | None = None) -> str:
     """Returns the command that reproduces ``result``, with all defaults written out; ``bots`` says how bots were asked."""
     arguments = ["nainjaune", "evaluate", "--agents", *result.plan.agents, *setup_words(result.plan.setup)]
     arguments += ["--deals", str(result.plan.deals), "--seed", str(result.plan.seed)]
     arguments += task_words(result.plan.task)
-    if result.plan.one_way:
+    if result.one_way:
         arguments += ["--one-way"]
-    elif result.ratings is None and len(result.plan.agents) > 2:
-        arguments += ["--no-ratings"]
-    if result.plan.chunk is not None:
-        arguments += ["--chunk", str(result.plan.chunk)]
+    if result.per == "match":
+        arguments += ["--episode", "match", *([] if result.plan.rounds is None else ["--rounds", str(result.plan.rounds)])]
+    if any(edge.controlled for edge in result.edges):
+        arguments += ["--control-variates"]
+    if result.table is not None:
+        arguments += ["--one-table"]
+    if (test := result.test) is not None:
+        arguments += ["--until-decided", "--bounds", f"{test.low:g}", f"{test.high:g}"]
+        arguments += ["--alpha", f"{test.alpha:g}", "--beta", f"{test.beta:g}"]
     if result.bots.by_agent and bots is not None:
         arguments += bots.to_words()
     return shlex.join([*arguments, "--out", "results"])
 
 
-def _matrix(result: Result) -> list[tuple[str, list[tuple[str, int, str] | None]]]:
+def _matrix(result: CrossTable) -> list[tuple[str, list[tuple[str, int, str] | None]]]:
     """Returns one row per hero: its name, and for each field the class, the weight of the colour in per cent and the text."""
     bound = max(abs(edge.mean) for edge in result.edges) or 1.0
 
@@ -97,12 +107,10 @@ def _matrix(result: Result) -> list[tuple[str, list[tuple[str, int, str] | None]
         return SHADES[edge.estimate.sign], weight, edge_text(edge, result.plan.setup.game.unit)
 
     names = short_names(result.plan.agents)
-    return [
-        (name, [cell(hero, rival) for rival in result.plan.agents]) for hero, name in zip(result.plan.heroes, names, strict=False)
-    ]
+    return [(name, [cell(hero, rival) for rival in result.plan.agents]) for hero, name in zip(result.heroes, names, strict=False)]
 
 
-def _fields(result: Result) -> list[FieldSection]:
+def _fields(result: CrossTable) -> list[FieldSection]:
     """Returns a section for the field of each agent, the strongest first; none if behaviour was not measured."""
     if not all(edge.behaviour for edge in result.edges):
         return []

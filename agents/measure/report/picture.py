@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 
 from nainjaune_env.core.atomic_files import replacing
 
-from ..arena.duplicate import Edge
-from ..arena.tournament import Result
+from ..cross_table import CrossTable
+from ..edges import Edge
 from .format_ci import decimal, no_interval
-from .text import short_names, shown_names
+from .text import deals_word, short_names, shown_names
 
 
-def write_picture(result: Result, path: Path) -> None:
+def write_picture(result: CrossTable, path: Path) -> None:
     """Draws ``result`` to ``path``, a PNG."""
     # a name may have a $
     with replacing(path) as temporary, matplotlib.rc_context({"text.parse_math": False}):
@@ -28,10 +28,10 @@ def _half(edge: Edge) -> str:
     return no_interval(edge.moments) or f"±{edge.ci95:.2f}"
 
 
-def _draw(result: Result, path: Path) -> None:
+def _draw(result: CrossTable, path: Path) -> None:
     count = len(result.plan.agents)
     short = short_names(result.plan.agents)
-    means = np.full((len(result.plan.heroes), count), np.nan)
+    means = np.full((len(result.heroes), count), np.nan)
     for edge in result.edges:
         means[result.plan.agents.index(edge.hero), result.plan.agents.index(edge.field_name)] = edge.mean
     bound = max(float(np.nanmax(np.abs(means))), 1e-9)
@@ -47,10 +47,10 @@ def _draw(result: Result, path: Path) -> None:
             color="white" if dark else "black",
         )  # fmt: skip
     matrix.set_xticks(range(count), short, rotation=30, ha="right")
-    matrix.set_yticks(range(len(result.plan.heroes)), short[: len(result.plan.heroes)])
+    matrix.set_yticks(range(len(result.heroes)), short[: len(result.heroes)])
     matrix.set_xlabel("field")
     matrix.set_ylabel("hero")
-    matrix.set_title(f"{result.plan.setup.game.unit.capitalize()} a round, hero over field", fontsize=10)
+    matrix.set_title(f"{result.plan.setup.game.unit.capitalize()} a {result.per}, hero over field", fontsize=10)
 
     order = sorted(result.edges, key=lambda edge: edge.mean)
     for at, edge in enumerate(order):
@@ -60,11 +60,9 @@ def _draw(result: Result, path: Path) -> None:
     names = shown_names(result.plan.agents)
     bars.set_yticks(range(len(order)), [f"{names[e.hero]} in a field of {names[e.field_name]}" for e in order], fontsize=8)
     bars.axvline(0, color="grey", linewidth=0.8)
-    bars.set_title("with 95 % intervals over deals", fontsize=10)
+    bars.set_title(f"with 95 % intervals over {deals_word(result)}", fontsize=10)
     bars.grid(axis="x", alpha=0.3)
     about = result.plan.setup
-    figure.suptitle(
-        f"{about.game.title} · {about.preset} · {about.players} players · {result.plan.deals} deals · seed {result.plan.seed}",
-        fontsize=11,
-    )
+    played = f"{result.deals} {deals_word(result)} · seed {result.plan.seed}"
+    figure.suptitle(f"{about.game.title} · {about.preset} · {about.players} players · {played}", fontsize=11)
     figure.savefig(path, dpi=130, format="png")

@@ -12,16 +12,16 @@ from nainjaune_env.core.atomic_files import write_text
 
 from ...base.provenance import provenance
 from ...players.program.settings import BotSettings
-from ..arena.tournament import Result
+from ..cross_table import CrossTable
 from .page import page
-from .text import POINTS, text_table
+from .text import text_table
 
 CSV_HEAD = (
     "game", "preset", "players", "seed", "hero", "field", "measure", "part", "of", "unit", "mean", "ci95", "blocks", "differ",
 )  # fmt: skip
 
 
-def write_report(result: Result, folder: Path, bots: BotSettings | None = None) -> Path:
+def write_report(result: CrossTable, folder: Path, bots: BotSettings | None = None) -> Path:
     """Writes ``results.html``, ``.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; returns the page's path.
 
     ``bots`` says how bots were asked (None: as by default).
@@ -39,8 +39,8 @@ def write_report(result: Result, folder: Path, bots: BotSettings | None = None) 
     return report
 
 
-def _csv(result: Result) -> str:
-    """Returns one row per number: edges first, as the measure ``edge``, then ratings, then the measures of behaviour."""
+def _csv(result: CrossTable) -> str:
+    """Returns one row per number: edges first, as the measure ``edge``, then mean advantages, then the measures of behaviour."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     about = result.plan.setup
@@ -51,9 +51,9 @@ def _csv(result: Result) -> str:
         ci95 = "" if math.isnan(edge.ci95) else edge.ci95
         blocks = [edge.moments.count, edge.moments.differing]
         writer.writerow([*pair, "edge", "", "difference", about.game.unit, edge.mean, ci95, *blocks])
-    for agent, points in () if result.ratings is None else zip(result.plan.agents, result.ratings.points, strict=True):
-        ci95 = "" if math.isnan(points.ci95) else points.ci95
-        writer.writerow([*run, agent, "", "rating", "", "hero", POINTS, points.mean, ci95, result.plan.deals, ""])
+    for agent, stats in result.ranking:
+        ci95 = "" if math.isnan(stats.half_width) else stats.half_width
+        writer.writerow([*run, agent, "", "mean advantage", "", "hero", about.game.unit, stats.mean, ci95, stats.count, ""])
     for edge in result.edges:
         for each in () if edge.behaviour is None else edge.behaviour.estimates():
             for of, estimate in (("hero", each.hero), ("field", each.field), ("difference", each.difference)):

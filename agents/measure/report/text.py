@@ -8,18 +8,16 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from nainjaune_env.analysis.stat_hook import SHARE
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
 from ...base.task import DEFAULT_TASK, Task
-from ..arena.match_duplicate import MatchResult
-from ..arena.tournament import Result
-from ..stats.differences import MIN_COUNT
+from ..cross_table import CrossTable
 from ..stats.ratio_estimate import Estimate
-from .format_ci import format_ci, mean_ci, mean_of_deals
+from ..stats.sequential import anytime_half_width
+from .format_ci import decimal, format_ci, mean_ci, mean_of_deals
 
-POINTS = "points"
-"""The unit of ratings."""
 _REMARK = re.compile(r"(?<=\d) \(.+\)$")
 
 
@@ -58,66 +56,118 @@ def shown_names(names: Sequence[str]) -> dict[str, str]:
     return dict(zip(names, short_names(names), strict=True))
 
 
-def text_table(result: Result) -> str:
-    """Returns the payoff matrix, a row per hero and a column per field, and below it the ratings if there are any."""
+def text_table(result: CrossTable) -> str:
+    """Returns the payoff matrix, a row per hero and a column per field, and below it the ranking and what else was measured."""
     plan = result.plan
     short = short_names(plan.agents)
     cells = [["hero \\ field", *short]]
-    for hero, name in zip(plan.heroes, short, strict=False):
+    for hero, name in zip(result.heroes, short, strict=False):
         edges = [None if hero == rival else result.edge(hero, rival) for rival in plan.agents]
         cells.append([name, *("·" if edge is None else mean_of_deals(edge.moments) for edge in edges)])
+    unit, deals = plan.setup.game.unit.capitalize(), deals_word(result)
+    where = "in a match of the same cards" if result.per == "match" else "on the same deal"
     head = (
-        f"{heading(plan.setup, plan.deals, 'deals', plan.task, plan.seed)}\n"
-        f"{plan.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
-        "in the same seat on the same deal; 95 % intervals over deals.\n"
+        f"{heading(plan.setup, result.deals, deals, plan.task, plan.seed)}\n"
+        f"{unit} a {result.per} of the hero in a field of one other agent, beyond what that field gets "
+        f"in the same seat {where}; 95 % intervals over {deals}.\n"
     )
-    parts = [rating_lines(result), result.bots.lines()]
+    parts = [
+        round_lines(result), controlled_lines(result), ranking_lines(result), decision_lines(result), one_table_lines(result),
+        result.bots.lines(),
+    ]  # fmt: skip
     below = [line for part in parts if part for line in ("", *part)]
     return head + "\n".join([*align(cells, ruled=True), *result.notes, *below]) + "\n"
 
 
-def match_table(result: MatchResult) -> str:
-    """Returns the edges over whole matches as a table, one row per pair."""
-    plan, unit = result.plan, result.plan.setup.game.unit
-    names = shown_names([agent.name for agent in plan.agents])
-    rows = [["hero", "field", f"{unit} a match", f"{unit} a round", "rounds a match"]]
+def deals_word(result: CrossTable) -> str:
+    """Returns the word for what intervals are over."""
+    return "matches" if result.per == "match" else "deals"
+
+
+def round_lines(result: CrossTable) -> list[str]:
+    """Returns a table of matches by round, one row per edge; no lines where deals are rounds."""
+    if result.per == "round":
+        return []
+    names = shown_names(result.plan.agents)
+    rows = [["hero", "field", f"{result.setup.game.unit} a round", "rounds a match"]]
     for edge in result.edges:
-        per_match = mean_of_deals(edge.matches, what="matches")
+        assert edge.per_round is not None
         per_round = mean_ci(edge.per_round.mean, edge.per_round.ci95)
-        rows.append([names[edge.hero], names[edge.field_name], per_match, per_round, f"{edge.rounds:.2f}"])
-    return "\n".join(
-        [
-            heading(plan.setup, result.matches, "matches", plan.task, plan.seed),
-            "The hero's gain in a field of one other agent, beyond what that field gets in the same seat in a match of the same "
-            "cards; 95 % intervals over matches.",
-            "",
-            *align(rows, left=(0, 1), ruled=True),
-            *result.notes,
-            *result.bots.lines(),
-        ]
-    )
+        rows.append([names[edge.hero], names[edge.field_name], per_round, f"{edge.rounds:.2f}"])
+    return align(rows, left=(0, 1), ruled=True)
+
+
+def controlled_lines(result: CrossTable) -> list[str]:
+    """Returns the edges with control variates; no lines where there are none."""
+    names, lines = shown_names(result.plan.agents), list[str]()
+    for edge in result.edges:
+        if edge.controlled is not None:
+            times = edge.deals_saved
+            saved = (
+                f"; duplicate play alone needs {decimal(times, '.1f')} times as many deals for this"
+                if math.isfinite(times)
+                else ""
+            )
+            lines.append(f"  in a field of {names[edge.field_name]}: {mean_of_deals(edge.controlled.moments)}{saved}")
+    return ["With control variates, the same edges:", *lines] if lines else []
+
+
+def ranking_lines(result: CrossTable) -> list[str]:
+    """Returns the ranking of three or more agents by their mean advantage; with any-time intervals if seen before."""
+    if len(result.ranking) < 3:
+        return []
+    names = shown_names(result.plan.agents)
+    rows = [["", "mean advantage", *(["at all looks at once"] if result.looked else [])]]
+    for name, stats in result.ranking:
+        wide = [mean_of_deals(stats, anytime_half_width(stats))] if result.looked else []
+        rows.append([names[name], mean_of_deals(stats), *wide])
+    return [f"Mean advantage over all others, {result.setup.game.unit} a {result.per}:", *align(rows, left=(0,))]
+
+
+def decision_lines(result: CrossTable) -> list[str]:
+    """Returns who is stronger of two agents, by the interval over deals, at all looks, or by the test; no lines for others."""
+    if len(result.advantages) != 1:
+        return []
+    ((stats),) = result.advantages.values()
+    a, b = short_names(result.plan.agents)
+    plain, wide = (mean_of_deals(stats, width) for width in (stats.half_width, anytime_half_width(stats)))
+    lines = [
+        f"Advantage of {a} over {b}, half the difference of their edges: {plain}"
+        + (f", at all looks at once {wide}" if result.looked else "")
+    ]
+    test = result.test
+    if test is None:
+        half = anytime_half_width(stats) if result.looked else stats.half_width
+        sign = Estimate(stats.mean, half).sign
+        return [*lines, {1: f"{a} is stronger.", -1: f"{b} is stronger.", 0: "Neither is significantly stronger."}[sign]]
+    lower, upper = test.thresholds
+    decisions = {
+        "stronger": f"{a} is stronger",
+        "not stronger": f"{a} is not stronger by {decimal(test.high, 'g')}",
+        "undecided": "Undecided at the cap" if stats.decidable else "Undecided at the cap, as too few deals differ",
+    }
+    return [
+        *lines,
+        f"At most {decimal(test.low, 'g')}, or at least {decimal(test.high, 'g')}? LLR {decimal(test.llr(stats), '+.2f')}, "
+        f"decided at {decimal(lower, '.2f')} and {upper:.2f} with errors {test.alpha:g} and {test.beta:g}.",
+        f"{decisions[test.outcome(stats)]}: {wide} ({stats.count} deals).",
+        "The interval at all looks is valid whenever the test stops. The plain ones are not, as a test stops where the mean went "
+        "far.",
+    ]
+
+
+def one_table_lines(result: CrossTable) -> list[str]:
+    """Returns the payoffs of all agents at one table; no lines where they did not play so."""
+    if result.table is None:
+        return []
+    names, unit = shown_names(result.plan.agents), result.setup.game.unit
+    rows = [["", f"{unit} a {result.per}", "first places"]]
+    for name, payoff, first in sorted(result.table.rows(), key=lambda row: -row[1].mean):
+        rows.append([names[name], mean_ci(payoff.mean, payoff.ci95), format_ci(first, SHARE)])
+    return ["All at one table, in all rotations of the seats:", *align(rows, left=(0,))]
 
 
 def heading(setup: Setup, count: int, what: str, task: Task, seed: int) -> str:
     """Returns the line on what was played: ``count`` deals or matches (``what``), and the task if it is not the default."""
     of_task = "" if task == DEFAULT_TASK else f"{task}, "
     return f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {count} {what}, {of_task}seed {seed}"
-
-
-def rating_lines(result: Result) -> list[str]:
-    """Returns a table of the ratings, one row per agent; no lines where there are none."""
-    if result.ratings is None:
-        return []
-    rows = [[name, rating_text(points, result.ratings.deals)] for name, points in rated(result)]
-    return ["One number for each agent, which says less than the matrix (docs/evaluation.md):", *align([["", "rating"], *rows])]
-
-
-def rating_text(points: Estimate, deals: int) -> str:
-    """Returns a rating over ``deals`` with its interval, or with the reason why there is none."""
-    reason = "too few deals" if deals < MIN_COUNT else "placed alike on nearly all deals"
-    return format_ci(points, POINTS, signed=True) + (f" ({reason})" if math.isnan(points.ci95) else "")
-
-
-def rated(result: Result) -> list[tuple[str, Estimate]]:
-    """Returns the rating points of each agent with the name to show; nothing where there are none."""
-    return [] if result.ratings is None else list(zip(short_names(result.plan.agents), result.ratings.points, strict=True))

@@ -18,6 +18,7 @@ from .arch import stored_arguments
 from .checkpoint import Checkpoint, load_checkpoint, playing_weights
 from .fit import check_fits, check_rules
 from .inference import NAMES, get_inference
+from .inference.base import InferenceNet
 from .inference.chain import Layer
 from .inference.mlp import MLPInference
 from .policy_agent import PolicyAgent
@@ -53,6 +54,7 @@ class NetAgent(PolicyAgent):
     def __init__(self, name: str, net: PlayingNet, *, stochastic: bool = False) -> None:
         super().__init__(name, net.recurrent, stochastic=stochastic)
         self.net = net
+        self.depends_on_batch = not isinstance(net, InferenceNet)  # our compiled layers round a row by itself
 
     def scorer(self) -> Scorer:
         """Returns the network for rollouts; a torch network's logits may differ by rounding.

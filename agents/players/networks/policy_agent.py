@@ -17,6 +17,9 @@ from ...base.sampling import greedy, sample
 class PolicyAgent(ABC):
     """Plays the policy's likeliest action, or draws from it; keeps the policy's state where it has one."""
 
+    depends_on_batch: bool = True
+    """Libraries may round the logits of a decision by which others are computed with it (``agent.depends_on_batch``)."""
+
     def __init__(self, name: str, units: int, *, stochastic: bool = False) -> None:
         """``units``: of a seat's state; 0 = no memory."""
         self.name = name

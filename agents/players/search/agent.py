@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, Rng
+from nainjaune_env.agent import Agent, DecisionBatch, Rng, depends_on_batch
 from nainjaune_env.core.errors import AgentError, unknown_name_message
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_whole
@@ -128,6 +128,8 @@ class SearchAgent:
         self._at_once = at_once
         self.faults: FaultCounts | None = None
         """Of the bot that plays rollouts, if one does."""
+        self.depends_on_batch = False
+        """Whether the agents that it asks do (``agent.depends_on_batch``)."""
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns the best action found, ``(K,)``; where only one is to be tried, nothing is searched."""
@@ -294,4 +296,5 @@ def searching(
         inference=None if inference == UNIFORM else policy_inference(agent, setup),
     )
     made.faults = faults_of(rollouts or agent)
+    made.depends_on_batch = any(map(depends_on_batch, (agent, *([] if rollouts is None else [rollouts]))))
     return made

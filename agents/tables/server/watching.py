@@ -11,7 +11,10 @@ from typing import Any
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
-from ...measure.arena.duplicate import Duplicate, Edge
+from ...measure.cross_table import fold
+from ...measure.edges import Edge
+from ...measure.own_game import OwnGame
+from ...measure.plan import Measurement, make_plan
 from ...measure.report.format_ci import mean_of_deals
 from ...players.foreign import shown_name
 
@@ -52,22 +55,22 @@ class RunningEdges:
 
     def __init__(self, setup: Setup, agents: Sequence[Agent], seed: int) -> None:
         """``agents`` have different names, the first one is the hero; there may be no other."""
-        self._duplicate = Duplicate(setup, agents, seed=seed)
-        self._pairs = [(0, rival) for rival in range(1, len(agents))]
-        self.edges = [Edge(agents[0].name, agents[rival].name) for _, rival in self._pairs]
+        self._source, self._agents = OwnGame(setup, seed), agents
+        self.edges = [Edge(agents[0].name, other.name) for other in agents[1:]]
         self.deals = 0
         self._size = 2
 
     @property
     def complete(self) -> bool:
         """Whether there is nothing more to play."""
-        return not self._pairs or self.deals >= MAX_EDGE_DEALS
+        return not self.edges or self.deals >= MAX_EDGE_DEALS
 
     def play_more(self) -> float:
         """Plays a chunk of deals; returns the seconds to wait before the next one."""
         begun = time.perf_counter()
         count = min(self._size, MAX_EDGE_DEALS - self.deals)
-        edges = self._duplicate.edges(self._pairs, count, first_deal=self.deals)
+        plan = make_plan(self._source, self._agents, count, first=self.deals, one_way=True)
+        edges = fold(Measurement(plan, self._agents), one_way=True).edges
         for edge, more in zip(self.edges, edges, strict=True):
             edge.moments.merge(more.moments)
         self.deals += count

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng, needs_history
 from nainjaune_env.core.spec import Setup
 
-from ...players.mixed import members_of
-from ...players.program.counting import faults_of
+from ..players.mixed import members_of
+from ..players.program.counting import faults_of
 
 
 @dataclass

@@ -14,8 +14,8 @@ from nainjaune_env.analysis.stat_hook import SHARE, Measure, columns
 from nainjaune_env.analysis.stats import tally
 from nainjaune_env.core.spec import Setup
 
-from ..stats.exact_sums import ProductSums
-from ..stats.ratio_estimate import Estimate
+from .stats.exact_sums import ProductSums
+from .stats.ratio_estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Behaviour:
         """Adds D deals.
 
         ``payoff (D, n+1, n)``: by seat, with the hero in each seat in turn and last the field alone. ``leader (D,)``: the seat
-        that acted first. ``tallies (2D, C)``: the game's own counts of each deal, alternately summed over the hero's seats and
-        over the field's.
+        that acted first. ``tallies (D, 2, C)``: the game's own counts of each deal, summed over the hero's seats and over the
+        field's.
         """
         deals, n = len(payoff), self.setup.players
-        numbers = np.empty((self._own_columns + (0 if tallies is None else tallies.shape[1]), 2, deals), np.int64)
+        numbers = np.empty((self._own_columns + (0 if tallies is None else tallies.shape[2]), 2, deals), np.int64)
         best = payoff == payoff.max(axis=2, keepdims=True)
         shared = best * (self._shares // best.sum(axis=2, keepdims=True))
         seats = np.arange(n)
@@ -104,7 +104,7 @@ class Behaviour:
             numbers[2, side] = of.sum(axis=1)
             numbers[3 : 3 + n, side] = np.take_along_axis(won, at_distance, axis=1).T
         if tallies is not None:
-            numbers[self._own_columns :] = tallies.reshape(deals, 2, -1).transpose(2, 1, 0)
+            numbers[self._own_columns :] = tallies.transpose(2, 1, 0)
         values = np.empty((len(self._numerator), 4, deals), np.int64)
         values[:, 0::2] = numbers[self._numerator]
         values[:, 1::2] = numbers[self._denominator]
@@ -118,27 +118,42 @@ class Behaviour:
             hero, field = ratios.first(pair, share=share), ratios.second(pair, share=share)
             yield MeasureEstimate(measure, part, hero, field, ratios.difference(pair))
 
+    def to_json(self) -> list[dict[str, Any]]:
+        """Returns all estimates as JSON values; NaN becomes null."""
+        return [
+            {
+                "measure": each.measure.name,
+                "part": each.part,
+                "unit": each.measure.unit,
+                "hero": each.hero.to_dict(),
+                "field": each.field.to_dict(),
+                "difference": each.difference.to_dict(),
+            }
+            for each in self.estimates()
+        ]
 
-class BehaviourCounter:
-    """Collects the actions taken on duplicate deals, and tallies them by the game's own counts."""
 
-    def __init__(self, setup: Setup, dealt: NDArray[Any]) -> None:
-        """``dealt (D,)``: tables before any ply, each played with the hero in each seat in turn, and by the field alone."""
-        n, deals = setup.players, np.arange(len(dealt))
+class TallyCounter:
+    """Collects the actions taken at T tables on each of D deals, and tallies them by the game's own counts."""
+
+    def __init__(self, setup: Setup, dealt: NDArray[Any], counters: NDArray[np.int64]) -> None:
+        """``dealt (D,)`` are tables before any ply; ``counters (T, n)`` the tallies to which seats are added, -1 for none."""
+        deals, (tables, n) = len(dealt), counters.shape
         self.setup = setup
         self._dealt = dealt
-        self._which = np.repeat(deals, n + 1)
+        self._count = int(counters.max()) + 1
+        self._which = np.repeat(np.arange(deals), tables)
         self._actions: list[NDArray[np.int8]] = []
-        rows = np.full((len(dealt), n + 1, n), -1)
-        rows[:, np.arange(n), np.arange(n)] = 2 * deals[:, None]
-        rows[:, n] = 2 * deals[:, None] + 1
-        self._rows = rows.reshape(-1, n)
+        rows = np.arange(deals)[:, None, None] * self._count + counters
+        self._rows = np.where(counters < 0, -1, rows).reshape(-1, n)
 
     def add_step(self, actions: NDArray[np.int64]) -> None:
-        """Adds the actions ``(D * (n + 1),)`` of one step."""
+        """Adds the actions ``(D * T,)`` of one step."""
         self._actions.append(actions.astype(np.int8))
 
     def tallies(self) -> NDArray[np.int64]:
-        """Returns the ``tallies`` for :meth:`Behaviour.add`; call it when all deals are played."""
+        """Returns the tallies ``(D, A, C)``; call it when all deals are played."""
         actions = np.array(self._actions, np.int8).reshape(-1, len(self._which))
-        return tally(self.setup, self._dealt, actions, self._rows, 2 * len(self._dealt), which=self._which)
+        deals = len(self._dealt)
+        sums = tally(self.setup, self._dealt, actions, self._rows, deals * self._count, which=self._which)
+        return sums.reshape(deals, self._count, -1)

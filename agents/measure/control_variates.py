@@ -17,8 +17,8 @@ Sandholm (2026) demand, that is fixed before any data are seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,62 +28,31 @@ from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, is_recurre
 from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
 from nainjaune_env.engine.learner_loops import UNIFORM
 
-from ...base.task import CARRIED, DEFAULT_TASK, OWN, Task
-from ...players.program.player import BotAgent
-from ...players.search.policies import ScoringAgent, rollout_policy
-from ...players.search.rollouts import ByAct, SteppedRollouts
-from ..stats.differences import Differences
-from .duplicate import CHUNK_TABLES, SEATS, chunks, seat_states
-from .openings import opening_tables
+from ..base.task import CARRIED, OWN, Task
+from ..players.program.player import BotAgent
+from ..players.search.policies import ScoringAgent, rollout_policy
+from ..players.search.rollouts import ByAct, SteppedRollouts
+from .arena.openings import opening_tables
+from .own_game import SEATS, OwnGame, seat_states
 
 PROPOSALS = 512
 """Determinizations of a decision that are tried."""
 MAX_KEPT = 32
 """Most of them that are used, the first that are kept."""
+SCALE = math.lcm(*range(1, MAX_KEPT + 2))
+"""Means over 1 to ``MAX_KEPT + 1`` whole numbers are whole numbers over it."""
+MAX_TERM = 8000
+"""Largest mean gain by one decision: at most 8 in a seat's round then stay in 64 bits."""
 DETERMINIZATIONS = 10 << 32
 """The streams of a seed for determinizations, by the seat of the hero."""
 NO_DRAWS = RowStreams(np.zeros(0, np.uint64), np.zeros(0, np.int64))
 """What a field that never draws is handed."""
 ROWS = 16384
 """Most determinizations that are replayed at once."""
-
-
-@dataclass
-class ControlledEdge:
-    """The edge of a hero over a field, without and with the control variates, over the same deals."""
-
-    hero: str
-    field_name: str
-    plain: Differences = field(default_factory=Differences)
-    """As in plain duplicate play."""
-    controlled: Differences = field(default_factory=Differences)
-    decisions: int = 0
-    """Decisions in which hero and field differed."""
-    samples: int = 0
-    """Other deals used for these."""
-
-    @property
-    def deals_saved(self) -> float:
-        """How many times as many deals the plain edge needs for the same interval; NaN without variance."""
-        return self.plain.variance / self.controlled.variance if self.controlled.variance > 0 else float("nan")
-
-
-@dataclass(frozen=True)
-class ControlledGains:
-    """What a hero gains over a field on D deals."""
-
-    gains: NDArray[np.float64]
-    """By seat, without and with the control variates, ``(2, D, n)``."""
-    leader: NDArray[np.int64]
-    """The seats that act first, ``(D,)``."""
-    decisions: int
-    """As in :class:`ControlledEdge`."""
-    samples: int
 
 
 @dataclass(frozen=True)
@@ -104,47 +73,37 @@ class _Differences:
     """Generators of determinizations, ``(K,)``: each depends on the deal, the hero's seat and the decisions before."""
 
 
-def controlled_edge(
-    setup: Setup,
-    hero: Agent,
-    rival: Agent,
-    *,
-    deals: int,
-    seed: int,
-    task: Task = DEFAULT_TASK,
-    progress: Callable[[int], object] | None = None,
-) -> ControlledEdge:
-    """Returns the edge of ``hero`` over a field of ``rival`` on the deals of a tournament with this ``seed``.
+def columns(seats: int) -> dict[str, slice]:
+    """Returns the columns of a row of the kind ``controlled``, at tables with ``seats`` seats.
 
-    ``task`` and ``progress`` are as in ``Duplicate``. Raises :class:`AgentError` for an agent that remembers, for a field that
-    draws at random or reads the plies, and for a game whose rounds cannot be rewound, and :class:`ConfigError` for another task
-    than a seat's own payoff of rounds that are not carried.
+    ``plain``: the hero's gain over the field in each seat, whole numbers. ``controlled``: the same with control variates, whole
+    numbers over :data:`SCALE`. ``decisions``: those in which hero and field differed. ``samples``: the other deals used for them.
     """
+    n = seats
+    return {
+        "plain": slice(0, n),
+        "controlled": slice(n, 2 * n),
+        "decisions": slice(2 * n, 2 * n + 1),
+        "samples": slice(2 * n + 1, None),
+    }
+
+
+def play(source: OwnGame, hero: Agent, rival: Agent, at: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Plays the deals ``at .. at+count-1`` at once; returns rows by :func:`columns`, and the seats that act first ``(D,)``.
+
+    Raises as :func:`check` does, and :class:`ConfigError` where payoffs are too large to be counted in 64 bits.
+    """
+    setup, task, seed = source.setup, source.task, source.deal_seed
     check(setup, hero, rival, task)
-    check_whole("The number of deals", deals, 1)
-    plain, controlled = Differences(heavy=task.draws), Differences(heavy=task.draws)
-    result = ControlledEdge(hero.name, rival.name, plain, controlled)
-    for at, count in chunks(0, deals, CHUNK_TABLES // (setup.players + 1)):
-        played = controlled_gains(setup, hero, rival, at, count, seed=seed, task=task)
-        for moments, gains in zip((result.plain, result.controlled), played.gains, strict=True):
-            moments.add(gains.mean(axis=1))
-        result.decisions += played.decisions
-        result.samples += played.samples
-        if progress is not None:
-            progress(count)
-    return result
-
-
-def controlled_gains(
-    setup: Setup, hero: Agent, rival: Agent, at: int, count: int, *, seed: int, task: Task = DEFAULT_TASK
-) -> ControlledGains:
-    """Plays the deals ``at .. at+count-1`` at once; arguments as in :func:`controlled_edge`, which checks them."""
     openings = opening_tables(setup, task, seed, at, count, [rival], np.zeros((count, setup.players), np.int64))
-    rows, log, differences = play(setup, hero, rival, seed, at, count, openings)
+    rows, log, differences = _play(setup, hero, rival, seed, at, count, openings)
     terms, samples = luck_removed(setup, rival, rows, log, differences)
-    gains: NDArray[np.float64] = np.array([np.bincount(differences.table, term, len(rows)) for term in terms.T], np.float64)
+    sums = np.zeros((4, len(rows)), np.int64)
+    for number, values in enumerate((*terms.T, np.ones(len(samples), np.int64), samples)):
+        np.add.at(sums[number], differences.table, values)
+    plain, controlled, decisions, used = sums.reshape(4, count, setup.players)
     leader = rows["seat"][:: setup.players].astype(np.int64)
-    return ControlledGains(gains.reshape(2, count, setup.players), leader, len(differences.table), samples)
+    return np.concatenate([plain, controlled, decisions.sum(1, keepdims=True), used.sum(1, keepdims=True)], axis=1), leader
 
 
 def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
@@ -172,7 +131,7 @@ def check(setup: Setup, hero: Agent, rival: Agent, task: Task) -> None:
     )
 
 
-def play(
+def _play(
     setup: Setup, hero: Agent, rival: Agent, seed: int, at: int, count: int, openings: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[np.int8], _Differences]:
     """Plays each deal with the hero in each seat in turn.
@@ -223,9 +182,12 @@ def play(
 
 def luck_removed(
     setup: Setup, rival: Agent, rows: NDArray[Any], log: NDArray[np.int8], decisions: _Differences
-) -> tuple[NDArray[np.float64], int]:
-    """Returns the terms ``(K, 2)`` of ``decisions``, on the true deal and averaged, and how many deals were used."""
-    terms, samples = np.zeros((len(decisions.table), 2)), 0
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns the terms ``(K, 2)`` of ``decisions`` and how many other deals were used for each, ``(K,)``.
+
+    Terms are on the true deal, and averaged over :data:`SCALE`.
+    """
+    terms, samples = np.zeros((len(decisions.table), 2), np.int64), np.zeros(len(decisions.table), np.int64)
     states = decisions.states
     rollouts = SteppedRollouts(setup, [ByAct(setup, rival)])
     replay = Batch(setup, ROWS, skip_forced=False, autoreset=False)
@@ -244,11 +206,15 @@ def luck_removed(
         pair = decisions.actions[part][whose]
         values = rollouts.values(tables, (np.int64(1) << pair).sum(axis=1))
         numbers = np.arange(len(tables))
-        term = values[numbers, pair[:, 0]] - values[numbers, pair[:, 1]]
+        term = np.rint(values[numbers, pair[:, 0]] - values[numbers, pair[:, 1]]).astype(np.int64)  # payoffs are whole
         true = len(decisions.table[part])
         terms[part, 0] = term[:true]
-        terms[part, 1] = np.bincount(whose, term) / np.bincount(whose)
-        samples += len(accepted)
+        number = np.bincount(whose)
+        total = np.rint(np.bincount(whose, term)).astype(np.int64)
+        if np.abs(total / number).max(initial=0) > MAX_TERM:
+            raise ConfigError(f"Control variates are for payoffs of at most {MAX_TERM:,} in a round.")
+        terms[part, 1] = total * (SCALE // number)
+        samples[part] = number - 1
     return terms, samples
 
 
