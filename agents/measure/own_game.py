@@ -167,7 +167,8 @@ class OwnGame:
             batch, players, seats.reshape(-1, n), states, after_step=None if counter is None else counter.add_step
         )  # fmt: skip
         whole = self.task.payoff(payoff * n).astype(np.int64).reshape(deals, tables, n)
-        return Payoffs(whole, leader, tallies=None if counter is None else counter.tallies())
+        plain = None if counters is None else payoff.reshape(deals, tables, n)
+        return Payoffs(whole, leader, plain=plain, tallies=None if counter is None else counter.tallies())
 
     def _dealt(self, deal_states: NDArray[np.uint64]) -> NDArray[Any]:
         """Returns the tables ``(D,)`` of fresh rounds before any ply."""

@@ -85,15 +85,14 @@ class MeasurePlan(DealPlan, frozen=True):
         """Returns the function that plays a unit: rows by the number of their cell in the part, and clocks."""
         source = self.source
         source.check(agents)
-        timed = [TimedAgent(agent) for agent in agents] if self.device == "cpu" else []
+        measured = any(cell.kind == "behaviour" for cell in self.cells)
+        timed = [TimedAgent(agent) for agent in agents] if measured and self.device == "cpu" else []
         players: Sequence[Agent] = timed or agents
 
         def play(unit: WorkUnit) -> Payload:
             cells = self.parts[unit.part]
             rows = [*_played(source, players, agents, cells, unit)]
-            clocks = {agent.name: agent.clock.taken() for agent in timed}
-            measured = any(cell.kind == "behaviour" for cell in cells)
-            return {"rows": rows, "clocks": clocks if measured else {}}
+            return {"rows": rows, "clocks": {agent.name: agent.clock.taken() for agent in timed}}
 
         return play
 
@@ -103,9 +102,9 @@ def parts_of(
 ) -> tuple[tuple[Cell, ...], ...]:
     """Returns the parts of a cross table of ``agents``: ``pairs`` of hero and field by number, and each field alone.
 
-    ``measure``: behaviour too. Cells with one field are played together. With two
-    seats all are, as A in a field of B is then B in a field of A, too, unless the field plays the rounds before. Where a
-    program plays, a cell is a part of its own: so is known in which one it had faults, and little is lost if it fails.
+    ``measure``: behaviour too. Cells with one field are played together. With two seats all cells are, unless the field plays the
+    rounds before: A in a field of B is then B in a field of A, too. Where a program plays, a cell is a part of its own, so that
+    its faults are known by cell, and little is lost if it fails.
     """
     by_field: list[list[Cell]] = []
     for field in sorted({field for _, field in pairs}):
@@ -226,9 +225,9 @@ def _played(
             columns = [*tables[cell], seating.index((cell.field,) * n)]
             pair = [measured.index(cell), alone[cell.field]]
             for part in (slice(first, first + some) for first, some in chunks(0, count, 8 * ROW)):  # its numbers take memory
-                payoff = played.payoff[part][:, columns] // n
+                assert played.plain is not None
                 tallies = None if played.tallies is None else played.tallies[part][:, pair]
-                behaviour.add(payoff, played.first[part], tallies)
+                behaviour.add(played.plain[part][:, columns], played.first[part], tallies)
             yield [number, at, count, 0, "", "", behaviour.sums.to_json()]
             continue
         if cell.kind == "payoff":

@@ -24,6 +24,8 @@ class Payoffs(NamedTuple):
     """The seat that acts first on each deal, ``(D,) int64``."""
     rounds: NDArray[Any] | None = None
     """The rounds of matches, ``(D, T) int64``; None where a deal is one round."""
+    plain: NDArray[Any] | None = None
+    """Payoffs as the rules pay them, ``(D, T, n) int64`` in the unit, where the caller asked for tallies."""
     tallies: NDArray[Any] | None = None
     """Counts of what players did, ``(D, A, C) int64``, where the caller asked for A of them."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 from nainjaune_env.core.errors import WorkError, quoted
 
 from .distributed.segments import DIGEST, Place, Segments, digest
-from .rows import Key, Row, chain, joined
+from .rows import ROW, Key, Row, chain, joined
 from .source import DealSource
 
 LOOK = "look"
@@ -48,7 +48,8 @@ class Store:
         """
         self.folder = folder
         self._segments = Segments(folder, writer)
-        self._entries: dict[Key, list[_Entry]] = {}
+        self._entries: dict[Key, dict[int, list[_Entry]]] = {}
+        """By the number of the :data:`~.rows.ROW` deals in which a row begins."""
         self._looks: list[dict[str, Any]] = []
         foreign = 0
         for place, content in self._segments.read():
@@ -67,7 +68,7 @@ class Store:
             self.damaged.append(f"{str(folder)!r} has {foreign} line{'s' * (foreign > 1)} that are no rows of payoffs.")
 
     def _index(self, row: Row, sha256: str, place: Place) -> None:
-        entries = self._entries.setdefault(row.key, [])
+        entries = self._entries.setdefault(row.key, {}).setdefault(row.first // ROW, [])
         for other in entries:
             if (other.first, other.deals) == (row.first, row.deals):
                 if other.digest != sha256 and other.repeatable and row.repeatable:
@@ -77,8 +78,14 @@ class Store:
 
     def pieces(self, key: Key, first: int, deals: int) -> list[Row]:
         """Returns all rows of a cell that have some of the deals ``first .. first+deals-1``."""
-        near = [entry for entry in self._entries.get(key, []) if entry.first < first + deals and entry.end > first]
-        return [Row.from_json(self._segments.at(entry.place)) for entry in near]
+        return [Row.from_json(self._segments.at(entry.place)) for entry in self._near(key, first, deals)]
+
+    def _near(self, key: Key, first: int, deals: int) -> list[_Entry]:
+        rows = self._entries.get(key, {})
+        numbers = range(first // ROW, (first + deals - 1) // ROW + 1)
+        return [
+            entry for number in numbers for entry in rows.get(number, ()) if first < entry.end and entry.first < first + deals
+        ]
 
     def get(self, key: Key, first: int, deals: int) -> Row | None:
         """Returns the deals ``first .. first+deals-1`` of a cell; None where some are missing."""
@@ -86,8 +93,7 @@ class Store:
 
     def covered(self, key: Key, first: int, deals: int) -> int:
         """Returns how many deals of a cell are there from ``first`` on without a gap, at most ``deals``."""
-        near = [entry for entry in self._entries.get(key, []) if entry.first < first + deals and entry.end > first]
-        rows = chain(near, first, first + deals)
+        rows = chain(self._near(key, first, deals), first, first + deals)
         return min(rows[-1].end, first + deals) - first if rows else 0
 
     def add(self, rows: Sequence[Row]) -> None:
@@ -98,7 +104,8 @@ class Store:
         new = list[dict[str, Any]]()
         for row in rows:
             content = json.loads(json.dumps(row.to_json()))
-            same = [each for each in self._entries.get(row.key, []) if (each.first, each.deals) == (row.first, row.deals)]
+            there = self._entries.get(row.key, {}).get(row.first // ROW, ())
+            same = [entry for entry in there if (entry.first, entry.deals) == (row.first, row.deals)]
             if not same:
                 new.append(content)
             elif row.repeatable and same[0].repeatable and same[0].digest != digest(content):
@@ -135,14 +142,17 @@ class Store:
 
     def keys(self) -> list[tuple[Key, int, int]]:
         """Returns the cells, first deals and numbers of deals of all rows that must come out the same again."""
-        return [(key, one.first, one.deals) for key, rows in self._entries.items() for one in rows if one.repeatable]
+        return [(key, one.first, one.deals) for key, one in self._all() if one.repeatable]
+
+    def _all(self) -> Iterator[tuple[Key, _Entry]]:
+        return ((key, one) for key, rows in self._entries.items() for some in rows.values() for one in some)
 
     def verify(self, count: int, rng: np.random.Generator, play: Callable[[Row], Row | None]) -> tuple[int, list[Row]]:
         """Plays ``count`` rows again, drawn by ``rng``; returns how many were compared, and the rows that came out otherwise.
 
         ``play`` returns a row as it is played now; None where one of its players is not there.
         """
-        rows = [entry for entries in self._entries.values() for entry in entries if entry.repeatable]
+        rows = [entry for _, entry in self._all() if entry.repeatable]
         compared, differing = 0, list[Row]()
         for number in rng.permutation(len(rows)).tolist():
             if compared == count:
