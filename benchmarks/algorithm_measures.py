@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, TypeVar
-from urllib.parse import quote
+from typing import ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -22,12 +21,16 @@ import pyarrow as pa
 
 from nainjaune_agents.base.seeds import derived_seed
 from nainjaune_agents.base.settings import NonNegativeFloat, NonNegativeInt, PositiveInt, Settings, convert
-from nainjaune_agents.measure.arena.best_response_gap import best_response_gap
-from nainjaune_agents.measure.arena.duplicate import Duplicate, Edge
+from nainjaune_agents.measure.best_response import best_response_gap
+from nainjaune_agents.measure.cross_table import fold
+from nainjaune_agents.measure.edges import Edge
+from nainjaune_agents.measure.own_game import OwnGame
+from nainjaune_agents.measure.plan import Measurement, make_plan
 from nainjaune_agents.measure.stats.multiple_testing import holm
 from nainjaune_agents.measure.stats.ratio_estimate import Estimate
 from nainjaune_agents.measure.stats.training_seeds import over_seeds
 from nainjaune_agents.measure.stats.welch import WelchInterval, welch
+from nainjaune_agents.measure.store import Store
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.mixed import MIXED, explicit_name
 from nainjaune_agents.players.networks.checkpoint import ABOUT_NAME, load_checkpoint
@@ -56,7 +59,6 @@ SEARCH = "@search=50,inference=policy"
 """The search whose gain over each result is measured."""
 KEY = b"nainjaune"
 """Of the plan, JSON, in the metadata of a table of results."""
-R = TypeVar("R", "Row", "PlayRow")
 Progress = Callable[[str], object]
 """Receives what is measured next."""
 
@@ -131,14 +133,14 @@ def plan_in(results: pa.Table) -> Plan:
     return convert(Plan, json.loads(results.schema.metadata[KEY]), "the plan in a file of results")
 
 
-def write_rows(path: Path, rows: Iterable[Row | PlayRow]) -> None:
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Writes what has been measured, so that it is not measured again."""
     write_text(path, json.dumps([asdict(row) for row in rows]) + "\n")
 
 
-def read_rows(path: Path, kind: type[R]) -> list[R]:
+def read_rows(path: Path) -> list[Row]:
     """Returns the rows in a file."""
-    return [kind(**entry) for entry in read_json(path, "file of measured rows", ConfigError)]
+    return [Row(**entry) for entry in read_json(path, "file of measured rows", ConfigError)]
 
 
 # ---- best responses ----------------------------------------------------------------------------------------------------
@@ -184,7 +186,7 @@ def measured(plan: Plan, folder: Path, progress: Progress = lambda _: None) -> l
             tree = tree_of(runs[0].config.setup())
             for path in missing:
                 write_rows(path, files[path](tree))
-        rows += itertools.chain(*(read_rows(path, Row) for path in files))
+        rows += itertools.chain(*map(read_rows, files))
     return rows
 
 
@@ -298,31 +300,27 @@ def played(plan: Plan, folder: Path, progress: Progress = lambda _: None) -> lis
         searches = {f"{recipe}{SEARCH}": recipe for recipe in results} if plan.search_deals else {}
         agents = {**results, mixed: mixed, **{hero: f"{results[recipe]}{SEARCH}" for hero, recipe in searches.items()}}
         pairs = [*itertools.permutations(results, 2), *itertools.product(results, [mixed]), *searches.items()]
+        source = OwnGame(setup, deal_seed)
         for hero, field in pairs:
             deals = plan.search_deals if hero in searches else plan.deals
-            if not (path := place_of(folder, setting, hero, field, seed, deals)).exists():
-                progress(f"{setting}: {hero} in a field of {field}, seed {seed}")
-                measure = search_gain if hero in searches else duplicate_edge
-                edge = measure(setup, *(load_agent(agents[name], setup) for name in (hero, field)), deals, deal_seed)
-                write_rows(path, [PlayRow(setting, hero, field, seed, edge.mean, edge.ci95, edge.moments.count, deal_seed)])
-            rows += read_rows(path, PlayRow)
+            progress(f"{setting}: {hero} in a field of {field}, seed {seed}")
+            measure = search_gain if hero in searches else duplicate_edge
+            pair = [load_agent(agents[name], setup) for name in (hero, field)]
+            with Store(folder / "play") as store:  # each pair's rows are there before the next one is played
+                edge = measure(source, *pair, deals, store)
+            rows.append(PlayRow(setting, hero, field, seed, edge.mean, edge.ci95, edge.moments.count, deal_seed))
     return rows
 
 
-def place_of(folder: Path, setting: str, hero: str, field: str, seed: int, deals: int) -> Path:
-    """Returns the file of an edge; it depends on the pair alone, because a plan may grow by other pairs."""
-    there, name = (quote(agent, safe="@=,+") for agent in (hero, field))
-    return folder / "play" / setting / there / f"{name}-{seed}-{deals}.json"
-
-
-def duplicate_edge(setup: Setup, hero: Agent, field: Agent, deals: int, seed: int) -> Edge:
+def duplicate_edge(source: OwnGame, hero: Agent, field: Agent, deals: int, store: Store) -> Edge:
     """Returns the edge of ``hero`` in a field of ``field``."""
-    return Duplicate(setup, [hero, field], seed=seed).edge(0, 1, deals)
+    pair = [hero, field]
+    return fold(Measurement(make_plan(source, pair, deals, one_way=True), pair, store=store), one_way=True).edges[0]
 
 
-def search_gain(setup: Setup, hero: Agent, field: Agent, deals: int, seed: int) -> Edge:
+def search_gain(source: OwnGame, hero: Agent, field: Agent, deals: int, store: Store) -> Edge:
     """Returns the gain of a search over the agent that it searches with."""
-    return best_response_gap(setup, field, [hero], deals=deals, choosing=0, seed=seed).gain
+    return best_response_gap(source, field, [hero], deals=deals, choosing=0, store=store).gain
 
 
 @dataclass(frozen=True)
