@@ -21,6 +21,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +40,7 @@ from .streams import print_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..measure.store import Store
     from ..players.zoo import Player, PlayerRegistry, Rating
 
 NAME = "zoo"
@@ -61,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--deals", type=integer(2), default=10_000, help="number of deals of each rating (default: %(default)s)")
     add_seed_argument(parser, default=2)
+    parser.add_argument(
+        "--rows", type=Path, metavar="DIR", help="keep what is played in this folder: a rating that was stopped goes on from it"
+    )  # fmt: skip
     parser.add_argument("--folder", type=Path, help="folder of another zoo (default: the package's own)")
 
 
@@ -76,6 +82,8 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError("--add needs a name, --note and --against: nainjaune zoo NAME --add RUN --note … --against AGENT …")
         check_player_name(name)
         return _add(args, name, registry)
+    if args.rows is not None and not args.against:
+        raise ConfigError("--rows keeps what a rating plays: it needs --against.")
     if args.note or args.local_changes:
         raise ConfigError("--note and --local-changes need --add.")
     if args.against and name is None:
@@ -103,12 +111,12 @@ def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
 
     setups = _setups(args.add[0])
     tasks = [Task(start=parse_start(start)) for start in args.start]
-    total = len(setups) * len(tasks) * len(args.against) * args.deals
-    with progress_bar(total=total, unit="deal") as bar:
+    total = 2 * len(setups) * len(tasks) * len(args.against) * args.deals
+    with _store(args) as store, progress_bar(total=total, unit="deal") as bar:
         path = publish(
             args.add, name, setups, against=args.against, deals=args.deals, seed=args.seed, note=args.note,
             registry=registry, tasks=tasks, local_changes=args.local_changes,
-            progress=bar.update,
+            store=store, progress=bar.update,
         )  # fmt: skip
     print(f"Added: {printable(str(path))}")
     return 0
@@ -123,10 +131,13 @@ def _rate(args: argparse.Namespace, players: Sequence[Player]) -> int:
     tasks = [Task(start=parse_start(start)) for start in args.start]
     refusals = []
     for player in players:
-        total = len(rated_setups(player.card)) * len(tasks) * len(args.against) * args.deals
+        total = 2 * len(rated_setups(player.card)) * len(tasks) * len(args.against) * args.deals
         try:
-            with progress_bar(total=total, unit="deal") as bar:
-                card = rate(player, against=args.against, deals=args.deals, seed=args.seed, tasks=tasks, progress=bar.update)
+            with _store(args) as store, progress_bar(total=total, unit="deal") as bar:
+                card = rate(
+                    player, against=args.against, deals=args.deals, seed=args.seed, tasks=tasks, store=store,
+                    progress=bar.update,
+                )  # fmt: skip
         except AgentError as error:
             refusals.append(error)
             print_text(printable(f"Not rated: {player.name}, {player.plays_at}. {as_sentence(error)}"))
@@ -136,6 +147,18 @@ def _rate(args: argparse.Namespace, players: Sequence[Player]) -> int:
     if len(refusals) == len(players):
         raise refusals[0]
     return 0
+
+
+@contextmanager
+def _store(args: argparse.Namespace) -> Iterator[Store | None]:
+    """Opens the store in ``--rows``; None where it is not given."""
+    from ..measure.store import Store
+
+    if args.rows is None:
+        yield None
+        return
+    with Store(args.rows) as store:
+        yield store
 
 
 def _setups(run: Path) -> list[Setup]:

@@ -23,8 +23,10 @@ from nainjaune_env.core.validation import read_json
 from nainjaune_env.registry import get_game
 
 from ..base.task import DEFAULT_TASK, Task
-from ..measure.edges import FieldAlone
+from ..measure.cross_table import fold
 from ..measure.own_game import OwnGame
+from ..measure.plan import Measurement, make_plan
+from ..measure.store import Store
 from ..players.loading import TRANSFERRED, base_name, external_players, load_agent
 from ..players.mixed import explicit_name
 from ..players.networks.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, in_half_precision, load_checkpoint, save_checkpoint
@@ -193,6 +195,7 @@ def publish(
     registry: PlayerRegistry,
     tasks: Sequence[Task] = (DEFAULT_TASK,),
     local_changes: bool = False,
+    store: Store | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Path:
     """Rates the network of finished ``runs`` under ``setups`` and adds it to ``registry`` as ``name``; returns its path.
@@ -200,8 +203,8 @@ def publish(
     That of several runs is the mean of their weights, see :func:`mean_network`.
     Weights are stored, and rated, in half precision.
 
-    ``progress`` is called with the number of deals done, in all ``deals`` for each setup, each of the ``tasks`` and each agent
-    it is rated ``against``.
+    ``store`` has what was played before, and gets the rest. ``progress`` is called with the number of deals done, in all twice
+    ``deals`` for each setup, each of the ``tasks`` and each agent it is rated ``against``.
     Raises :class:`AgentError` for a ``name`` that cannot be a folder's, :class:`ConfigError` if the player has a file for these
     tables already, if too few deals differ for an interval, if an agent in ``against`` stands twice or comes from elsewhere, or
     if the run was made with files that differ from its commit, unless ``local_changes`` allows it (nobody could make it again),
@@ -233,7 +236,7 @@ def publish(
         rated = Path(folder) / FILE_NAME
         save_checkpoint(rated, player)
         ratings = [
-            _rating(str(rated), rival, setup, task, deals, seed, progress)
+            _rating(str(rated), rival, setup, task, deals, seed, store, progress)
             for setup in setups
             for task in tasks
             for rival in against
@@ -266,11 +269,12 @@ def rate(
     deals: int,
     seed: int,
     tasks: Sequence[Task] = (DEFAULT_TASK,),
+    store: Store | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> ModelCard:
     """Returns the card of ``player`` with ratings at each table at which it has some: of ``tasks``, and the agents ``against``.
 
-    They replace ratings at the same table and task in the same field. ``progress`` is as in :func:`publish`. Raises
+    They replace ratings at the same table and task in the same field. ``store``, ``progress``: as in :func:`publish`. Raises
     :class:`AgentError` for an agent that does not play at all of these tables, before anything is played, and
     :class:`ConfigError` as :func:`publish` does, and :class:`CheckpointError` if the file does not match its card.
     """
@@ -281,7 +285,7 @@ def rate(
         for rival in against:
             load_agent(rival, setup)
     ratings = [
-        _rating(str(player.path), rival, setup, task, deals, seed, progress)
+        _rating(str(player.path), rival, setup, task, deals, seed, store, progress)
         for setup in setups
         for task in tasks
         for rival in against
@@ -338,10 +342,18 @@ def _stem(checkpoint: Checkpoint, setup: Setup) -> str:
 
 
 def _rating(
-    hero: str, rival: str, setup: Setup, task: Task, deals: int, seed: int, progress: Callable[[int], object] | None
+    hero: str,
+    rival: str,
+    setup: Setup,
+    task: Task,
+    deals: int,
+    seed: int,
+    store: Store | None,
+    progress: Callable[[int], object] | None,
 ) -> Rating:
-    field = FieldAlone(OwnGame(setup, seed, task), load_agent(rival, setup), deals)
-    edge = field.edge(load_agent(hero + TRANSFERRED, setup), progress)
+    pair = [load_agent(hero + TRANSFERRED, setup), load_agent(rival, setup)]
+    plan = make_plan(OwnGame(setup, seed, task), pair, deals, one_way=True)
+    (edge,) = fold(Measurement(plan, pair, store=store, progress=progress), one_way=True).edges
     if math.isnan(edge.ci95):
         differ = f"{edge.moments.differing} of {deals} deals differ in a field of {rival!r}"
         raise ConfigError(f"Too few deals for an interval, which a rating has: {differ}. Rate it on more deals (--deals).")
