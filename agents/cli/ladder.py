@@ -25,7 +25,7 @@ from nainjaune_env.core.printable import printable
 from ..measure.report.format_ci import mean_ci
 from .arguments import add_seed_argument, integer, number
 from .progress import progress_bar
-from .streams import print_text
+from .streams import print_note, print_text
 from .workers import add_place_arguments, check_place, place_of
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
             set_torch_threads(1)
             if key is not None:
                 return _check(args, results, players, key)
+            for sentence in results.damaged:
+                print_note(sentence)
             before = sum(pairing.deals for pairing in results.pairings.values())
             with progress_bar(unit="deal") as bar:
 
@@ -107,13 +109,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace, results: Results, players: Players, key: str) -> int:
-    """Verifies an entry; returns the exit status."""
+    """Verifies an entry; returns the exit status. Raises :class:`WorkError` where results are not believed."""
     import secrets
+
+    from nainjaune_env.core.errors import WorkError
 
     from ..base.seeds import Stream, generator
     from ..measure.ladder.check import check_entry
     from ..measure.ladder.page import write_site
 
+    if results.damaged:
+        raise WorkError(" ".join(results.damaged))
     seed = secrets.randbits(32) if args.seed is None else args.seed
     with progress_bar() as bar:
         check = check_entry(results, players, key, generator(seed, Stream.LADDER), seed, bar.set_postfix_str)

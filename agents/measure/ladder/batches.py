@@ -1,59 +1,83 @@
-"""The batches in a result's file, checked: they follow each other from deal 0, and no number contradicts another.
+"""The content of a row of a ladder, checked where a digest protects from nothing: no number contradicts another.
 
-This is read from the file alone, whenever results are read. ``check`` plays a random part of the batches again.
+This is read from the row alone, whenever results are read. ``check`` plays a random part of the rows again.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from nainjaune_env.core.errors import RecordError, quoted
-from nainjaune_env.core.validation import check_equal, check_keys, check_list
 
+from ...base.settings import convert
 from ...players.program.faults import Fault
+from ..rows import Row
 from ..stats.differences import Side
 
-KEYS = ("first", "deals", "advantage", "gains")
-FAULTS, FORFEITED = "faults", "forfeited"
-"""The faults of both entries by kind, where there are any; among them the decisions that were made for a bot."""
-DIGEST = re.compile("[0-9a-f]{32}")
 MAX_SUM = (1 << 63) - 1
 """Of numerators: they are added in 64 bits."""
+Count = Annotated[int, Meta(ge=0, le=MAX_SUM)]
 
 
-def check_batches(where: str, batches: Sequence[Any], programs: Mapping[str, bool]) -> None:
-    """Raises :class:`RecordError`, a sentence that begins with ``where``, unless ``batches`` agree with each other.
+class BatchSums(Struct, frozen=True, forbid_unknown_fields=True):
+    """The sums of a row."""
 
-    They have equally many deals, from 0 on, without a gap. ``programs`` says of both entries, by key, whether each is a program
-    whose faults are forfeits.
+    advantage: tuple[int, int, int, int, int, int, int]
+    """Of the first entry over the second, as ``DifferenceSums.to_json`` writes it."""
+    gains: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    """The first digits of the SHA-256 of all gains: by deal, that of the first entry and that of the second."""
+
+
+class Faults(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a program did wrong in a batch, as ``BotCounts`` counts it."""
+
+    decisions: Count
+    forfeited: Count
+    faults: dict[Fault, Count]
+    costs: dict[str, Count] = {}
+
+
+class BotFaults(Struct, frozen=True, forbid_unknown_fields=True):
+    """The faults of entries by key, where there were any."""
+
+    bots: dict[str, Faults] = {}
+
+
+class Made(Struct, frozen=True, forbid_unknown_fields=True):
+    """Calls, decisions and seconds of each entry by key."""
+
+    clocks: dict[str, tuple[Count, Count, Annotated[float, Meta(ge=0, le=1e9)]]] = {}
+
+
+class Batch(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a row of a ladder has beside its key and its deals."""
+
+    sums: BatchSums
+    bots: BotFaults
+    made: Made
+
+
+def check_batch(where: str, row: Row, programs: Mapping[str, bool]) -> None:
+    """Raises :class:`RecordError`, a sentence that begins with ``where``, unless a ladder may have written the ``row``.
+
+    ``programs`` says of both entries, by key, whether each is a program whose faults are forfeits.
     """
-    following = 0
-    for number, batch in enumerate(batches, 1):
-        here = f"{where}, batch {number}"
-        check_keys(here, batch, KEYS, (FAULTS,))
-        deals = batch["deals"]
-        if type(deals) is not int or not 1 <= deals <= MAX_SUM:
-            raise RecordError(f"{here}: expected 'deals' to be a whole number from 1 to {MAX_SUM}, and it is {quoted(deals)}.")
-        check_equal(here, "deals", deals, batches[0]["deals"])
-        check_equal(here, "first", batch["first"], following)
-        following += deals
-        _check_sums(here, batch["advantage"], deals)
-        if not isinstance(batch["gains"], str) or not DIGEST.fullmatch(batch["gains"]):
-            raise RecordError(f"{here}: expected 'gains' to be 32 hexadecimal digits, and it is {quoted(batch['gains'])}.")
-        if FAULTS in batch:
-            _check_faults(here, batch[FAULTS], programs)
-
-
-def _check_sums(here: str, advantage: object, deals: int) -> None:
-    count, *sums = check_list(here, "advantage", advantage, int, 7)
+    batch = convert(Batch, {"sums": row.sums, "bots": row.bots, "made": row.made}, where, RecordError)
+    count, *sums = batch.sums.advantage
     sides = Side(*sums[:3]), Side(*sums[3:])
-    if count != deals or sum(side.number for side in sides) > deals or not all(map(_possible, sides)):
+    if count != row.deals or sum(side.number for side in sides) > row.deals or not all(map(_possible, sides)):
         raise RecordError(
-            f"{here}: expected 'advantage' to be the count of {deals} whole numbers, with the number, sum and sum of "
-            f"squares of those above 0 and of those below, and no such numbers give {quoted(advantage)}."
+            f"{where}: expected 'advantage' to be the count of {row.deals} whole numbers, with the number, sum and sum of "
+            f"squares of those above 0 and of those below, and no such numbers give {quoted(batch.sums.advantage)}."
         )
+    for key, counts in batch.bots.bots.items():
+        if not programs.get(key):
+            raise RecordError(f"{where}: expected no faults of {quoted(key)}, which is no program here.")
+        if not counts.forfeited and not any(counts.faults.values()):
+            raise RecordError(f"{where}: expected faults of {quoted(key)}, as it is named among those that had some.")
 
 
 def _possible(side: Side) -> bool:
@@ -65,18 +89,3 @@ def _possible(side: Side) -> bool:
         return False
     low, rest = divmod(total, number)  # the squares are least where all are nearly equal, and most where all but one are 1
     return number * low**2 + rest * (2 * low + 1) <= squares <= (total - number + 1) ** 2 + number - 1
-
-
-def _check_faults(here: str, faults: object, programs: Mapping[str, bool]) -> None:
-    rows = check_list(here, FAULTS, faults, dict, 2)
-    if not any(rows):
-        raise RecordError(f"{here}: expected {FAULTS!r} of at least one entry, and it is {quoted(faults)}.")
-    for row, (key, program) in zip(rows, programs.items(), strict=True):
-        if row and not program:
-            raise RecordError(f"{here}: expected no faults of {key!r}, which is no program, and they are {quoted(row)}.")
-        numbers = all(type(count) is int and count >= 0 for count in row.values())
-        if row and not (FORFEITED in row and row.keys() <= {*Fault, FORFEITED} and numbers and any(row.values())):
-            raise RecordError(
-                f"{here}: expected the faults of {key!r} to be numbers of {', '.join(Fault)} and {FORFEITED}, not all 0, and "
-                f"they are {quoted(row)}."
-            )

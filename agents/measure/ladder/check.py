@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta, Struct, structs
@@ -15,12 +16,12 @@ from nainjaune_env.core.errors import ConfigError, WorkError, unknown_name_messa
 from nainjaune_env.core.validation import read_json
 
 from ...base.settings import NonNegativeInt, convert
-from .batches import FAULTS
+from ..rows import Row
 from .entries import Ladder
 from .folder import inside
 from .games import played_round
 from .play import Players, again
-from .results import Pairing, Results
+from .results import Results
 
 FOLDER = "checks"
 ROUNDS = 2
@@ -75,40 +76,35 @@ def check_entry(
     ladder = results.ladder
     rounds = 0
     for table in ladder.entries[key].tables:
-        others = [other for other in ladder.players(table) if other != key]
+        rivals = [rival for rival in ladder.players(table) if rival != key]
         for _ in range(ROUNDS):
             progress(f"{table}: a round")
-            drawn = [others[at] for at in rng.permutation(len(others))[: ladder.tables[table].players - 1]]
+            drawn = [rivals[at] for at in rng.permutation(len(rivals))[: ladder.tables[table].players - 1]]
             played_round(results, table, (key, *drawn), players, int(rng.integers(1 << 32)))
             rounds += 1
-    chosen = _drawn(results, key, rng)
-    differing = []
-    for pairing, batch in chosen:
+    pairings = {
+        (row.key, row.first, row.deals): pairing for pairing in results.pairings.values() for row in pairing.batches
+    }  # fmt: skip
+    rows = [(key in pairing.keys, row) for pairing in results.pairings.values() for row in pairing.batches]
+    others = sum(row.repeatable for entrys, row in rows if not entrys)
+
+    def play(row: Row, *, entrys: bool) -> Row | None:
+        pairing = pairings.get((row.key, row.first, row.deals))
+        if pairing is None or (key in pairing.keys) != entrys:
+            return None
         progress(f"{pairing.table}: {pairing.one}, {pairing.other} again")
-        if json.dumps(again(results, players, pairing, batch)) != json.dumps(batch):
-            differing.append(f"{pairing.table} {pairing.one} {pairing.other} from deal {batch['first']}")
-    uncertain = sum(FAULTS in batch for pairing, batch in _batches(results) if key in (pairing.one, pairing.other))
-    check = Check(key, _identity(results, key), seed, rounds, len(chosen), differing, uncertain)
+        return again(results, players, pairing, row)
+
+    repeated, different = results.store.verify(max(BATCHES // 2, BATCHES - others), rng, partial(play, entrys=True))
+    more, different_too = results.store.verify(BATCHES - repeated, rng, partial(play, entrys=False))
+    names = list[str]()
+    for row in (*different, *different_too):
+        pairing = pairings[row.key, row.first, row.deals]
+        names.append(f"{pairing.table} {pairing.one} {pairing.other} from deal {row.first}")
+    uncertain = sum(entrys and not row.repeatable for entrys, row in rows)
+    check = Check(key, _identity(results, key), seed, rounds, repeated + more, names, uncertain)
     write_text(inside(ladder.folder, ladder.folder / FOLDER / f"{key}.json"), json.dumps(structs.asdict(check), indent=1) + "\n")
     return check
-
-
-def _batches(results: Results) -> list[tuple[Pairing, dict[str, Any]]]:
-    return [(pairing, batch) for pairing in results.pairings.values() for batch in pairing.batches]
-
-
-def _drawn(results: Results, key: str, rng: np.random.Generator) -> list[tuple[Pairing, dict[str, Any]]]:
-    """Returns the batches to play again, with their pairings: of the entry first, then of others; none with faults."""
-    mine, others = list[tuple[Pairing, dict[str, Any]]](), list[tuple[Pairing, dict[str, Any]]]()
-    for pairing, batch in _batches(results):
-        if FAULTS not in batch:
-            (mine if key in (pairing.one, pairing.other) else others).append((pairing, batch))
-
-    def some(batches: Sequence[tuple[Pairing, dict[str, Any]]], count: int) -> list[tuple[Pairing, dict[str, Any]]]:
-        return [batches[at] for at in rng.permutation(len(batches))[:count]]
-
-    first = some(mine, max(BATCHES // 2, BATCHES - len(others)))
-    return [*first, *some(others, BATCHES - len(first))]
 
 
 def _identity(results: Results, key: str) -> str:

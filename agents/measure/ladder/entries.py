@@ -21,14 +21,14 @@ from ...players.chat.store import FILE_NAMES
 from ...players.foreign import is_bot
 from ...players.mixed import MIXED, SEPARATOR
 from ...players.program.settings import FORFEIT, BotSettings
-from ..arena.versus import LOOK_EVERY
+from ..rows import ROW
 from .folder import inside
 from .toml_files import check_values, read_toml
 
 SETTINGS, ENTRIES = "ladder.toml", "entries"
 KEY = re.compile(r"(?=.{1,80}\Z)[a-z0-9][a-z0-9_.]*(-[a-z0-9_.]+)*")
 """The name of an entry's file, without ``.toml``: ``--`` separates two of them in the name of a file."""
-MAX_BATCH = 100 * LOOK_EVERY
+MAX_BATCH = 100 * ROW
 MAX_ENTRIES, MAX_TABLES = 500, 50
 
 
@@ -135,9 +135,9 @@ def read_ladder(folder: Path) -> Ladder:
         {"reference": str, "bots": dict},
     )
     tables = _tables(str(path), values["game"], values["tables"])
-    if values["batch"] % LOOK_EVERY or not LOOK_EVERY <= values["batch"] <= MAX_BATCH:
+    if values["batch"] % ROW or not ROW <= values["batch"] <= MAX_BATCH:
         raise ConfigError(
-            f"{str(path)!r}: 'batch' is a multiple of {LOOK_EVERY} up to {MAX_BATCH} deals, not {quoted(values['batch'])}."
+            f"{str(path)!r}: 'batch' is a multiple of {ROW} up to {MAX_BATCH} deals, not {quoted(values['batch'])}."
         )
     if not 0 <= values["seed"] <= MAX_SEED:
         raise ConfigError(f"{str(path)!r}: 'seed' is from 0 to {MAX_SEED}, not {quoted(values['seed'])}.")

@@ -16,10 +16,10 @@ from nainjaune_env.core.printable import printable
 
 from ...base.provenance import setup_words
 from ...players.foreign import is_bot
+from ...players.program.counting import BotCounts
 from ..report import page as report_page
 from ..report.charts import dots
 from ..report.format_ci import UNKNOWN, format_ci
-from .batches import FAULTS, FORFEITED
 from .check import read_checks
 from .folder import inside
 from .games import PAGES, Game, games
@@ -59,9 +59,9 @@ def page(results: Results, ratings: Ratings, rounds: list[Game]) -> str:
     for pairing in results.pairings.values():
         for key in (pairing.one, pairing.other):
             deals[key] += pairing.deals
-    rows = []
+    rows, times = [], results.times
     for place, key in enumerate(ratings.ranking, 1):
-        calls, decisions, seconds = results.times.get(key, [0, 0, 0.0])
+        calls, decisions, seconds = times.get(key, [0, 0, 0.0])
         rows.append(
             {
                 "place": place if place <= ratings.rated else UNKNOWN,
@@ -93,17 +93,15 @@ def page(results: Results, ratings: Ratings, rounds: list[Game]) -> str:
 
 def faults_text(results: Results, key: str) -> str:
     """Returns the faults of an entry in words; "none" without any, and nothing for one that is no bot."""
-    counts = Counter[str]()
+    bots = BotCounts()
     for pairing in results.pairings.values():
-        for batch in pairing.batches:
-            for who, faults in zip((pairing.one, pairing.other), batch.get(FAULTS, [{}, {}]), strict=True):
-                if who == key:
-                    counts.update(faults)
-    forfeited = counts.pop(FORFEITED, 0)
-    if not counts and not forfeited:
+        for row in pairing.batches:
+            bots.add(row.bots)
+    counts = bots.by_agent.get(key)
+    if counts is None:
         return "none"
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
-    return f"{kinds or 'given up'}; {forfeited:,} decisions forfeited"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.faults.items()))
+    return f"{kinds or 'given up'}; {counts.forfeited:,} decisions forfeited"
 
 
 def _table(results: Results, ratings: Ratings, table: str) -> dict[str, Any]:
@@ -140,7 +138,8 @@ def command(results: Results, pairing: Pairing) -> str:
     """Returns the command that repeats what a pair has played, in the folder of the entries."""
     entries, setup = results.ladder.entries, results.ladder.tables[pairing.table]
     agents = [entries[key].agent for key in (pairing.one, pairing.other)]
-    words = ["nainjaune", "versus", *agents, *setup_words(setup), "--deals", str(pairing.deals), "--seed", str(pairing.seed)]
+    words = ["nainjaune", "evaluate", "--agents", *agents, *setup_words(setup)]
+    words += ["--deals", str(pairing.deals), "--seed", str(pairing.seed)]
     if any(map(is_bot, agents)):
         words += results.ladder.bots.to_words()
     return shlex.join(words)

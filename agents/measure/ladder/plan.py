@@ -4,70 +4,79 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from nainjaune_env.agent import Agent
 
 from ...base.settings import NonNegativeInt
-from ..arena.advantage import doubled_advantage
-from ..arena.duplicate import chunks
-from ..arena.timing import TimedAgent
-from ..arena.versus import LOOK_EVERY, both_ways
+from ...players.program.counting import KEY as BOTS
+from ...players.program.counting import BotCounts
 from ..distributed.plan_fields import DealPlan, Deals, Place
 from ..distributed.units import Payload, Player, WorkUnit
+from ..edges import EdgeSums
+from ..plan import Cell, Measurement, MeasurePlan
 from ..stats.exact_sums import DifferenceSums
-from .results import pair_seed
+from ..timing import TimedAgent
+
+CELLS = (Cell(0, 0), Cell(1, 1), Cell(0, 1), Cell(1, 0))
+"""What two entries play on each deal: both alone, and each in a field of the other."""
+
+
+class PairDeals(NamedTuple):
+    """Some deals of two agents of a plan, by their numbers."""
+
+    one: NonNegativeInt
+    other: NonNegativeInt
+    seed: NonNegativeInt
+    """Of the pair's deals."""
+    first: Place
+    deals: Deals
 
 
 class LadderPlan(DealPlan, frozen=True):
-    """Some batches at one table. A unit's part is the number of its pair among all pairs of ``agents``, in order.
+    """Batches of different pairs at one table, which workers share. A unit's part is the number of its batch.
 
-    A batch is played as ``nainjaune versus`` plays these deals, so that this command repeats the result of a pair.
+    Every pair has a seed, and so a ``MeasurePlan``, of its own, of which a unit plays all cells.
     """
 
     KIND: ClassVar[str] = "ladder"
 
-    entries: tuple[str, ...]
-    """The keys of the agents' entries, in their order."""
-    table: str
-    seed: NonNegativeInt
-    """Of the ladder."""
-    batches: tuple[tuple[NonNegativeInt, Place, Deals], ...]
-    """Part, first deal and number of deals."""
+    batches: tuple[PairDeals, ...]
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields the batches."""
-        return (WorkUnit(*batch) for batch in self.batches)
+        return (WorkUnit(part, batch.first, batch.deals) for part, batch in enumerate(self.batches))
 
     def player(self, agents: Sequence[Agent]) -> Player:
         """Returns the function that plays a batch.
 
-        Its result has ``first``, ``deals``, the sums of ``advantage`` (``DifferenceSums.to_json``), the ``gains`` as 32 digits of
-        their SHA-256, and the ``times`` of both agents.
+        Its result has the ``sums`` of a row (:class:`~.batches.BatchSums`), and for both agents the ``clocks`` and the
+        ``counts`` of its bot (None: it is none).
         """
         timed = [TimedAgent(agent) for agent in agents]
-        pairs = [*combinations(range(len(agents)), 2)]
 
         def play(unit: WorkUnit) -> Payload:
-            numbers = pairs[unit.part]
-            seed = pair_seed(self.seed, self.table, *(self.entries[number] for number in numbers))
-            two = [timed[number] for number in numbers]
-            parts = [
-                both_ways(self.setup, two, seed, at, count) for at, count in chunks(unit.first, unit.deals, LOOK_EVERY)
-            ]  # fmt: skip
-            gains = np.concatenate(parts)
-            sums = DifferenceSums(2 * self.setup.players**2)
-            sums.add(doubled_advantage(*gains.T))
-            digest = hashlib.sha256(np.ascontiguousarray(gains, "<i8").tobytes()).hexdigest()[:32]
+            batch = self.batches[unit.part]
+            two = [timed[batch.one], timed[batch.other]]
+            names = tuple(agent.name for agent in two)
+            plan = MeasurePlan(self.setup, names, batch.seed, unit.deals, unit.first, parts=(CELLS,))
+            edges = [EdgeSums(plan.source, plan.source.seats**2) for _ in two]
+            advantage, gains, bots = DifferenceSums(2 * edges[0].gain.scale), hashlib.sha256(), BotCounts()
+            for block in Measurement(plan, two).blocks():
+                alone_one, alone_other, one, other = (block.rows[cell] for cell in CELLS)
+                gain = edges[0].add(one.values, alone_other.values, one.leader)
+                back = edges[1].add(other.values, alone_one.values, other.leader)
+                advantage.add(gain - back)
+                gains.update(np.stack([gain, back], axis=1).astype("<i8").tobytes())
+                for row in block.rows.values():
+                    bots.add(row.bots)
+            counts = bots.to_dict().get(BOTS, {})
             return {
-                "first": unit.first,
-                "deals": unit.deals,
-                "advantage": sums.to_json(),
-                "gains": digest,
-                "times": [agent.clock.taken() for agent in two],
+                "sums": {"advantage": advantage.to_json(), "gains": gains.hexdigest()[:32]},
+                "clocks": [agent.clock.taken() for agent in two],
+                "counts": [counts.get(name) for name in names],
             }
 
         return play

@@ -8,25 +8,27 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+
+from msgspec import Struct, structs
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import remove_leftovers, write_text
 from nainjaune_env.core.errors import AgentError, NainJauneError, WorkError, as_sentence, quoted
-from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import identical, read_json
+from nainjaune_env.core.validation import read_json
 
+from ...base.settings import NonNegativeInt, convert
 from ...players.loading import load_agent
 from ...players.program.process import MAX_LOG, kill, start
 from ..distributed.units import Executor, InProcess
+from ..rows import Key, Row
 from .entries import Entry, Ladder
 from .folder import inside
 from .pairings import Choice, TableState, choose
-from .plan import LadderPlan
+from .plan import LadderPlan, PairDeals
 from .results import Pairing, Results
 from .standings import Played
 
@@ -125,108 +127,86 @@ def play(
     """Plays until entries have ``deals`` each at each table in the mean, or for ``seconds``; returns whether all is told apart.
 
     ``progress`` is called after each batch with its pair. Raises :class:`AgentError` for an entry that cannot play, and what
-    ``executor`` raises; what has been played is kept.
+    ``executor`` and the store raise; what has been played is kept.
     """
     end = None if seconds is None else time.monotonic() + seconds
+    remove_leftovers(inside(results.ladder.folder, results.folder))
     path = inside(results.ladder.folder, results.folder / NEXT)
-    for folder in (results.folder, *(results.folder / table for table in results.ladder.tables)):
-        remove_leftovers(inside(results.ladder.folder, folder))
-    try:
-        while True:
-            wave, told_apart = _stopped_wave(results), False
-            if not wave and deals_an_entry(results) < deals:
+    told_apart, going = False, True
+    with results.store:
+        while going:
+            wave = _stopped_wave(results, path)
+            if wave is None:
+                if deals_an_entry(results) >= deals:
+                    break
                 choice = next_batches(results)
-                told_apart = choice.told_apart
+                if not choice.batches:
+                    told_apart = choice.told_apart
+                    break
                 wave = _wave(results, choice)
-                if wave:
-                    write_text(path, json.dumps(dict(wave)) + "\n")
-            if not wave:
-                return told_apart
-            for table, batches in wave:
-                if not _play_wave(results, players, executor, table, batches, end, progress):
-                    return False
-            path.unlink(missing_ok=True)
-    finally:
-        if results.times:
-            results.write_times()
+                write_text(path, json.dumps(structs.asdict(wave)) + "\n")
+            going = _play_wave(results, players, executor, wave, end, progress)
+            if going:
+                path.unlink()
+    results.sort()
+    return told_apart
 
 
-def _wave(results: Results, choice: Choice) -> list[tuple[str, list[list[Any]]]]:
-    """Returns the chosen batches as ``[one, other, first deal, deals]``, at their table."""
-    if not choice.batches:
-        return []
+class Wave(Struct, frozen=True, forbid_unknown_fields=True):
+    """Batches that are chosen together."""
+
+    table: str
+    batches: list[tuple[str, str, NonNegativeInt]]
+    """Two entries, and the first deal."""
+
+
+def _wave(results: Results, choice: Choice) -> Wave:
+    """Returns the chosen batches, at least one."""
     table = list(results.ladder.tables)[choice.batches[0].table]
-    pairs, begun = results.ladder.pairs(table), dict[tuple[str, str], int]()
-    batches = []
+    pairs, batches = results.ladder.pairs(table), list[tuple[str, str, int]]()
+    following: dict[tuple[str, str], int] = {}
     for batch in choice.batches:
         pair = pairs[batch.pair]
-        first = begun.get(pair, results.pairings[table, *pair].deals)
-        batches.append([*pair, first, batch.deals])
-        begun[pair] = first + batch.deals
-    return [(table, batches)]
+        first = following.get(pair, results.pairings[table, *pair].deals)
+        batches.append((*pair, first))
+        following[pair] = first + batch.deals
+    return Wave(table, batches)
 
 
-def _stopped_wave(results: Results) -> list[tuple[str, list[list[Any]]]]:
-    """Returns the batches that are missing of the wave that was being played; none if entries have changed since."""
-    path = results.folder / NEXT
+def _stopped_wave(results: Results, path: Path) -> Wave | None:
+    """Returns the wave that was being played, by the file at ``path``; None if there is none, or entries have changed since."""
     if not path.exists():
-        return []
-    wave = []
+        return None
     content = read_json(path, "list of batches", WorkError)
-    if not isinstance(content, dict) or not all(map(_are_batches, content.values())):
-        raise WorkError(f"{str(path)!r} is not a list of batches as a ladder writes it: remove it.")
-    try:
-        for table, batches in content.items():
-            missing: list[list[Any]] = []
-            for one, other, first, deals in batches:
-                there = results.pairings[table, one, other].deals
-                following = max([there, *(each[2] + each[3] for each in missing if each[:2] == [one, other])])
-                if first in range(0, there, deals):
-                    continue
-                if not identical([first, deals], [following, results.ladder.batch]):
-                    raise LookupError
-                missing.append([one, other, first, deals])
-            if missing:
-                wave.append((table, missing))
-    except (LookupError, ValueError):  # of another ladder.toml or of entries that have changed
-        path.unlink()
-        return []
+    wave = convert(Wave, content, f"{str(path)!r} is not a list of batches as a ladder writes it, and may be removed", WorkError)
+    following: dict[tuple[str, str], int] = {}
+    for one, other, first in wave.batches:
+        pairing = results.pairings.get((wave.table, one, other))
+        there = following.get((one, other), 0 if pairing is None else pairing.deals)
+        if pairing is None or first not in range(0, there + 1, results.ladder.batch):  # of other entries or another ladder.toml
+            path.unlink()
+            return None
+        following[one, other] = max(there, first + results.ladder.batch)
     return wave
 
 
-def _are_batches(rows: object) -> bool:
-    """Returns whether ``rows``, of a file, are batches as :func:`_wave` writes them, of whatever ladder."""
-    return isinstance(rows, list) and all(isinstance(row, list) and [*map(type, row)] == [str, str, int, int] for row in rows)
-
-
 def _play_wave(
-    results: Results,
-    players: Players,
-    executor: Executor,
-    table: str,
-    batches: list[list[Any]],
-    end: float | None,
-    progress: Progress | None,
+    results: Results, players: Players, executor: Executor, wave: Wave, end: float | None, progress: Progress | None
 ) -> bool:
-    """Plays ``batches`` at ``table``; returns whether there was time for all."""
-    keys = sorted({key for batch in batches for key in batch[:2]}, key=results.ladder.players(table).index)
-    parts = {pair: number for number, pair in enumerate(combinations(keys, 2))}
-    setup: Setup = results.ladder.tables[table]
-    agents = [players(table, key) for key in keys]
-    plan = LadderPlan(
-        setup, tuple(results.ladder.entries[key].located for key in keys), tuple(keys), table, results.ladder.seed,
-        tuple((parts[one, other], first, deals) for one, other, first, deals in batches),
-    )  # fmt: skip
-    waiting: dict[tuple[int, int], dict[str, Any]] = {}
-    left = len(batches)
+    """Plays what is missing of a wave; returns whether there was time for all."""
+    batches = [(results.pairings[wave.table, one, other], first) for one, other, first in wave.batches]
+    batches = [(pairing, first) for pairing, first in batches if first >= pairing.deals]
+    named = {key for pairing, _ in batches for key in pairing.keys}
+    keys = [key for key in results.ladder.players(wave.table) if key in named]
+    agents = [players(wave.table, key) for key in keys]
+    plan = _plan(results, wave.table, keys, [pairing.part(keys, first, results.ladder.batch) for pairing, first in batches])
+    waiting: dict[tuple[Key, int], Row] = {}
     with contextlib.closing(executor.results(plan, agents, plan.units())) as finished:
-        for unit, payload in finished:
-            waiting[unit.part, unit.first] = payload
-            pair = [*parts][unit.part]
-            pairing = results.pairings[table, *pair]
-            while (unit.part, pairing.deals) in waiting:  # a pair's batches may be finished in any order
-                results.add(pairing, waiting.pop((unit.part, pairing.deals)))
-            left -= 1
+        for left, (unit, payload) in zip(reversed(range(len(batches))), finished, strict=True):
+            pairing = batches[unit.part][0]
+            waiting[pairing.key, unit.first] = pairing.row(unit.first, unit.deals, payload)
+            while (pairing.key, pairing.deals) in waiting:  # a pair's batches may be finished in any order
+                results.add(pairing, waiting.pop((pairing.key, pairing.deals)))
             if progress is not None:
                 progress(pairing, unit.deals)
             if end is not None and time.monotonic() >= end and left:
@@ -234,12 +214,14 @@ def _play_wave(
     return True
 
 
-def again(results: Results, players: Players, pairing: Pairing, batch: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a kept ``batch`` of ``pairing`` as it comes out when it is played again, in this process."""
-    ladder, keys = results.ladder, (pairing.one, pairing.other)
-    plan = LadderPlan(
-        ladder.tables[pairing.table], tuple(ladder.entries[key].located for key in keys), keys, pairing.table, ladder.seed,
-        ((0, batch["first"], batch["deals"]),),
-    )  # fmt: skip
-    ((_, payload),) = InProcess().results(plan, [players(pairing.table, key) for key in keys], plan.units())
-    return results.kept(pairing, payload)
+def _plan(results: Results, table: str, keys: Sequence[str], parts: Sequence[PairDeals]) -> LadderPlan:
+    """Returns the plan of batches at ``table``, whose agents are the entries ``keys``."""
+    ladder = results.ladder
+    return LadderPlan(ladder.tables[table], tuple(ladder.entries[key].located for key in keys), tuple(parts))
+
+
+def again(results: Results, players: Players, pairing: Pairing, row: Row) -> Row:
+    """Returns a ``row`` of ``pairing`` as it comes out when it is played again, in this process."""
+    plan = _plan(results, pairing.table, pairing.keys, [pairing.part(pairing.keys, row.first, row.deals)])
+    ((_, payload),) = InProcess().results(plan, [players(pairing.table, key) for key in pairing.keys], plan.units())
+    return pairing.row(row.first, row.deals, payload)
