@@ -108,13 +108,3 @@ class InProcess:
         play = counted(plan.player(agents), agents)
         for unit in units:
             yield unit, play(unit)
-
-
-def in_order(units: Iterable[WorkUnit], results: Iterator[tuple[WorkUnit, Payload]]) -> Iterator[tuple[WorkUnit, Payload]]:
-    """Yields ``results`` in the order of ``units``: each as soon as all units before it are done."""
-    early: dict[WorkUnit, Payload] = {}
-    for unit in units:
-        while unit not in early:
-            finished, payload = next(results)
-            early[finished] = payload
-        yield unit, early.pop(unit)

@@ -16,7 +16,8 @@ import torch
 from matplotlib import pyplot
 
 from nainjaune_agents import edge
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.report.format_ci import mean_of_deals
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
@@ -42,7 +43,7 @@ def no_figures() -> Any:
 
 def test_it_is_the_edge_of_duplicate_play() -> None:
     found = edge(first, "tally", deals=50, seed=3, **TABLE)
-    expected = Duplicate(SETUP, [as_agent(first, SETUP), load_agent("tally", SETUP)], seed=3).edge(0, 1, 50)
+    expected = FieldAlone(OwnGame(SETUP, 3), load_agent("tally", SETUP), 50).edge(as_agent(first, SETUP))
     assert (found.mean, found.ci95) == (expected.mean, expected.ci95)
     assert [stats.mean for stats in found.edge.by_seat] == [stats.mean for stats in expected.by_seat]
     assert found.setup == SETUP

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.measure.arena import matches
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.arena.matches import record_matches, record_round
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -65,7 +65,7 @@ def test_matches_come_as_they_are_played_and_in_chunks(monkeypatch: pytest.Monke
 
 def test_matches_are_dealt_apart_from_duplicate_play_and_training() -> None:
     """The same seed for all three must not make an agent meet deals again."""
-    duplicate = set(Duplicate(small(), [First("a"), First("b")], seed=0).deal_seeds(0, 1000).tolist())
+    duplicate = set(streams(OwnGame(small(), 0).deal_seed, 1000).tolist())
     training = {int(state) for iteration in range(50) for state in streams(0, 20, stream=iteration + 1)}
     matches_ = set(streams(0, 1000, stream=matches.MATCH_STREAM).tolist())
     assert not duplicate & training

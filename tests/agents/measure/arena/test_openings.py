@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.base.task import CENTRED, MATCH_ROUNDS, Task
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.base.task import MATCH_ROUNDS, Task
 from nainjaune_agents.measure.arena.openings import most_chips_at_start, opening_tables
-from nainjaune_agents.measure.arena.tournament import tournament
-from nainjaune_agents.measure.arena.versus import versus
 from nainjaune_agents.players.heuristics import heuristics
-from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
@@ -78,32 +74,3 @@ def test_no_round_begins_with_more_chips_in_its_pots(start: Any, chips: int) -> 
     if tables is not None:
         assert chips / 4 < tables["pot"].sum(axis=1).max() <= chips
     assert most_chips_at_start(make_setup("batasaurus", players=2), Task()) == 0
-
-
-def test_edges_are_of_the_payoff_that_counts() -> None:
-    own, centred = (Duplicate(CLASSIC, PAIR, seed=5, task=Task(objective)).edge(0, 1, 60) for objective in ("own", CENTRED))
-    play = Duplicate(CLASSIC, PAIR, seed=5)
-    payoff, _ = play._play_chunk(0, 1, 0, 60, None, None)
-    shares = payoff - payoff.mean(axis=2, keepdims=True)
-    for edge, counted in ((own, payoff), (centred, shares)):
-        gain = np.stack([counted[:, seat, seat] - counted[:, 3, seat] for seat in range(3)], axis=1)
-        assert edge.mean == pytest.approx(gain.mean())
-    assert own.mean != pytest.approx(centred.mean, abs=1e-3)
-
-
-@pytest.mark.parametrize("task", [Task(CENTRED), CARRIED, POTS], ids=str)
-def test_a_comparison_has_the_edges_of_a_tournament(task: Task) -> None:
-    deterministic = [RULES["lowest"], RULES["tally"]]
-    edges = tournament(CLASSIC, deterministic, deals=60, seed=5, task=task).edges
-    both = versus(CLASSIC, deterministic, deals=60, seed=5, task=task)
-    for edge, gain in zip(edges, both.gains, strict=True):
-        assert gain.mean == pytest.approx(edge.mean)
-
-
-def test_a_start_that_the_game_lacks_is_refused() -> None:
-    batasaurus = make_setup("batasaurus")
-    agents = list(heuristics("batasaurus").values())[:2]
-    with pytest.raises(ConfigError, match="nothing is carried"):
-        Duplicate(batasaurus, agents, seed=1, task=CARRIED)
-    with pytest.raises(ConfigError, match="nothing is carried"):
-        versus(batasaurus, agents, deals=4, seed=1, task=CARRIED)

@@ -1,32 +1,37 @@
-"""A small tournament and what it yields, weights, and an executor that finishes units in an order of its own."""
+"""A small measurement and its results, weights, and an executor that finishes units in an order of its own."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nainjaune_agents.measure.arena.tournament import TournamentPlan, play_tournament
-from nainjaune_agents.measure.distributed.units import Executor, InProcess, Results, WorkPlan, WorkUnit
+from nainjaune_agents.measure.cross_table import fold
+from nainjaune_agents.measure.distributed.units import Executor, Results, WorkPlan, WorkUnit
+from nainjaune_agents.measure.plan import Cell, Measurement, MeasurePlan
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_env.registry import make_setup
 from tests.agents.players.networks.test_checkpoint import make
 
 
-def plan_of(*names: str, deals: int = 40, seed: int = 1) -> TournamentPlan:
-    """Of ten units a pair; without names of two heuristics and chance."""
-    setup = make_setup(preset="djeco", players=3)
-    return TournamentPlan(setup, names or ("random", "lowest", "tally"), deals, seed, measure=True, chunk=4)
+def plan_of(*names: str, deals: int = 40, seed: int = 1) -> MeasurePlan:
+    """Of ten units for each pair, a part of its own; without names of two heuristics and ``random``."""
+    agents = names or ("random", "lowest", "tally")
+    pairs = permutations(range(len(agents)), 2)
+    parts = tuple((Cell(field, field), Cell(hero, field), Cell(hero, field, "behaviour")) for hero, field in pairs)
+    return MeasurePlan(make_setup(preset="djeco", players=3), agents, seed, deals, parts=parts, unit=4)
 
 
-def figures(plan: TournamentPlan, executor: Executor | None = None, progress: Any = None) -> str:
-    """The content of ``results.json``, without times."""
+def figures(plan: MeasurePlan, executor: Executor | None = None, progress: Callable[[int], object] | None = None) -> str:
+    """The content of ``results.json``, without times; ``progress`` is called with the deals of each unit."""
     agents = [load_agent(name, plan.setup) for name in plan.agents]
-    payload = play_tournament(plan, agents, executor or InProcess(), progress).to_dict()
+    measurement = Measurement(plan, agents, executor=executor, progress=lambda deals: deals and progress and progress(deals))
+    payload = fold(measurement).to_dict()
     assert set(payload.pop("milliseconds_a_decision")) == set(plan.agents)
     return json.dumps(payload)
 

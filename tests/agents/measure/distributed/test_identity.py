@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.measure.arena.tournament import TournamentPlan
 from nainjaune_agents.measure.distributed.identity import (
     check_same,
     identity,
@@ -16,6 +15,7 @@ from nainjaune_agents.measure.distributed.identity import (
     run_id,
     worker_player,
 )
+from nainjaune_agents.measure.plan import MeasurePlan
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME
 from nainjaune_env.core.atomic_files import digest
@@ -39,10 +39,10 @@ def test_the_agent_of_rollouts_is_compared_too(tmp_path: Path, monkeypatch: pyte
     save_run(Path("run"))
     run = identity(plan_of("lowest", "closer@search=2,rollouts=run", "mixed:tally+closer@search=2,rollouts=run"))
     assert run["weights"] == {"run": digest(Path("run") / FILE_NAME)}
-    worker_player(TournamentPlan, run)
+    worker_player(MeasurePlan, run)
     save_run(Path("run"), iteration=1)
     with pytest.raises(WorkError, match="A worker has other weights of 'run'"):
-        worker_player(TournamentPlan, run)
+        worker_player(MeasurePlan, run)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_the_agent_of_rollouts_is_compared_too(tmp_path: Path, monkeypatch: pyte
     [
         ({"package": "0.1 (sources 0)"}, r"^here was made with version '0\.1 \(sources 0\)' of the package, and this is .+\.$"),
         ({"weights": {"a": "00"}}, r"^here was made with other weights of 'a': SHA-256 '00', and here it is None\.$"),
-        ({"kind": "\x1b[2J"}, r"^here belongs to another run: its kind is '\\x1b\[2J', not 'tournament'\.$"),
+        ({"kind": "\x1b[2J"}, r"^here belongs to another run: its kind is '\\x1b\[2J', not 'measurement'\.$"),
         ({"plan": {"seed": 2}}, r"^here belongs to another run: its seed is 2, not 1\.$"),
         ({"more": 1}, r"^here belongs to another run\.$"),
     ],
@@ -68,19 +68,19 @@ def test_the_first_difference_is_named(change: dict[str, Any], says: str) -> Non
 def test_a_worker_refuses_another_version_and_other_weights(tmp_path: Path) -> None:
     name = save_run(tmp_path / "run")
     run = identity(plan_of("lowest", name))
-    worker_player(TournamentPlan, run)
+    worker_player(MeasurePlan, run)
     with pytest.raises(WorkError, match=r"A worker has version .* of the package, and the run is of 9\.9: install the same"):
-        worker_player(TournamentPlan, {**run, "package": "9.9"})
+        worker_player(MeasurePlan, {**run, "package": "9.9"})
     sent = tmp_path / "sent.safetensors"
     sent.write_bytes((tmp_path / "run" / FILE_NAME).read_bytes())
     save_run(tmp_path / "run", iteration=1)
     with pytest.raises(WorkError, match=r"A worker has other weights of '.*run': SHA-256 [0-9a-f]{64}, and the run is of"):
-        worker_player(TournamentPlan, run)
+        worker_player(MeasurePlan, run)
     (tmp_path / "run" / FILE_NAME).unlink()
-    worker_player(TournamentPlan, run, {run["weights"][name]: sent})
+    worker_player(MeasurePlan, run, {run["weights"][name]: sent})
     sent.write_bytes(sent.read_bytes()[:-1])
     with pytest.raises(WorkError, match="A worker has other weights"):
-        worker_player(TournamentPlan, run, {run["weights"][name]: sent})
+        worker_player(MeasurePlan, run, {run["weights"][name]: sent})
 
 
 @pytest.mark.parametrize("ending", ["", "@sample", "@search=2"])
@@ -90,6 +90,6 @@ def test_weights_that_were_sent_play_as_those_at_home(ending: str, tmp_path: Pat
     run, unit = identity(plan), next(plan.units())
     sent = tmp_path / "sent.safetensors"
     sent.write_bytes((tmp_path / "run" / FILE_NAME).read_bytes())
-    result = worker_player(TournamentPlan, run, {run["weights"][name]: sent})(unit)
+    result = worker_player(MeasurePlan, run, {run["weights"][name]: sent})(unit)
     expected = plan.player([load_agent(each, plan.setup) for each in plan.agents])(unit)
     assert {**result, "clocks": None} == {**expected, "clocks": None}

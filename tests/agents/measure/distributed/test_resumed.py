@@ -147,7 +147,7 @@ def test_missing_units_are_counted_where_nothing_is_played(folder: Path, tmp_pat
     path = next(folder.iterdir())
     path.write_bytes(path.read_bytes()[:-1])
     refused(folder, "1 of 12 units are missing")
-    plan = structs.replace(plan_of(), deals=10**9, chunk=1)
+    plan = structs.replace(plan_of(), deals=10**9, unit=1)
     with pytest.raises(WorkError, match="At least 100,000 units are missing"):
         next(Resumed(tmp_path / "none", None).results(plan, [], plan.units()))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_agents.measure.arena.tournament import Result
+from nainjaune_agents.measure.cross_table import CrossTable
 from nainjaune_agents.measure.report.conclusions import headline, sentences, strongest
-from tests.agents.measure.arena.edges import result_of
+from tests.agents.measure.tables import table_of
 
 
-def of(**means: float) -> Result:
+def of(**means: float) -> CrossTable:
     """From ``ab=0.5``: a in a field of b, with an interval of 0.06 on either side."""
-    return result_of({(pair[0], pair[1]): mean for pair, mean in means.items()}, deals=1500)
+    return table_of({(pair[0], pair[1]): mean for pair, mean in means.items()}, deals=1500)
 
 
 @pytest.mark.parametrize(

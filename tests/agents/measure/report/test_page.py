@@ -7,12 +7,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from nainjaune_agents.measure.arena.tournament import Result, tournament
+from nainjaune_agents.measure.compare import cross_table
+from nainjaune_agents.measure.cross_table import CrossTable
 from nainjaune_agents.measure.report.format_ci import format_ci
 from nainjaune_agents.measure.report.page import command, page
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_env.registry import make_setup
-from tests.agents.measure.arena.edges import result_of
+from tests.agents.measure.tables import table_of
 from tests.support.games import games_with
 
 MADE = {"made": "2026-01-02T03:04:05+00:00", "commit": None, "versions": {"python": "3.11.9"}, "machine": "Linux, 2 CPUs"}
@@ -53,12 +54,12 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module", params=games_with("measures"))
-def result(request: pytest.FixtureRequest) -> Result:
+def result(request: pytest.FixtureRequest) -> CrossTable:
     field = list(heuristics(request.param).values())[:3]
-    return tournament(make_setup(request.param), field, deals=60, seed=1, measure=True)
+    return cross_table(make_setup(request.param), field, deals=60, seed=1, measure=True)
 
 
-def test_it_is_well_formed_and_names_every_agent_measure_and_interval(result: Result) -> None:
+def test_it_is_well_formed_and_names_every_agent_measure_and_interval(result: CrossTable) -> None:
     reader = Reader(page(result, MADE))
     texts = set(reader.texts)
     assert {"html", "head", "body", "table", "svg", "details"} <= set(reader.tags)
@@ -78,7 +79,7 @@ def test_it_is_well_formed_and_names_every_agent_measure_and_interval(result: Re
     assert set(result.plan.setup.rules.to_dict()) <= texts
 
 
-def test_nothing_is_loaded_from_anywhere(result: Result) -> None:
+def test_nothing_is_loaded_from_anywhere(result: CrossTable) -> None:
     text = page(result, MADE)
     assert not re.search(r"https?://|//[a-z]|@import|url\(|javascript:", text)
     reader = Reader(text)
@@ -90,7 +91,7 @@ def test_nothing_is_loaded_from_anywhere(result: Result) -> None:
 
 def test_cells_are_coloured_where_the_interval_has_nothing_outside() -> None:
     means = {("a", "b"): 1.0, ("b", "a"): -1.0, ("a", "c"): 0.01, ("c", "a"): 0.0, ("b", "c"): -0.01, ("c", "b"): 2.0}
-    text = page(result_of(means), MADE)
+    text = page(table_of(means), MADE)
     cells = re.findall(r'<td class="(gain|loss|open)" style="--weight: (\d+)%">([^<]*)</td>', text)
     assert [(shade, shown[:5]) for shade, _, shown in cells] == [
         ("gain", "+1.00"), ("open", "+0.01"), ("loss", "−1.00"), ("open", "−0.01"), ("open", "0.000"), ("gain", "+2.00"),

@@ -1,4 +1,4 @@
-"""A tournament as files: table, JSON, CSV; the page has tests of its own."""
+"""A cross table as files: table, JSON, CSV; the page has tests of its own."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ import pytest
 from numpy.typing import NDArray
 
 from nainjaune_agents.base.task import Task
-from nainjaune_agents.measure.arena.tournament import Result, tournament
+from nainjaune_agents.measure.compare import cross_table
+from nainjaune_agents.measure.cross_table import CrossTable
 from nainjaune_agents.measure.report.conclusions import sentences
 from nainjaune_agents.measure.report.page import page
 from nainjaune_agents.measure.report.report import write_report
 from nainjaune_agents.measure.report.text import text_table
 from nainjaune_agents.measure.stats.differences import ROUGH, TOO_FEW, TOO_SHORT, Differences
-from tests.agents.measure.arena.edges import result_of, result_of_differences
 from tests.agents.measure.arena.scripted import First, Last
 from tests.agents.measure.report.test_page import MADE
+from tests.agents.measure.tables import table_of, table_of_two
 from tests.support.positions import small
 
 NAMES = ["runs/a/first", "lowest", "runs/b/second@sample"]
@@ -34,11 +35,11 @@ def csv_rows(folder: Path) -> list[dict[str, str]]:
 
 
 @pytest.fixture
-def result() -> Result:
-    return result_of({(NAMES[i], NAMES[j]): mean for (i, j), mean in MEANS.items()}, squares=99.0)
+def result() -> CrossTable:
+    return table_of({(NAMES[i], NAMES[j]): mean for (i, j), mean in MEANS.items()}, squares=99.0)
 
 
-def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None:
+def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: CrossTable) -> None:
     text = text_table(result)
     head, rule, *rows = text.splitlines()[2:7]
     assert set(rule) == {"─"}
@@ -55,13 +56,13 @@ def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None
 
 
 def test_the_table_and_the_page_name_another_task_than_the_default_one() -> None:
-    result = result_of({("a", "b"): 1.0, ("b", "a"): -1.0}, task=Task(start={"pots": [9, 9]}))
+    result = table_of({("a", "b"): 1.0, ("b", "a"): -1.0}, task=Task(start={"pots": [9, 9]}))
     assert "100 deals, own payoff, start with pots 9, seed 7\n" in text_table(result)
     assert " · own payoff, start with pots 9</p>" in page(result, MADE)
     assert "--start pots=9 " in page(result, MADE)
 
 
-def test_files(result: Result, tmp_path: Path) -> None:
+def test_files(result: CrossTable, tmp_path: Path) -> None:
     report = write_report(result, tmp_path / "deep" / "results")
     assert report == tmp_path / "deep" / "results" / "results.html"
     names = ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
@@ -70,21 +71,24 @@ def test_files(result: Result, tmp_path: Path) -> None:
     assert payload == {**result.to_dict(), **{key: payload[key] for key in ("made", "commit", "versions", "machine")}}
     assert payload["versions"]["python"] == platform.python_version()
     rows = csv_rows(report.parent)
-    assert [(row["hero"], row["field"], float(row["mean"])) for row in rows] == [
+    assert [(row["hero"], row["field"], float(row["mean"])) for row in rows[:6]] == [
         (NAMES[i], NAMES[j], mean) for (i, j), mean in MEANS.items()
     ]
+    assert [(row["hero"], row["measure"], float(row["mean"])) for row in rows[6:]] == [
+        (name, "mean advantage", stats.mean) for name, stats in result.ranking
+    ]
     assert {(row["preset"], row["players"], row["seed"], row["blocks"]) for row in rows} == {("classic", "3", "7", "100")}
-    assert {(row["measure"], row["part"], row["of"], row["unit"]) for row in rows} == {("edge", "", "difference", "chips")}
+    assert {(row["measure"], row["part"], row["of"], row["unit"]) for row in rows[:6]} == {("edge", "", "difference", "chips")}
     assert float(rows[0]["ci95"]) == result.edges[0].ci95
 
 
 def test_the_csv_and_the_json_have_every_figure_with_all_its_digits(tmp_path: Path) -> None:
-    result = tournament(small(), [First("a"), Last("b")], deals=12, seed=1, measure=True)
+    result = cross_table(small(), [First("a"), Last("b")], deals=12, seed=1, measure=True)
     write_report(result, tmp_path)
     write_report(result, tmp_path)  # replaces the files
     rows = csv_rows(tmp_path)
     payload = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
-    assert [row["measure"] for row in rows[:3]] == ["edge", "edge", "payoff"]
+    assert [row["measure"] for row in rows[:3]] == ["edge", "edge", "mean advantage"]
     by_key = {(row["hero"], row["measure"], row["part"], row["of"]): row for row in rows}
     assert len(by_key) == len(rows)
     for pair, edge in zip(result.edges, payload["edges"], strict=True):
@@ -105,7 +109,7 @@ def test_the_csv_and_the_json_have_every_figure_with_all_its_digits(tmp_path: Pa
 def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tmp_path: Path) -> None:
     """Two agents that differ on 3 deals of 50: no file has an interval, and each says why."""
     values = np.array([1.5, -0.5, 2.0] + [0.0] * 47)
-    result = result_of_differences(Differences.of(values))
+    result = table_of_two(Differences.of(values))
     assert "+0.060 (3 of 50 deals differ)" in text_table(result)
     assert "too few deals differ" in text_table(result)
     (said,) = sentences(result)
@@ -118,14 +122,14 @@ def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tm
     for row in (*payload["edges"], *payload["advantages"]):
         assert (row["ci95"], row["differ"]) == (None, 3)
     assert payload["advantages"][0]["stronger"] is None
-    assert [(row["ci95"], row["differ"]) for row in csv_rows(tmp_path)] == [("", "3")] * 2
+    assert [(row["ci95"], row["differ"]) for row in csv_rows(tmp_path)] == [("", "3")] * 2 + [("", "")] * 2
 
 
 def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
     """Over 299 deals, and over 3,000 of which one outweighs the rest; not over 300 that are much alike."""
 
     def notes(values: NDArray[np.float64]) -> list[str]:
-        result = result_of_differences(Differences.of(values))
+        result = table_of_two(Differences.of(values))
         folder = tmp_path / str(len(values))
         folder.mkdir()
         report = write_report(result, folder).read_text(encoding="utf-8")

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.measure.arena import timing
+from nainjaune_agents.measure import timing
 from nainjaune_agents.measure.arena.play import play_out
-from nainjaune_agents.measure.arena.timing import TimedAgent
+from nainjaune_agents.measure.timing import TimedAgent
 from nainjaune_env.engine.batch import Batch
 from tests.agents.measure.arena.scripted import Chance, First
 from tests.support.positions import small

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from nainjaune_agents.base.task import Task
-from nainjaune_agents.measure.arena import duplicate
-from nainjaune_agents.measure.arena.best_response_gap import best_response_gap
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.best_response import best_response_gap
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.stats.differences import TOO_SHORT
+from nainjaune_agents.measure.store import Store
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError
@@ -21,31 +25,31 @@ KNOWN = heuristics("nain_jaune")
 
 
 def test_the_best_is_chosen_and_measured_on_other_deals() -> None:
-    setup, target, responders = small(), First("first"), [KNOWN["lowest"], KNOWN["tally"], Last("last")]
+    source, target, responders = OwnGame(small(), 3), First("first"), [KNOWN["lowest"], KNOWN["tally"], Last("last")]
     reported: list[int] = []
-    gap = best_response_gap(setup, target, responders, deals=50, choosing=150, seed=3, progress=reported.append)
-    assert sum(reported) == 3 * 150 + 50
+    gap = best_response_gap(source, target, responders, deals=50, choosing=150, progress=reported.append)
+    assert sum(reported) == (3 + 1) * 150 + (1 + 1) * 50  # of the field alone, too
     assert [edge.hero for edge in gap.chosen_by] == ["lowest", "tally", "last"]
     assert [edge.moments.count for edge in gap.chosen_by] == [150] * 3
     best = max(gap.chosen_by, key=lambda edge: edge.mean)
     assert gap.gain.hero == best.hero == "tally"
-    own = Duplicate(setup, [target, *responders], seed=3)
-    assert gap.chosen_by[1].moments == own.edge(2, 0, 150).moments
-    assert gap.gain.moments == own.edge(2, 0, 50, first_deal=150).moments
+    chosen, rated = (FieldAlone(one, target, deals) for one, deals in ((replace(source, purpose="choosing"), 150), (source, 50)))
+    assert gap.chosen_by[1].moments == chosen.edge(responders[1]).moments
+    assert gap.gain.moments == rated.edge(responders[1]).moments
     payload = gap.to_dict()
     assert (payload["responder"], payload["deals"], len(payload["chosen_among"])) == ("tally", 50, 3)
-    one = best_response_gap(setup, target, responders[:1], deals=30, choosing=20, seed=4, progress=reported.append)
+    one = best_response_gap(source, target, responders[:1], deals=30, choosing=20, progress=reported.append)
     assert one.chosen_by == []  # it needs no choosing
-    assert sum(reported) == 3 * 150 + 50 + 30
+    assert sum(reported) == 4 * 150 + 2 * 50 + 2 * 30
 
 
 def test_the_best_is_measured_with_control_variates() -> None:
-    setup, target = small(), KNOWN["tally"]
-    gap = best_response_gap(setup, target, [KNOWN["lowest"], KNOWN["random"]], deals=40, choosing=20, seed=4)
-    plain = Duplicate(setup, [target, KNOWN["lowest"]], seed=4).edge(1, 0, 40, first_deal=20)
+    source, target = OwnGame(small(), 4), KNOWN["tally"]
+    gap = best_response_gap(source, target, [KNOWN["lowest"], KNOWN["random"]], deals=40, choosing=20)
+    plain = FieldAlone(source, target, 40).edge(KNOWN["lowest"])
     assert gap.duplicate is not None
     assert gap.gain.hero == "lowest"
-    assert gap.duplicate.mean == pytest.approx(plain.mean)
+    assert gap.duplicate == plain.moments
     assert gap.gain.moments.variance < 0.9 * plain.moments.variance
     assert np.mean([stats.mean for stats in gap.gain.by_seat]) == pytest.approx(gap.gain.mean)
     for by_seat in zip(gap.gain.by_seat, plain.by_seat, strict=True):
@@ -57,16 +61,16 @@ def test_the_best_is_measured_with_control_variates() -> None:
 
 def test_with_given_pots_few_deals_give_no_interval_by_control_variates_either() -> None:
     heavy = Task(start={"pots": [20, 20]})
-    gap = best_response_gap(small(), KNOWN["tally"], [KNOWN["lowest"]], deals=299, choosing=0, seed=4, task=heavy)
+    gap = best_response_gap(OwnGame(small(), 4, heavy), KNOWN["tally"], [KNOWN["lowest"]], deals=299, choosing=0)
     assert gap.duplicate is not None
     assert np.isnan([each.half_width for each in (gap.gain.moments, gap.duplicate, *gap.gain.by_seat)]).all()
     assert TOO_SHORT in gap.notes
 
 
 def test_where_control_variates_do_not_apply_a_sentence_says_so() -> None:
-    gap = best_response_gap(small(), KNOWN["random"], [KNOWN["tally"]], deals=300, choosing=2, seed=4)
+    gap = best_response_gap(OwnGame(small(), 4), KNOWN["random"], [KNOWN["tally"]], deals=300, choosing=2)
     assert gap.duplicate is None
-    assert gap.gain.moments == Duplicate(small(), [KNOWN["random"], KNOWN["tally"]], seed=4).edge(1, 0, 300, first_deal=2).moments
+    assert gap.gain.moments == FieldAlone(OwnGame(small(), 4), KNOWN["random"], 300).edge(KNOWN["tally"]).moments
     assert "duplicate" not in gap.to_dict()
     assert gap.to_dict()["notes"][-1].startswith("The gain is measured without control variates. Control variates need a field")
 
@@ -75,18 +79,21 @@ def test_where_control_variates_do_not_apply_a_sentence_says_so() -> None:
 def test_names_are_different(names: str) -> None:
     target, *responders = [First(name) for name in names]
     with pytest.raises(AgentError, match="all with different names, not"):
-        best_response_gap(small(), target, responders, deals=2, choosing=2, seed=1)
+        best_response_gap(OwnGame(small(), 1), target, responders, deals=2, choosing=2)
 
 
-def test_it_is_the_same_wherever_and_in_whatever_order_deals_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duplicate, "CHUNK_TABLES", 40)
-    setup = make_setup(preset="djeco", players=3)
+def test_it_is_the_same_wherever_and_in_whatever_order_deals_are_played_and_goes_on_from_a_store(tmp_path: Path) -> None:
+    source = OwnGame(make_setup(preset="djeco", players=3), 3)
     names = ("lowest", "random", "tally")
     target, *responders = [KNOWN[name] for name in names]
-    options = {"deals": 50, "choosing": 35, "seed": 3}
-    whole = best_response_gap(setup, target, responders, **options)
+    whole = best_response_gap(source, target, responders, deals=50, choosing=35)
     executor = Shuffled(1, 7)
-    gap = best_response_gap(setup, target, responders, **options, executor=executor)
+    for played in (4 + 5, 4 + 5, 4 + 5 + 3):  # units of the choice, and of the best; then of 20 more deals
+        deals = 50 if played == 9 else 80
+        with Store(tmp_path) as store:
+            gap = best_response_gap(
+                source, target, responders, deals=deals, choosing=35, store=store, executor=executor, chunk=10
+            )  # fmt: skip
+        assert len(executor.played) == played
+        assert deals == 80 or gap.to_dict() == whole.to_dict()
     assert executor.played != sorted(executor.played)
-    assert gap.to_dict() == whole.to_dict()
-    assert gap == whole
