@@ -98,13 +98,18 @@ class MeasurePlan(DealPlan, frozen=True):
 
 
 def parts_of(
-    agents: Sequence[Agent], source: OwnGame, *, pairs: Collection[tuple[int, int]], measure: bool = False
+    agents: Sequence[Agent],
+    source: OwnGame,
+    *,
+    pairs: Collection[tuple[int, int]],
+    measure: bool = False,
+    sequential: bool = False,
 ) -> tuple[tuple[Cell, ...], ...]:
     """Returns the parts of a cross table of ``agents``: ``pairs`` of hero and field by number, and each field alone.
 
-    ``measure``: behaviour too. Cells with one field are played together. With two seats all cells are, unless the field plays the
-    rounds before: A in a field of B is then B in a field of A, too. Where a program plays, a cell is a part of its own, so that
-    its faults are known by cell, and little is lost if it fails.
+    ``measure``: behaviour too. Cells with one field are played together; all cells are for a ``sequential`` test, and with two
+    seats, where A in a field of B is B in a field of A, too; but not where the field plays the rounds before. Where a program
+    plays, a cell is a part of its own, so that its faults are known by cell, and little is lost if it fails.
     """
     by_field: list[list[Cell]] = []
     for field in sorted({field for _, field in pairs}):
@@ -115,7 +120,7 @@ def parts_of(
             by_field += [[alone, *cell] for cell in cells] if measure else [[alone], *cells]
         else:
             by_field.append([alone, *(cell for some in cells for cell in some)])
-    if source.seats == 2 and source.shared and not any(faults_of(agent) is not None for agent in agents):
+    if (sequential or source.seats == 2) and source.shared and not any(faults_of(agent) is not None for agent in agents):
         by_field = [[cell for part in by_field for cell in part]]
     return tuple(map(tuple, by_field))
 
@@ -164,7 +169,7 @@ def make_plan(
             control_variates.check(source.setup, agents[hero], agents[field], source.task)
         parts: tuple[tuple[Cell, ...], ...] = tuple((Cell(hero, field, "controlled"),) for hero, field in pairs)
     else:
-        parts = parts_of(agents, source, pairs=pairs, measure=measure)
+        parts = parts_of(agents, source, pairs=pairs, measure=measure, sequential=sequential)
     if together:
         one_table.check(source, len(agents))
         parts = (*parts, (Cell(0, 0, "one table"),))

@@ -37,6 +37,7 @@ SOURCES = (".py", ".toml")
 """The endings of sources: code, and the texts that language models read."""
 
 
+@functools.cache
 def package_version() -> str:
     """Returns the version of the package, with the first digits of the SHA-256 of its sources: a checkout keeps its version."""
     try:
