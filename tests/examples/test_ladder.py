@@ -16,7 +16,7 @@ from nainjaune_agents.measure.ladder.results import Results
 from tests.support.source import ROOT
 
 FOLDER = ROOT / "examples" / "ladder"
-MAX_BYTES = 1_000_000
+MAX_BYTES = 1_200_000
 
 
 def test_results_are_those_of_the_entries() -> None:
@@ -26,6 +26,9 @@ def test_results_are_those_of_the_entries() -> None:
     of_pair = {(each["table"], each["a"], each["b"]): each["deals"] for each in shown["pairs"]}
     kept = {where: pairing.deals for where, pairing in results.pairings.items() if pairing.batches}
     assert kept == of_pair
+    assert len((FOLDER / "results" / "batches.jsonl").read_text(encoding="utf-8").splitlines()) == 1 + sum(
+        len(pairing.batches) for pairing in results.pairings.values()
+    )
     assert all(0.02 < interaction < 0.5 for interaction in shown["interaction"].values())
     assert {each["entry"] for each in shown["entries"]} == set(results.ladder.entries)
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import random
 import shutil
 from pathlib import Path
 
+from nainjaune_agents.measure.distributed.segments import DIGEST, digest
 from nainjaune_agents.measure.distributed.units import InProcess
 from nainjaune_agents.measure.ladder.entries import read_ladder
 from nainjaune_agents.measure.ladder.page import write_site
 from nainjaune_agents.measure.ladder.play import NEXT, Players, play
 from nainjaune_agents.measure.ladder.results import Results
 from nainjaune_env.core.errors import NainJauneError
-from tests.agents.measure.ladder.ladders import ladder
+from tests.agents.measure.ladder.ladders import ROWS, ladder
 
 from .mutations import damage_bytes, damage_value
 from .oracle import Fault, Fuzzer, refused, tree
@@ -40,7 +40,7 @@ class Ladders(Fuzzer):
         (self.whole / "checks").mkdir()
         (self.whole / "checks" / "closer.json").write_text(json.dumps(CHECK), encoding="utf-8")
         deals = Results(read_ladder(self.whole)).pairings["djeco-2", "closer", "lowest"].deals
-        wave = {"djeco-2": [["closer", "lowest", deals, 256]]}
+        wave = {"table": "djeco-2", "batches": [["closer", "lowest", deals]]}
         (self.whole / "results" / NEXT).write_text(json.dumps(wave), encoding="utf-8")
         (self.there / "games").mkdir(parents=True)
         for name in (LEFTOVER, "old.html", "games/old.html"):
@@ -71,18 +71,20 @@ class Ladders(Fuzzer):
             return f"{name} is a pipe"
         if path.is_fifo():
             return "nothing"
-        if kind == 2 or path.suffix != ".json":
+        if kind == 2 or (path.suffix != ".json" and name != ROWS):
             path.write_bytes(damage_bytes(path.read_bytes(), rng))
             return f"{name} damaged"
+        lines = path.read_bytes().splitlines(keepends=True)[1:] if name == ROWS else [path.read_bytes()]
         try:
-            value = damage_value(json.loads(path.read_bytes()), rng)
-        except ValueError:  # damaged before
+            line = rng.choice(lines)
+            value = damage_value(json.loads(line), rng)
+        except (ValueError, IndexError):  # damaged before
             return "nothing"
-        if "sha256" in value and rng.random() < 0.8:
-            del value["sha256"]
-            value["sha256"] = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
-        path.write_text(json.dumps(value), encoding="utf-8")
-        return f"a value in {name} is another one: {json.dumps(value)[:300]}"
+        if DIGEST in value and rng.random() < 0.8:
+            value[DIGEST] = digest(value)
+        text = json.dumps(value)
+        path.write_bytes(path.read_bytes().replace(line, f"{text}\n".encode()))
+        return f"a value in {name} is another one: {text[:300]}"
 
 
 def go_on(folder: Path) -> None:

@@ -10,9 +10,9 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.measure.ladder.entries import read_ladder
 from nainjaune_env.core.errors import ConfigError
 
-from .ladders import entry, ladder
+from .ladders import ROWS, entry, ladder
 
-LEFTOVER = ".times.json.0123456789abcdef.tmp"
+LEFTOVER = ".next.json.0123456789abcdef.tmp"
 """As a process that was killed leaves it: the ladder removes those in its folders."""
 
 
@@ -28,13 +28,13 @@ def there(tmp_path: Path) -> Path:
     return tmp_path / "there"
 
 
-@pytest.mark.parametrize("link", ["site", "site/games", "results", "results/games", "results/djeco-2"])
+@pytest.mark.parametrize("link", ["site", "site/games", "results", "results/games", "results/sorted", ROWS])
 def test_links_that_lead_out_are_refused_and_nothing_there_changes(
     there: Path, link: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = there.parent / "ladder"
     (folder / link).parent.mkdir(exist_ok=True)
-    (folder / link).symlink_to(there)
+    (folder / link).symlink_to(there / "closer.json" if link == ROWS else there)
     before = {path.name: path.read_bytes() for path in there.iterdir()}
     assert main(["ladder", str(folder), "--deals", "0" if link.startswith("site") else "256"]) == 2
     assert f"'{folder / link}' leads out of '{folder}'" in capsys.readouterr().err

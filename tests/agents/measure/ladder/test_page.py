@@ -15,7 +15,7 @@ from nainjaune_agents.measure.ladder.entries import read_ladder
 from nainjaune_agents.measure.ladder.play import Players
 from nainjaune_agents.measure.ladder.results import Results
 
-from .ladders import contents, entry, ladder
+from .ladders import contents, entry, forge, ladder
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +62,11 @@ def test_a_submission_is_verified_and_the_page_says_so(folder: Path, capsys: pyt
 
 
 def test_a_result_that_was_made_up_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its file is whole, with a right digest: only playing it again shows it."""
+    """Its row is whole, with a right digest: only playing it again shows it."""
     folder = ladder(tmp_path, "lowest", "pots")
     assert main(["ladder", str(folder), "--deals", "256"]) == 0
-    read = read_ladder(folder)
-    results = Results(read)
-    for pairing in results.pairings.values():
-        batch = pairing.batches.pop()
-        batch["advantage"] = [256, 100, 5000, 300_000, 3, 10, 50]
-        results.add(pairing, {**batch, "times": [[0, 0, 0.0]] * 2})
+    for table in ("djeco-3", "djeco-2"):
+        forge(folder, lambda row: row["sums"].update(advantage=[256, 100, 5000, 300_000, 3, 10, 50]), table, "lowest", "pots")
     capsys.readouterr()
     assert main(["ladder", str(folder), "--check", str(folder / "entries" / "pots.toml"), "--seed", "1"]) == 1
     assert "2 drawn batches played again, DIFFERENT: djeco-" in capsys.readouterr().out

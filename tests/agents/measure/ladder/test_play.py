@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.measure.arena.versus import VersusPlan, play_versus
+from nainjaune_agents.measure.compare import cross_table
 from nainjaune_agents.measure.distributed.processes import Processes
 from nainjaune_agents.measure.distributed.units import Executor, InProcess
 from nainjaune_agents.measure.ladder.entries import read_ladder
@@ -24,7 +24,7 @@ from nainjaune_agents.measure.ladder.results import Pairing, Results
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.core.errors import AgentError
 
-from .ladders import contents, entry, ladder
+from .ladders import ROWS, contents, entry, ladder, rows
 
 DEALS = 1600
 
@@ -66,13 +66,13 @@ def test_the_same_folder_gives_the_same_files_on_processes_too(tmp_path: Path) -
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
 
 
-def test_versus_repeats_the_result_of_a_pair(finished: Path) -> None:
+def test_a_comparison_repeats_the_result_of_a_pair(finished: Path) -> None:
     read = read_ladder(finished)
     pairing = Results(read).pairings["djeco-2", "closer", "tally"]
     setup = read.tables["djeco-2"]
     agents = [load_agent(name, setup) for name in ("closer", "tally")]
-    result = play_versus(VersusPlan(setup, ("closer", "tally"), pairing.deals, pairing.seed), agents, InProcess())
-    assert replace(result.advantage, outlier=0.0) == pairing.advantage(2)  # a ladder decides nothing, so lacks no deal
+    table = cross_table(setup, agents, deals=pairing.deals, seed=pairing.seed)
+    assert replace(table.advantage("closer", "tally"), outlier=0.0) == pairing.advantage(2)  # a ladder decides nothing
 
 
 def test_a_ladder_that_was_killed_goes_on_to_the_same_files(finished: Path, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_ladder_that_was_killed_goes_on_to_the_same_files(finished: Path, tmp_
     environment = {**os.environ, "NAINJAUNE_QUIET": "1"}
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     results = folder / "results"
-    while len([*results.rglob("*.json")]) < 4 and process.poll() is None:  # files to read may be renamed meanwhile
+    while len(rows(folder)) < 4 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -91,15 +91,15 @@ def test_a_ladder_that_was_killed_goes_on_to_the_same_files(finished: Path, tmp_
 
 
 def test_only_pairs_of_a_changed_entry_are_played_again(copy: Path) -> None:
-    before = contents(copy)
+    before, old = contents(copy), Results(read_ladder(copy)).identities["djeco-2"]["tally"]
     entry(copy, "tally", "patient")
     batches = played(copy)
     assert batches
     first = batches[:6]
     assert all("tally" in pair for pair in first), "its first meetings"
     after = contents(copy)
-    same = [name for name in before if "tally" not in name and after[name] == before[name]]
-    assert same
+    assert [row for row in before[ROWS] if row in after[ROWS]], "others are not played again"
+    assert not [row for row in after[ROWS] if old in (row["hero"], row["field"])], "its rows are dropped"
     entry(copy, "tally", "tally")
     assert Results(read_ladder(copy)).pairings["djeco-2", "closer", "tally"].deals == 0
 
@@ -163,18 +163,17 @@ def test_faults_are_forfeits_and_are_kept_by_workers_too(tmp_path: Path) -> None
 echo '{"type": "ready", "protocol": 1, "id": 0, "name": "broken", "batch": 4096}'\nread line\nexit 3\n"""
     (folder / "entries" / "broken.sh").write_text(bot, encoding="utf-8")
     entry(folder, "broken", "exec:sh broken.sh")
-    assert main(["ladder", str(folder), "--deals", "1024", "--workers", "2"]) == 0
+    assert main(["ladder", str(folder), "--deals", "512", "--workers", "2"]) == 0
     pairings = Results(read_ladder(folder)).pairings
-    faults = pairings["djeco-2", "broken", "lowest"].batches[0]["faults"]
-    assert faults[1] == {}
-    assert set(faults[0]) == {"exit", "forfeited"}
-    assert faults[0]["exit"] >= 1
-    assert faults[0]["forfeited"] > 1000
-    assert "faults" not in pairings["djeco-2", "lowest", "random"].batches[0]
+    row = pairings["djeco-2", "broken", "lowest"].batches[0]
+    assert [*row.bots["bots"]] == ["broken"]
+    assert row.bots["bots"]["broken"]["faults"]["exit"] >= 1
+    assert row.bots["bots"]["broken"]["forfeited"] > 1000
+    assert pairings["djeco-2", "lowest", "random"].batches[0].bots == {}
 
 
 def test_a_wave_of_another_ladder_is_dropped(copy: Path) -> None:
-    (copy / "results" / NEXT).write_text(json.dumps({"djeco-9": [["a", "b", 0, 256]]}), encoding="utf-8")
+    (copy / "results" / NEXT).write_text(json.dumps({"table": "djeco-9", "batches": [["a", "b", 0]]}), encoding="utf-8")
     assert played(copy) == []
     assert not (copy / "results" / NEXT).exists()
 
