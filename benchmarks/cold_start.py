@@ -28,11 +28,13 @@ batch = Batch(make_setup(None, "djeco", 4), 64, seed=1)
 batch.step(batch.mask.argmax(axis=1))
 """,
     "evaluate": """
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env import make_setup
 setup = make_setup(None, "djeco", 4)
-Duplicate(setup, [load_agent(name, setup) for name in ("closer", "tally")], seed=1).edge(0, 1, 50)
+hero, field = (load_agent(name, setup) for name in ("closer", "tally"))
+FieldAlone(OwnGame(setup, 1), field, 50).edge(hero)
 """,
 }
 """Name -> the program: ``gymnasium.make``, ``reset`` and ``step``; a ``Batch`` and a step; 50 deals of duplicate play."""

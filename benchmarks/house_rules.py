@@ -30,7 +30,8 @@ import numpy as np
 from tqdm import tqdm
 
 from nainjaune_agents.base.devices import set_torch_threads
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.report.format_ci import mean_ci
 from nainjaune_agents.players.loading import checkpoint_path, load_agent
 from nainjaune_agents.players.zoo import HouseRules, load_card, save_card
@@ -113,7 +114,7 @@ def rate(setup: Setup, hero: str, field: str, deals: int, seed: int) -> dict[str
     except (AgentError, CheckpointError) as error:
         return {"refused": str(error)}
     path = checkpoint_path(hero, setup)
-    edge = Duplicate(setup, [agent, load_agent(field, setup)], seed=seed).edge(0, 1, deals)
+    edge = FieldAlone(OwnGame(setup, seed), load_agent(field, setup), deals).edge(agent)
     return {
         "player": agent.name,
         "file": None if path is None else path.stem,

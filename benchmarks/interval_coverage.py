@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.base.task import Task
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.stats.differences import Differences
 from nainjaune_agents.measure.stats.intervals import t_95
 from nainjaune_agents.players.loading import load_agent
@@ -42,10 +43,9 @@ def gains(
     """Returns the hero's gain on each of ``deals`` deals, in the game's unit."""
     setup = make_setup(None, preset, players)
     task = Task(start="fresh" if pots is None else {"pots": [pots, pots]})
-    duplicate = Duplicate(setup, [load_agent(name, setup) for name in pair], seed=seed, task=task)
+    hero, field = (load_agent(name, setup) for name in pair)
     set_torch_threads(1)
-    parts = [duplicate.play(0, 1, at, min(duplicate.chunk, deals - at))[1] for at in range(0, deals, duplicate.chunk)]
-    return np.concatenate(parts) / setup.players**2
+    return FieldAlone(OwnGame(setup, seed, task), field, deals).gains(hero)
 
 
 def halls(values: NDArray[np.float64]) -> float:

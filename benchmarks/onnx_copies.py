@@ -16,7 +16,8 @@ import numpy as np
 from without_torch import compared, networks
 
 from nainjaune_agents.base.devices import set_torch_threads
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.report.format_ci import mean_of_deals
 from nainjaune_agents.players.foreign.onnx_model import OnnxAgent, load
 from nainjaune_agents.players.networks.net_agent import NetAgent, playing_net
@@ -54,7 +55,7 @@ def main(arguments: list[str] | None = None) -> None:
             copied = copy_of(agent, setup, Path(folder))
             made, differing, largest = compared(setup, agent, copied, -(-options.decisions // len(nets)), options.seed)
             total += made, differing
-            edge = Duplicate(setup, [copied, agent], seed=options.seed).edge(0, 1, options.deals)
+            edge = FieldAlone(OwnGame(setup, options.seed), agent, options.deals).edge(copied)
             gain = mean_of_deals(edge.moments)
             print(f"| {name} | {setup.preset}, {setup.players} | {made} | {differing} | {largest:.1e} | {gain} |", flush=True)
     print(f"| all | | {total[0]} | {total[1]} | | |")

@@ -33,8 +33,7 @@ from tqdm import tqdm
 
 from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.base.seeds import Stream, generator
-from nainjaune_agents.measure.arena.duplicate import chunks
-from nainjaune_agents.measure.arena.play import play_out
+from nainjaune_agents.measure.arena.play import chunks, play_out
 from nainjaune_agents.players.exact import solver
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.study.advice.adviser import Adviser

@@ -30,7 +30,8 @@ import figures
 import numpy as np
 from tqdm import tqdm
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.stats.training_seeds import over_seeds
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.checkpoint import save_checkpoint
@@ -82,8 +83,7 @@ def rate(run: dict[str, Any], folder: Path, options: argparse.Namespace) -> dict
     edges: dict[str, Any] = {}
     rating_seed = RATING_SEED + run["seed"]
     for name, (hero, field, deals) in pairs.items():
-        duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(field, setup)], seed=rating_seed)
-        edge = duplicate.edge(0, 1, deals)
+        edge = FieldAlone(OwnGame(setup, rating_seed), load_agent(field, setup), deals).edge(load_agent(hero, setup))
         edges[name] = {"mean": edge.mean, "ci95": edge.ci95, "deals": deals, "seed": rating_seed}
     return edges
 

@@ -21,9 +21,10 @@ from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.cli.arguments import add_seed_argument, integer
 from nainjaune_agents.cli.progress import progress_bar
 from nainjaune_agents.cli.workers import add_place_arguments, check_place, place_of
-from nainjaune_agents.measure.arena.best_response_gap import BestResponseGap, best_response_gap
-from nainjaune_agents.measure.distributed.shards import FOLDER, Shards
+from nainjaune_agents.measure.best_response import BestResponseGap, best_response_gap
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.report.format_ci import decimal, mean_of_deals
+from nainjaune_agents.measure.store import Store
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.search.inference import BY_POLICY
 from nainjaune_agents.players.zoo import Player, SearchGain, load_card, player_registry, save_card
@@ -33,7 +34,7 @@ from nainjaune_env.core.errors import ConfigError, NainJauneError, quoted
 from nainjaune_env.core.spec import Setup
 
 CHUNK = 32
-"""Deals of a shard: some seconds of a search of 200."""
+"""Deals of a unit: some seconds of a search of 200."""
 
 
 def table(text: str) -> Setup:
@@ -95,10 +96,10 @@ def main(arguments: list[str] | None = None) -> None:
         notes: dict[str, None] = {}
         for name, setup in setups.items():
             folder = options.out / name.replace(":", "-")
-            with progress_bar(total=options.deals, unit="deal") as bar:
+            with Store(folder / "rows") as store, progress_bar(total=options.deals, unit="deal") as bar:
                 gap = best_response_gap(
-                    setup, pairs[name][0], pairs[name][1:], deals=options.deals, choosing=0, seed=options.seed, chunk=CHUNK,
-                    progress=bar.update, executor=Shards(folder / FOLDER, place_of(options, bar.set_postfix_str)),
+                    OwnGame(setup, options.seed), pairs[name][0], pairs[name][1:], deals=options.deals, choosing=0, chunk=CHUNK,
+                    store=store, progress=bar.update, executor=place_of(options, bar.set_postfix_str),
                 )  # fmt: skip
             results: dict[str, Any] = {**setup.to_dict(), "target": options.player, "seed": options.seed, **gap.to_dict()}
             write_text(folder / "gain.json", json.dumps(results, indent=2) + "\n")

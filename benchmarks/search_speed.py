@@ -14,7 +14,8 @@ import sys
 import time
 
 from nainjaune_agents.base.devices import set_torch_threads
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.stats.intervals import Moments
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env import make_setup
@@ -43,16 +44,16 @@ def main(arguments: list[str] | None = None) -> None:
     except NainJauneError as error:
         sys.exit(str(error))
     set_torch_threads(1)
-    arenas = [Duplicate(setup, [searcher, rival], seed=options.seed) for searcher in searchers]
-    for arena in arenas:
-        arena.edge(0, 1, 2, first_deal=options.deals)  # code is compiled and loaded
-    seconds = [0.0] * len(arenas)
-    edges, gains = [Moments() for _ in arenas], [Moments() for _ in arenas]
+    source = OwnGame(setup, options.seed)
+    for searcher in searchers:
+        FieldAlone(source, rival, 2, first=options.deals).edge(searcher)  # code is compiled and loaded
+    seconds = [0.0] * len(searchers)
+    edges, gains = [Moments() for _ in searchers], [Moments() for _ in searchers]
     for at in range(0, options.deals, options.chunk):
         count, first = min(options.chunk, options.deals - at), None
-        for number, arena in enumerate(arenas):
+        for number, searcher in enumerate(searchers):
             begun = time.process_time()
-            blocks = arena.play(0, 1, at, count)[1] / setup.players**2
+            blocks = FieldAlone(source, rival, count, first=at).gains(searcher)
             seconds[number] += time.process_time() - begun
             first = blocks if first is None else first
             edges[number].add(blocks)

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_agents.base.devices import set_torch_threads
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.stats.intervals import Moments
 from nainjaune_agents.measure.stats.training_seeds import over_seeds
 from nainjaune_agents.players.loading import load_agent
@@ -53,12 +54,8 @@ class SlippingAgent:
 def gains(setup: Setup, slips: NDArray[np.float64], deals: int, seed: int) -> NDArray[np.float64]:
     """Returns the gain of a player with each of ``slips (M,)`` on each of ``deals`` deals, ``(M, D)``, in the game's unit."""
     closer, random, field = (load_agent(name, setup) for name in ("closer", "random", "lowest"))
-    rows = []
-    for share in slips.tolist():
-        duplicate = Duplicate(setup, [SlippingAgent(closer, random, share), field], seed=seed)
-        parts = [duplicate.play(0, 1, at, min(duplicate.chunk, deals - at))[1] for at in range(0, deals, duplicate.chunk)]
-        rows.append(np.concatenate(parts) / setup.players**2)
-    return np.stack(rows)
+    alone = FieldAlone(OwnGame(setup, seed), field, deals)
+    return np.stack([alone.gains(SlippingAgent(closer, random, share)) for share in slips.tolist()])
 
 
 def row(population: NDArray[np.float64], seeds: int, deals: int, samples: int, rng: np.random.Generator) -> list[str]:

@@ -1,6 +1,6 @@
 """Measures how often sequential tests and any-time intervals err: on deals drawn from very many, with the mean at a bound.
 
-For each preset, start and pair of agents, --population deals are played both ways, as in nainjaune versus. Their mean advantage
+For each preset, start and pair of agents, --population deals are played both ways, as in nainjaune evaluate. Their mean advantage
 counts as the true one. Each of --tests draws deals with replacement and looks at them every 256, up to --cap. It asks six
 questions: for each distance of the bounds, whether the mean is at most itself or at least so much more (the truth at LOW), and
 whether it is at most so much less or at least itself (the truth at HIGH). A row says how many any-time intervals missed the mean
@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.base.task import Task, parse_start
-from nainjaune_agents.measure.arena.advantage import doubled_advantage
-from nainjaune_agents.measure.arena.duplicate import chunk_deals, chunks
 from nainjaune_agents.measure.arena.openings import most_chips_at_start
-from nainjaune_agents.measure.arena.versus import LOOK_EVERY, both_ways
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
+from nainjaune_agents.measure.rows import ROW
 from nainjaune_agents.measure.stats.differences import Differences, Side
 from nainjaune_agents.measure.stats.intervals import Z_95
 from nainjaune_agents.measure.stats.sequential import SequentialTest, anytime_half_width
@@ -68,8 +68,9 @@ def advantages(setup: Setup, task: Task, pair: list[str], deals: int, seed: int)
     """Returns the advantage of the first agent of ``pair`` over the second on each of ``deals`` deals."""
     agents = [load_agent(name, setup) for name in pair]
     set_torch_threads(1)
-    gains = [both_ways(setup, agents, seed, at, some, task=task) for at, some in chunks(0, deals, chunk_deals(setup))]
-    return doubled_advantage(*np.concatenate(gains).T) / (2 * setup.players**2)
+    source = OwnGame(setup, seed, task)
+    there, back = (FieldAlone(source, field, deals).gains(hero) for hero, field in (agents, agents[::-1]))
+    return (there - back) / 2
 
 
 def simulated(
@@ -94,13 +95,13 @@ def simulated(
 
 def looks(population: NDArray[np.float64], outlier: float, cap: int, rng: np.random.Generator) -> Iterator[Differences]:
     """Yields the differences so far at each look of a test on ``cap`` deals drawn from ``population``."""
-    drawn = population[rng.integers(len(population), size=(cap // LOOK_EVERY, LOOK_EVERY))]
+    drawn = population[rng.integers(len(population), size=(cap // ROW, ROW))]
     sides = []
     for sizes in (np.maximum(drawn, 0), np.maximum(-drawn, 0)):
         numbers, sums, squares = (sizes > 0).sum(axis=1), sizes.sum(axis=1), (sizes**2).sum(axis=1)
         sides.append(list(map(Side, *(part.cumsum().tolist() for part in (numbers, sums, squares)))))
     for number, (above, below) in enumerate(zip(*sides, strict=True), start=1):
-        count = number * LOOK_EVERY
+        count = number * ROW
         mean = (above.sizes - below.sizes) / count
         yield Differences(count, mean, above.squares + below.squares - count * mean**2, (above, below), outlier=outlier)
 
@@ -126,8 +127,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--no-outliers", action="store_true", help="without the two values that count beside those seen")
     parser.add_argument("--seed", type=int, default=4242)
     options = parser.parse_args(arguments)
-    if options.cap < LOOK_EVERY:
-        parser.error(f"--cap is at least the {LOOK_EVERY} deals between two looks, not {options.cap}.")
+    if options.cap < ROW:
+        parser.error(f"--cap is at least the {ROW} deals between two looks, not {options.cap}.")
     return options
 
 

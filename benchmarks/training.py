@@ -33,7 +33,8 @@ import figures
 import numpy as np
 from tqdm import tqdm
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.checkpoint import load_checkpoint, save_checkpoint
 from nainjaune_agents.players.networks.net_agent import NetAgent
@@ -131,8 +132,8 @@ class Contestant:
             processor += time.process_time() - begun_processor
             bar.update()
         setup = self.config.setup()
-        players = [NetAgent(self.name, self.trainer.net), load_agent(self.against, setup)]
-        edge = Duplicate(setup, players, seed=EVAL_SEED).edge(0, 1, self.deals)
+        field = FieldAlone(OwnGame(setup, EVAL_SEED), load_agent(self.against, setup), self.deals)
+        edge = field.edge(NetAgent(self.name, self.trainer.net))
         self.curve.append(Point(self.trainer.iteration, self.trainer.decisions, seconds, processor, edge.mean, edge.ci95))
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(self.folder / "curve.json", json.dumps(self.to_dict(), indent=1) + "\n")

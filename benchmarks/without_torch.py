@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.base.sampling import greedy
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.players.networks.checkpoint import Checkpoint, load_checkpoint
 from nainjaune_agents.players.networks.net_agent import NetAgent, playing_net
 from nainjaune_agents.players.networks.policy_agent import PolicyAgent
@@ -105,7 +106,7 @@ def uses_of(setup: Setup, agent: NetAgent, deals: int) -> dict[str, Callable[[],
     ones, many = [decisions(np.array([table])) for table in range(64)], decisions(np.arange(1024))
 
     def duplicate(player: Agent, count: int) -> Callable[[], object]:
-        return lambda: Duplicate(setup, [player, agent], seed=3).edge(0, 1, count)
+        return lambda: FieldAlone(OwnGame(setup, 3), agent, count).edge(player)
 
     uses: dict[str, Callable[[], object]] = {
         "64 decisions one by one": lambda: [agent.act(one, rng) for one in ones],

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.players.heuristics import RandomAgent, heuristics, modifiers
 from nainjaune_agents.players.networks.net_agent import ROWS, NetAgent
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy, check_agents
@@ -179,4 +179,4 @@ def test_what_is_no_agent_is_refused(other: object) -> None:
     with pytest.raises(AgentError, match=r"An agent has a name and act\(decisions, rng\), unlike"):
         check_agents([RandomAgent(), other])
     with pytest.raises(AgentError, match="An agent has a name"):
-        Duplicate(make_setup(), [RandomAgent(), other], seed=1)  # type: ignore[list-item]
+        OwnGame(make_setup(), 1).check([RandomAgent(), other])  # type: ignore[list-item]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.search.agent import searching
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.agent_adapters import FunctionAgent, ModelAgent, SampledAgent, TorchAgent, as_agent, drawn, positions
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
+from tests.support.edges import edge_of
 from tests.support.positions import small, turns
 
 SETUP = small()
@@ -138,7 +138,7 @@ def test_every_kind_plays(player: Any, kind: type, name: str) -> None:
     again = as_agent(player, SETUP, "mine")
     assert (again.name, agent.name) == ("mine", name)
     if name != "lowest":
-        edge = Duplicate(SETUP, [again, as_agent(First(), SETUP)], seed=1).edge(0, 1, 20)
+        edge = edge_of(SETUP, [again, as_agent(First(), SETUP)], 20, seed=1)
         assert edge.moments.differing == 0
 
 

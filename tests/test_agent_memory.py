@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.errors import AgentError
@@ -16,6 +15,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
+from tests.support.edges import edge_of
 from tests.support.positions import small
 
 DIARY = np.dtype([("deal", np.int64), ("seat", np.int64), ("table", np.int64), ("decisions", np.int64), ("last", np.int64)])
@@ -228,5 +228,5 @@ def test_memory_of_no_size_is_none(kind: Any) -> None:
 def test_duplicate_play_carries_memories_too() -> None:
     """Every table of a block, with the same agent in several of its seats."""
     diarist = Diarist()
-    Duplicate(make_setup("batasaurus"), [diarist, Forgotten()], seed=1).edge(0, 1, 6)
+    edge_of(make_setup("batasaurus"), [diarist, Forgotten()], 6, seed=1)
     assert 12 <= diarist.longest <= 13  # it looks, and plays each card but a last one without a choice

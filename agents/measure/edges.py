@@ -8,7 +8,7 @@ field, the same wall for every rotation).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -138,17 +138,26 @@ class FieldAlone(Generic[P]):
 
     def edge(self, hero: P, progress: Callable[[int], object] | None = None) -> Edge:
         """Returns the edge of ``hero`` over the field; ``progress`` is called with numbers of deals."""
+        sums = EdgeSums(self.source, self.source.seats * self.source.scale)
+        for payoff, alone in self._played(hero):
+            sums.add(payoff, alone.payoff[:, 0], alone.first)
+            if progress is not None:
+                progress(len(payoff))
+        names = [getattr(player, "name", getattr(player, "__name__", "player")) for player in (hero, self.field)]
+        return sums.edge(*names)
+
+    def gains(self, hero: P) -> NDArray[np.float64]:
+        """Returns the gain of ``hero`` on each deal, ``(D,)``, in the unit of payoffs."""
+        sums = [(payoff - alone.payoff[:, 0]).sum(axis=1) for payoff, alone in self._played(hero)]
+        return np.concatenate(sums) / (self.source.seats * self.source.scale)
+
+    def _played(self, hero: P) -> Iterator[tuple[NDArray[np.int64], Payoffs]]:
+        """Plays some deals after the other; yields the hero's payoffs in each seat, ``(D, n)``, and the field alone."""
         n = self.source.seats
-        sums = EdgeSums(self.source, n * self.source.scale)
         seating = np.ones((n, n), np.int64)
         np.fill_diagonal(seating, 0)
         for at, count in self._chunks:
             if at not in self._alone:
                 self._alone[at] = self.source.play([self.field], np.zeros((1, n), np.int64), at, count, field=0)
-            alone = self._alone[at]
-            payoff = self.source.play([hero, self.field], seating, at, count, field=1).payoff
-            sums.add(payoff[:, range(n), range(n)], alone.payoff[:, 0], alone.first)
-            if progress is not None:
-                progress(count)
-        names = [getattr(player, "name", getattr(player, "__name__", "player")) for player in (hero, self.field)]
-        return sums.edge(*names)
+            played = self.source.play([hero, self.field], seating, at, count, field=1)
+            yield played.payoff[:, range(n), range(n)], self._alone[at]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.measure.arena.best_response_gap import best_response_gap
+from nainjaune_agents.measure.best_response import best_response_gap
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.zoo import PlayerRegistry, load_card
 from nainjaune_env import make_setup
@@ -38,22 +39,15 @@ def test_the_gains_of_two_tables_and_their_resumption(monkeypatch: pytest.Monkey
     results = json.loads(Path("gain/skip-2/gain.json").read_text(encoding="utf-8"))
     setup, name = make_setup(None, "skip", 2), "zoo:strong@search=2,inference=policy"
     gap = best_response_gap(
-        setup, load_agent("zoo:strong", setup), [load_agent(name, setup)], deals=6, choosing=0, seed=6, chunk=4
+        OwnGame(setup, 6), load_agent("zoo:strong", setup), [load_agent(name, setup)], deals=6, choosing=0, chunk=4
     )
     assert results["responder"] == name
     assert (results["gain"], results["duplicate"]) == (gap.gain.mean, gap.to_dict()["duplicate"])
     assert search_gain.row("skip:2", gap) in first.stdout
-    shards = sorted(Path("gain/skip-2/shards").glob("0*.json"))
-    assert len(shards) == 2
-    kept = shards[0].stat().st_mtime_ns
-    shards[1].unlink()
     shutil.rmtree("gain/djeco-2")
+    rows = [*Path("gain/skip-2/rows").iterdir()]
     assert command("search_gain", *LINE.split()).stdout == first.stdout
-    assert shards[0].stat().st_mtime_ns == kept
-    assert (
-        "belongs to another run: its deals is 6, not 7"
-        in command("search_gain", *LINE.replace("deals 6", "deals 7").split()).stderr
-    )
+    assert [*Path("gain/skip-2/rows").iterdir()] == rows  # nothing was played
 
 
 def test_a_card_has_one_gain_a_table_and_search(tmp_path: Path) -> None:
@@ -61,12 +55,12 @@ def test_a_card_has_one_gain_a_table_and_search(tmp_path: Path) -> None:
     (player,) = PlayerRegistry(tmp_path).players("a")
     target, responder = (load_agent(name, small()) for name in ("tally", "lowest"))
     for deals, seed in ((30, 1), (40, 2)):
-        gap = best_response_gap(small(), target, [responder], deals=deals, choosing=0, seed=seed)
+        gap = best_response_gap(OwnGame(small(), seed), target, [responder], deals=deals, choosing=0)
         search_gain.put_on_card(player, small(), "a@search=2,inference=policy", gap, seed)
     (gain,) = load_card(path).search_gains
     assert (gain.search, gain.field, gain.deals, gain.seed) == ("search=2,inference=policy", "zoo:a", 40, 2)
     assert (gain.mean, gain.ci95) == (round(gap.gain.mean, 4), round(gap.gain.ci95, 4))
-    few = best_response_gap(small(), target, [responder], deals=10, choosing=0, seed=1)
+    few = best_response_gap(OwnGame(small(), 1), target, [responder], deals=10, choosing=0)
     assert math.isnan(few.gain.ci95)
     with pytest.raises(ConfigError, match="play more --deals"):
         search_gain.put_on_card(player, small(), "a@search=2,inference=policy", few, 1)

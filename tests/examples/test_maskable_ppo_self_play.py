@@ -9,11 +9,11 @@ from sb3_contrib import MaskablePPO
 
 from examples import maskable_ppo_self_play as example
 from nainjaune_agents import edge
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.train.sb3 import SelfPlayBuffer
 from nainjaune_env import make_setup
 from nainjaune_env.agent_adapters import ModelAgent
+from tests.support.edges import edge_of
 
 
 def test_a_few_rollouts_beat_random_play(tmp_path: Path) -> None:
@@ -29,8 +29,7 @@ def test_a_few_rollouts_beat_random_play(tmp_path: Path) -> None:
     loaded = MaskablePPO.load(tmp_path / "mine.zip", device="cpu")
     setup = make_setup("nain_jaune", **example.TABLES)
     agents = [ModelAgent(model, "model"), ModelAgent(loaded, "loaded"), load_agent(player, setup)]
-    duplicate = Duplicate(setup, agents, seed=1)
-    assert [duplicate.edge(number, 0, 50).moments.differing for number in (1, 2)] == [0, 0]
+    assert [edge_of(setup, agents, 50, seed=1, hero=number, field=0).moments.differing for number in (1, 2)] == [0, 0]
 
 
 def test_it_prints_what_it_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

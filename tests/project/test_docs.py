@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.measure.arena.behaviour import general_measures
+from nainjaune_agents.measure.behaviour import general_measures
 from nainjaune_agents.measure.report.report import CSV_HEAD
 from nainjaune_env import game_names, get_game
 from tests.support.script import run_main

@@ -208,7 +208,7 @@ def test_no_import_goes_round() -> None:
             "env().reset()": "torch",
             "from nainjaune_agents.players.loading import load_agent": "torch matplotlib tqdm",
             "load_agent('zoo:strong', make_setup()), load_agent('zoo:strong', make_setup(players=3))": "torch matplotlib tqdm",
-            "import nainjaune_agents.measure.arena.tournament, nainjaune_agents.measure.report.report": "torch matplotlib",
+            "import nainjaune_agents.measure.cross_table, nainjaune_agents.measure.report.report": "torch matplotlib",
             "import nainjaune_agents.train.ppo": "matplotlib",
         },
         {

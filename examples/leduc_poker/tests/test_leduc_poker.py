@@ -13,7 +13,8 @@ from pettingzoo.test import api_test
 
 import nainjaune_env
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.measure.arena.duplicate import Duplicate
+from nainjaune_agents.measure.edges import FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.study.exact.tree import build_tree
 from nainjaune_agents.tables.server.settings import playable
@@ -153,8 +154,7 @@ def test_a_search_plays_in_determinizations_with_public_cards_drawn_anew() -> No
 
 
 def test_evaluation_and_agents_at_work() -> None:
-    agents = [load_agent(name, SETUP) for name in ("random", "random@search=20")]
-    edge = Duplicate(SETUP, agents, seed=1).edge(1, 0, 300)
+    edge = FieldAlone(OwnGame(SETUP, 1), load_agent("random", SETUP), 300).edge(load_agent("random@search=20", SETUP))
     assert edge.mean - edge.ci95 > 0.5
 
 

@@ -13,10 +13,20 @@ from nainjaune_agents.base.provenance import commit, provenance
 from nainjaune_agents.base.task import Task
 from nainjaune_agents.cli import evaluate
 from nainjaune_agents.cli.setups import settle_setup, settle_task
-from nainjaune_agents.measure.arena.tournament import Result, TournamentPlan
+from nainjaune_agents.measure.cross_table import CrossTable
+from nainjaune_agents.measure.own_game import OwnGame
+from nainjaune_agents.measure.plan import Measurement, make_plan
 from nainjaune_agents.measure.report.page import command
+from nainjaune_agents.players.heuristics import RandomAgent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
+
+
+class Named(RandomAgent):
+    """An agent of any name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
 @pytest.mark.parametrize(
@@ -31,13 +41,14 @@ from nainjaune_env.registry import make_setup
 def test_the_command_says_all_that_defaults_would_decide(setup: Setup) -> None:
     task = Task(start={"pots": [2, 5]} if setup.game.start_values else "fresh")
     names = ("lowest", "runs/my run@sample")
-    words = shlex.split(command(Result(TournamentPlan(setup, names, 300, 7, task, chunk=64), [], {})))
+    agents = [Named(name) for name in names]
+    words = shlex.split(command(CrossTable(Measurement(make_plan(OwnGame(setup, 7, task), agents, 300), agents))))
     assert words[:2] == ["nainjaune", "evaluate"]
     parser = argparse.ArgumentParser()
     evaluate.add_arguments(parser)
     args = parser.parse_args(words[2:])
     assert settle_setup(args, args.agents).to_dict() == setup.to_dict()
-    assert (tuple(args.agents), args.deals, args.seed, args.chunk, args.out) == (names, 300, 7, 64, Path("results"))
+    assert (tuple(args.agents), args.deals, args.seed, args.out) == (names, 300, 7, Path("results"))
     assert settle_task(args, setup) == task
 
 

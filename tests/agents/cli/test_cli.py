@@ -103,7 +103,7 @@ def test_ctrl_c_is_no_traceback(capfd: Capture, monkeypatch: pytest.MonkeyPatch)
     def stop(*args: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nainjaune_agents.measure.arena.tournament.play_tournament", stop)
+    monkeypatch.setattr("nainjaune_agents.measure.cross_table.fold", stop)
     status, _, err = nainjaune(capfd, "evaluate --agents lowest random --deals 5")
     assert (status, err) == (130, "nainjaune evaluate: Stopped.")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,11 +42,10 @@ def test_a_sweep_prints_a_line_for_each_run_without_a_terminal(tmp_path: Path, c
 def test_an_error_of_a_command_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", screen := Screen())
 
-    def fail(plan: object, agents: object, executor: object, progress: Callable[[int], object]) -> None:
-        progress(1)
+    def fail(measurement: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("nainjaune_agents.measure.arena.tournament.play_tournament", fail)
+    monkeypatch.setattr("nainjaune_agents.measure.cross_table.fold", fail)
     assert status_of(["evaluate", "--agents", "lowest", "random", "--deals", "5"]) == 2
     shown = screen.getvalue().split("\r")  # each covers what was there
     assert shown[-1] == "nainjaune evaluate: No space left on device.\n"

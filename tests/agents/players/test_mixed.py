@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.measure.arena import duplicate
-from nainjaune_agents.measure.arena.duplicate import MIXED_SEATS, Duplicate
 from nainjaune_agents.measure.arena.play import play_out
-from nainjaune_agents.measure.arena.tournament import tournament
-from nainjaune_agents.measure.arena.versus import both_ways
+from nainjaune_agents.measure.compare import cross_table
+from nainjaune_agents.measure.own_game import MIXED_SEATS, OwnGame
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.mixed import MixedAgent, explicit_name, member_names, seated_members
 from nainjaune_env import make_setup
@@ -26,6 +24,7 @@ from tests.support.positions import small
 from tests.test_agent import untrained
 
 SETUP = make_setup(preset="djeco", players=3)
+SOURCE = OwnGame(SETUP, 5)
 POOL = ["lowest", "tally", "closer"]
 NAME = "mixed:lowest+tally+closer"
 
@@ -34,45 +33,39 @@ def test_a_gain_is_that_over_the_players_drawn_for_the_seats() -> None:
     """Each deal is played again by hand, with the players that deal and seat draw."""
     deals, n, seed = 12, 3, 5
     agents = [load_agent("patient", SETUP), load_agent(NAME, SETUP), *(load_agent(name, SETUP) for name in POOL)]
-    gains = Duplicate(SETUP, agents, seed=seed).play(0, 1, 0, deals)[1]
     draws = RowStreams(streams(seed, deals, MIXED_SEATS), np.arange(deals)).random((deals, n))
     drawn = 2 + (draws * 3).astype(int)
     assert len(np.unique(drawn)) == 3
     seating = np.repeat(drawn[:, None], n + 1, axis=1)
     for seat in range(n):
         seating[:, seat, seat] = 0
-    rngs = [np.random.default_rng(0)] * len(agents)  # nobody here draws
-    payoff, _ = duplicate.play_deals(SETUP, agents, seating, seed, 0, rngs)
-    by_seat = n * np.array([payoff[:, seat, seat] - payoff[:, n, seat] for seat in range(n)])
-    assert (gains == by_seat.sum(axis=0)).all()
-    assert gains.any()
+    for deal in range(deals):
+        by_hand = SOURCE.play(agents, seating[deal], deal, 1, field=1).payoff
+        tables = np.array([[1, 1, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
+        payoff = SOURCE.play(agents[:2], tables, deal, 1, field=1).payoff
+        assert (payoff == by_hand[:, [n, *range(n)]]).all()
 
 
-def test_the_seats_of_a_deal_do_not_depend_on_how_many_are_played_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seats_of_a_deal_do_not_depend_on_how_many_are_played_at_once() -> None:
     agents = [load_agent("patient", SETUP), load_agent(NAME, SETUP)]
-    whole = tournament(SETUP, agents, deals=40, seed=3)
-    monkeypatch.setattr(duplicate, "CHUNK_TABLES", 28)
+    whole = cross_table(SETUP, agents, deals=40, seed=3)
     executor = Shuffled(1, 7)
-    assert tournament(SETUP, agents, deals=40, seed=3, executor=executor).to_dict() == whole.to_dict()
+    assert cross_table(SETUP, agents, deals=40, seed=3, executor=executor, chunk=7).to_dict() == whole.to_dict()
     assert executor.played != sorted(executor.played)
     assert whole.notes[0] == f"In {NAME} each seat of each deal is drawn from lowest, tally, closer."
-    other = tournament(SETUP, agents, deals=40, seed=4)
+    other = cross_table(SETUP, agents, deals=40, seed=4)
     assert other.edges[0].mean != whole.edges[0].mean
 
 
-@pytest.mark.parametrize("kind", ["plain", "measured", "versus", "rated"])
+@pytest.mark.parametrize("kind", ["plain", "measured"])
 def test_two_that_are_alike_have_no_edge_among_equals(kind: str) -> None:
     """A pool of one player under two names is that player, in every kind of duplicate play."""
     rule = load_agent("tally", SETUP)
     field = MixedAgent("mixed", [rule, rule], SETUP)
-    if kind == "versus":
-        assert not both_ways(SETUP, [rule, field], 1, 0, 10).any()
-        return
     agents = [rule, field, load_agent("lowest", SETUP)]
-    result = tournament(SETUP, agents, deals=10, seed=1, measure=kind == "measured", rated=kind == "rated")
+    result = cross_table(SETUP, agents, deals=10, seed=1, measure=kind == "measured")
     assert result.edge("tally", "mixed").moments.differing == 0
     assert result.edge("lowest", "mixed").mean == result.edge("lowest", "tally").mean
-    assert (result.ratings is not None) == (kind == "rated")
     assert [clock.decisions > 0 for clock in result.clocks] == [True] * (3 if kind == "measured" else 0)
 
 
@@ -99,15 +92,13 @@ def test_elsewhere_a_seat_keeps_its_player_for_a_round() -> None:
     assert len(one.seen) > 2 * len(set(one.seen))
 
 
-def test_members_that_draw_get_draws_of_their_own_rows() -> None:
+def test_members_are_seated_by_deal_and_seat() -> None:
     agents = [load_agent("mixed:random+lowest", SETUP), load_agent("tally", SETUP)]
     draws = np.array([[0.0, 0.4, 0.6]])
-    rng = np.random.default_rng(1)
     seating = np.array([[[0, 0, 0], [1, 0, 0]]])
-    players, seated, rngs = seated_members(agents, seating, [rng, rng], draws)
+    players, seated = seated_members(agents, seating, draws)
     assert [player.name for player in players[2:]] == ["random", "lowest"]
     assert (seated == [[[2, 2, 3], [1, 2, 3]]]).all()
-    assert len(rngs) == len(players)
 
 
 def test_the_pool_of_a_game_has_those_that_play_there() -> None:

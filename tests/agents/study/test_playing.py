@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.arena.matches import record_matches
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.study.action_values import ActionEvaluator
@@ -81,7 +80,7 @@ def test_deals_are_none_of_those_of_tournaments_and_matches() -> None:
     setup = GAMES[0]
     chunk = next(play(StudySettings(setup, agents(setup), 3), 50))
     hands = {tuple(row) for row in chunk.trace.dealt["hand_bits"].reshape(50, -1).tolist()}
-    states = {int(state) for state in Duplicate(setup, agents(setup), seed=3).deal_seeds(0, 1000)}
+    states = {int(state) for state in streams(3, 1000)}
     assert not states & {int(state) for stream in Stream for state in streams(3, 1000, stream)}
     assert len(hands) == 50
     assert next(record_matches(setup, agents(setup), 1, seed=3))["seed"] == 3

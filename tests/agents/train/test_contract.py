@@ -15,7 +15,6 @@ import torch
 from msgspec.structs import force_setattr
 
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.arena.play import play_out
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.checkpoint import load_checkpoint
@@ -28,6 +27,7 @@ from nainjaune_agents.train.opponents import PAST_SELVES, SNAPSHOT_EVERY
 from nainjaune_agents.train.optimizers import Adam
 from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, DeviceError, DivergenceError
 from nainjaune_env.engine.batch import Batch
+from tests.support.edges import edge_of
 from tests.support.training import capture_metrics, iteration_at, run_in, same, start_training, wait_for
 
 PLAIN = {"tables": 16, "arch": {"hidden": [8]}, "eval_every": 0, "minibatch": 64, "iterations": 4}
@@ -184,9 +184,9 @@ def test_it_learns(tmp_path: Path, algorithm: str) -> None:
     setup = config.setup()
     begin = NetAgent("begin", trainer_of(config, tmp_path).net)
     run_in(tmp_path, config)
-    field = Duplicate(setup, [load_agent(str(tmp_path), setup), load_agent("random", setup), begin], seed=1)
-    for rival, margin in ((1, 5), (2, 2)):
-        edge = field.edge(0, rival, 400)
+    learned = load_agent(str(tmp_path), setup)
+    for rival, margin in ((load_agent("random", setup), 5), (begin, 2)):
+        edge = edge_of(setup, [learned, rival], 400, seed=1)
         assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
 
 

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from nainjaune_agents.base.seeds import Stream, generator
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.heuristics import RandomAgent
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.modules import masked_log_softmax
@@ -24,6 +23,7 @@ from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
+from tests.support.edges import edge_of
 from tests.support.training import capture_metrics, run_in
 
 TINY = {"tables": 64, "arch": {"hidden": [16]}, "eval_every": 0, "minibatch": 256, "iterations": 6}
@@ -200,7 +200,7 @@ def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert first[f"update/{name}_loss"] == pytest.approx(((each - target) ** 2).mean(), rel=0.05)
     assert first["update/explained_variance"] == pytest.approx(1 - np.var(target - q) / np.var(target), abs=1e-4)
     setup = config.setup()
-    edge = Duplicate(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], seed=eval_seed(0)).edge(0, 1, 20)
+    edge = edge_of(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], 20, seed=eval_seed(0))
     assert logged["eval/edge"][-1][1] == edge.mean
 
 

@@ -15,7 +15,7 @@ import torch
 from msgspec import structs
 
 from nainjaune_agents.base.seeds import Stream, generator
-from nainjaune_agents.measure.arena.duplicate import Edge
+from nainjaune_agents.measure.edges import Edge
 from nainjaune_agents.players.networks.checkpoint import load_checkpoint
 from nainjaune_agents.players.networks.net_agent import NetAgent
 from nainjaune_agents.players.search.values import ActionValues

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.base.task import CENTRED, Task
-from nainjaune_agents.measure.arena.duplicate import Edge
+from nainjaune_agents.measure.edges import Edge
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.train.gating import LEVEL, edge_over, is_weaker
 from nainjaune_env.registry import make_setup

@@ -14,7 +14,6 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.train import get_trainer
 from nainjaune_agents.train.base import eval_seed
@@ -28,6 +27,7 @@ from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
+from tests.support.edges import edge_of
 from tests.support.training import capture_metrics, run_in
 
 TINY = {
@@ -218,7 +218,7 @@ def test_the_callback_measures_the_edge_of_any_model() -> None:
     model.learn(4 * 16 * 16, callback=callback)
     assert len(measured) == 2  # after two updates, and at the end
     agents = [ModelAgent(model, "model"), heuristics("nain_jaune")["random"]]
-    assert measured[-1] == Duplicate(setup, agents, seed=eval_seed(1)).edge(0, 1, 40).mean
+    assert measured[-1] == edge_of(setup, agents, 40, seed=eval_seed(1)).mean
 
 
 def test_metrics_say_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.base.task import Task
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.mixed import explicit_name
 from nainjaune_agents.players.networks.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
@@ -22,6 +21,7 @@ from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.agents.train.test_ppo import run_in, tiny
+from tests.support.edges import edge_of
 
 SHELVED = {"against": ["lowest", "random"], "deals": 40, "seed": 3, "note": "Tiny.", "local_changes": True}
 Train = Callable[..., Setup]
@@ -76,7 +76,7 @@ def test_the_same_player_lighter_and_rated_at_every_task(trained: Train, tmp_pat
     ]
     agents = [load_agent(str(path), setup), load_agent("lowest", setup)]
     for rating in card.ratings[::2]:
-        edge = Duplicate(setup, agents, seed=3, task=rating.task).edge(0, 1, 300)
+        edge = edge_of(setup, agents, 300, seed=3, task=rating.task)
         assert (rating.mean, rating.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
     assert sum(reported) == 1200
     assert box.find("zoo:tiny", setup).path == path
@@ -88,7 +88,7 @@ def test_a_card_names_the_pool_of_a_mixed_field(trained: Train, tmp_path: Path) 
     path = publish([run], "tiny", [setup], registry=box, **{**SHELVED, "against": ["mixed", "lowest"]})
     (mixed, _) = load_card(path.with_suffix(".json")).ratings
     assert mixed.field == explicit_name("mixed", setup)
-    edge = Duplicate(setup, [load_agent(str(path), setup), load_agent(mixed.field, setup)], seed=3).edge(0, 1, SHELVED["deals"])
+    edge = edge_of(setup, [load_agent(str(path), setup), load_agent(mixed.field, setup)], SHELVED["deals"], seed=3)
     assert (mixed.mean, mixed.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
 
 
@@ -99,7 +99,7 @@ def test_a_player_is_rated_again_at_the_tables_of_its_ratings(trained: Train, tm
     (player,) = box.players("tiny")
     card = rate(player, against=["tally", "lowest"], deals=60, seed=4, progress=reported.append)
     assert [(rating.field, rating.deals) for rating in card.ratings] == [("random", 40), ("tally", 60), ("lowest", 60)]
-    edge = Duplicate(setup, [load_agent(str(player.path), setup), load_agent("tally", setup)], seed=4).edge(0, 1, 60)
+    edge = edge_of(setup, [load_agent(str(player.path), setup), load_agent("tally", setup)], 60, seed=4)
     assert (card.ratings[1].mean, card.ratings[1].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
     assert sum(reported) == 120
     with pytest.raises(AgentError, match="'nobody'"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.registry import make_setup
+from tests.support.edges import edge_of
 from tests.support.example import run_example
 from tests.support.source import ROOT
 
@@ -15,7 +15,7 @@ SETUP = make_setup("signal_lamps")
 
 def test_duplicate_evaluation() -> None:
     agents = [load_agent("random", SETUP)] * 2
-    assert abs(Duplicate(SETUP, agents, seed=1).edge(0, 1, 500).mean) < 0.2
+    assert abs(edge_of(SETUP, agents, 500, seed=1).mean) < 0.2
 
 
 def test_what_the_page_shows_of_it_runs() -> None:

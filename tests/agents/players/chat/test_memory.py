@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.measure.arena.play import play_out
-from nainjaune_agents.measure.arena.tournament import tournament
+from nainjaune_agents.measure.compare import cross_table
 from nainjaune_agents.players.chat.memory import MAX_SHOWN, memory_fields, remember, remembered
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.program.settings import STOP
@@ -25,9 +25,9 @@ LAMPS = make_setup("signal_lamps")
 
 def test_a_model_remembers_where_its_cards_lie(local: Local, tmp_path: Path) -> None:
     rivals = [load_agent("highest", GLIMPSE)]
-    expected = tournament(GLIMPSE, [load_agent("cheapest", GLIMPSE), *rivals], deals=2, seed=5)
+    expected = cross_table(GLIMPSE, [load_agent("cheapest", GLIMPSE), *rivals], deals=2, seed=5)
     with loaded(local, "cheapest", tmp_path, setup=GLIMPSE, on_fault=STOP) as agent:
-        played = tournament(GLIMPSE, [agent, *rivals], deals=2, seed=5)
+        played = cross_table(GLIMPSE, [agent, *rivals], deals=2, seed=5)
         assert without_costs(played, "chat:cheapest") == without_costs(expected, "cheapest")
         asked = local.asked()
         assert len(asked) > 100
@@ -37,7 +37,7 @@ def test_a_model_remembers_where_its_cards_lie(local: Local, tmp_path: Path) -> 
             assert "memorise your cards" in look["content"]
             assert "slot 0: " in look["content"]
         assert len({row["digest"] for row in asked}) == len(asked)
-        again = tournament(GLIMPSE, [agent, *rivals], deals=2, seed=5)
+        again = cross_table(GLIMPSE, [agent, *rivals], deals=2, seed=5)
         assert again.bots.to_dict() == played.bots.to_dict()
         assert local.asked() == []
 

@@ -13,12 +13,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-import nainjaune_agents.measure.arena.versus as versus_module
 from nainjaune_agents.base.task import Task
-from nainjaune_agents.measure.arena import duplicate, rated_rounds
+from nainjaune_agents.measure import plan as plan_module
 from nainjaune_agents.measure.arena.play import play_out
-from nainjaune_agents.measure.arena.tournament import tournament
-from nainjaune_agents.measure.arena.versus import versus
+from nainjaune_agents.measure.compare import cross_table
 from nainjaune_agents.measure.stats.sequential import SequentialTest
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.players.loading import load_agent
@@ -93,13 +91,12 @@ def compare(setup: Setup, device: str) -> dict[str, Any]:
     agents = [load_agent(name, setup) for name in ("longest", "tally")]
     options: dict[str, Any] = {"deals": 5, "seed": 1, "task": Task(start={"pots": [0, 8]}), "device": device}
     with (
-        patch.object(duplicate, "CHUNK_TABLES", 6),
-        patch.object(rated_rounds, "CHUNK_TABLES", 6),
-        patch.object(versus_module, "LOOK_EVERY", 2),
-        patch.dict(duplicate.CHUNKS_AT_ONCE, {"cuda": 2}),
+        patch.object(plan_module, "ROW", 2),
+        patch.object(plan_module, "TABLES_AT_ONCE", 6),
+        patch.dict(plan_module.TIMES_AT_ONCE, {"cuda": 2}),
     ):
-        result = tournament(setup, agents, measure=True, rated=True, **options).to_dict()
-        compared = versus(setup, agents, test=SequentialTest(), **options)
+        result = cross_table(setup, agents, measure=True, **options).to_dict()
+        compared = cross_table(setup, agents, test=SequentialTest(), **options)
     assert result.pop("device", "cpu") == device
     assert ("milliseconds_a_decision" in result) == (device == "cpu")
     result.pop("milliseconds_a_decision", None)

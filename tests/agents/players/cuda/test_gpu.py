@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.arena.play import play_out
+from nainjaune_agents.measure.compare import cross_table
 from nainjaune_agents.players.heuristics import heuristics
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.core.prng import streams
@@ -43,7 +43,9 @@ def test_what_is_simulated_in_the_suite_is_so_on_a_gpu() -> None:
 def test_an_edge_over_20000_deals_is_that_of_the_cpu_to_the_last_bit(name: str) -> None:
     setup = setups()[name]
     agents = list(heuristics(setup.game.name).values())[-2:]
-    edge, expected = (Duplicate(setup, agents, seed=4, device=device).edge(0, 1, 20_000) for device in ("cuda", "cpu"))
+    edge, expected = (
+        cross_table(setup, agents, deals=20_000, seed=4, device=device, one_way=True).edges[0] for device in ("cuda", "cpu")
+    )
     assert (edge.moments, edge.by_seat) == (expected.moments, expected.by_seat)
     assert expected.moments.count == 20_000
 

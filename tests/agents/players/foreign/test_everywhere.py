@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.measure.arena.tournament import TournamentPlan
 from nainjaune_agents.measure.distributed.identity import check_same, identity, run_id, worker_player
 from nainjaune_agents.measure.distributed.units import InProcess
+from nainjaune_agents.measure.own_game import OwnGame
+from nainjaune_agents.measure.plan import MeasurePlan, make_plan
 from nainjaune_agents.players.loading import base_name, checkpoint_path, load_agent, setup_of_runs
 from nainjaune_agents.players.program.settings import FORFEIT, BotSettings
 from nainjaune_agents.train.sweeps import cluster as sweep_cluster
@@ -63,23 +64,24 @@ def test_what_has_no_checkpoint_is_told(capfd: Capture) -> None:
 
 
 def test_workers_compare_files_and_take_the_settings_of_bots() -> None:
-    plan = TournamentPlan(SETUP, ("first.py:f", "lowest"), 4, 1)
+    agents = [load_agent(name, SETUP) for name in ("first.py:f", "lowest")]
+    plan = make_plan(OwnGame(SETUP, 1), agents, 4)
     run, unit = identity(plan), next(plan.units())
     expected = next(InProcess().results(plan, [load_agent(name, SETUP) for name in plan.agents], [unit]))[1]
-    assert worker_player(TournamentPlan, run)(unit) == expected
+    assert worker_player(MeasurePlan, run)(unit) == expected
     Path("first.py").write_text(FIRST + "# changed\n", encoding="utf-8")
     assert run_id(identity(plan)) != run_id(run)
     with pytest.raises(WorkError, match=r"A worker has other files of 'first\.py:f' than the run: its program and"):
-        worker_player(TournamentPlan, run)
+        worker_player(MeasurePlan, run)
     error = sweep_cluster._train(sweep_cluster.package_versions(), run["files"], {}, {}, 0.0)
     assert str(error).startswith("A worker has other files of 'first.py:f'")
     Path("first.py").unlink()
     with pytest.raises(WorkError, match=r"A worker has no such player: There is no file 'first\.py' .* at the same path on each"):
-        worker_player(TournamentPlan, run)
+        worker_player(MeasurePlan, run)
 
 
 def test_settings_of_bots_make_another_run_where_faults_are_forfeits() -> None:
-    plan = TournamentPlan(SETUP, ("exec:./bot --level 3", "lowest"), 4, 1)
+    plan = MeasurePlan(SETUP, ("exec:./bot --level 3", "lowest"), 1, 4)
     runs = {}
     for name, settings in {
         "usual": BotSettings(),

@@ -13,7 +13,6 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.foreign.onnx_model import OnnxAgent, load
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.networks.net_agent import NetAgent
@@ -26,6 +25,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 from tests.agents.players.networks.inference.test_inference import both, each
 from tests.agents.players.networks.test_onnx_export import net_of
+from tests.support.edges import edge_of
 from tests.support.positions import asked, small
 from tests.support.source import ROOT
 
@@ -67,8 +67,8 @@ def test_the_ladders_copy_plays_as_the_network() -> None:
 def test_a_copy_plays_rollouts_where_it_has_no_memory(tmp_path: Path) -> None:
     agent = NetAgent("net", net_of(MLP, SETUP))
     copy = copied(agent, SETUP, tmp_path)
-    duplicate = Duplicate(SETUP, [agent, copy, searching(agent, 3, SETUP), searching(copy, 3, SETUP)], seed=2)
-    assert duplicate.edge(2, 0, 4).mean == duplicate.edge(3, 0, 4).mean
+    searches = [searching(agent, 3, SETUP), searching(copy, 3, SETUP)]
+    assert len({edge_of(SETUP, [search, agent], 4, seed=2).mean for search in searches}) == 1
     with pytest.raises(ValueError, match="memory"):
         copied(NetAgent("net", net_of({**MLP, "recurrent": 5}, SETUP)), SETUP, tmp_path).scorer()
 

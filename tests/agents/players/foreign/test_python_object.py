@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.foreign import is_bot, is_external, loader_of
 from nainjaune_agents.players.loading import external_players, load_agent
 from nainjaune_env.agent_adapters import SampledAgent
@@ -77,7 +76,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_objects_of_files_and_modules_play(name: str, here: Path) -> None:
     agent = load_agent(name, SETUP)
     absolute = load_agent(str(here / name), SETUP) if "/" in name else agent
-    edge = Duplicate(SETUP, [agent, absolute], seed=1).edge(0, 1, 20)
+    edge = edge_of(SETUP, [agent, absolute], 20, seed=1)
     assert edge.moments.differing == 0
     assert edge.hero == name
 
@@ -151,6 +150,7 @@ def dynamic(observation, mask):
 """,
     "helper.py": """
 import numpy as np
+from tests.support.edges import edge_of
 class Player:
     def act(self, decisions, rng):
         import lazy

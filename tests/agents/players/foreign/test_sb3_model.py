@@ -25,7 +25,6 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.vec_env import VecNormalize
 from torch import nn
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players.foreign.sb3_model import MAX_DATA, MAX_WEIGHTS, load
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.search import searching
@@ -35,6 +34,7 @@ from nainjaune_env.core.errors import AgentError, MissingLibraryError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from nainjaune_env.registry import make_setup
+from tests.support.edges import edge_of
 from tests.support.positions import asked
 
 TABLES = 8
@@ -134,7 +134,7 @@ def test_its_actions_are_legal(kind: str, saved: Saved) -> None:
 
 def test_it_plays_rollouts_where_it_has_no_memory(saved: Saved) -> None:
     agent = load(f"sb3:{saved('maskable')[1]}", SETUP)
-    assert Duplicate(SETUP, [agent, searching(agent, 2, SETUP)], seed=2).edge(1, 0, 3).moments.differing > 0
+    assert edge_of(SETUP, [agent, searching(agent, 2, SETUP)], 3, seed=2, hero=1, field=0).moments.differing > 0
     with pytest.raises(ValueError, match="memory"):
         load(f"sb3:{saved('recurrent')[1]}", SETUP).scorer()
 

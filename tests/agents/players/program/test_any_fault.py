@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.measure.arena.tournament import Result, tournament
+from nainjaune_agents.measure.compare import cross_table
+from nainjaune_agents.measure.cross_table import CrossTable
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.program.settings import FORFEIT
 from tests.agents.players.program.programs import SETUP, faulty, gone, loaded
@@ -15,7 +16,7 @@ from tests.agents.players.program.programs import SETUP, faulty, gone, loaded
 OTHERS = ("lowest", "closer", "random")
 
 
-def edges(result: Result) -> dict[tuple[str, str], object]:
+def edges(result: CrossTable) -> dict[tuple[str, str], object]:
     """The edges among the others."""
     return {
         (edge["hero"], edge["field"]): {key: value for key, value in edge.items() if key != "milliseconds_a_decision"}
@@ -27,14 +28,14 @@ def edges(result: Result) -> dict[tuple[str, str], object]:
 @pytest.mark.parametrize("faults", [12, pytest.param(1000, marks=pytest.mark.long)])
 def test_whatever_a_bot_does_costs_its_own_seat(faults: int, tmp_path: Path) -> None:
     others = [load_agent(name, SETUP) for name in OTHERS]
-    alone = edges(tournament(SETUP, others, deals=3, seed=1))
+    alone = edges(cross_table(SETUP, others, deals=3, seed=1))
     counted: Counter[str] = Counter()
     seed = 0
     while counted.total() < faults:
         seed += 1
         name = faulty(f"any:{seed}:{tmp_path / str(seed)}", 0, wants=["features"], batch=4)
         with loaded(name, on_fault=FORFEIT, decision_seconds=0.05, start_seconds=2.0) as bot:
-            result = tournament(SETUP, [bot, *others], deals=3, seed=1)
+            result = cross_table(SETUP, [bot, *others], deals=3, seed=1)
             assert edges(result) == alone
             counts = result.bots.by_agent[bot.name]
             assert 0 < counts.forfeited < counts.decisions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from types import SimpleNamespace
 
-from nainjaune_agents.measure.arena.timing import TimedAgent
+from nainjaune_agents.measure.timing import TimedAgent
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.program.counting import BotCounts, counted, faults_of, words
 from nainjaune_agents.players.program.faults import FaultCounts

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.measure.arena.tournament import tournament
+from nainjaune_agents.measure.compare import cross_table
 from nainjaune_agents.players.loading import named_agents
 from nainjaune_agents.players.program.check import check_bot
 from nainjaune_agents.players.program.player import load
@@ -54,7 +54,7 @@ def program(source: str, folder: Path) -> str:
 
 def numbers(setup: Setup, agent: Any) -> str:
     """All results of a tournament against `closer`, without the agent's name."""
-    result = tournament(setup, [agent, named_agents("nain_jaune")["closer"]], deals=20, seed=3).to_dict()
+    result = cross_table(setup, [agent, named_agents("nain_jaune")["closer"]], deals=20, seed=3).to_dict()
     for key in ("milliseconds_a_decision", "bots"):  # times, and how bots fared
         result.pop(key, None)
     return json.dumps(result).replace(json.dumps(agent.name), '"it"')

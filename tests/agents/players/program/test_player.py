@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.measure.arena.play import play_out
-from nainjaune_agents.measure.arena.tournament import tournament
+from nainjaune_agents.measure.compare import cross_table
 from nainjaune_agents.players.loading import load_agent, named_agents
 from nainjaune_agents.players.program.faults import MAX_FAULTS
 from nainjaune_agents.players.program.player import SEEDS, DistributionBot, files, seeds_of
@@ -37,7 +37,7 @@ def decisions_of(tables: int = 6, seed: int = 1) -> DecisionBatch:
 
 def numbers(agent: Any, **options: Any) -> Any:
     """The result of a tournament against `closer`, without the agent's name, and without faults."""
-    played = tournament(SETUP, [agent, load_agent("closer", SETUP)], deals=20, seed=3, **options)
+    played = cross_table(SETUP, [agent, load_agent("closer", SETUP)], deals=20, seed=3, **options)
     for counts in played.bots.by_agent.values():
         assert counts.forfeited == 0
         assert counts.decisions > 400

@@ -16,12 +16,13 @@ import pytest
 from msgspec import structs
 
 import nainjaune_agents
-from nainjaune_agents.measure.arena.tournament import TournamentPlan
 from nainjaune_agents.measure.distributed.identity import identity
 from nainjaune_agents.measure.distributed.processes import Processes
-from nainjaune_agents.measure.distributed.shards import Shards, read_run
+from nainjaune_agents.measure.distributed.resumed import Resumed
 from nainjaune_agents.measure.distributed.units import Executor, InProcess
 from nainjaune_agents.measure.duplicate_edge import edge
+from nainjaune_agents.measure.own_game import OwnGame
+from nainjaune_agents.measure.plan import make_plan
 from nainjaune_agents.players.chat.settings import ChatSettings
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.players.program.settings import FORFEIT, STOP, BotSettings
@@ -107,16 +108,15 @@ def test_the_usual_settings_are_used_where_none_are_given(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "executor",
     [
-        lambda folder, bots: Shards(folder, InProcess(), bots=bots),
-        pytest.param(lambda folder, bots: Shards(folder, Processes(1, bots=bots), bots=bots), marks=pytest.mark.slow),
+        lambda folder, bots: Resumed(folder, InProcess(), bots=bots),
+        pytest.param(lambda folder, bots: Resumed(folder, Processes(1, bots=bots), bots=bots), marks=pytest.mark.slow),
     ],
 )
 def test_executors_play_under_their_settings(executor: Callable[[Path, BotSettings], Executor], tmp_path: Path) -> None:
-    plan = TournamentPlan(SETUP, (SLOW, "closer"), 2, 1)
-    agents = [load_agent(name, SETUP, bots=QUICK_FORFEIT) for name in plan.agents]
-    (_, payload), *_ = executor(tmp_path / "shards", QUICK_FORFEIT).results(plan, agents, plan.units())
-    assert payload["bots"][SLOW]["faults"]["timeout"] > 0
-    assert read_run(tmp_path / "shards")["bots"] == QUICK_FORFEIT.to_dict()
+    agents = [load_agent(name, SETUP, bots=QUICK_FORFEIT) for name in (SLOW, "closer")]
+    plan = make_plan(OwnGame(SETUP, 1), agents, 2, one_way=True)
+    payloads = [payload for _, payload in executor(tmp_path / "parts", QUICK_FORFEIT).results(plan, agents, plan.units())]
+    assert sum(payload["bots"][SLOW]["faults"].get("timeout", 0) for payload in payloads) > 0
     assert identity(plan)["bots"] == BotSettings().to_dict()
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from examples import ppo_teachers
 from nainjaune_agents import train as trainers
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.players import loading, mixed
 from nainjaune_agents.players.heuristics import RandomAgent
 from nainjaune_agents.players.loading import checkpoint_path, load_agent, setup_of_runs
@@ -27,6 +26,7 @@ from nainjaune_env.core.errors import AgentError, CheckpointError, FallbackWarni
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.agents.players.zoo.boxes import put
+from tests.support.edges import edge_of
 from tests.support.positions import small
 from tests.support.source import ROOT
 
@@ -172,7 +172,7 @@ def test_those_that_come_with_the_package_play(player: Player) -> None:
     """Each by its own name, at the tables it is for, and better than chance; its card is about the file."""
     rated = (get_game(player.card.game).setup(r.preset, r.players, **r.knobs) for r in player.card.ratings)
     setup = next(setup for setup in rated if player_registry().find(player.name, setup) == player)
-    edge = Duplicate(setup, [load_agent(player.name, setup), RandomAgent()], seed=5).edge(0, 1, 300)
+    edge = edge_of(setup, [load_agent(player.name, setup), RandomAgent()], 300, seed=5)
     assert edge.mean > edge.ci95
     assert player.card.note
     assert player.card.made_by

@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from nainjaune_agents.measure.arena.duplicate import Duplicate
 from nainjaune_agents.measure.report.format_ci import mean_of_deals
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.tables.server import tables as tables_module
@@ -17,6 +16,7 @@ from nainjaune_agents.tables.server.texts import TEXTS
 from nainjaune_agents.tables.server.watching import RunningEdges
 from nainjaune_env.registry import get_game
 from tests.agents.tables.server.pages import joined, made, new_table, shows_cards
+from tests.support.edges import edge_of
 
 NAMES = {"nain_jaune": ("longest", "lowest"), "batasaurus": ("mirror", "highest")}
 
@@ -34,7 +34,7 @@ def test_edges_are_those_of_duplicate_play(game: str, monkeypatch: pytest.Monkey
         assert found.play_more() > 0
         sizes.append(found.deals - before)
     assert sum(sizes) == 12
-    edge = Duplicate(setup, agents, seed=3).edge(0, 1, 12)
+    edge = edge_of(setup, agents, 12, seed=3)
     assert found.edges[0].moments.mean == pytest.approx(edge.mean)
     assert found.edges[0].moments.half_width == pytest.approx(edge.ci95, nan_ok=True)
     assert found.rows() == [[agents[0].name, agents[1].name, mean_of_deals(found.edges[0].moments)]]
