@@ -8,22 +8,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
-from nainjaune_agents.measure.arena.tournament import TournamentPlan, TournamentSums
-from nainjaune_agents.measure.distributed.identity import identity, run_id
-from nainjaune_agents.measure.distributed.shards import file_name, shard_text
-from nainjaune_agents.measure.distributed.units import WorkUnit
+from nainjaune_agents.measure.cross_table import fold
+from nainjaune_agents.measure.distributed.units import Results, WorkPlan, WorkUnit
+from nainjaune_agents.measure.own_game import OwnGame
+from nainjaune_agents.measure.plan import Measurement, MeasurePlan, make_plan
+from nainjaune_agents.measure.store import Store
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.train import expert, ppo
 from nainjaune_agents.train.config import build
 from nainjaune_agents.train.labels import LabelFile, Labels, load_labels, save_labels
-from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.registry import make_setup
 
 Times = dict[str, dict[str, Any]]
@@ -48,9 +49,7 @@ ASSUMED: Times = {
 """What is not measured by :func:`measure`."""
 SEARCHER = "tally@search=32"
 NO_TASKS, WAITING = 300, 1000
-IMPORT = (
-    "import nainjaune_agents.measure.arena.tournament as t; from nainjaune_agents.players.loading import load_agent; import torch"
-)
+IMPORT = "import nainjaune_agents.measure.plan as p; from nainjaune_agents.players.loading import load_agent; import torch"
 
 
 def processor_seconds(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -74,6 +73,18 @@ def measure() -> Times:
 
 
 Measured = dict[str, tuple[Any, str, str]]
+
+
+class Arrived:
+    """Yields what a worker has sent for the only unit."""
+
+    def __init__(self, payload: Any) -> None:
+        self._payload = payload
+
+    def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
+        """Yields it for each of ``units``."""
+        for unit in units:
+            yield unit, self._payload
 
 
 def ray_seconds() -> Measured:
@@ -112,32 +123,33 @@ def shard_seconds() -> Measured:
     """Returns the times of shards of a tournament: to play them, by heuristics and by a search, and to merge them."""
     setup = make_setup(**TABLE)
 
-    def play(names: tuple[str, str], deals: int, count: int) -> tuple[list[float], list[tuple[WorkUnit, Any]], TournamentPlan]:
-        plan = TournamentPlan(setup, names, deals * count, 1, measure=True, chunk=deals)
-        player = plan.player([load_agent(name, setup) for name in names])
+    def play(
+        names: tuple[str, str], deals: int, count: int
+    ) -> tuple[list[float], list[tuple[WorkUnit, Any]], tuple[MeasurePlan, list[Agent]]]:
+        agents = [load_agent(name, setup) for name in names]
+        plan = make_plan(OwnGame(setup, 1), agents, deals * count, one_way=True, measure=True, chunk=deals)
+        player = plan.player(agents)
         units = [WorkUnit(0, number * deals, deals) for number in range(count)]
         player(WorkUnit(0, 0, 2))  # compiles
         played = [processor_seconds(lambda unit=unit: player(unit)) for unit in units]  # type: ignore[misc]
         return (
             [seconds for seconds, _ in played],
             [(unit, payload) for unit, (_, payload) in zip(units, played, strict=True)],
-            plan,
+            (plan, agents),
         )
 
     rules, played, plan = play(("lowest", "tally"), 1638, 40)
     _, large, large_plan = play(("lowest", "tally"), 32760, 3)
     searched, _, _ = play((SEARCHER, "tally"), 4, 8)
     merges = []
-    for results, of in ((played, plan), (large, large_plan)):
-        sums, digest = TournamentSums(of), run_id(identity(of))
-        with tempfile.TemporaryDirectory() as folder:
+    for results, (of, agents) in ((played, plan), (large, large_plan)):
+        with tempfile.TemporaryDirectory() as folder, Store(Path(folder)) as store:
             took = []
             for unit, payload in results:
                 text = json.dumps(payload)
+                one = structs.replace(of, first=unit.first, deals=unit.deals)
                 began = time.process_time()
-                payload = json.loads(text)
-                write_text(Path(folder) / file_name(unit), shard_text(digest, unit, payload))
-                sums.add(unit, payload)
+                fold(Measurement(one, agents, store=store, executor=Arrived(json.loads(text))), one_way=True)
                 took.append(time.process_time() - began)
             merges.append(float(np.median(took)))
     each = max(0.0, (merges[1] - merges[0]) / (32760 - 1638))

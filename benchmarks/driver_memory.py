@@ -19,10 +19,12 @@ from pathlib import Path
 
 import figures
 
-from nainjaune_agents.measure.arena.tournament import TournamentPlan, play_tournament
+from nainjaune_agents.measure.cross_table import fold
 from nainjaune_agents.measure.distributed.processes import Processes
-from nainjaune_agents.measure.distributed.shards import Shards
 from nainjaune_agents.measure.distributed.units import Results, WorkPlan, WorkUnit
+from nainjaune_agents.measure.own_game import OwnGame
+from nainjaune_agents.measure.plan import Measurement, make_plan
+from nainjaune_agents.measure.store import Store
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.agent import Agent
 from nainjaune_env.registry import make_setup
@@ -31,7 +33,7 @@ AGENTS = ("lowest", "tally")
 
 
 class Repeated:
-    """Two workers play the first shard of each part and size, whose result is that of all others."""
+    """Two workers play the first unit of each part and size, whose numbers are those of all others."""
 
     def results(self, plan: WorkPlan, agents: Sequence[Agent], units: Iterable[WorkUnit]) -> Results:
         """Yields the results in order."""
@@ -40,18 +42,21 @@ class Repeated:
             first.setdefault((unit.part, unit.deals), unit)
         payloads = {(unit.part, unit.deals): payload for unit, payload in Processes(2).results(plan, agents, first.values())}
         for unit in units:
-            yield unit, payloads[unit.part, unit.deals]
+            later = unit.first - first[unit.part, unit.deals].first
+            payload = payloads[unit.part, unit.deals]
+            rows = [[cell, at + later, *rest] for cell, at, *rest in payload["rows"]]
+            yield unit, {**payload, "rows": rows}
 
 
 def drive(deals: int) -> None:
-    """Drive a tournament in this process, and print its peak memory in MiB and the number of shards."""
-    plan = TournamentPlan(make_setup(None, "djeco", 4), AGENTS, deals, 1, measure=True)
-    agents = [load_agent(name, plan.setup) for name in AGENTS]
-    with tempfile.TemporaryDirectory() as folder:
-        play_tournament(plan, agents, Shards(Path(folder), Repeated()))
+    """Drive a tournament in this process, and print its peak memory in MiB and the number of units."""
+    setup = make_setup(None, "djeco", 4)
+    agents = [load_agent(name, setup) for name in AGENTS]
+    plan = make_plan(OwnGame(setup, 1), agents, deals, measure=True)
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder)) as store:
+        fold(Measurement(plan, agents, store=store, executor=Repeated()))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        shards = sum(1 for _ in Path(folder).glob("0*.json"))
-    print(peak / 2**20, shards)
+    print(peak / 2**20, sum(1 for _ in plan.units()))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -66,10 +71,10 @@ def main(arguments: list[str] | None = None) -> None:
     rows = []
     for deals in options.deals:
         done = subprocess.run([sys.executable, __file__, "--drive", str(deals)], check=True, stdout=subprocess.PIPE, text=True)
-        peak, shards = done.stdout.split()
-        rows.append([f"{deals:,}", f"{int(shards):,}", f"{float(peak):,.0f} MiB"])
+        peak, units = done.stdout.split()
+        rows.append([f"{deals:,}", f"{int(units):,}", f"{float(peak):,.0f} MiB"])
         print(rows[-1], file=sys.stderr, flush=True)
-    print(figures.table(["deals", "shards", "peak memory of the driver"], rows))
+    print(figures.table(["deals", "units", "peak memory of the driver"], rows))
 
 
 if __name__ == "__main__":

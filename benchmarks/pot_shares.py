@@ -21,16 +21,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.base.seeds import Stream, generator
 from nainjaune_agents.base.task import Task
-from nainjaune_agents.measure.arena.duplicate import chunks
-from nainjaune_agents.measure.arena.match_duplicate import MATCH_DEALS, MatchDuplicate
+from nainjaune_agents.measure.arena.play import chunks
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.stats.intervals import Moments, t_95
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 
 AT_ONCE = 2048
@@ -41,16 +38,18 @@ def play(
     setup: Setup, agent: Agent, matches: int, seed: int, rounds: int | None, start: Task
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Plays matches of ``agent`` in all seats; returns payoffs ``(M, R, n)``, lengths ``(M,)`` and the first leaders ``(M,)``."""
-    arena = MatchDuplicate(setup, [agent], seed=seed, rounds=rounds, task=start)
+    source, n = OwnGame(setup, seed, start, "match", rounds), setup.players
     payoffs, lengths, leaders = [], [], []
     for at, count in chunks(0, matches, AT_ONCE):
-        seating = np.zeros((count, 1, setup.players), np.int64)
-        payoff, length = arena.play([agent], seating, at, [generator(seed, Stream.MATCH_DUPLICATE, at)])
-        dealt = Batch(setup, count, skip_forced=False, autoreset=False, observe=False)
-        dealt.reset(seeds=streams(seed, count, MATCH_DEALS, first=at))
-        payoffs.append(payoff[:, 0])
-        lengths.append(length[:, 0])
-        leaders.append(dealt.seat)
+        by_round, length = [], np.zeros(count, np.int64)
+        for going, payoff, leads in source.match_rounds([agent], np.zeros((1, n), np.int64), at, count):
+            if not by_round:
+                leaders.append(leads)
+            by_round.append(np.zeros((count, n), np.int64))
+            by_round[-1][going] = payoff // n
+            length[going] += 1
+        payoffs.append(np.stack(by_round, axis=1))
+        lengths.append(length)
     longest = max(part.shape[1] for part in payoffs)
     whole = [np.pad(part, ((0, 0), (0, longest - part.shape[1]), (0, 0))) for part in payoffs]
     return np.concatenate(whole), np.concatenate(lengths), np.concatenate(leaders)

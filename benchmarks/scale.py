@@ -19,6 +19,7 @@ machine. Ratios are taken within each repeat. All cases of a part must find the 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import subprocess
 import sys
@@ -33,10 +34,12 @@ import figures
 from figures import Spread
 from tqdm import tqdm
 
-from nainjaune_agents.measure.arena.tournament import TournamentPlan, play_tournament
+from nainjaune_agents.measure.cross_table import fold
 from nainjaune_agents.measure.distributed.processes import Processes
-from nainjaune_agents.measure.distributed.shards import Shards
 from nainjaune_agents.measure.distributed.units import Executor, InProcess
+from nainjaune_agents.measure.own_game import OwnGame
+from nainjaune_agents.measure.plan import Measurement, MeasurePlan, make_plan
+from nainjaune_agents.measure.store import Store
 from nainjaune_agents.players.loading import load_agent
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.registry import make_setup
@@ -97,21 +100,21 @@ class LocalCluster:
         self._ray.shutdown()
 
 
-def play(plan: TournamentPlan, executor: Executor, progress: Callable[[int], object]) -> str:
+def play(plan: MeasurePlan, executor: Executor, store: Store | None, progress: Callable[[int], object]) -> str:
     """Returns all that a tournament by ``executor`` finds, as JSON text without times."""
-    results = play_tournament(plan, [load_agent(name, plan.setup) for name in plan.agents], executor, progress).to_dict()
+    agents = [load_agent(name, plan.setup) for name in plan.agents]
+    results = fold(Measurement(plan, agents, store=store, executor=executor, progress=progress)).to_dict()
     return json.dumps({key: value for key, value in results.items() if key != "milliseconds_a_decision"})
 
 
-def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tuple[float, str]:
+def seconds(plan: MeasurePlan, case: str, cluster: LocalCluster | None) -> tuple[float, str]:
     """Returns the time of a case of a tournament and what it found."""
     done = 0
 
     def progress(deals: int) -> None:
         nonlocal done
         done += deals
-        # each of the two pairs plays plan.deals, so this is a third of all
-        if case == KILLED and cluster is not None and done >= 2 * plan.deals // 3:
+        if case == KILLED and cluster is not None and done >= plan.total_deals // 3:
             cluster.kill()
 
     with tempfile.TemporaryDirectory() as folder:
@@ -123,18 +126,19 @@ def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tu
             executor = Cluster(cluster.address)
         elif case == TWO:
             executor = Processes(2)
-        if case != "None":
-            executor = Shards(Path(folder), executor)
         began = time.perf_counter()
-        result = play(plan, executor, progress)
+        with contextlib.ExitStack() as opened:
+            store = None if case == "None" else opened.enter_context(Store(Path(folder)))
+            result = play(plan, executor, store, progress)
         return time.perf_counter() - began, result
 
 
-def tournament_of(part: str, options: argparse.Namespace, *, small: bool = False) -> TournamentPlan:
+def tournament_of(part: str, options: argparse.Namespace, *, small: bool = False) -> MeasurePlan:
     """Returns the tournament of a part; ``small``: enough of it to compile and to load code."""
     setup = make_setup(None, options.preset, options.players)
     deals = options.search_deals if part == "search" else options.deals
-    return TournamentPlan(setup, AGENTS[part], 2 if small else deals, 1, measure=True, chunk=CHUNKS[part])
+    agents = [load_agent(name, setup) for name in AGENTS[part]]
+    return make_plan(OwnGame(setup, 1), agents, 2 if small else deals, measure=True, chunk=CHUNKS[part])
 
 
 def label_seconds(options: argparse.Namespace, case: str, *, small: bool = False) -> tuple[float, str]:

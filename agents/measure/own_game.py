@@ -11,7 +11,7 @@ What players do makes the rest differ: pots, stacks, and the round in which the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -177,7 +177,24 @@ class OwnGame:
         return dealt.tables
 
     def _play_matches(self, players: Sequence[Agent], seating: NDArray[np.int64], first: int, matches: int) -> Payoffs:
-        """Plays matches; all tables play round by round, and a match that is over counts 0 in later rounds."""
+        """Plays matches; a match that is over counts 0 in later rounds."""
+        n, tables = self.seats, len(seating)
+        total, rounds = np.zeros((matches * tables, n), np.int64), np.zeros(matches * tables, np.int64)
+        leader = np.zeros(matches, np.int64)
+        for number, (going, payoff, leads) in enumerate(self.match_rounds(players, seating, first, matches)):
+            leader = leads[::tables] if number == 0 else leader
+            total[going] += payoff
+            rounds[going] += 1
+        return Payoffs(total.reshape(matches, tables, n), leader, rounds.reshape(matches, tables))
+
+    def match_rounds(
+        self, players: Sequence[Agent], seating: NDArray[np.int64], first: int, matches: int
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+        """Plays all tables of matches round by round; ``seating (T, n)`` and ``first`` are as in :meth:`play`.
+
+        Yields of each round the K tables whose match goes on, numbers below ``matches * T``; their payoffs ``(K, n)``; and the
+        seats that act first at all tables.
+        """
         most = match_rounds(self.setup) if self.rounds is None else check_whole("The number of rounds of a match", self.rounds, 1)
         seed, n, tables = self.deal_seed, self.seats, len(seating)
         count = matches * tables
@@ -187,19 +204,15 @@ class OwnGame:
             values = self.task.start_values(self.setup, streams(seed, matches, MATCH_DEALS, first=first))
             batch.set_start({name: np.repeat(rows, tables, axis=0) for name, rows in values.items()})
         states = np.repeat(seat_states(seed, MATCH_SEATS, first, matches, n), tables, axis=0)
-        total, rounds, leader = np.zeros((count, n), np.int64), np.zeros(count, np.int64), np.zeros(matches, np.int64)
         going, number = np.arange(count), 0
         while going.size and number != most:
             deals = np.repeat(streams(seed, matches, MATCH_DEALS + number, first=first), tables)
             batch.reset(going, seeds=deals[going], carry=number > 0)
-            if number == 0:
-                leader = batch.seat[::tables].astype(np.int64)
-            payoff = play_out(batch, players, seats, states)
-            total[going] += self.task.payoff(payoff[going] * n).astype(np.int64)  # others have the reward of their last step
-            rounds[going] += 1
+            leads = batch.seat.astype(np.int64)
+            payoff = play_out(batch, players, seats, states)[going]  # that of others is still of their last step
+            yield going, self.task.payoff(payoff * n).astype(np.int64), leads
             number += 1
             going = going[batch.tables["stage"][going] != Stage.MATCH_OVER]
-        return Payoffs(total.reshape(matches, tables, n), leader, rounds.reshape(matches, tables))
 
 
 def seat_states(seed: int, stream: int, first: int, count: int, seats: int) -> NDArray[np.uint64]:
