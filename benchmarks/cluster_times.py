@@ -25,6 +25,7 @@ from nainjaune_agents.players.loading import load_agent
 from nainjaune_agents.train import expert, ppo
 from nainjaune_agents.train.config import build
 from nainjaune_agents.train.labels import LabelFile, Labels, load_labels, save_labels
+from nainjaune_env.agent import Agent
 from nainjaune_env.registry import make_setup
 
 Times = dict[str, dict[str, Any]]
