@@ -127,7 +127,7 @@ def parts_of(
 
 def unit_deals(parts: Sequence[Sequence[Cell]], source: OwnGame, agents: Sequence[Agent], *, sequential: bool = False) -> int:
     """Returns the deals of a unit: as many rows as fill 8192 tables; one where a test looks or a program plays."""
-    many = TIMES_AT_ONCE[source.device]
+    many = TIMES_AT_ONCE.get(source.device, 1)  # one that is unknown is refused later
     if sequential or any(faults_of(agent) is not None for agent in agents):
         return ROW * many
     tables = max(len(_tables(part, source.seats)[0]) or source.seats for part in parts)

@@ -1,7 +1,7 @@
 """A mixed field: a player that is another one in each seat of each round, drawn from a pool.
 
 ``mixed`` is the game's own pool: its heuristics' module names it (``MIXED``), else it is all heuristics. ``mixed:closer+tally``
-is a pool of these. In duplicate play the draw depends on the deal and the seat alone (``arena.duplicate``), so that hero and
+is a pool of these. In duplicate play the draw depends on the deal and the seat alone (``measure.own_game``), so that hero and
 field meet the same players; elsewhere a seat's player is drawn at its first decision of a round.
 """
 
@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, any_needs_history, depends_on_batch, is_recurrent
 from nainjaune_env.core.errors import AgentError, quoted
+from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.determinize import generator_states
 
 from .foreign import is_external
 from .heuristics import mixed_pool
@@ -93,27 +95,17 @@ class MixedAgent:
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns the members' actions, ``(K,)``."""
-        drawn = 1 + members_drawn(rng.random(len(decisions.index)), len(self.members))
+        draws = rng.random((len(decisions.index), 2))
+        drawn = 1 + members_drawn(draws[:, 0], len(self.members))
         np.copyto(decisions.state, drawn, where=decisions.state == 0, casting="unsafe")
+        states = generator_states(draws[:, 1])  # a decision's own, so that no member's draws depend on other decisions
         actions = np.empty(len(decisions.index), np.int64)
         for number, member in enumerate(self.members, start=1):
             rows = np.flatnonzero(decisions.state == number)
             if rows.size:
-                actions[rows] = member.act(
-                    replace(decisions, index=decisions.index[rows], _state=None), _RowsOf(rng, rows, len(actions))
-                )  # fmt: skip
+                asked = replace(decisions, index=decisions.index[rows], _state=None)
+                actions[rows] = member.act(asked, RowStreams(states, rows))
         return actions
-
-
-class _RowsOf:
-    """The ``rows`` of the draws of a generator with one row for each of K decisions."""
-
-    def __init__(self, rng: Rng, rows: NDArray[np.int64], count: int) -> None:
-        self._rng, self._rows, self._count = rng, rows, count
-
-    def random(self, size: int | tuple[int, ...], /) -> NDArray[np.float64]:
-        shape = size[1:] if isinstance(size, tuple) else ()
-        return self._rng.random((self._count, *shape))[self._rows]
 
 
 def members_drawn(draws: NDArray[np.float64], count: int) -> NDArray[np.int64]:
