@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
             set_torch_threads(1)
             if key is not None:
                 return _check(args, results, players, key)
-            for sentence in results.damaged:
+            for sentence in results.store.damaged:
                 print_note(sentence)
             before = sum(pairing.deals for pairing in results.pairings.values())
             with progress_bar(unit="deal") as bar:
@@ -118,8 +118,8 @@ def _check(args: argparse.Namespace, results: Results, players: Players, key: st
     from ..measure.ladder.check import check_entry
     from ..measure.ladder.page import write_site
 
-    if results.damaged:
-        raise WorkError(" ".join(results.damaged))
+    if results.store.damaged:
+        raise WorkError(" ".join(results.store.damaged))
     seed = secrets.randbits(32) if args.seed is None else args.seed
     with progress_bar() as bar:
         check = check_entry(results, players, key, generator(seed, Stream.LADDER), seed, bar.set_postfix_str)

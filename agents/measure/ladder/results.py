@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nainjaune_env.core.errors import AgentError, RecordError, WorkError
+from nainjaune_env.core.errors import AgentError, RecordError, WorkError, as_sentence
 
 from ...players.foreign import is_bot
 from ...players.program.counting import KEY as BOTS
@@ -91,7 +91,10 @@ class Results:
     """The results of a ladder that count."""
 
     def __init__(self, ladder: Ladder) -> None:
-        """Reads them; raises :class:`WorkError` for a file that cannot be read, and as ``Store`` and ``player_id`` do."""
+        """Reads them; raises :class:`WorkError` for a row that no ladder writes, and as ``Store`` and ``player_id`` do.
+
+        Damaged lines are named in ``store.damaged``, and played again.
+        """
         self.ladder = ladder
         self.folder = ladder.folder / FOLDER
         self.identities = {table: {key: self._identity(key, table) for key in ladder.players(table)} for table in ladder.tables}
@@ -99,8 +102,6 @@ class Results:
             if not path.is_file():
                 raise WorkError(f"{str(path)!r} is no file.")  # a pipe may wait for ever
         self.store = Store(self.folder, SEGMENT)
-        self.damaged = [*self.store.damaged]
-        """Sentences on what is not believed, and is played again."""
         self.pairings = {
             (table, *pair): self._read(table, *pair) for table in ladder.tables for pair in ladder.pairs(table)
         }  # fmt: skip
@@ -120,13 +121,13 @@ class Results:
         programs = {each: self._forfeits(each) for each in pairing.keys}
         while rows := self.store.pieces(key, pairing.deals, 1):
             row = rows[0]
+            if (row.first, row.deals) != (pairing.deals, self.ladder.batch):
+                break  # of another ladder.toml
+            where = f"{str(self.folder)!r}, {one} and {other} at {table} from deal {row.first}"
             try:
-                if (row.first, row.deals) != (pairing.deals, self.ladder.batch):
-                    break  # of another ladder.toml
-                check_batch(f"{str(self.folder)!r}, {one} and {other} at {table} from deal {row.first}", row, programs)
+                check_batch(where, row, programs)
             except RecordError as error:
-                self.damaged.append(str(error))
-                break
+                raise WorkError(f"{as_sentence(error)} Remove its line to play it again.") from None
             pairing.batches.append(row)
         return pairing
 

@@ -15,6 +15,7 @@ from nainjaune_agents.players.foreign import is_bot, is_external, loader_of
 from nainjaune_agents.players.loading import external_players, load_agent
 from nainjaune_env.agent_adapters import SampledAgent
 from nainjaune_env.core.errors import AgentError
+from tests.support.edges import edge_of
 from tests.support.positions import small, turns
 
 SETUP = small()
