@@ -28,9 +28,9 @@ def asked(line: str, folder: Path) -> list[str]:
 def test_the_shell_gets_commands_options_and_agents(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     assert {"evaluate", "exact", "exploit", "export"} == set(asked("nainjaune e", tmp_path))
-    assert "--until-decided" in asked("nainjaune versus --u", tmp_path)
-    assert {"--help-players"} == set(asked("nainjaune versus --help-", tmp_path))
-    assert {"--on-fault"} == set(asked("nainjaune versus --on", tmp_path))
+    assert "--until-decided" in asked("nainjaune evaluate --u", tmp_path)
+    assert {"--help-players"} == set(asked("nainjaune evaluate --help-", tmp_path))
+    assert {"--on-fault"} == set(asked("nainjaune evaluate --on-f", tmp_path))
     assert set(asked("nainjaune evaluate --agents lowest t", tmp_path)) == {"tally", "tables/"}
 
 
