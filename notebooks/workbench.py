@@ -30,7 +30,8 @@ from IPython.display import Markdown, display
 
 from nainjaune_agents.base.devices import set_torch_threads
 from nainjaune_agents.cli.main import main as nainjaune
-from nainjaune_agents.measure.arena.duplicate import Duplicate, Edge
+from nainjaune_agents.measure.edges import Edge, FieldAlone
+from nainjaune_agents.measure.own_game import OwnGame
 from nainjaune_agents.measure.report.format_ci import format_ci
 from nainjaune_agents.measure.stats.intervals import Moments
 from nainjaune_agents.measure.stats.ratio_estimate import Estimate
@@ -142,7 +143,7 @@ def edge(hero: str, field: str, setup: Setup, *, deals: int, seed: int) -> Estim
 def duplicate_edge(hero: str, field: str, setup: dict[str, Any], deals: int, seed: int) -> tuple[float, float]:
     """The same for :func:`kept`."""
     table = setup_of(setup)
-    found = Duplicate(table, [load_agent(hero, table), load_agent(field, table)], seed=seed).edge(0, 1, deals)
+    found = FieldAlone(OwnGame(table, seed), load_agent(field, table), deals).edge(load_agent(hero, table))
     return found.mean, found.ci95
 
 

@@ -1,4 +1,4 @@
-"""Arguments of duplicate play, each declared once; ``evaluate``, ``versus``, ``control`` and ``watch`` take what they need."""
+"""Arguments of duplicate play, each declared once; ``evaluate`` and ``watch`` take what they need."""
 
 from __future__ import annotations
 

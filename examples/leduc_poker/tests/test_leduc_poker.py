@@ -172,7 +172,7 @@ def test_the_command_line_and_records(tmp_path: Path, capsys: pytest.CaptureFixt
         "--workers",
         "2",
     ]
-    assert main(["evaluate", *arguments, "--records", str(tmp_path / "matches.jsonl"), "--no-ratings"]) == 0
+    assert main(["evaluate", *arguments, "--records", str(tmp_path / "matches.jsonl")]) == 0
     assert "random@search=5" in capsys.readouterr().out
     records = [parse_record(line) for line in (tmp_path / "matches.jsonl").read_text(encoding="utf-8").splitlines()]
     for record in records:
