@@ -60,7 +60,8 @@ class Sized(Diarist):
         return self.kind
 
     def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
-        return np.array([_drawn(int(word), rng) for word in decisions.legal], np.int64)
+        drawn = rng.random(len(decisions.index))
+        return np.array([_drawn(int(word), share) for word, share in zip(decisions.legal, drawn, strict=True)], np.int64)
 
 
 class Forgotten:
@@ -71,12 +72,13 @@ class Forgotten:
     def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
         with pytest.raises(AgentError):
             _ = decisions.state
-        return np.array([_drawn(int(word), rng) for word in decisions.legal], np.int64)
+        drawn = rng.random(len(decisions.index))
+        return np.array([_drawn(int(word), share) for word, share in zip(decisions.legal, drawn, strict=True)], np.int64)
 
 
-def _drawn(word: int, rng: np.random.Generator) -> int:
+def _drawn(word: int, share: float) -> int:
     legal = [action for action in range(63) if word >> action & 1]
-    return legal[int(rng.integers(len(legal)))]
+    return legal[int(share * len(legal))]
 
 
 def rngs(count: int) -> list[np.random.Generator]:

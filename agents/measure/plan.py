@@ -92,7 +92,7 @@ class MeasurePlan(DealPlan, frozen=True):
         def play(unit: WorkUnit) -> Payload:
             cells = self.parts[unit.part]
             rows = [*_played(source, players, agents, cells, unit)]
-            return {"rows": rows, "clocks": {agent.name: agent.clock.taken() for agent in timed}}
+            return {"rows": rows, "clocks": [agent.clock.taken() for agent in timed]}
 
         return play
 
@@ -374,7 +374,7 @@ class Measurement:
             rows.append((cells[number], row))
         cell, last = rows[-1]
         bots = {key: payload[key] for key in ("bots",) if key in payload}
-        clocks = {"clocks": payload["clocks"]} if payload["clocks"] else {}
+        clocks = {"clocks": dict(zip(self.plan.agents, payload["clocks"], strict=True))} if payload["clocks"] else {}
         rows[-1] = cell, replace(last, bots=bots, made={**made, **clocks})
         return rows
 
@@ -389,8 +389,8 @@ class Measurement:
         played: dict[int, dict[Cell, list[Row]]] = defaultdict(lambda: defaultdict(list))
         with closing(self.fill(plan, units)) as results:
             for place, (at, count) in enumerate(chunks(first, self.plan.deals, size)):
-                cells = {cell: self._covered(cell, at, count) for cell in self.plan.cells}
-                self._progress(sum(cells.values()))
+                if stored_deals := sum(self._covered(cell, at, count) for cell in self.plan.cells):
+                    self._progress(stored_deals)
                 while left[place]:
                     unit, rows = next(results)
                     where = (unit.first - first) // size

@@ -12,7 +12,6 @@ from .oracle import Fuzzer
 from .part_folders import PartFolders
 from .quotas import Quotas
 from .records import Records
-from .shard_folders import ShardFolders
 from .stored import Stored
 
 FUZZERS: dict[str, type[Fuzzer]] = {
@@ -25,7 +24,6 @@ FUZZERS: dict[str, type[Fuzzer]] = {
         Calls,
         LibraryCalls,
         Kills,
-        ShardFolders,
         PartFolders,
         Ladders,
         Quotas,

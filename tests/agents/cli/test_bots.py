@@ -68,7 +68,6 @@ def test_a_tournament_with_a_bot_equals_that_with_the_heuristic_it_plays_like(ca
     assert counts["decisions"] > 12 * 3
     assert (counts["forfeited"], counts["faults"]) == (0, {})
     assert "Faults of bots" not in Path("bot/results.html").read_text(encoding="utf-8")
-    assert not os.path.exists("bot/shards")
 
 
 def faults_in(out: str, bot: str) -> int:
@@ -92,8 +91,8 @@ def test_faults_are_counted_in_all_that_is_printed_and_written(capfd: Capture) -
     words = f"{TABLE} --on-fault forfeit"
     for command, file in (
         (f"evaluate {words} --deals 6 --out a --agents closer BOT", "a/results.json"),
-        (f"versus closer BOT {words} --deals 6 --out b", "b/versus.json"),
-        (f"evaluate {words} --deals 2 --rounds 2 --episode match --out c --agents closer BOT", "c/matches.json"),
+        (f"evaluate --until-decided {words} --deals 6 --out b --agents closer BOT", "b/results.json"),
+        (f"evaluate {words} --deals 2 --rounds 2 --episode match --out c --agents closer BOT", "c/results.json"),
     ):
         faults = faults_in(output(capfd, command, faulty), faulty)
         assert json.loads(Path(file).read_text(encoding="utf-8"))["bots"][faulty]["faults"]["exit"] == faults > 0
@@ -108,9 +107,8 @@ def test_a_tournament_that_a_bot_has_stopped_goes_on(capfd: Capture) -> None:
     status, out, err = played(capfd, f"{words} --out stopped", faulty)
     assert (status, out) == (2, "")
     assert "The program ended with status 3" in err
-    assert "kept in stopped/shards, and the same command goes on from there; a smaller --chunk keeps more." in err
-    kept = sorted(Path("stopped/shards").glob("0*.json"))
-    assert kept
+    assert "kept in stopped/rows, and the same command goes on from there; a smaller --chunk keeps more." in err
+    assert [*Path("stopped/rows").iterdir()]
     Path("healed").touch()
     output(capfd, f"{words} --out stopped", faulty)
     output(capfd, f"{words} --out whole", faulty)
@@ -119,7 +117,7 @@ def test_a_tournament_that_a_bot_has_stopped_goes_on(capfd: Capture) -> None:
 
 @pytest.mark.slow
 def test_commands_take_bots(capfd: Capture, file: Path) -> None:
-    assert "duplicate play alone needs" in output(capfd, f"control {TABLE} --deals 3 --agents closer BOT")
+    assert "duplicate play alone needs" in output(capfd, f"evaluate --control-variates {TABLE} --deals 3 --agents closer BOT")
     output(capfd, f"film {TABLE} --out round.svg --agents closer BOT")
     assert Path("round.svg").stat().st_size > 1000
     assert "study/decisions.parquet" in output(capfd, f"study {TABLE} --rounds 4 --out study --agents closer BOT")
@@ -156,7 +154,7 @@ def test_arguments_say_how_bots_are_asked(capfd: Capture, tmp_path: Path) -> Non
 
 def test_arguments_say_how_language_models_are_asked(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    chat = "versus closer chat:gpt-5"
+    chat = "evaluate --agents closer chat:gpt-5"
     assert settings("", chat) == BotSettings(decision_seconds=60.0, chat=ChatSettings())
     one = settings("--chat form=long tokens=7 --bot-seconds 9 --chat temperature=1 base_url=http://[::1]:80/v1", chat)
     assert one.chat == ChatSettings(base_url="http://[::1]:80/v1", form="long", temperature=1.0, tokens=7)

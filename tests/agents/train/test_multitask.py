@@ -172,7 +172,8 @@ def test_its_evaluation_has_an_edge_a_setup_and_their_mean() -> None:
     config = tiny(mixture=TWO, eval_every=1, eval_deals=30)
     trainer = trainer_of(config)
     metrics = trainer.evaluate()
-    of_next_seed = edges_at(config.setups(), trainer.player_net, structs.replace(config, seed=config.seed + 1))
+    other = trainer_of(structs.replace(config, seed=config.seed + 1))
+    of_next_seed = edges_at(config.setups(), trainer.player_net, other.eval_fields(config.setups()))
     assert all(of_next_seed[name] != metrics[name] for name in ("eval/edge/djeco-3", "eval/edge/skip-6"))  # on other deals
     each = [metrics[f"eval/edge/{name}"] for name in ("djeco-3", "skip-6")]
     assert metrics["eval/edge"] == pytest.approx(np.mean(each))

@@ -78,7 +78,7 @@ def test_the_same_player_lighter_and_rated_at_every_task(trained: Train, tmp_pat
     for rating in card.ratings[::2]:
         edge = edge_of(setup, agents, 300, seed=3, task=rating.task)
         assert (rating.mean, rating.ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
-    assert sum(reported) == 1200
+    assert sum(reported) == 2400
     assert box.find("zoo:tiny", setup).path == path
 
 
@@ -101,10 +101,10 @@ def test_a_player_is_rated_again_at_the_tables_of_its_ratings(trained: Train, tm
     assert [(rating.field, rating.deals) for rating in card.ratings] == [("random", 40), ("tally", 60), ("lowest", 60)]
     edge = edge_of(setup, [load_agent(str(player.path), setup), load_agent("tally", setup)], 60, seed=4)
     assert (card.ratings[1].mean, card.ratings[1].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
-    assert sum(reported) == 120
+    assert sum(reported) == 240
     with pytest.raises(AgentError, match="'nobody'"):
         rate(player, against=["tally", "nobody"], deals=60, seed=4, progress=reported.append)
-    assert sum(reported) == 120
+    assert sum(reported) == 240
     player.path.write_bytes(b"")
     with pytest.raises(CheckpointError, match="does not match the hash on its card"):
         rate(player, against=["tally"], deals=60, seed=4)

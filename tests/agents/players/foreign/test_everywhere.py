@@ -44,7 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("place", ["", pytest.param("--workers 2", marks=pytest.mark.slow)])
 def test_a_player_that_fails_ends_the_command_with_a_sentence(place: str, capfd: Capture) -> None:
     says = r"A player failed: ValueError: too late\. It was raised in line 7 of '.*late\.py': raise ValueError\(\"too late\"\)"
-    refused(capfd, f"versus late.py:f lowest {TABLE} --deals 40 {place}", says)
+    refused(capfd, f"evaluate --agents late.py:f lowest {TABLE} --deals 40 {place}", says)
 
 
 def test_other_errors_are_raised_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,9 +25,9 @@ from tests.agents.tables.server.test_server import play_on
 for command in (
     "evaluate --agents zoo:strong@sample closer --preset djeco --players 3 --deals 4 --seed 1 --workers 2 --out results",
     "evaluate --one-way --agents zoo:strong@search=2,inference=policy zoo:strong --preset djeco --deals 2",
-    "versus zoo:strong random --preset batasaurus --deals 8",
+    "evaluate --until-decided --agents zoo:strong random --preset batasaurus --deals 8",
     "export zoo:strong --onnx strong.onnx --preset batasaurus",
-    "versus onnx:strong.onnx zoo:strong --preset batasaurus --deals 8",
+    "evaluate --agents onnx:strong.onnx zoo:strong --preset batasaurus --deals 8",
     "advise --preset djeco --players 4 --model zoo:strong --error 5 --hand A 2 3 3 5 7 8 9 10 10 V D",
 ):
     assert main(command.split()) == 0, command
