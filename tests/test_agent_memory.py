@@ -37,7 +37,8 @@ class Diarist:
         return DIARY
 
     def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
-        actions = np.array([_drawn(int(word), rng) for word in decisions.legal], np.int64)
+        drawn = rng.random(len(decisions.index))
+        actions = np.array([_drawn(int(word), share) for word, share in zip(decisions.legal, drawn, strict=True)], np.int64)
         for k, (table, seat) in enumerate(zip(decisions.index.tolist(), decisions.seat.tolist(), strict=True)):
             deal = int(decisions._batch.deals[table])
             past = self.past.setdefault((table, deal, seat), [])
