@@ -1,1 +1,1 @@
-"""Play between agents: duplicate tournaments, comparisons, rated rounds, whole matches, and what they measure."""
+"""Playing tables to their end, the tables that rounds start with, and whole matches as records."""
