@@ -95,12 +95,15 @@ def compare(setup: Setup, device: str) -> dict[str, Any]:
         patch.object(plan_module, "TABLES_AT_ONCE", 6),
         patch.dict(plan_module.TIMES_AT_ONCE, {"cuda": 2}),
     ):
-        result = cross_table(setup, agents, measure=True, **options).to_dict()
-        compared = cross_table(setup, agents, test=SequentialTest(), **options)
-    assert result.pop("device", "cpu") == device
-    assert ("milliseconds_a_decision" in result) == (device == "cpu")
-    result.pop("milliseconds_a_decision", None)
-    return {"tournament": result, "versus": compared.to_dict()}
+        tables = {
+            "tournament": cross_table(setup, agents, measure=True, **options).to_dict(),
+            "test": cross_table(setup, agents, test=SequentialTest(), **options).to_dict(),
+        }
+    for table in tables.values():
+        assert table.pop("device", "cpu") == device
+    assert ("milliseconds_a_decision" in tables["tournament"]) == (device == "cpu")
+    tables["tournament"].pop("milliseconds_a_decision", None)
+    return tables
 
 
 def everything(device: str) -> dict[str, Any]:
