@@ -1,12 +1,4 @@
-"""A cross table: every agent in a field of every other, folded from rows block by block in constant memory.
-
-**Edge.** What a hero gains in a field, see ``edges``.
-
-**Advantage.** On a deal the advantage of A over B is half of A's gain in a field of B less B's gain in a field of A. Swapping A
-and B changes its sign. A is **stronger** than B if the 95 % interval of the mean advantage lies above 0; a sequential test
-compares the same mean with two bounds.
-
-**Mean advantage.** The mean of an agent's advantages over all others, on the same deals, ranks the agents.
+"""A cross table: every agent in a field of every other (``edge_table``), folded from stored rows block by block.
 
 The number of deals of an interval is fixed before. Where results over other deals were reported before, the any-time interval
 stands beside it, which holds at all looks at once.
@@ -14,73 +6,55 @@ stands beside it, which holds at all looks at once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import asdict, replace
-from itertools import combinations
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import AgentError, WorkError, quoted
+from nainjaune_env.core.errors import WorkError
 from nainjaune_env.core.spec import Setup
 
 from ..players import mixed
-from ..players.program.counting import BotCounts
 from . import one_table
 from .arena.openings import most_chips_at_start
 from .arena.play import chunks
 from .control_variates import SCALE, columns
+from .edge_table import EdgeTable, Pair
 from .edges import Edge, EdgeSums
 from .plan import Block, Cell, Measurement, MeasurePlan
 from .rows import ROW, Row, clocks_of
-from .stats.differences import Differences, interval_notes
-from .stats.exact_sums import DifferenceSums, ProductSums
+from .stats.differences import Differences
+from .stats.exact_sums import ProductSums
 from .stats.intervals import to_json
 from .stats.sequential import SequentialTest, anytime_half_width
 from .timing import DecisionClock
 
 
-class CrossTable:
-    """Edges, advantages and the ranking of some agents, from blocks in any order."""
+class CrossTable(EdgeTable):
+    """Edges, advantages and the ranking of the agents of a plan, from blocks in any order."""
 
     def __init__(self, measurement: Measurement, *, one_way: bool = False, test: SequentialTest | None = None) -> None:
         """``one_way``: only the first agent is a hero. ``test``: what decides when to stop (None: nothing does)."""
         self.plan: MeasurePlan = measurement.plan
-        self.one_way = one_way
         self.test = test
-        self.deals = 0
-        """Those so far."""
-        self.bots = BotCounts()
-        """What the bots among the agents did wrong."""
         self.looks: set[int] = set()
         """Numbers of other deals over which results of these players were reported before."""
-        self.table: one_table.TableResult | None = None
-        """All agents at one table; None if they were not."""
-        source = self.plan.source
-        self._source = source
-        self._outlier = most_chips_at_start(self.plan.setup, self.plan.task) / 2
         self._packages: set[str] = set()
         self._clocks: list[dict[str, list[float]]] = []
-        kinds: dict[tuple[int, int], set[str]] = {}
+        kinds: dict[Pair, set[str]] = {}
         for cell in self.plan.cells:
             if cell.kind != "one table" and cell.hero != cell.field:
                 kinds.setdefault((cell.hero, cell.field), set()).add(cell.kind)
         self._kinds = {pair: kinds[pair] for pair in sorted(kinds)}
-        heroes = {hero for hero, _ in kinds}
-        self._edges = {pair: self._sums(*some) for pair, some in self._kinds.items()}
+        source, outlier = self.plan.source, most_chips_at_start(self.plan.setup, self.plan.task) / 2
+        super().__init__(source, self.plan.agents, kinds, one_way=one_way, outlier=outlier)
         self._controlled = {
             pair: EdgeSums(source, source.seats * SCALE) for pair, some in self._kinds.items() if "controlled" in some
         }
         self._counts = {pair: [0, 0] for pair in self._controlled}
         """Of the decisions in which hero and field differed, and of other deals used for these."""
-        both = [pair for pair in combinations(sorted(heroes), 2) if pair in self._edges and pair[::-1] in self._edges]
-        scale = 2 * source.seats * source.scale
-        self._advantages = {pair: DifferenceSums(scale, heavy=source.heavy) for pair in both}
-        complete = len(both) == math.comb(len(self.plan.agents), 2) > 0
-        others = len(self.plan.agents) - 1
-        self._ranking = [DifferenceSums(scale * others, heavy=source.heavy) for _ in self.plan.agents] if complete else []
 
     # ---- folding -------------------------------------------------------------------------------------------------------
 
@@ -89,7 +63,6 @@ class CrossTable:
         sources = {row.key.source for row in block.rows.values()}
         if len(sources) > 1:
             raise WorkError("Expected deals of one source, and some chose among players, or are of another seed or game.")
-        self.deals += block.deals
         gains = {}
         for (hero, rival), kinds in self._kinds.items():
             sums = self._edges[hero, rival]
@@ -102,30 +75,23 @@ class CrossTable:
                 behaviour = block.rows[Cell(hero, rival, "behaviour")]
                 assert behaviour.sums is not None
                 sums.behaviour.sums.merge(ProductSums.from_json(dict(behaviour.sums)))
-        advantages = {(one, other): gains[one, other] - gains[other, one] for one, other in self._advantages}
-        for pair, sums_of_pair in self._advantages.items():
-            sums_of_pair.add(advantages[pair])
-        for agent, mean in enumerate(self._ranking):
-            total = np.zeros(block.deals, np.int64)
-            for (one, other), values in advantages.items():
-                total += values if one == agent else -values if other == agent else 0
-            mean.add(total)
+        self.add_gains(block.deals, gains)
         shared = [row for cell, row in block.rows.items() if cell.kind == "one table"]
         if shared:
-            self.table = self.table or one_table.TableResult(self._source, self.plan.agents)
+            self.table = self.table or one_table.TableResult(self.plan.source, self.agents)
             self.table.add(shared[0].values)
         self._note(block.rows.values())
 
-    def _sums(self, *kinds: str) -> EdgeSums:
-        """Returns empty sums of an edge whose rows are of these kinds; gains of controlled rows are whole numbers."""
-        source = self._source
+    def _sums(self, pair: Pair) -> EdgeSums:
+        """Returns empty sums of an edge; gains of controlled rows are whole numbers."""
+        source, kinds = self.plan.source, self._kinds[pair]
         return EdgeSums(
             source, source.seats if "controlled" in kinds else source.seats * source.scale,
             setup=source.setup if "behaviour" in kinds else None, rounds=source.episode == "match",
         )  # fmt: skip
 
-    def _add_controlled(self, pair: tuple[int, int], row: Row) -> None:
-        parts = {name: row.values[:, at] for name, at in columns(self._source.seats).items()}
+    def _add_controlled(self, pair: Pair, row: Row) -> None:
+        parts = {name: row.values[:, at] for name, at in columns(self.source.seats).items()}
         nothing = np.zeros_like(parts["plain"])
         self._edges[pair].add(parts["plain"], nothing, row.leader)
         self._controlled[pair].add(parts["controlled"], nothing, row.leader)
@@ -146,62 +112,12 @@ class CrossTable:
         """The game and its rules."""
         return self.plan.setup
 
-    @property
-    def agents(self) -> tuple[str, ...]:
-        """The names of the agents."""
-        return self.plan.agents
-
-    @property
-    def heroes(self) -> tuple[str, ...]:
-        """The agents that have edges."""
-        return self.agents[:1] if self.one_way else self.agents
-
-    @property
-    def per(self) -> str:
-        """What values are for: a round or a match."""
-        return self.plan.episode
-
-    @property
-    def edges(self) -> list[Edge]:
-        """The edges, by hero and then by field."""
-        return [self._edge(pair) for pair in self._edges]
-
-    def edge(self, hero: str, rival: str) -> Edge:
-        """Returns the edge of ``hero`` over a field of ``rival``; raises :class:`AgentError` for a pair that was not played."""
-        pair = tuple(self.agents.index(name) if name in self.agents else -1 for name in (hero, rival))
-        if pair not in self._edges:
-            raise AgentError(f"{quoted(hero)} was not played in a field of {quoted(rival)} here.")
-        return self._edge(pair)
-
-    def _edge(self, pair: tuple[int, ...]) -> Edge:
-        hero, rival = pair
-        names = self.agents[hero], self.agents[rival]
-        edge = self._edges[hero, rival].edge(*names)
-        if (hero, rival) in self._controlled:
-            edge.controlled = self._controlled[hero, rival].edge(*names)
-            edge.decisions, edge.samples = self._counts[hero, rival]
+    def _edge(self, pair: Pair) -> Edge:
+        edge = super()._edge(pair)
+        if pair in self._controlled:
+            edge.controlled = self._controlled[pair].edge(edge.hero, edge.field_name)
+            edge.decisions, edge.samples = self._counts[pair]
         return edge
-
-    @property
-    def advantages(self) -> dict[tuple[int, int], Differences]:
-        """Those of the first of each pair of agents, by number, over the second; one way there are none."""
-        return {pair: self._differences(sums) for pair, sums in self._advantages.items()}
-
-    def advantage(self, one: str, other: str) -> Differences:
-        """Returns the advantages of ``one`` over ``other``, over deals; raises :class:`AgentError` where there are none."""
-        if self.one_way:
-            raise AgentError("An advantage takes both agents as heroes, and this was played one way.")
-        a, b = self.agents.index(one), self.agents.index(other)
-        return self._differences(self._advantages[a, b]) if a < b else self._differences(self._advantages[b, a]).negated()
-
-    @property
-    def ranking(self) -> list[tuple[str, Differences]]:
-        """The agents with their mean advantages over all others, the largest first; none one way."""
-        means = [(name, self._differences(sums)) for name, sums in zip(self.agents, self._ranking, strict=False)]
-        return sorted(means, key=lambda row: -row[1].mean)
-
-    def _differences(self, sums: DifferenceSums) -> Differences:
-        return replace(sums.differences(), outlier=self._outlier)
 
     @property
     def decided(self) -> bool:
@@ -219,13 +135,12 @@ class CrossTable:
     @property
     def looked(self) -> bool:
         """Whether results over other numbers of deals were seen, so that any-time intervals belong beside the others."""
-        return self.test is not None or bool(self.looks - {self.deals})
+        return super().looked or bool(self.looks - {self.deals})
 
     @property
     def notes(self) -> list[str]:
         """Sentences about mixed fields, the intervals (``stats.differences``), looks before, and versions."""
-        pools = [mixed.sentence(name, self.setup) for name in self.agents if mixed.is_mixed(name)]
-        notes = interval_notes([*(edge.moments for edge in self.edges), *self._advantages_and_ranking()])
+        notes = [mixed.sentence(name, self.setup) for name in self.agents if mixed.is_mixed(name)] + super().notes
         looks = sorted(self.looks - {self.deals})
         if looks and self.test is None:
             counts = ", ".join(f"{count:,}" for count in looks)
@@ -237,10 +152,7 @@ class CrossTable:
             notes.append(
                 f"Rows were played by different versions, {' and '.join(sorted(self._packages))}; --verify N plays some again."
             )
-        return [*pools, *notes]
-
-    def _advantages_and_ranking(self) -> list[Differences]:
-        return [sums.differences() for sums in (*self._advantages.values(), *self._ranking)]
+        return notes
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the content of ``results.json``."""
@@ -250,7 +162,7 @@ class CrossTable:
             **{key: about[key] for key in ("game", "preset", "players", "rules")},
             "deals": self.deals,
             "seed": plan.seed,
-            "unit": plan.setup.game.unit,
+            "unit": self.unit,
             **plan.task.to_dict(),
             "agents": [*agents],
             "edges": [self._edge_to_dict(edge) for edge in self.edges],

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.agent_adapters import Player, as_agent
-from nainjaune_env.core.errors import AgentError, quoted
+from nainjaune_env.core.errors import AgentError, RulesError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_flag, check_seed, check_whole
 from nainjaune_env.games import DEFAULT_GAME
@@ -19,13 +20,13 @@ from nainjaune_env.registry import make_setup
 
 from ..players.loading import load_agent, setup_of_runs
 from ..players.program.settings import BotSettings
+from .any_game.game_table import game_table
 from .compare import cross_table
-from .cross_table import CrossTable
 from .distributed.units import Executor
+from .edge_table import EdgeTable
 from .edges import Edge
 from .report.edge_picture import edge_svg, plot_edge
 from .report.format_ci import mean_of_deals
-from .report.text import heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 class PlayerEdge:
     """The edge of a player in a field of another one. It prints as sentences, and Jupyter shows it with a picture."""
 
-    result: CrossTable
+    result: EdgeTable
     """All numbers: edges, advantages, notes on intervals."""
 
     @property
@@ -53,35 +54,28 @@ class PlayerEdge:
         """Half-width of the 95 % interval; nan without one."""
         return self.edge.ci95
 
-    @property
-    def setup(self) -> Setup:
-        """The game and its rules."""
-        return self.result.plan.setup
-
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draws the edge with its interval, for all seats and by the distance from the one that acts first, by matplotlib.
 
         Returns ``axes``; None: those of a new figure.
         """
-        return plot_edge(self.edge, self.setup.game.unit, axes)
+        return plot_edge(self.edge, f"{self.result.unit} a {self.result.per}", axes)
 
     def _sentences(self) -> list[str]:
-        plan = self.result.plan
-        lines = []
-        for one in self.result.edges:
+        result, lines = self.result, []
+        for one in result.edges:
             lines.append(
-                f"{one.hero} in a field of {one.field_name}: {mean_of_deals(one.moments)} {self.setup.game.unit} a round beyond "
+                f"{one.hero} in a field of {one.field_name}: {mean_of_deals(one.moments)} {result.unit} a {result.per} beyond "
                 "that field."
             )
-        for (a, b), stats in self.result.advantages.items():
+        for (a, b), stats in result.advantages.items():
             who = {
-                1: f"{plan.agents[a]} is stronger",
-                -1: f"{plan.agents[b]} is stronger",
+                1: f"{result.agents[a]} is stronger",
+                -1: f"{result.agents[b]} is stronger",
                 0: "Neither is significantly stronger",
             }
             lines.append(f"{who[stats.estimate.sign]}: the advantage, half the difference, is {mean_of_deals(stats)}.")
-        lines.append(f"95 % interval; {heading(self.setup, self.result.deals, 'deals', plan.task, plan.seed)}.")
-        return [*lines, *self.result.notes, *self.result.bots.lines()]
+        return [*lines, f"95 % interval; {result.heading}.", *result.notes, *result.bots.lines()]
 
     def __str__(self) -> str:
         return "\n".join(self._sentences())
@@ -98,6 +92,7 @@ def edge(
     field: Player,
     deals: int = 3000,
     *,
+    env: Any = None,
     seed: int = 0,
     both_ways: bool = False,
     workers: int = 1,
@@ -113,20 +108,32 @@ def edge(
     ``workers`` processes load the players by their names. ``progress`` is shown in a notebook and in a terminal. ``bots`` says
     how players that are other programs are asked (None: as by default).
 
+    ``env``: a game of another library, as ``any_game.game_table`` takes it with its players; then ``table``, ``workers`` and
+    ``bots`` are left out (docs/any_game.md).
+
     Raises :class:`AgentError` for what is no player, :class:`~nainjaune_env.core.errors.RulesError` for another table or flag,
     and :class:`~nainjaune_env.core.errors.DealError` for fewer than 2 deals, no worker, or no seed.
     """
     both_ways, progress = check_flag("both_ways", both_ways), check_flag("progress", progress)
     seed = check_seed(seed)
     deals, workers = check_whole("The number of deals", deals, 2), check_whole("The number of workers", workers, 1)
-    setup = _setup_for([one for one in (player, field) if isinstance(one, str)], table)
-    agents = [_player(one, setup, bots) for one in (player, field)]
-    if agents[0].name == agents[1].name:
-        agents[1] = as_agent(agents[1], setup, f"{agents[1].name} (the field)")
+    if env is None:
+        setup = _setup_for([one for one in (player, field) if isinstance(one, str)], table)
+        agents = [_player(one, setup, bots) for one in (player, field)]
+        if agents[0].name == agents[1].name:
+            agents[1] = as_agent(agents[1], setup, f"{agents[1].name} (the field)")
+        play: Callable[..., EdgeTable] = partial(
+            cross_table, setup, agents, executor=_workers((player, field), agents, workers, bots)
+        )
+    elif given := [*table, *["workers"] * (workers > 1), *["bots"] * (bots is not None)]:
+        raise RulesError(f"Expected a game of another library, 'env', alone: {quoted(given[0])} is for games of this package.")
+    else:
+        names = [str(getattr(one, "__name__", type(one).__name__)) for one in (player, field)]
+        names[1] += " (the field)" * (names[0] == names[1])
+        play = partial(game_table, env, {names[0]: player, names[1]: field})
     with _bar(total=deals, unit="deal", leave=False, disabled=not progress) as bar:
-        result = cross_table(
-            setup, agents, deals=deals, seed=seed, one_way=not both_ways, progress=lambda table: bar.update(table.deals - bar.n),
-            executor=_workers((player, field), agents, workers, bots),
+        result = play(
+            deals=deals, seed=seed, one_way=not both_ways, progress=lambda so_far: bar.update(so_far.deals - bar.n)
         )  # fmt: skip
     return PlayerEdge(result)
 

@@ -96,6 +96,11 @@ class OwnGame:
         return self.setup.game.unit
 
     @property
+    def per(self) -> str:
+        """What payoffs are for: a round or a match."""
+        return self.episode
+
+    @property
     def heavy(self) -> bool:
         """Whether start values are drawn: a few deals with full pots may then outweigh all others."""
         return self.task.draws
@@ -109,6 +114,12 @@ class OwnGame:
     def deal_seed(self) -> int:
         """The seed of the deals."""
         return self.seed if self.purpose == "rating" else derived_seed(self.seed, Stream.CHOOSING)
+
+    def heading(self, deals: int) -> str:
+        """Returns the line on what was played, with the task if it is not the default."""
+        setup, what = self.setup, "matches" if self.episode == "match" else "deals"
+        of_task = "" if self.task == DEFAULT_TASK else f"{self.task}, "
+        return f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {deals} {what}, {of_task}seed {self.seed}"
 
     def content(self) -> dict[str, Any]:
         """Returns all that payoffs depend on besides the deal and the players, as JSON values."""

@@ -130,7 +130,7 @@ def unit_deals(parts: Sequence[Sequence[Cell]], source: OwnGame, agents: Sequenc
     many = TIMES_AT_ONCE.get(source.device, 1)  # one that is unknown is refused later
     if sequential or any(faults_of(agent) is not None for agent in agents):
         return ROW * many
-    tables = max(len(_tables(part, source.seats)[0]) or source.seats for part in parts)
+    tables = max(len(tables_of(part, source.seats)[0]) or source.seats for part in parts)
     return ROW * many * max(1, TABLES_AT_ONCE // (ROW * tables))
 
 
@@ -182,7 +182,7 @@ def make_plan(
 # ---- playing a unit ----------------------------------------------------------------------------------------------------
 
 
-def _tables(cells: Sequence[Cell], n: int) -> tuple[list[tuple[int, ...]], dict[Cell, list[int]]]:
+def tables_of(cells: Sequence[Cell], n: int) -> tuple[list[tuple[int, ...]], dict[Cell, list[int]]]:
     """Returns the different seatings that ``cells`` need, and for each cell the numbers of its tables.
 
     These are one by the seat of the hero; of a field alone one table.
@@ -212,7 +212,7 @@ def _played(
     ``players`` may be timed; control variates look into the ``plain`` ones.
     """
     at, count, n = unit.first, unit.deals, source.seats
-    seating, tables = _tables(cells, n)
+    seating, tables = tables_of(cells, n)
     measured = [cell for cell in tables if cell.kind == "behaviour"]
     counters = np.full((len(seating), n), -1)
     alone: dict[int, int] = {}
@@ -236,7 +236,7 @@ def _played(
             yield [number, at, count, 0, "", "", behaviour.sums.to_json()]
             continue
         if cell.kind == "payoff":
-            values = _seat_values(played.payoff, tables[cell])
+            values = seat_values(played.payoff, tables[cell])
             if played.rounds is not None:
                 rounds = np.repeat(played.rounds[:, tables[cell]], n // len(tables[cell]), axis=1)
                 values = np.concatenate([values, rounds], axis=1)
@@ -250,7 +250,7 @@ def _played(
             yield [number, first, some, values.shape[1], packed(values[part]), packed(leader[part]), None]
 
 
-def _seat_values(payoff: NDArray[np.int64], tables: Sequence[int]) -> NDArray[np.int64]:
+def seat_values(payoff: NDArray[np.int64], tables: Sequence[int]) -> NDArray[np.int64]:
     """Returns the payoffs of a cell by seat, ``(D, n)``: the hero's in each seat, or all of one table."""
     if len(tables) == 1:
         return payoff[:, tables[0]]

@@ -46,8 +46,15 @@ class DealSource(Protocol[P]):
         """The unit of payoffs, such as ``chips``."""
 
     @property
+    def per(self) -> str:
+        """The word for what payoffs are for: ``round``, ``match`` or ``game``."""
+
+    @property
     def heavy(self) -> bool:
         """Whether a few deals may outweigh all others (``stats.differences``)."""
+
+    def heading(self, deals: int) -> str:
+        """Returns the line on what was played, over ``deals`` deals."""
 
     def content(self) -> dict[str, Any]:
         """Returns all that payoffs depend on besides the deal and the players, as JSON values."""

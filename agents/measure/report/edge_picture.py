@@ -50,7 +50,7 @@ def edge_svg(edge: Edge, title: str) -> str:
 
 
 def plot_edge(edge: Edge, unit: str, axes: Axes | None) -> Axes:
-    """Draws the same on ``axes`` (None: of a new figure), and returns them; ``unit`` is the game's."""
+    """Draws the same on ``axes`` (None: of a new figure), and returns them; ``unit`` is that of the edge."""
     if axes is None:
         from matplotlib import pyplot  # a notebook shows its figures
 
@@ -62,7 +62,7 @@ def plot_edge(edge: Edge, unit: str, axes: Axes | None) -> Axes:
     axes.axvline(0, color="grey", linewidth=0.8)
     axes.set_yticks(range(len(rows)), [label for label, _ in rows])
     axes.invert_yaxis()
-    axes.set_xlabel(f"{unit} a round, with 95 % intervals over deals")
+    axes.set_xlabel(f"{unit}, with 95 % intervals over deals")
     axes.set_title(f"{edge.hero} over a field of {edge.field_name}", fontsize=10, parse_math=False)
     return axes
 

@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 
 from nainjaune_env.core.atomic_files import replacing
 
-from ..cross_table import CrossTable
+from ..edge_table import EdgeTable
 from ..edges import Edge
 from .format_ci import decimal, no_interval
 from .text import deals_word, short_names, shown_names
 
 
-def write_picture(result: CrossTable, path: Path) -> None:
+def write_picture(result: EdgeTable, path: Path) -> None:
     """Draws ``result`` to ``path``, a PNG."""
     # a name may have a $
     with replacing(path) as temporary, matplotlib.rc_context({"text.parse_math": False}):
@@ -28,19 +28,19 @@ def _half(edge: Edge) -> str:
     return no_interval(edge.moments) or f"±{edge.ci95:.2f}"
 
 
-def _draw(result: CrossTable, path: Path) -> None:
-    count = len(result.plan.agents)
-    short = short_names(result.plan.agents)
+def _draw(result: EdgeTable, path: Path) -> None:
+    count = len(result.agents)
+    short = short_names(result.agents)
     means = np.full((len(result.heroes), count), np.nan)
     for edge in result.edges:
-        means[result.plan.agents.index(edge.hero), result.plan.agents.index(edge.field_name)] = edge.mean
+        means[result.agents.index(edge.hero), result.agents.index(edge.field_name)] = edge.mean
     bound = max(float(np.nanmax(np.abs(means))), 1e-9)
     figure = Figure(figsize=(4.5 + 2.0 * count, 1.8 + 0.75 * count), layout="constrained")
     matrix, bars = figure.subplots(1, 2, width_ratios=[1, 1.2])
 
     matrix.imshow(means, cmap=matplotlib.colormaps["RdBu"], vmin=-bound, vmax=bound, aspect="auto")
     for edge in result.edges:
-        row, column = result.plan.agents.index(edge.hero), result.plan.agents.index(edge.field_name)
+        row, column = result.agents.index(edge.hero), result.agents.index(edge.field_name)
         dark = abs(edge.mean) > 0.6 * bound
         matrix.text(
             column, row, f"{decimal(edge.mean, '+.2f')}\n{_half(edge)}", ha="center", va="center", fontsize=8,
@@ -50,19 +50,17 @@ def _draw(result: CrossTable, path: Path) -> None:
     matrix.set_yticks(range(len(result.heroes)), short[: len(result.heroes)])
     matrix.set_xlabel("field")
     matrix.set_ylabel("hero")
-    matrix.set_title(f"{result.plan.setup.game.unit.capitalize()} a {result.per}, hero over field", fontsize=10)
+    matrix.set_title(f"{result.unit.capitalize()} a {result.per}, hero over field", fontsize=10)
 
     order = sorted(result.edges, key=lambda edge: edge.mean)
     for at, edge in enumerate(order):
         colour = matplotlib.colormaps["RdBu"](0.5 + 0.5 * edge.mean / bound)
         half = None if math.isnan(edge.ci95) else edge.ci95
         bars.errorbar(edge.mean, at, xerr=half, fmt="o", color="black", markerfacecolor=colour, capsize=3, markersize=6)
-    names = shown_names(result.plan.agents)
+    names = shown_names(result.agents)
     bars.set_yticks(range(len(order)), [f"{names[e.hero]} in a field of {names[e.field_name]}" for e in order], fontsize=8)
     bars.axvline(0, color="grey", linewidth=0.8)
     bars.set_title(f"with 95 % intervals over {deals_word(result)}", fontsize=10)
     bars.grid(axis="x", alpha=0.3)
-    about = result.plan.setup
-    played = f"{result.deals} {deals_word(result)} · seed {result.plan.seed}"
-    figure.suptitle(f"{about.game.title} · {about.preset} · {about.players} players · {played}", fontsize=11)
+    figure.suptitle(result.heading, fontsize=11)
     figure.savefig(path, dpi=130, format="png")

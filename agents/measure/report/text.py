@@ -10,10 +10,8 @@ from pathlib import Path
 
 from nainjaune_env.analysis.stat_hook import SHARE
 from nainjaune_env.core.printable import printable
-from nainjaune_env.core.spec import Setup
 
-from ...base.task import DEFAULT_TASK, Task
-from ..cross_table import CrossTable
+from ..edge_table import EdgeTable
 from ..stats.ratio_estimate import Estimate
 from ..stats.sequential import anytime_half_width
 from .format_ci import decimal, format_ci, mean_ci, mean_of_deals
@@ -56,20 +54,18 @@ def shown_names(names: Sequence[str]) -> dict[str, str]:
     return dict(zip(names, short_names(names), strict=True))
 
 
-def text_table(result: CrossTable) -> str:
+def text_table(result: EdgeTable) -> str:
     """Returns the payoff matrix, a row per hero and a column per field, and below it the ranking and what else was measured."""
-    plan = result.plan
-    short = short_names(plan.agents)
+    short = short_names(result.agents)
     cells = [["hero \\ field", *short]]
     for hero, name in zip(result.heroes, short, strict=False):
-        edges = [None if hero == rival else result.edge(hero, rival) for rival in plan.agents]
+        edges = [None if hero == rival else result.edge(hero, rival) for rival in result.agents]
         cells.append([name, *("·" if edge is None else mean_of_deals(edge.moments) for edge in edges)])
-    unit, deals = plan.setup.game.unit.capitalize(), deals_word(result)
     where = "in a match of the same cards" if result.per == "match" else "on the same deal"
     head = (
-        f"{heading(plan.setup, result.deals, deals, plan.task, plan.seed)}\n"
-        f"{unit} a {result.per} of the hero in a field of one other agent, beyond what that field gets "
-        f"in the same seat {where}; 95 % intervals over {deals}.\n"
+        f"{result.heading}\n"
+        f"{result.unit.capitalize()} a {result.per} of the hero in a field of one other agent, beyond what that field gets "
+        f"in the same seat {where}; 95 % intervals over {deals_word(result)}.\n"
     )
     parts = [
         round_lines(result), controlled_lines(result), ranking_lines(result), decision_lines(result), one_table_lines(result),
@@ -79,17 +75,17 @@ def text_table(result: CrossTable) -> str:
     return head + "\n".join([*align(cells, ruled=True), *result.notes, *below]) + "\n"
 
 
-def deals_word(result: CrossTable) -> str:
+def deals_word(result: EdgeTable) -> str:
     """Returns the word for what intervals are over."""
     return "matches" if result.per == "match" else "deals"
 
 
-def round_lines(result: CrossTable) -> list[str]:
+def round_lines(result: EdgeTable) -> list[str]:
     """Returns a table of matches by round, one row per edge; no lines where deals are rounds."""
-    if result.per == "round":
+    if result.per != "match":
         return []
-    names = shown_names(result.plan.agents)
-    rows = [["hero", "field", f"{result.setup.game.unit} a round", "rounds a match"]]
+    names = shown_names(result.agents)
+    rows = [["hero", "field", f"{result.unit} a round", "rounds a match"]]
     for edge in result.edges:
         assert edge.per_round is not None
         per_round = mean_ci(edge.per_round.mean, edge.per_round.ci95)
@@ -97,9 +93,9 @@ def round_lines(result: CrossTable) -> list[str]:
     return align(rows, left=(0, 1), ruled=True)
 
 
-def controlled_lines(result: CrossTable) -> list[str]:
+def controlled_lines(result: EdgeTable) -> list[str]:
     """Returns the edges with control variates; no lines where there are none."""
-    names, lines = shown_names(result.plan.agents), list[str]()
+    names, lines = shown_names(result.agents), list[str]()
     for edge in result.edges:
         if edge.controlled is not None:
             times = edge.deals_saved
@@ -112,24 +108,24 @@ def controlled_lines(result: CrossTable) -> list[str]:
     return ["With control variates, the same edges:", *lines] if lines else []
 
 
-def ranking_lines(result: CrossTable) -> list[str]:
+def ranking_lines(result: EdgeTable) -> list[str]:
     """Returns the ranking of three or more agents by their mean advantage; with any-time intervals if seen before."""
     if len(result.ranking) < 3:
         return []
-    names = shown_names(result.plan.agents)
+    names = shown_names(result.agents)
     rows = [["", "mean advantage", *(["at all looks at once"] if result.looked else [])]]
     for name, stats in result.ranking:
         wide = [mean_of_deals(stats, anytime_half_width(stats))] if result.looked else []
         rows.append([names[name], mean_of_deals(stats), *wide])
-    return [f"Mean advantage over all others, {result.setup.game.unit} a {result.per}:", *align(rows, left=(0,))]
+    return [f"Mean advantage over all others, {result.unit} a {result.per}:", *align(rows, left=(0,))]
 
 
-def decision_lines(result: CrossTable) -> list[str]:
+def decision_lines(result: EdgeTable) -> list[str]:
     """Returns who is stronger of two agents, by the interval over deals, at all looks, or by the test; no lines for others."""
     if len(result.advantages) != 1:
         return []
     ((stats),) = result.advantages.values()
-    a, b = short_names(result.plan.agents)
+    a, b = short_names(result.agents)
     plain, wide = (mean_of_deals(stats, width) for width in (stats.half_width, anytime_half_width(stats)))
     lines = [
         f"Advantage of {a} over {b}, half the difference of their edges: {plain}"
@@ -156,18 +152,12 @@ def decision_lines(result: CrossTable) -> list[str]:
     ]
 
 
-def one_table_lines(result: CrossTable) -> list[str]:
+def one_table_lines(result: EdgeTable) -> list[str]:
     """Returns the payoffs of all agents at one table; no lines where they did not play so."""
     if result.table is None:
         return []
-    names, unit = shown_names(result.plan.agents), result.setup.game.unit
+    names, unit = shown_names(result.agents), result.unit
     rows = [["", f"{unit} a {result.per}", "first places"]]
     for name, payoff, first in sorted(result.table.rows(), key=lambda row: -row[1].mean):
         rows.append([names[name], mean_ci(payoff.mean, payoff.ci95), format_ci(first, SHARE)])
     return ["All at one table, in all rotations of the seats:", *align(rows, left=(0,))]
-
-
-def heading(setup: Setup, count: int, what: str, task: Task, seed: int) -> str:
-    """Returns the line on what was played: ``count`` deals or matches (``what``), and the task if it is not the default."""
-    of_task = "" if task == DEFAULT_TASK else f"{task}, "
-    return f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {count} {what}, {of_task}seed {seed}"

@@ -46,7 +46,7 @@ def test_it_is_the_edge_of_duplicate_play() -> None:
     expected = FieldAlone(OwnGame(SETUP, 3), load_agent("tally", SETUP), 50).edge(as_agent(first, SETUP))
     assert (found.mean, found.ci95) == (expected.mean, expected.ci95)
     assert [stats.mean for stats in found.edge.by_seat] == [stats.mean for stats in expected.by_seat]
-    assert found.setup == SETUP
+    assert found.result.source.setup == SETUP
     said, where, *_ = str(found).splitlines()
     assert said == f"first in a field of tally: {mean_of_deals(found.edge.moments)} chips a round beyond that field."
     assert where == "95 % interval; Nain Jaune, preset djeco, 3 players, 50 deals, seed 3."
@@ -76,7 +76,7 @@ def test_every_kind_of_player_on_both_sides() -> None:
 def test_workers_do_not_run_a_script_again(tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     call = 'edge("tally", "random", deals=10, workers=2, preset="djeco", players=2)'
-    script.write_text(f"from nainjaune_agents import edge\n\nprint({call}.setup.players)\n", encoding="utf-8")
+    script.write_text(f"from nainjaune_agents import edge\n\nprint({call}.result.source.setup.players)\n", encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
 
@@ -94,10 +94,10 @@ def test_both_ways_say_who_is_stronger_and_workers_change_nothing() -> None:
 def test_the_rules_are_those_of_the_run_unless_others_are_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     save_checkpoint(Path("run", FILE_NAME), make(small()))
-    assert edge("run", first, deals=4).setup.to_dict() == small().to_dict()
-    assert edge(first, "tally", deals=4, preset="skip").setup == make_setup(preset="skip")
-    assert edge(first, "random", deals=4, game="batasaurus", players=2).setup == make_setup("batasaurus", players=2)
-    assert edge(first, "tally", deals=4).setup == make_setup()
+    assert edge("run", first, deals=4).result.source.setup.to_dict() == small().to_dict()
+    assert edge(first, "tally", deals=4, preset="skip").result.source.setup == make_setup(preset="skip")
+    assert edge(first, "random", deals=4, game="batasaurus", players=2).result.source.setup == make_setup("batasaurus", players=2)
+    assert edge(first, "tally", deals=4).result.source.setup == make_setup()
 
 
 def test_a_picture_by_the_distance_from_the_seat_that_acts_first() -> None:

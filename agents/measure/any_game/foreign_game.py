@@ -1,0 +1,139 @@
+"""Deals of a game of another library, by number: a ``DealSource`` whose players are policies."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.core.errors import GameError, quoted
+from nainjaune_env.core.prng import streams
+
+from ..source import Payoffs
+from .policies import SeatedPolicy
+
+SCALE = 10**6
+"""Rewards are rounded to whole millionths, so that their sums are exact."""
+DEALS, TRIALS = 10 << 32, 11 << 32
+"""The streams of a seed for deals, and for those of the preflight."""
+OTHERS = 8
+"""Seeds that the preflight compares with a first one."""
+
+
+class Preflight(NamedTuple):
+    """What was seen of a game before it was measured, by players that choose at random."""
+
+    repeats: bool
+    """Whether a seed and the same actions gave the same observations, masks and rewards twice."""
+    differs: int
+    """How many of 8 other seeds gave others."""
+
+
+class ForeignGame(ABC):
+    """A game of other people, in which all seats are alike."""
+
+    per = "game"
+    unit = "reward"
+    heavy = False
+    scale = SCALE
+    name: str
+    seat_names: Sequence[str]
+    seed: int
+
+    @property
+    def seats(self) -> int:
+        """The number of seats, n."""
+        return len(self.seat_names)
+
+    def heading(self, deals: int) -> str:
+        """Returns the line on what was played."""
+        return f"{self.name}, {self.seats} players, {deals} deals, seed {self.seed}"
+
+    def content(self) -> dict[str, Any]:
+        """Returns the name and the seed; functions have no identity, so nothing is stored."""
+        return {"game": self.name, "seed": self.seed}
+
+    @abstractmethod
+    def prepare(self, number: int) -> None:
+        """Gets ready for games on the deal of the seed ``number``."""
+
+    @abstractmethod
+    def table(self, number: int, seated: Sequence[SeatedPolicy]) -> tuple[Sequence[Any], int]:
+        """Plays a game on the deal of the seed ``number``, below 2**31; returns the sums of rewards and the seat to act first."""
+
+    def play(
+        self, players: Sequence[Sequence[SeatedPolicy]], seating: NDArray[Any], first: int, deals: int, *, field: int
+    ) -> Payoffs:
+        """Plays as ``DealSource.play`` says; a player is a policy in each seat.
+
+        Raises :class:`GameError` for rewards that are no numbers, and the errors of the game and of the players.
+        """
+        del field
+        payoff, leader = np.zeros((deals, *seating.shape), np.int64), np.zeros(deals, np.int64)
+        rows = [[players[player][seat] for seat, player in enumerate(row)] for row in seating.tolist()]
+        for at, number in enumerate(self._numbers(DEALS, deals, first)):
+            self.prepare(number)
+            for row, seated in enumerate(rows):
+                for seat, policy in enumerate(seated):
+                    policy.start(self.seed, first + at, seat)
+                rewards, leader[at] = self.table(number, seated)
+                payoff[at, row] = self._whole(rewards, first + at)
+        return Payoffs(payoff, leader)
+
+    def _numbers(self, stream: int, count: int, first: int = 0) -> list[int]:
+        """Returns seeds of deals; other libraries take 31 bits."""
+        numbers: list[int] = (streams(self.seed, count, stream, first=first) >> np.uint64(33)).tolist()
+        return numbers
+
+    def _whole(self, rewards: Sequence[Any], deal: int) -> list[int]:
+        for seat, reward in zip(self.seat_names, rewards, strict=True):
+            if np.ndim(reward) or not math.isfinite(reward):
+                raise GameError(f"Expected a finite number as the reward of seat {seat} on deal {deal}, not {quoted(reward)}.")
+        return [round(reward * SCALE) for reward in rewards]
+
+    def preflight(self) -> Preflight:
+        """Plays a game twice on each of 9 seeds, by the same random choices; raises the errors of the game."""
+        traces = [[self._trace(number) for _ in range(2)] for number in self._numbers(TRIALS, OTHERS + 1)]
+        repeats = all(one == again for one, again in traces)
+        return Preflight(repeats, sum(one != traces[0][0] for one, _ in traces[1:]))
+
+    def _trace(self, number: int) -> bytes:
+        """Returns a digest of all that random players see and get on a deal."""
+        trace, rng = hashlib.sha256(), random.Random(self.seed)
+        self.prepare(number)
+        rewards, _ = self.table(number, [_Watcher(seat, trace, rng) for seat in self.seat_names])
+        _add(trace, self._whole(rewards, 0))
+        return trace.digest()
+
+
+class _Watcher(SeatedPolicy):
+    """Chooses at random, and notes what it sees."""
+
+    def __init__(self, seat: str, trace: Any, rng: random.Random) -> None:
+        super().__init__(self._choose, "random", seat)
+        self._trace, self._random = trace, rng
+
+    def _choose(self, observation: Any, mask: Any) -> int:
+        _add(self._trace, (self.seat, observation, mask))
+        legal = np.flatnonzero(mask).tolist()
+        if not legal:
+            raise GameError(f"Expected a legal action for seat {self.seat}, which is to act, and the mask has none.")
+        choice: int = self._random.choice(legal)
+        return choice
+
+
+def _add(trace: Any, value: Any) -> None:
+    """Adds a value to a digest: arrays, numbers and texts, and mappings and sequences of these."""
+    if isinstance(value, Mapping):
+        value = [*value.items()]
+    if isinstance(value, list | tuple):
+        for part in value:
+            _add(trace, part)
+    else:
+        trace.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())

@@ -1,0 +1,135 @@
+"""Edges of players of any game, with what duplicate deals are worth there."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.core.errors import AgentError, GameError, quoted
+from nainjaune_env.core.validation import check_seed, check_whole
+
+from ..arena.play import chunks
+from ..edge_table import EdgeTable, Pair
+from ..plan import Cell, seat_values, tables_of
+from ..report.format_ci import decimal
+from ..stats.exact_sums import DifferenceSums
+from .aec_game import AecGame
+from .foreign_game import OTHERS, ForeignGame, Preflight
+from .open_spiel_game import OpenSpielGame
+from .policies import SeatedPolicy
+
+AT_ONCE = 32
+"""Deals between two reports of progress."""
+
+
+class GameTable(EdgeTable):
+    """Some players of a game in fields of others."""
+
+    def __init__(self, game: ForeignGame, players: Sequence[str], pairs: Sequence[Pair], preflight: Preflight) -> None:
+        super().__init__(game, players, pairs, one_way=not any(hero > 0 for hero, _ in pairs))
+        self.game = game
+        self.preflight = preflight
+        cells = {*pairs, *((field, field) for _, field in pairs)}
+        # by seat, and of all seats together
+        self._payoffs = {cell: [DifferenceSums(game.scale) for _ in range(game.seats + 1)] for cell in cells}
+
+    def add(self, payoffs: Mapping[Pair, NDArray[np.int64]], first: NDArray[np.int64]) -> None:
+        """Adds D deals: payoffs by seat ``(D, n)`` of each pair and of each field alone, and the seats that acted first."""
+        gains = {pair: sums.add(payoffs[pair], payoffs[pair[1], pair[1]], first) for pair, sums in self._edges.items()}
+        for cell, sums_of_cell in self._payoffs.items():
+            columns = [*payoffs[cell].T, payoffs[cell].sum(axis=1)]
+            for sums, column in zip(sums_of_cell, columns, strict=True):
+                sums.add(column)
+        self.add_gains(len(first), gains)
+
+    def luck_removed(self, hero: str, rival: str) -> float:
+        """Returns the share of an edge's variance that duplicate deals removed, beside games on deals of their own.
+
+        That is ``1 - n² Var(gain) / Σ Var``, summed over the seats of the hero, and over those of the field where its payoffs at
+        one table do not sum to a constant; where they do, as in games for zero, separate games need the hero alone. NaN without
+        any variance.
+        """
+        one, other = (self.agents.index(name) for name in (hero, rival))
+        *by_seat, total = (sums.differences().variance for sums in self._payoffs[other, other])
+        hero_alone = [sums.differences().variance for sums in self._payoffs[one, other][:-1]]
+        separate = sum(hero_alone) + (sum(by_seat) if total else 0)
+        return 1 - self.source.seats**2 * self._edge((one, other)).moments.variance / separate if separate else math.nan
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the intervals, the seed, and the luck that duplicate deals removed."""
+        notes = super().notes
+        if not self.preflight.repeats:
+            notes.append(
+                f"Expected {self.game.name} to deal the same twice for a seed, and it does not: these are no duplicate deals; "
+                "intervals are valid, and wide."
+            )
+        shares = [self.luck_removed(edge.hero, edge.field_name) for edge in self.edges]
+        known = sorted(share for share in shares if not math.isnan(share))
+        if known:
+            shown = " to ".join(dict.fromkeys(decimal(share, ".0%") for share in (known[0], known[-1])))
+            notes.append(f"Duplicate deals removed {shown} of the variance that luck gives to games on deals of their own.")
+        return [*notes, "Coverage of such intervals was checked by simulation (docs/any_game.md)."]
+
+
+def game_of(env: Any, seed: int) -> ForeignGame:
+    """Returns a source of deals of an AEC environment, of what makes one, or of a game of OpenSpiel; raises as these do."""
+    seed = check_seed(seed)
+    if hasattr(env, "new_initial_state"):
+        return OpenSpielGame(env, seed)
+    if hasattr(env, "reset") and not isinstance(env, type):
+        return AecGame(lambda number: env, seed, anew=False)
+    if not callable(env):
+        raise GameError(f"Expected an AEC environment, a function that makes one, or a game of OpenSpiel, not {quoted(env)}.")
+    try:
+        inspect.signature(env).bind()
+    except TypeError:  # it needs the seed
+        return AecGame(env, seed, anew=True)
+    return game_of(env(), seed)
+
+
+def game_table(
+    env: Any,
+    players: Mapping[str, Any],
+    *,
+    deals: int,
+    seed: int,
+    one_way: bool = False,
+    progress: Callable[[GameTable], object] | None = None,
+) -> GameTable:
+    """Plays each policy in a field of each other on the same deals of a game (docs/any_game.md), and returns the table.
+
+    ``env`` is an AEC environment; a function without parameters that makes one; a function of a seed that makes one for each
+    deal; or a game of OpenSpiel. ``players`` are policies by name, ``(observation, mask) -> action``. ``one_way``: only the first
+    is a hero. ``progress`` is called with the table so far.
+
+    Raises :class:`GameError` for a game that cannot be measured, :class:`AgentError` for fewer than two players and one that
+    cannot be asked, and :class:`~nainjaune_env.core.errors.IllegalChoiceError` for an illegal action.
+    """
+    if not isinstance(players, Mapping) or len(players) < 2:
+        raise AgentError(f"Expected two or more players by name, not {quoted(players)}.")
+    check_whole("The number of deals", deals, 2)
+    game = game_of(env, seed)
+    seated = [[SeatedPolicy(policy, name, seat) for seat in game.seat_names] for name, policy in players.items()]
+    preflight = game.preflight()
+    if not preflight.differs and not any(policy.draws for (policy, *_) in seated):
+        raise GameError(
+            f"Expected a game that deals otherwise for another seed, and {OTHERS + 1} seeds of {game.name} deal alike: each deal "
+            "would be the same game again. A player that draws takes a generator as its third parameter."
+        )
+    pairs = [(hero, field) for hero, field in permutations(range(len(players)), 2) if not (one_way and hero)]
+    cells = [Cell(*pair) for pair in dict.fromkeys([*pairs, *((field, field) for _, field in pairs)])]
+    seating, tables = tables_of(cells, game.seats)
+    table = GameTable(game, [*players], pairs, preflight)
+    for first, some in chunks(0, deals, AT_ONCE):
+        played = game.play(seated, np.array(seating), first, some, field=0)
+        table.add({cell[:2]: seat_values(played.payoff, tables[cell]) for cell in cells}, played.first)
+        if progress is not None:
+            progress(table)
+    return table

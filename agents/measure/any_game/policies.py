@@ -1,0 +1,71 @@
+"""Players of any game: policies, ``(observation, mask) -> action``.
+
+A third parameter without a default is the seat's generator, a NumPy one.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.core.errors import AgentError, IllegalChoiceError, quoted
+from nainjaune_env.core.validation import whole
+
+
+class SeatedPolicy:
+    """A policy in one seat."""
+
+    def __init__(self, policy: Any, name: str, seat: str) -> None:
+        """``seat`` is the seat's name. A policy with ``reset`` is copied, so that two seats do not share a memory.
+
+        A policy of OpenSpiel has ``action_probabilities(state)``, and its actions are drawn by the seat's generator. Raises
+        :class:`AgentError` for an object that cannot be asked.
+        """
+        self.name = name
+        self.seat = seat
+        self.policy = copy.deepcopy(policy) if hasattr(policy, "reset") else policy
+        self.probabilities = getattr(self.policy, "action_probabilities", None)
+        self.draws = self.probabilities is not None or _takes_generator(policy, name)
+        self.rng = np.random.default_rng(0)
+        self._deal = 0
+        self._reset = getattr(self.policy, "reset", None)
+
+    def start(self, seed: int, deal: int, seat: int) -> None:
+        """Starts a game: what the policy draws depends on the seed, the deal and the seat alone."""
+        self._deal = deal
+        if self.draws:
+            self.rng = np.random.default_rng([seed, deal, seat])
+        if self._reset is not None:
+            self._reset()
+
+    def act(self, observation: Any, mask: Any) -> int:
+        """Returns a legal action; ``mask (A,)`` is not 0 where one is. Raises :class:`IllegalChoiceError` for another answer."""
+        given = self.policy(observation, mask, self.rng) if self.draws else self.policy(observation, mask)
+        action = given if type(given) is int else whole(given)
+        if action is None or not 0 <= action < len(mask) or not mask[action]:
+            raise IllegalChoiceError(
+                f"Expected one of the legal actions {np.flatnonzero(mask).tolist()} of the player {self.name!r}, in seat "
+                f"{self.seat} on deal {self._deal}, not {quoted(given)}."
+            )
+        return action
+
+
+def _takes_generator(policy: Any, name: str) -> bool:
+    """Returns whether a policy has a third parameter; raises :class:`AgentError` where it cannot be called."""
+    expected = "A player of another game is a function of an observation and a mask, and of a generator if it draws"
+    if not callable(policy):
+        raise AgentError(f"{expected}, not {quoted(policy)}.")
+    try:
+        signature = inspect.signature(policy)
+    except ValueError:  # some functions written in C do not say
+        return False
+    for arguments in (2, 3):
+        try:
+            signature.bind(*[None] * arguments)
+        except TypeError:
+            continue
+        return arguments == 3
+    raise AgentError(f"{expected}, and {name!r} has the parameters {signature}.")
