@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nainjaune_env.agent_adapters import as_agent
     from nainjaune_env.core.errors import NainJauneError
     from nainjaune_env.engine.batch import Batch, make_batch
+    from nainjaune_env.envs.leak_check import check_no_leak
     from nainjaune_env.envs.opponents import Pool
     from nainjaune_env.envs.pettingzoo_aec import env, raw_env
     from nainjaune_env.envs.pettingzoo_parallel import parallel_env
@@ -32,6 +33,7 @@ __all__ = [
     "TextSeat",
     "__version__",
     "as_agent",
+    "check_no_leak",
     "env",
     "game_names",
     "get_game",
@@ -47,6 +49,7 @@ _HOMES = {
     "Pool": "envs.opponents",
     "TextSeat": "text.seat",
     "as_agent": "agent_adapters",
+    "check_no_leak": "envs.leak_check",
     "env": "envs.pettingzoo_aec",
     "game_names": "registry",
     "get_game": "registry",

@@ -83,6 +83,10 @@ class IllegalChoiceError(AgentError, IllegalActionError):
     """An illegal action of an agent. The message names the legal ones, and so cards of its hand."""
 
 
+class LeakError(NainJauneError, AssertionError):
+    """An environment that shows a seat what is hidden from it."""
+
+
 class TreeError(NainJauneError, ValueError):
     """A game that cannot be written out: too many nodes or openings, or chance in the middle of play."""
 

@@ -12,13 +12,13 @@ import nainjaune_env
 from nainjaune_env import agent_adapters, registry
 from nainjaune_env.core import errors
 from nainjaune_env.engine import batch
-from nainjaune_env.envs import opponents, pettingzoo_aec, pettingzoo_parallel
+from nainjaune_env.envs import leak_check, opponents, pettingzoo_aec, pettingzoo_parallel
 from nainjaune_env.text import seat
 
 EXPORTS = {
     "Batch": batch, "NainJauneError": errors, "Pool": opponents, "env": pettingzoo_aec, "game_names": registry,
     "get_game": registry, "make_batch": nainjaune_env, "make_setup": registry, "parallel_env": pettingzoo_parallel,
-    "raw_env": pettingzoo_aec, "as_agent": agent_adapters, "TextSeat": seat,
+    "raw_env": pettingzoo_aec, "as_agent": agent_adapters, "TextSeat": seat, "check_no_leak": leak_check,
 }  # fmt: skip
 """By public name: the module that it comes from."""
 
