@@ -18,16 +18,15 @@ from nainjaune_env.core.validation import check_seed, check_whole
 from nainjaune_env.envs.leak_views import AecViews, GameViews, Picture, Redeal, View, differences
 
 ALL_OF_FIRST = 20
-"""Decisions of an episode that are all looked at; decision d after them is with probability 20 / d."""
+"""Decisions of an episode that are all looked at; decision d after them is looked at with probability 20 / d."""
 MAX_DECISIONS = 10_000
 """Decisions after which an episode is left."""
-
 UNREACHED = "Dealing again never changed it for another seat: either it shows nothing hidden, or dealing again does not reach it."
 
 
 @dataclass(frozen=True)
 class LeakReport:
-    """What :func:`check_no_leak` compared without a difference; ``str`` makes sentences of it, one a line."""
+    """What :func:`check_no_leak` compared without a difference."""
 
     positions: int
     """Views that were compared, each of a seat at a decision."""
@@ -38,6 +37,7 @@ class LeakReport:
     """Channel -> the sentence that says why nothing follows for it."""
 
     def __str__(self) -> str:
+        """Returns the report as sentences, one a line."""
         seats, judged = ", ".join(map(str, self.seats)), ", ".join(self.judged) or "no channel"
         line = f"{self.positions} views of the seats {seats} were compared, and no leak showed. Judged: {judged}."
         return "\n".join([line, *(f"Not judged: {channel}. {why}" for channel, why in self.not_judged.items())])
@@ -77,7 +77,7 @@ def check_no_leak(
         for decision, (position, seats) in enumerate(islice(views.decisions(number, rng), MAX_DECISIONS), 1):
             if decision > ALL_OF_FIRST and rng.random() * decision > ALL_OF_FIRST:
                 continue
-            before = {seat: copy.deepcopy(views.view(position, seat)) for seat in seats}  # an array may be the environment's own
+            before = {seat: copy.deepcopy(views.view(position, seat)) for seat in seats}  # play may change its arrays
             for seat in seats:
                 if decision == 1:
                     _check_copy(before[seat], views.view(views.copied(position), seat))
@@ -93,9 +93,7 @@ def check_no_leak(
 
 def _check_copy(before: View, copied: View) -> None:
     if unlike := differences(before, copied):
-        raise GameError(
-            f"A copy by copy.deepcopy is expected to show what the environment does, not another {', '.join(unlike)}."
-        )
+        raise GameError(f"A copy of a position is expected to show what the position does, not another {', '.join(unlike)}.")
 
 
 class _Notes:
@@ -111,9 +109,10 @@ class _Notes:
         """Channels of which some view is unlike the first."""
         self.reached: set[str] = set()
         """Channels that dealing again changed for another seat."""
-        self.examples: dict[str, str] = {}
         self.leaking: Counter[str] = Counter()
-        """Views that dealing again changed, by channel, and the first of them."""
+        """Views in which dealing again changed the channel."""
+        self.examples: dict[str, str] = {}
+        """The first of these, by channel."""
 
     def compare(self, before: View, after: View, where: str) -> None:
         """Notes a seat's view and what dealing again changed in it."""

@@ -12,11 +12,13 @@ import numpy as np
 from nainjaune_env.core.errors import GameError, as_sentence, quoted
 
 Redeal = Callable[[Any, Any, np.random.Generator], Any]
-"""Deals again what a seat does not know: at a position, a seat, with a generator."""
+"""Takes a position, a seat and a generator."""
 Picture = Callable[[Any, Any], Any]
+"""Takes a position and a seat."""
 View = dict[str, Any]
 """By channel: what it shows a seat."""
-AEC_METHODS = ("reset", "observe", "step", "last")
+
+AEC_METHODS = ("reset", "observe", "step", "action_space")
 SHOWN = 20
 """Characters of a text that a message shows from the first difference on."""
 TENSORS = ("observation_tensor", "information_state_tensor")
@@ -55,7 +57,15 @@ class AecViews:
             seen = env.observe(agent)
             in_seen = isinstance(seen, Mapping) and "action_mask" in seen
             mask = seen["action_mask"] if in_seen else env.infos[agent].get("action_mask")
-            env.step(env.action_space(agent).sample() if mask is None else int(rng.choice(np.flatnonzero(mask))))
+            if mask is None:
+                env.step(env.action_space(agent).sample())
+                continue
+            legal = np.flatnonzero(mask)
+            if not legal.size:
+                raise GameError(
+                    f"The mask of the agent at turn is expected to show a legal action, and that of {agent} shows none."
+                )
+            env.step(int(rng.choice(legal)))
 
     def view(self, env: Any, agent: Any, without: set[str] | frozenset[str] = frozenset()) -> View:
         """Returns what ``agent`` is shown; a picture only if it is not in ``without``."""
@@ -73,13 +83,14 @@ class AecViews:
 
     def copied(self, env: Any) -> Any:
         """Returns a deep copy; raises :class:`GameError` where there is none."""
-        raw = env.unwrapped
-        known: dict[int, Any] = {}
+        raw = getattr(env, "unwrapped", env)
+        copies: dict[int, Any] = {}
         try:
-            if hasattr(raw, "_ezpickle_args"):  # Gymnasium's EzPickle copies the arguments of the constructor alone
-                known[id(raw)] = twin = object.__new__(type(raw))
-                vars(twin).update(copy.deepcopy(vars(raw), known))
-            return copy.deepcopy(env, known)
+            if hasattr(raw, "_ezpickle_args") and not hasattr(raw, "__deepcopy__"):
+                # Gymnasium's EzPickle would make the environment anew from the arguments of its constructor
+                copies[id(raw)] = twin = object.__new__(type(raw))
+                vars(twin).update(copy.deepcopy(vars(raw), copies))
+            return copy.deepcopy(env, copies)
         except Exception as error:
             raise GameError(f"copy.deepcopy is expected to copy the environment, and raises: {as_sentence(error)}") from error
 
@@ -113,6 +124,7 @@ class GameViews:
                 continue
             yield state, players
             if state.is_simultaneous_node():
+                # OpenSpiel takes 0 for a player without an action
                 state.apply_actions([int(rng.choice(state.legal_actions(player) or [0])) for player in players])
             else:
                 state.apply_action(int(rng.choice(state.legal_actions())))

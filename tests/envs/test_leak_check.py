@@ -17,7 +17,6 @@ from pettingzoo.classic import rps_v2
 import nainjaune_env
 from nainjaune_env import check_no_leak
 from nainjaune_env.core.errors import DealError, GameError, LeakError, NainJauneError
-from nainjaune_env.envs import open_spiel as adaptor
 from nainjaune_env.envs.leak_views import difference
 from nainjaune_env.envs.pettingzoo_aec import raw_env
 from tests.support.redealt import picture_of, redeal
@@ -202,18 +201,6 @@ def test_a_game_with_its_redeal() -> None:
     assert len(report.judged) == 4
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "python_nain_jaune(preset=djeco,players=3)",
-        "python_batasaurus(players=2,dinosaurs=4)",
-    ],
-)
-def test_our_games_in_openspiel(text: str) -> None:
-    report = check_no_leak(adaptor.load_game(text), episodes=2)
-    assert {"observation_tensor", "observation_string", "information_state_string"} <= set(report.judged)
-
-
 # ---------------------------------------------------------------- what cannot be judged
 
 
@@ -273,6 +260,10 @@ def test_bad_input() -> None:
         def reset(self) -> None:  # type: ignore[override]
             super().reset()
 
+    class Stuck(Planted):
+        def observe(self, agent: str) -> Any:
+            return {**super().observe(agent), "action_mask": np.zeros(3)}
+
     locked, dull = Planted(), Planted()
     locked.lock = threading.Lock()  # type: ignore[attr-defined]
     dull.observe = lambda agent: random.random()  # type: ignore[method-assign]
@@ -284,10 +275,11 @@ def test_bad_input() -> None:
         (GameError, "^copy.deepcopy is expected to copy the environment, and raises: cannot pickle", locked, {"redeal": redeal}),
         (
             GameError,
-            "^A copy by copy.deepcopy is expected to show what the environment does, not another observation",
+            "^A copy of a position is expected to show what the position does, not another observation",
             dull,
             {"redeal": redeal},
         ),
+        (GameError, "^The mask of the agent at turn .*, and that of seat_. shows none", Stuck(), {"redeal": redeal}),
         (GameError, "resample_from_infostate, or `redeal` to be given; it raises", pyspiel.load_game("python_kuhn_poker"), {}),
         (DealError, "The number of episodes is at least 1, not 0", Planted(), {"redeal": redeal, "episodes": 0}),
         (DealError, "A seed is a whole number", Planted(), {"redeal": redeal, "seed": -1}),
