@@ -63,6 +63,7 @@ def main(words: list[str] | None = None) -> int:
     if args.into is not None:
         os.environ["NAINJAUNE_NOTEBOOKS_KEPT"] = str(args.into.resolve() / "kept")
     os.environ["TQDM_DISABLE"] = "1"  # a progress bar would be stored, with times
+    os.environ["NAINJAUNE_QUIET"] = "1"  # and so would the notice of compilation, with a path
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # two beside another busy process are many times slower
     for path in paths:
         notebook = nbformat.read(path, as_version=4)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import GameError, quoted
 from nainjaune_env.core.prng import streams
+from nainjaune_env.core.validation import finite
 
 from ..source import Payoffs
 from .policies import SeatedPolicy
@@ -75,16 +75,18 @@ class ForeignGame(ABC):
         Raises :class:`GameError` for rewards that are no numbers, and the errors of the game and of the players.
         """
         del field
-        payoff, leader = np.zeros((deals, *seating.shape), np.int64), np.zeros(deals, np.int64)
         rows = [[players[player][seat] for seat, player in enumerate(row)] for row in seating.tolist()]
-        for at, number in enumerate(self._numbers(DEALS, deals, first)):
+        payoffs, leaders = [], []
+        for deal, number in enumerate(self._numbers(DEALS, deals, first), first):
             self.prepare(number)
-            for row, seated in enumerate(rows):
+            leader = 0
+            for seated in rows:
                 for seat, policy in enumerate(seated):
-                    policy.start(self.seed, first + at, seat)
-                rewards, leader[at] = self.table(number, seated)
-                payoff[at, row] = self._whole(rewards, first + at)
-        return Payoffs(payoff, leader)
+                    policy.start(self.seed, deal, seat)
+                rewards, leader = self.table(number, seated)
+                payoffs.append(self._whole(rewards, deal))
+            leaders.append(leader)
+        return Payoffs(np.array(payoffs, np.int64).reshape(deals, *seating.shape), np.array(leaders))
 
     def _numbers(self, stream: int, count: int, first: int = 0) -> list[int]:
         """Returns seeds of deals; other libraries take 31 bits."""
@@ -93,7 +95,7 @@ class ForeignGame(ABC):
 
     def _whole(self, rewards: Sequence[Any], deal: int) -> list[int]:
         for seat, reward in zip(self.seat_names, rewards, strict=True):
-            if np.ndim(reward) or not math.isfinite(reward):
+            if finite(reward) is None:
                 raise GameError(f"Expected a finite number as the reward of seat {seat} on deal {deal}, not {quoted(reward)}.")
         return [round(reward * SCALE) for reward in rewards]
 
