@@ -56,7 +56,7 @@ class Planted(raw_env):
     def _refresh(self, at_turn: int) -> None:
         super()._refresh(at_turn)
         if self.channel == "infos":
-            self.infos = {agent: {**info, "ace": self.bit(agent)} for agent, info in self.infos.items()}
+            self.infos = {agent: {**info, "odd": self.bit(agent)} for agent, info in self.infos.items()}
 
     def picture(self, seat: int | None = None) -> str:
         return f"a card: {self.bit(f'seat_{seat}') if self.channel == 'picture' else '?'}"
@@ -74,7 +74,7 @@ def drawn(env: Any, agent: str) -> Any:
     [
         ("observation", "observation", r"index 12: [01] and after dealing again [01]\."),
         ("mask", "mask", r"index 3: [01] and after dealing again [01]\."),
-        ("infos", "infos['ace']", r", [01] and after dealing again [01]\."),
+        ("infos", "infos['odd']", r", [01] and after dealing again [01]\."),
         ("picture", "picture", r"character 8: '[01]' and after dealing again '[01]'\."),
     ],
 )
@@ -88,7 +88,7 @@ def test_a_leak_shows_with_its_channel_and_place(channel: str, named: str, where
 
 
 def test_several_leaks_are_named_once_each() -> None:
-    with pytest.raises(LeakError, match=r"^infos\['ace'\] shows .* views, first to seat_.*\. picture shows .*\.$"):
+    with pytest.raises(LeakError, match=r"^infos\['odd'\] shows .* views, first to seat_.*\. picture shows .*\.$"):
         check_no_leak(Planted("infos"), redeal, picture=lambda env, agent: env.bit(agent), episodes=1)
 
 
@@ -101,12 +101,12 @@ def test_a_leak_late_in_a_round_and_its_episode_again() -> None:
     def message(**arguments: int) -> str:
         with pytest.raises(LeakError) as caught:
             check_no_leak(Planted("mask", after=21), redeal, **arguments)
-        return re.search(r"first to seat_\d at decision \d+ of the episode of seed \d, .*", str(caught.value))[0]  # type: ignore[index]
+        return re.search(r"first to seat_\d at decision \d+ of the episode of seed \d, .*", str(caught.value))[0]
 
     once = message(episodes=6)
-    words = once.split()
-    assert int(words[words.index("decision") + 1]) > 21
-    assert message(episodes=1, seed=int(words[words.index("seed") + 1].rstrip(","))) == once
+    parts = once.split()
+    assert int(parts[parts.index("decision") + 1]) > 21
+    assert message(episodes=1, seed=int(parts[parts.index("seed") + 1].rstrip(","))) == once
 
 
 class Proxy:
@@ -227,7 +227,7 @@ def test_infos_that_are_not_brought_up_to_date() -> None:
             return self._seed % 2 if self._seat_of[agent] else self.plies % 2
 
     report = check_no_leak(Stale("infos"), redeal, episodes=2)
-    assert report.not_judged["infos['ace']"] == UNREACHED
+    assert report.not_judged["infos['odd']"] == UNREACHED
     assert {"observation", "mask", "infos['action_mask']"} <= set(report.judged)
 
 
@@ -257,7 +257,7 @@ def test_an_environment_without_masks() -> None:
 
 def test_bad_input() -> None:
     class Unseeded(Planted):
-        def reset(self) -> None:  # type: ignore[override]
+        def reset(self) -> None:
             super().reset()
 
     class Stuck(Planted):
@@ -265,8 +265,8 @@ def test_bad_input() -> None:
             return {**super().observe(agent), "action_mask": np.zeros(3)}
 
     locked, dull = Planted(), Planted()
-    locked.lock = threading.Lock()  # type: ignore[attr-defined]
-    dull.observe = lambda agent: random.random()  # type: ignore[method-assign]
+    locked.lock = threading.Lock()
+    dull.observe = lambda agent: random.random()
     for error, pattern, env, arguments in [
         (GameError, "Expected a PettingZoo AEC environment or an OpenSpiel game, not 5, without reset", 5, {}),
         (GameError, r"not .*, without observe\(\)\.$", nainjaune_env.parallel_env(), {"redeal": redeal}),
@@ -285,7 +285,7 @@ def test_bad_input() -> None:
         (DealError, "A seed is a whole number", Planted(), {"redeal": redeal, "seed": -1}),
     ]:
         with pytest.raises(error, match=pattern):
-            check_no_leak(env, **arguments)  # type: ignore[arg-type]
+            check_no_leak(env, **arguments)
 
 
 @pytest.mark.parametrize(
