@@ -268,7 +268,7 @@ def as_agent(player: object, setup: Setup, name: str | None = None, *, batched: 
         return named(player, name)
     if isinstance(player, Model):
         model = ModelAgent(player, name)
-        if _binds(player.predict, None, deterministic=True, **model.masks(None)):
+        if binds(player.predict, None, deterministic=True, **model.masks(None)):
             _try_out("model", model.name, player, setup, model.actions)
             return model
     if isinstance(player, Model) and not _is_module(player):
@@ -278,7 +278,7 @@ def as_agent(player: object, setup: Setup, name: str | None = None, *, batched: 
         _try_out("module", module.name, player, setup, lambda observation, _: module.logits(observation))
         return module
     if callable(player):
-        if not _binds(player, None, None):
+        if not binds(player, None, None):
             raise AgentError(f"A function as a player takes the observation and the mask, and {_title(player)} takes others.")
         function = FunctionAgent(player, name)
         function.batched = _is_batched(function, setup) if batched is None else batched
@@ -324,7 +324,7 @@ def _title(player: Any) -> str:
     return f"{getattr(player, '__name__', None) or quoted(player)!r}"
 
 
-def _binds(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> bool:
+def binds(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> bool:
     """Returns whether a function can be called so; some functions written in C do not say."""
     try:
         inspect.signature(function).bind(*arguments, **keywords)
@@ -342,8 +342,8 @@ def _is_factory(function: Callable[..., Any]) -> bool:
     except ValueError:
         return False
     if parameters and parameters[0].name == "setup":
-        return _binds(function, None)
-    return not _binds(function, None, None) and (_binds(function, None) or _binds(function))
+        return binds(function, None)
+    return not binds(function, None, None) and (binds(function, None) or binds(function))
 
 
 def _made(factory: Any, setup: Setup) -> object:
@@ -354,7 +354,7 @@ def _made(factory: Any, setup: Setup) -> object:
         return factory()
     required = [p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     takes = any(p.name == "setup" for p in parameters)
-    if not _binds(factory) and not _binds(factory, setup):
+    if not binds(factory) and not binds(factory, setup):
         raise AgentError(
             f"A class or function that makes a player takes the setup or nothing, and {_title(factory)} needs "
             f"{', '.join(p.name for p in required)}."

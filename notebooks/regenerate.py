@@ -83,7 +83,7 @@ def notebooks() -> list[Path]:
 
 def setup_of(name: str) -> str:
     """Returns the first code cell of the notebook ``name``."""
-    return SETUP.format(extra="notebooks" if name in WITH_TORCH else "players,study")
+    return SETUP.format(extra="notebooks,openspiel" if name in WITH_TORCH else "players,study")
 
 
 def execute(notebook: nbformat.NotebookNode, name: str, size: str) -> None:

@@ -128,7 +128,7 @@ def edge(
     elif given := [*table, *["workers"] * (workers > 1), *["bots"] * (bots is not None)]:
         raise RulesError(f"Expected a game of another library, 'env', alone: {quoted(given[0])} is for games of this package.")
     else:
-        names = [str(getattr(one, "__name__", type(one).__name__)) for one in (player, field)]
+        names = [str(getattr(one, "name", getattr(one, "__name__", type(one).__name__))) for one in (player, field)]
         names[1] += " (the field)" * (names[0] == names[1])
         play = partial(game_table, env, {names[0]: player, names[1]: field})
     with _bar(total=deals, unit="deal", leave=False, disabled=not progress) as bar:

@@ -59,7 +59,7 @@ def test_binder_and_colab_need_no_torch_where_a_notebook_does_not() -> None:
     assert not [one for one in needed if one.startswith(("torch", "nainjaune-env"))]
     for path in NOTEBOOKS:
         extras = re.findall(r"nainjaune-env(\[.*?\])", regenerate().setup_of(path.stem))
-        assert extras == ["[numba,notebooks]" if path.stem in regenerate().WITH_TORCH else package.removeprefix(".")]
+        assert extras == ["[numba,notebooks,openspiel]" if path.stem in regenerate().WITH_TORCH else package.removeprefix(".")]
     minor = (BINDER / "runtime.txt").read_text(encoding="utf-8").strip().removeprefix("python-")
     assert f"Programming Language :: Python :: {minor}" in project()["classifiers"]  # type: ignore[operator]
     assert os.access(BINDER / "start", os.X_OK)

@@ -26,6 +26,7 @@ ADAPTORS = sorted((DOCS / "adaptors").glob("*.md"))
 PAGES = [
     ROOT / "README.md",
     *(DOCS / f"{name}.md" for name in ("architecture", "players", "trainer_ppo", "zoo", "advise", "language_models", "why")),
+    DOCS / "any_game.md",
     *ADAPTORS,
 ]
 UNAVOIDABLE = {"torchrl": "PettingZoo in TorchRL is tested using version"}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from nainjaune_env.agent_adapters import binds
 from nainjaune_env.core.errors import GameError, quoted
 
 from .foreign_game import ForeignGame
@@ -37,7 +37,7 @@ class AecGame(ForeignGame):
         if lacking:
             hint = " (pettingzoo.utils.parallel_to_aec turns a parallel one into it)" if hasattr(env, "possible_agents") else ""
             raise GameError(f"Expected an AEC environment{hint}, and {quoted(env)} has no {lacking[0]!r}.")
-        if not {"seed", "kwargs"} & {*inspect.signature(env.reset).parameters}:
+        if not binds(env.reset, seed=0):
             raise GameError(f"Expected an environment with reset(seed=…), and that of {quoted(env)} takes no seed.")
         self.name = str(getattr(env, "metadata", {}).get("name", type(env).__name__))
         self.seat_names = [*env.possible_agents]
@@ -86,7 +86,7 @@ class AecGame(ForeignGame):
                 env.step(None)
                 continue
             mask = masks
-            if isinstance(observation, dict) and "action_mask" in observation:
+            if isinstance(observation, dict) and observation.keys() >= {"observation", "action_mask"}:
                 observation, mask = observation["observation"], observation["action_mask"]
             elif "action_mask" in info:
                 mask = info["action_mask"]

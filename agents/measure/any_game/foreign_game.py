@@ -18,8 +18,10 @@ from nainjaune_env.core.validation import finite
 from ..source import Payoffs
 from .policies import SeatedPolicy
 
-SCALE = 10**6
-"""Rewards are rounded to whole millionths, so that their sums are exact."""
+SCALE = 10**9
+"""Rewards are rounded to whole billionths, so that their sums are exact."""
+MAX_REWARD = 10**8
+"""Sums of larger rewards of some seats would not fit into 64 bits."""
 DEALS, TRIALS = 10 << 32, 11 << 32
 """The streams of a seed for deals, and for those of the preflight."""
 OTHERS = 8
@@ -42,6 +44,8 @@ class ForeignGame(ABC):
     unit = "reward"
     heavy = False
     scale = SCALE
+    by_state = False
+    """Whether policies of OpenSpiel play."""
     name: str
     seat_names: Sequence[str]
     seed: int
@@ -50,6 +54,10 @@ class ForeignGame(ABC):
     def seats(self) -> int:
         """The number of seats, n."""
         return len(self.seat_names)
+
+    def seated(self, policy: Any, name: str) -> list[SeatedPolicy]:
+        """Returns a player: the policy in each seat. Raises :class:`AgentError` for an object that cannot be asked."""
+        return [SeatedPolicy(policy, name, seat, by_state=self.by_state) for seat in self.seat_names]
 
     def heading(self, deals: int) -> str:
         """Returns the line on what was played."""
@@ -95,8 +103,12 @@ class ForeignGame(ABC):
 
     def _whole(self, rewards: Sequence[Any], deal: int) -> list[int]:
         for seat, reward in zip(self.seat_names, rewards, strict=True):
-            if finite(reward) is None:
-                raise GameError(f"Expected a finite number as the reward of seat {seat} on deal {deal}, not {quoted(reward)}.")
+            number = finite(reward)
+            if number is None or abs(number) > MAX_REWARD:
+                raise GameError(
+                    f"Expected a finite number, at most {MAX_REWARD:,}, as the reward of seat {seat} on deal {deal}, not "
+                    f"{quoted(reward)}."
+                )
         return [round(reward * SCALE) for reward in rewards]
 
     def preflight(self) -> Preflight:

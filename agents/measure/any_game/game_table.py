@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.agent_adapters import binds
 from nainjaune_env.core.errors import AgentError, GameError, quoted
 from nainjaune_env.core.validation import check_seed, check_whole
 
@@ -18,11 +18,11 @@ from ..arena.play import chunks
 from ..edge_table import EdgeTable, Pair
 from ..plan import Cell, seat_values, tables_of
 from ..report.format_ci import decimal
+from ..report.text import text_table
 from ..stats.exact_sums import DifferenceSums
 from .aec_game import AecGame
 from .foreign_game import OTHERS, ForeignGame, Preflight
 from .open_spiel_game import OpenSpielGame
-from .policies import SeatedPolicy
 
 AT_ONCE = 32
 """Deals between two reports of progress."""
@@ -73,9 +73,13 @@ class GameTable(EdgeTable):
         shares = [self.luck_removed(edge.hero, edge.field_name) for edge in self.edges]
         known = sorted(share for share in shares if not math.isnan(share))
         if known:
-            shown = " to ".join(dict.fromkeys(decimal(share, ".0%") for share in (known[0], known[-1])))
-            notes.append(f"Duplicate deals removed {shown} of the variance that luck gives to games on deals of their own.")
+            shown = " to ".join(dict.fromkeys(decimal(100 * share, ".0f") for share in (known[0], known[-1])))
+            notes.append(f"Duplicate deals removed {shown} % of the variance that luck gives to games on deals of their own.")
         return [*notes, "Coverage of such intervals was checked by simulation (docs/any_game.md)."]
+
+    def __str__(self) -> str:
+        """Returns the edges as a table, the ranking, and the notes."""
+        return text_table(self)
 
 
 def game_of(env: Any, seed: int) -> ForeignGame:
@@ -87,11 +91,7 @@ def game_of(env: Any, seed: int) -> ForeignGame:
         return AecGame(lambda number: env, seed, anew=False)
     if not callable(env):
         raise GameError(f"Expected an AEC environment, a function that makes one, or a game of OpenSpiel, not {quoted(env)}.")
-    try:
-        inspect.signature(env).bind()
-    except TypeError:  # it needs the seed
-        return AecGame(env, seed, anew=True)
-    return game_of(env(), seed)
+    return game_of(env(), seed) if binds(env) else AecGame(env, seed, anew=True)
 
 
 def game_table(
@@ -116,7 +116,7 @@ def game_table(
         raise AgentError(f"Expected two or more players by name, not {quoted(players)}.")
     check_whole("The number of deals", deals, 2)
     game = game_of(env, seed)
-    seated = [[SeatedPolicy(policy, name, seat) for seat in game.seat_names] for name, policy in players.items()]
+    seated = [game.seated(policy, name) for name, policy in players.items()]
     preflight = game.preflight()
     if not preflight.differs and not any(policy.draws for (policy, *_) in seated):
         raise GameError(

@@ -21,6 +21,8 @@ class OpenSpielGame(ForeignGame):
     ``information_state_tensor``, where the game provides none the ``observation_tensor``; policies of OpenSpiel get the state.
     """
 
+    by_state = True
+
     def __init__(self, game: Any, seed: int) -> None:
         """Raises :class:`GameError` for simultaneous moves, chance that cannot be set, one player, and no tensor."""
         self.seed = seed
@@ -52,13 +54,17 @@ class OpenSpielGame(ForeignGame):
             player = state.current_player()
             first = player if first < 0 else first
             seat = seated[player]
+            legal = state.legal_actions()
             if seat.probabilities is not None:
-                state.apply_action(_outcome(seat.probabilities(state).items(), seat.rng.random()))
-                continue
-            tensor = state.information_state_tensor(player) if self._recall else state.observation_tensor(player)
-            mask = np.zeros(self._actions, np.int8)
-            mask[state.legal_actions()] = 1
-            state.apply_action(seat.act(np.asarray(tensor, np.float32), mask))
+                action = _outcome(seat.probabilities(state).items(), seat.rng.random())
+                if action not in legal:
+                    raise seat.illegal(action, legal)
+            else:
+                tensor = state.information_state_tensor(player) if self._recall else state.observation_tensor(player)
+                mask = np.zeros(self._actions, np.int8)
+                mask[legal] = 1
+                action = seat.act(np.asarray(tensor, np.float32), mask)
+            state.apply_action(action)
         return state.returns(), max(first, 0)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.agent_adapters import binds
 from nainjaune_env.core.errors import AgentError, IllegalChoiceError, quoted
 from nainjaune_env.core.validation import whole
 
@@ -19,16 +20,16 @@ from nainjaune_env.core.validation import whole
 class SeatedPolicy:
     """A policy in one seat."""
 
-    def __init__(self, policy: Any, name: str, seat: str) -> None:
+    def __init__(self, policy: Any, name: str, seat: str, *, by_state: bool = False) -> None:
         """``seat`` is the seat's name. A policy with ``reset`` is copied, so that two seats do not share a memory.
 
-        A policy of OpenSpiel has ``action_probabilities(state)``, and its actions are drawn by the seat's generator. Raises
-        :class:`AgentError` for an object that cannot be asked.
+        ``by_state``: whether policies of OpenSpiel play, too: these have ``action_probabilities(state)``, and their actions are
+        drawn by the seat's generator. Raises :class:`AgentError` for an object that cannot be asked.
         """
         self.name = name
         self.seat = seat
         self.policy = copy.deepcopy(policy) if hasattr(policy, "reset") else policy
-        self.probabilities = getattr(self.policy, "action_probabilities", None)
+        self.probabilities = getattr(policy, "action_probabilities", None) if by_state else None
         self.draws = self.probabilities is not None or _takes_generator(policy, name)
         self.rng: Any = None
         """The generator of the deal and the seat: NumPy's, or Python's for a policy of OpenSpiel, which is made quicker."""
@@ -50,11 +51,15 @@ class SeatedPolicy:
         given = self.policy(observation, mask, self.rng) if self.draws else self.policy(observation, mask)
         action = given if type(given) is int else whole(given)
         if action is None or not 0 <= action < len(mask) or not mask[action]:
-            raise IllegalChoiceError(
-                f"Expected one of the legal actions {np.flatnonzero(mask).tolist()} of the player {self.name!r}, in seat "
-                f"{self.seat} on deal {self._deal}, not {quoted(given)}."
-            )
+            raise self.illegal(given, np.flatnonzero(mask).tolist())
         return action
+
+    def illegal(self, given: object, legal: list[int]) -> IllegalChoiceError:
+        """Returns the error for an action that is not among the ``legal`` ones."""
+        return IllegalChoiceError(
+            f"Expected one of the legal actions {legal} of the player {self.name!r}, in seat {self.seat} on deal {self._deal}, "
+            f"not {quoted(given)}."
+        )
 
 
 def _takes_generator(policy: Any, name: str) -> bool:
@@ -62,14 +67,8 @@ def _takes_generator(policy: Any, name: str) -> bool:
     expected = "A player of another game is a function of an observation and a mask, and of a generator if it draws"
     if not callable(policy):
         raise AgentError(f"{expected}, not {quoted(policy)}.")
-    try:
-        signature = inspect.signature(policy)
-    except ValueError:  # some functions written in C do not say
+    if binds(policy, None, None):
         return False
-    for arguments in (2, 3):
-        try:
-            signature.bind(*[None] * arguments)
-        except TypeError:
-            continue
-        return arguments == 3
-    raise AgentError(f"{expected}, and {name!r} has the parameters {signature}.")
+    if not binds(policy, None, None, None):
+        raise AgentError(f"{expected}, and {name!r} has the parameters {inspect.signature(policy)}.")
+    return True

@@ -79,6 +79,11 @@ class Lost(HighCard):
         return [float("nan"), 0, 0]
 
 
+class Huge(HighCard):
+    def paid(self) -> list[Any]:
+        return [0, 1e30, 0]
+
+
 class Pairs(HighCard):
     def paid(self) -> list[Any]:
         return [np.zeros(2), 1, 2]

@@ -12,7 +12,6 @@ from matplotlib import pyplot
 
 from nainjaune_agents import edge, game_table
 from nainjaune_agents.measure.any_game.game_table import game_of
-from nainjaune_agents.measure.any_game.policies import SeatedPolicy
 from nainjaune_agents.measure.report.picture import write_picture
 from nainjaune_agents.measure.report.text import text_table
 from nainjaune_env.core.errors import AgentError, DealError, RulesError
@@ -48,7 +47,7 @@ def test_three_players_have_edges_advantages_and_a_ranking(tmp_path: Path) -> No
 def payoffs(hero: Any, field: Any, deals: int, seed: int) -> Any:
     """Of the hero in each seat, and of the field at one table, ``(2, D, n)``."""
     game = game_of(HighCard(), seed)
-    seated = [[SeatedPolicy(policy, "it", seat) for seat in game.seat_names] for policy in (hero, field)]
+    seated = [game.seated(policy, "it") for policy in (hero, field)]
     seating = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0], [1, 1, 1]])
     played = game.play(seated, seating, 0, deals, field=1).payoff / game.scale
     return np.stack([played[:, range(3), range(3)], played[:, 3]])
@@ -61,7 +60,7 @@ def test_the_luck_removed_is_the_variance_of_separate_deals_that_is_gone() -> No
     assert table.edges[0].mean == pytest.approx(gain.mean())
     removed = 1 - 9 * gain.var(ddof=1) / hero.var(axis=0, ddof=1).sum()  # stakes sum to zero: the field alone is known
     assert table.luck_removed("careful", "brave") == pytest.approx(removed)
-    assert f"Duplicate deals removed {removed:.0%} of the variance" in "\n".join(table.notes)
+    assert f"Duplicate deals removed {100 * removed:.0f} % of the variance" in "\n".join(table.notes)
 
 
 def test_where_payoffs_do_not_sum_to_a_constant_the_field_has_luck_too() -> None:

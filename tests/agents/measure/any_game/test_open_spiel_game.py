@@ -11,7 +11,7 @@ import pytest
 from nainjaune_agents import edge
 from nainjaune_agents.measure.any_game.game_table import game_of, game_table
 from nainjaune_agents.measure.any_game.policies import SeatedPolicy
-from nainjaune_env.core.errors import GameError
+from nainjaune_env.core.errors import GameError, IllegalChoiceError
 
 pyspiel = pytest.importorskip("pyspiel")
 policies = pytest.importorskip("open_spiel.python.policy")
@@ -99,3 +99,15 @@ def test_a_deal_has_the_same_cards_whoever_plays() -> None:
         assert hands[-1] == played(number, -2)
         assert len(hands[-1]) == 2
     assert len({str(cards) for cards in hands}) > 8
+
+
+def test_an_illegal_action_of_openspiels_policies_is_named() -> None:
+    class Wrong:
+        def action_probabilities(self, state: Any) -> dict[int, float]:
+            return {7: 1.0}
+
+    game = pyspiel.load_game("kuhn_poker")
+    with pytest.raises(
+        IllegalChoiceError, match=r"legal actions \[0, 1\] of the player 'Wrong', in seat player 0 on deal 0, not 7"
+    ):
+        edge(Wrong(), tabular(game, 1), 4, env=game, progress=False)

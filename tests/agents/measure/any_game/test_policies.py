@@ -66,7 +66,12 @@ def test_integers_of_other_libraries_are_actions() -> None:
     assert SeatedPolicy(lambda observation, mask: np.int64(2), "mine", "a seat").act(None, MASK) == 2
 
 
-@pytest.mark.parametrize("given", ["closer", 3, lambda: 1, lambda observation: 1, lambda a, b, c, d: 1])
+class OfOpenSpiel:
+    def action_probabilities(self, state: Any) -> dict[int, float]:
+        return {1: 1.0}
+
+
+@pytest.mark.parametrize("given", ["closer", 3, OfOpenSpiel(), lambda: 1, lambda observation: 1, lambda a, b, c, d: 1])
 def test_what_cannot_be_asked_is_refused(given: Any) -> None:
     with pytest.raises(AgentError, match="is a function of an observation and a mask"):
         edge(given, brave, 4, env=HighCard)
