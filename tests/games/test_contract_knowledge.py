@@ -28,6 +28,7 @@ from tests.support.redealt import opened, picture_of, redeal
 
 every_setup = pytest.mark.parametrize("setup", all_setups())
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+few = settings(some, max_examples=15)
 SEEDS = st.integers(0, 2**64 - 1)
 STYLES = st.sampled_from(sorted(CHOICES))
 
@@ -137,6 +138,21 @@ def test_a_redacted_table_is_all_that_a_seat_may_know(setup: Setup, seed: int, p
         assert batch.redacted()[0].tobytes() == eyes.redacted(table, int(table.seat)).tobytes()
         assert batch.redacted([0]).tobytes() == batch.redacted().tobytes()
         assert table.tobytes() == before
+
+
+@few
+@given(setup=any_setup("pictures", "render_text"), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
+def test_a_redacted_table_has_the_same_picture_and_text(setup: Setup, seed: int, plies: int, style: str) -> None:
+    eyes, batch, _ = played(setup, seed, plies, style)
+    pictures, text = setup.game.pictures, setup.game.render_text
+    assert pictures is not None
+    assert text is not None
+    for seat in range(setup.players):
+        table, known = batch.tables[0], eyes.redacted(batch.tables[0], seat)
+        assert (pictures.svg(setup, known, seat), text(setup, known, seat)) == (
+            pictures.svg(setup, table, seat),
+            text(setup, table, seat),
+        )
 
 
 def with_one_knob_turned() -> list[Any]:
