@@ -74,6 +74,11 @@ class IgnoresSeed(HighCard):
         return self.rng.integers(0, 100, len(self.possible_agents))
 
 
+class SometimesIgnores(IgnoresSeed):
+    def numbers(self, seed: int | None) -> Any:
+        return super().numbers(seed) if seed is None or seed % 2 else HighCard.numbers(self, seed)
+
+
 class Lost(HighCard):
     def paid(self) -> list[Any]:
         return [float("nan"), 0, 0]

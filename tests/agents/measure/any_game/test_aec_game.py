@@ -29,6 +29,7 @@ from .high_card import (
     Lost,
     NoSeed,
     Pairs,
+    SometimesIgnores,
     UnequalSeats,
 )
 
@@ -137,7 +138,21 @@ def test_a_seed_that_is_ignored_is_told() -> None:
     )
     assert "twice" not in str(edge(careful, brave, 40, env=HighCard, progress=False))
     assert game_of(HighCard(), 1).preflight() == (True, 8)
-    assert not game_of(IgnoresSeed(), 1).preflight().repeats
+    for env in (IgnoresSeed(), SometimesIgnores()):
+        assert not game_of(env, 1).preflight().repeats
+
+
+def test_deals_may_differ_in_their_rewards_alone() -> None:
+    class Dark(HighCard):
+        def observe(self, agent: str) -> Any:
+            return np.zeros(1, np.int64)
+
+    assert game_of(Dark(), 1).preflight() == (True, 8)
+
+
+def test_rewards_are_rounded_to_the_nearest_billionth() -> None:
+    assert 0.57 * 10**9 < 570_000_000
+    assert game_of(HighCard(), 1)._whole([0.57, -0.57, np.float32(2)], 0) == [570_000_000, -570_000_000, 2 * 10**9]
 
 
 def test_one_deal_is_enough_for_players_that_draw() -> None:

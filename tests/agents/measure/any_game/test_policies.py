@@ -51,7 +51,7 @@ def test_seats_do_not_share_what_a_policy_remembers() -> None:
             return self.count % 2
 
     # each copy is asked once a game, and so stakes
-    assert edge(Alternating(), brave, 20, env=HighCard, progress=False).edge.moments.differing == 0
+    assert edge(brave, Alternating(), 20, env=HighCard, progress=False).edge.moments.differing == 0
 
 
 @pytest.mark.parametrize("given", [0, 3, -1, 1.0, None, True, np.array([1])])
