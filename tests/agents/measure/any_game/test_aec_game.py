@@ -147,12 +147,15 @@ def test_deals_may_differ_in_their_rewards_alone() -> None:
         def observe(self, agent: str) -> Any:
             return np.zeros(1, np.int64)
 
+        def paid(self) -> list[Any]:
+            return self.dealt.tolist()  # type: ignore[no-any-return]
+
     assert game_of(Dark(), 1).preflight() == (True, 8)
 
 
 def test_rewards_are_rounded_to_the_nearest_billionth() -> None:
-    assert 0.57 * 10**9 < 570_000_000
-    assert game_of(HighCard(), 1)._whole([0.57, -0.57, np.float32(2)], 0) == [570_000_000, -570_000_000, 2 * 10**9]
+    assert 6.5e-05 * 10**9 < 65_000
+    assert game_of(HighCard(), 1)._whole([6.5e-05, -6.5e-05, np.float32(2)], 0) == [65_000, -65_000, 2 * 10**9]
 
 
 def test_one_deal_is_enough_for_players_that_draw() -> None:

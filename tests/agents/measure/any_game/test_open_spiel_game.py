@@ -10,6 +10,7 @@ import pytest
 
 from nainjaune_agents import edge
 from nainjaune_agents.measure.any_game.game_table import game_of, game_table
+from nainjaune_agents.measure.any_game.open_spiel_game import _outcome
 from nainjaune_agents.measure.any_game.policies import SeatedPolicy
 from nainjaune_env.core.errors import GameError, IllegalChoiceError
 
@@ -54,6 +55,11 @@ def test_players_of_one_mind_are_equal_on_every_deal() -> None:
     game = pyspiel.load_game("kuhn_poker(players=3)")
     table = game_table(game, {"one": tabular(game, 1), "same": tabular(game, 1)}, deals=50, seed=1)
     assert [one.moments.differing for one in table.edges] == [0, 0]
+
+
+def test_probabilities_that_sum_to_less_than_one_leave_the_rest_to_the_last_outcome() -> None:
+    pairs = [(3, 0.25), (8, 0.5)]
+    assert [_outcome(pairs, uniform) for uniform in (0.0, 0.2, 0.25, 0.74, 0.75, 0.99)] == [3, 3, 8, 8, 8, 8]
 
 
 def test_policies_see_a_tensor_and_a_mask() -> None:
