@@ -244,7 +244,7 @@ def draw(results: dict[str, Any], path: Path) -> None:
     save(chart, axes, path)
 
 
-def main() -> None:
+def main(words: list[str] | None = None) -> None:
     """Measures, writes the figures, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--deals", type=int, default=1000, help="duplicate deals of a game (1000)")
@@ -252,7 +252,7 @@ def main() -> None:
     parser.add_argument("--coverage", type=int, metavar="SAMPLES", help="count covering intervals of so many samples instead")
     add_output_options(parser, "any_game", PLOT)
     parser.set_defaults(page=PAGE)
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     if options.coverage:
         for name in ("leduc_poker", "kuhn_poker(players=3)"):
             print(covered(name, options.coverage))
