@@ -65,19 +65,19 @@ def evaluation(folder: Path) -> None:
 
 
 def players(folder: Path) -> None:
-    nainjaune("versus", *TABLE, "--deals", "20", "zoo:strong", "lowest")
+    nainjaune("evaluate", *TABLE, "--deals", "20", "--agents", "zoo:strong", "lowest")
 
 
 def train(folder: Path) -> None:
     config = "{algorithm: ppo, players: 3, tables: 8, iterations: 1, minibatch: 64, arch: {name: mlp, hidden: [8]}}"
     (folder / "tiny.yaml").write_text(config, encoding="utf-8")
     nainjaune("train", str(folder / "tiny.yaml"), "--out", str(folder / "run"))
-    nainjaune("versus", *TABLE, "--deals", "20", str(folder / "run"), "lowest")
+    nainjaune("evaluate", *TABLE, "--deals", "20", "--agents", str(folder / "run"), "lowest")
 
 
 def onnx(folder: Path) -> None:
     nainjaune("export", "zoo:strong", "--onnx", str(folder / "strong.onnx"), "--preset", "djeco", "--players", "3")
-    nainjaune("versus", *TABLE, "--deals", "20", f"onnx:{folder / 'strong.onnx'}", "lowest")
+    nainjaune("evaluate", *TABLE, "--deals", "20", "--agents", f"onnx:{folder / 'strong.onnx'}", "lowest")
 
 
 def sb3(folder: Path) -> None:

@@ -301,7 +301,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(str(error))
         c = next(iter(trainers.values())).config
         print(
-            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {type(c.optimizer).__name__}, layers of {c.arch.hidden}, ",
+            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {type(c.optimizer).__name__.lower()}, layers of {c.arch.hidden}, ",
             end="",
         )
         print(f"{c.epochs} epochs, minibatches of {c.minibatch}, {c.tables} tables")

@@ -61,7 +61,7 @@ def test_what_is_installed_here_passes_the_check(encoding: str, tmp_path: Path, 
 
 
 def test_a_command_that_fails_fails_the_check() -> None:
-    with pytest.raises(RuntimeError, match=r"ended with the status 2: nainjaune versus: Unknown agent 'lowst'"):
-        check.nainjaune("versus", "lowst", "lowest")
+    with pytest.raises(RuntimeError, match=r"ended with the status 2: nainjaune evaluate: Unknown agent 'lowst'"):
+        check.nainjaune("evaluate", "--agents", "lowst", "lowest")
     with pytest.raises(AssertionError, match="it holds"):
         check.expect(json.loads("false"), "it holds")
