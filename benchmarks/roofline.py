@@ -301,10 +301,9 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(str(error))
         c = next(iter(trainers.values())).config
         print(
-            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {type(c.optimizer).__name__.lower()}, layers of {c.arch.hidden}, ",
-            end="",
+            f"\n{path.name}: {'bfloat16' if c.bf16 else 'float32'}, {type(c.optimizer).__name__.lower()}, "
+            f"layers of {c.arch.hidden}, {c.epochs} epochs, minibatches of {c.minibatch}, {c.tables} tables"
         )
-        print(f"{c.epochs} epochs, minibatches of {c.minibatch}, {c.tables} tables")
         repeated_rates = time_in_turn(trainers, CLOCKS[options.clock], options.iterations, options.repeats)
         print(f"\n| {'':34} | {'least':>9} | {'median':>9} | {'most':>9} |\n|---|--:|--:|--:|")
         for name in repeated_rates[0]:
